@@ -1,0 +1,36 @@
+#!/bin/sh
+# What the whole suite needs on a fresh Debian machine, installed when run as root; elsewhere it says
+# what is missing. `prepare.sh --check` only says.
+set -eu
+
+# program:package
+NEEDED="nats-server:nats-server redis-server:redis-server initdb:postgresql chromium:chromium
+dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap openssl:openssl
+certtool:gnutls-bin curl:curl git:git"
+
+present() {
+  command -v "$1" >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/"$1" >/dev/null 2>&1
+}
+
+missing=
+for entry in $NEEDED; do
+  present "${entry%%:*}" || missing="$missing ${entry##*:}"
+done
+[ -n "$missing" ] || exit 0
+
+if [ "${1:-}" = --check ] || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then
+  echo "The whole suite needs these Debian packages, which are missing:$missing" >&2
+  exit 1
+fi
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# Services that packages would start are not wanted: the tests start their own on free ports.
+policy=/usr/sbin/policy-rc.d
+if [ ! -e "$policy" ]; then
+  printf '#!/bin/sh\nexit 101\n' > "$policy"
+  chmod +x "$policy"
+  trap 'rm -f "$policy"' EXIT
+fi
+apt-get update -q >/dev/null
+# shellcheck disable=SC2086 # a list of packages
+apt-get install -y -q --no-install-recommends $missing >/dev/null

@@ -1,0 +1,36 @@
+import { defineConfig } from 'vitest/config';
+
+/** One project per layer of test; the layer is the suffix of the file (CONTRIBUTING.md). */
+const project = (name: string, include: string[], exclude: string[] = [], seconds = 30) => ({
+  test: {
+    name,
+    include,
+    exclude: ['**/node_modules/**', ...exclude],
+    testTimeout: seconds * 1000,
+    hookTimeout: seconds * 1000,
+    retry: 0,
+    pool: 'forks' as const,
+    // testcontainers would pull an image to clean up after itself; the container tests stop what they start.
+    env: { TESTCONTAINERS_RYUK_DISABLED: 'true' },
+  },
+});
+
+const layered = ['property', 'contract', 'integration'].map((layer) => `**/*.${layer}.test.ts`);
+
+export default defineConfig({
+  test: {
+    projects: [
+      project('unit', ['{libs,services,proto}/**/*.test.ts'], layered),
+      project('property', ['{libs,services}/**/*.property.test.ts'], [], 120),
+      project('contract', ['{libs,services}/**/*.contract.test.ts'], [], 120),
+      project(
+        'integration',
+        ['{libs,services}/**/*.integration.test.ts', 'deploy/**/*.integration.test.ts'],
+        [],
+        300,
+      ),
+      project('conformance', ['conformance/**/*.test.ts'], [], 300),
+      project('bench', ['bench/**/*.test.ts'], [], 300),
+    ],
+  },
+});
