@@ -1,0 +1,86 @@
+/**
+ * Messages between clusters: durable streams that are consumed from a sequence, and request/reply.
+ * JetStream (`JetStreamBus`) or in-process.
+ */
+export interface StreamOptions {
+  /** Stream name: "wal.<cluster>.<service>" with dots as in subjects; letters, digits, dots, hyphens. */
+  readonly stream: string;
+  readonly maxBytes?: number;
+  readonly maxAgeMs?: number;
+}
+
+export interface StreamMessage {
+  /** Position in the stream, gapless from 1 unless messages were pruned. */
+  readonly streamSequence: number;
+  /** What `publish` was given; equal ids within the deduplication window are stored once. */
+  readonly messageId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly payload: Uint8Array;
+}
+
+export interface PublishOptions {
+  readonly messageId: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /**
+   * The message is stored only directly after this stream sequence, which keeps a second publisher out;
+   * else `bus.stream_moved`.
+   */
+  readonly expectedLastSequence?: number;
+}
+
+/** End of a stream. */
+export interface StreamTail {
+  /** 0 when nothing was ever published. */
+  readonly lastSequence: number;
+  /** The newest message; undefined when the stream holds none. */
+  readonly message: StreamMessage | undefined;
+}
+
+export interface Bus {
+  /** Creates the stream or updates its limits. @throws KeelsonError `bus.unavailable` */
+  ensureStream(options: StreamOptions): Promise<void>;
+  /**
+   * Resolves with the stream sequence once the message is stored.
+   * @throws KeelsonError `bus.unavailable`, `bus.stream_not_found`, `bus.stream_moved`,
+   *   `request.too_large`
+   */
+  publish(stream: string, payload: Uint8Array, options: PublishOptions): Promise<number>;
+  /** @throws KeelsonError `bus.unavailable`, `bus.stream_not_found` */
+  tail(stream: string): Promise<StreamTail>;
+  /**
+   * Messages after `streamSequence`, then live ones, across reconnects, until `signal` aborts. None is
+   * left out: where the stream no longer holds the next one, it throws.
+   * @throws KeelsonError `bus.stream_not_found`; `bus.messages_pruned` when older messages than the next
+   *   one were dropped; `bus.position_ahead` when the stream lost messages that were consumed before
+   */
+  consume(
+    stream: string,
+    streamSequence: number,
+    signal: AbortSignal,
+  ): AsyncIterable<StreamMessage>;
+  /**
+   * One answer from whoever serves `subject`.
+   * @throws KeelsonError `bus.no_responder`, `bus.timeout`, `bus.unavailable`, `request.too_large`, and
+   *   whatever KeelsonError the handler threw (`internal` for anything else)
+   */
+  request(
+    subject: string,
+    payload: Uint8Array,
+    options: { readonly timeoutMs: number },
+  ): Promise<Uint8Array>;
+  /**
+   * Serves `subject`, shared among all that serve it, until `signal` aborts. Resolves once requests
+   * arrive here; waits for the connection when there is none.
+   */
+  respond(
+    subject: string,
+    handler: (payload: Uint8Array) => Promise<Uint8Array>,
+    signal: AbortSignal,
+  ): Promise<void>;
+  status(): BusStatus;
+  /** Reports changes; the returned function stops it. */
+  onStatus(listener: (status: BusStatus) => void): () => void;
+  close(): Promise<void>;
+}
+
+export type BusStatus = 'connected' | 'reconnecting' | 'closed';

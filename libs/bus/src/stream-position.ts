@@ -1,0 +1,19 @@
+import { KeelsonError } from '@keelson/errors';
+
+/** What a stream holds: `firstSequence` is last + 1 when it holds nothing. */
+export interface StreamRange {
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+}
+
+/**
+ * A follower that has consumed up to `sequence` can go on without leaving anything out.
+ * @throws KeelsonError `bus.messages_pruned`, `bus.position_ahead`
+ */
+export const requirePosition = (stream: string, sequence: number, range: StreamRange): void => {
+  const { firstSequence, lastSequence } = range;
+  if (sequence > lastSequence)
+    throw new KeelsonError('bus.position_ahead', { stream, sequence, lastSequence });
+  if (sequence + 1 < firstSequence)
+    throw new KeelsonError('bus.messages_pruned', { stream, sequence, firstSequence });
+};

@@ -1,0 +1,128 @@
+/**
+ * Configuration from the environment: declared once as a typebox object, read once at start.
+ *
+ * Every key of a process starts with `KEELSON_`; a key nobody declared is a mistake and stops the start,
+ * so a misspelt setting can never be ignored in silence. A process that is made of several parts
+ * declares the union of their settings (`composeConfig`).
+ */
+import { Type } from 'typebox';
+import {
+  describeSetting,
+  PREFIX,
+  readSetting,
+  type SettingDescription,
+  toEnvironmentName,
+} from './setting.ts';
+
+export { type SettingDescription, toEnvironmentName } from './setting.ts';
+
+/** Settings of a part: camel-case names, each with a `description` and usually a `default`. */
+export type ConfigSchema = Type.TObject<Type.TProperties>;
+
+/** The configuration that a schema describes. */
+export type Config<S extends ConfigSchema> = Readonly<Type.Static<S>>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The configuration is unusable. The message has one line per problem, each naming its key. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.problems = problems;
+  }
+}
+
+const settingsOf = (schema: ConfigSchema) =>
+  Object.entries(schema.properties).map(([name, setting]) => ({
+    name,
+    setting,
+    required: (schema.required as readonly string[] | undefined)?.includes(name) ?? false,
+  }));
+
+/**
+ * Reads `KEELSON_*` from an environment into a frozen object. Other variables are ignored.
+ * @throws ConfigError with every problem found: unknown keys, bad values, missing required ones
+ */
+export const parseConfig = <S extends ConfigSchema>(
+  schema: S,
+  environment: Environment,
+): Config<S> => {
+  const settings = settingsOf(schema);
+  const known = new Set(settings.map(({ name }) => toEnvironmentName(name)));
+  const problems = Object.keys(environment)
+    .filter((key) => key.startsWith(PREFIX) && !known.has(key))
+    .map((key) => `${key} is not a setting of this process; run it with --help for the list.`);
+
+  const config: Record<string, unknown> = {};
+  for (const { name, setting, required } of settings) {
+    const outcome = readSetting(name, setting, required, environment[toEnvironmentName(name)]);
+    if (outcome.problem !== undefined) problems.push(outcome.problem);
+    else if (outcome.value !== undefined) config[name] = Object.freeze(outcome.value);
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return Object.freeze(config) as Config<S>;
+};
+
+type Merged<S extends readonly ConfigSchema[]> = S extends readonly [
+  infer First extends ConfigSchema,
+  ...infer Rest extends readonly ConfigSchema[],
+]
+  ? First['properties'] & Merged<Rest>
+  : Record<never, Type.TSchema>;
+
+/**
+ * The settings of several parts as one schema. Parts may share a setting only as the same declaration,
+ * so that one key never means two things.
+ */
+export const composeConfig = <const S extends readonly ConfigSchema[]>(
+  ...schemas: S
+): Type.TObject<Merged<S>> => {
+  const properties: Record<string, Type.TSchema> = {};
+  for (const { name, setting } of schemas.flatMap(settingsOf)) {
+    const other = properties[name];
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(setting))
+      throw new Error(`${toEnvironmentName(name)} is declared twice with different meanings`);
+    properties[name] = setting;
+  }
+  return Type.Object(properties) as unknown as Type.TObject<Merged<S>>;
+};
+
+/** The settings as an operator sees them, in the order of their declaration. */
+export const settingDescriptions = (schema: ConfigSchema): SettingDescription[] =>
+  settingsOf(schema).map(({ name, setting, required }) => describeSetting(name, setting, required));
+
+const fallbackOf = (setting: SettingDescription): string => {
+  if (setting.required) return 'required';
+  if (setting.default === undefined) return 'not set';
+  return setting.default === '' ? 'empty' : setting.default;
+};
+
+/** Text for `--help`. */
+export const describeConfig = (schema: ConfigSchema): string =>
+  settingDescriptions(schema)
+    .map(
+      (setting) =>
+        `${setting.name}${setting.secret ? ' (secret)' : ''}\n` +
+        `    ${setting.description}\n` +
+        `    ${setting.accepts}; default: ${fallbackOf(setting)}\n`,
+    )
+    .join('\n');
+
+/** Rows of a Markdown table, for docs/configuration.md. */
+export const configMarkdown = (schema: ConfigSchema): string =>
+  [
+    '| key | value | default | meaning |',
+    '|---|---|---|---|',
+    ...settingDescriptions(schema).map((setting) => {
+      const cells = [
+        `\`${setting.name}\``,
+        setting.accepts + (setting.secret ? ' (secret)' : ''),
+        fallbackOf(setting),
+        setting.description,
+      ];
+      return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+    }),
+  ].join('\n');

@@ -1,0 +1,134 @@
+/**
+ * How one declared setting is named in the environment, described, and read from its text.
+ * Names follow one rule: `dataDir` is `KEELSON_DATA_DIR`, so no table of names can drift.
+ */
+import type { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** What settings are declared with besides typebox's own keywords. */
+declare module 'typebox' {
+  interface TSchemaOptions {
+    /** The value is never shown: not in errors, not in --help, not in logs. */
+    secret?: boolean;
+  }
+}
+
+export const PREFIX = 'KEELSON_';
+
+/** `dataDir` -> `KEELSON_DATA_DIR`. */
+export const toEnvironmentName = (name: string): string =>
+  PREFIX + name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (mark) => `_${mark}`).toUpperCase();
+
+/** The JSON Schema keywords of a setting that this library gives a meaning. */
+interface Keywords {
+  readonly type?: string;
+  readonly const?: string | number | boolean;
+  readonly anyOf?: readonly Keywords[];
+  readonly items?: Keywords;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly pattern?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly secret?: boolean;
+}
+
+const keywords = (schema: Type.TSchema): Keywords => schema as Keywords;
+
+/** Text of the environment -> the JSON value it stands for; undefined when it cannot be one. */
+const toValue = (schema: Keywords, text: string): unknown => {
+  if (schema.anyOf !== undefined)
+    return schema.anyOf
+      .map((alternative) => toValue(alternative, text))
+      .find((value) => value !== undefined && Value.Check(schema as Type.TSchema, value));
+  if (schema.const !== undefined) return text === String(schema.const) ? schema.const : undefined;
+  switch (schema.type ?? 'string') {
+    case 'integer':
+    case 'number':
+      return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
+    case 'boolean':
+      return { true: true, '1': true, false: false, '0': false }[text.toLowerCase()];
+    case 'array':
+      return text.split(',').map((item) => toValue(schema.items ?? {}, item.trim()));
+    default:
+      return text;
+  }
+};
+
+const range = ({ minimum, maximum }: Keywords): string => {
+  if (minimum !== undefined && maximum !== undefined) return ` from ${minimum} to ${maximum}`;
+  if (minimum !== undefined) return ` of at least ${minimum}`;
+  return maximum === undefined ? '' : ` of at most ${maximum}`;
+};
+
+/** What a value may be, to stand after "must be". */
+const expectation = (schema: Keywords): string => {
+  if (schema.anyOf !== undefined) return schema.anyOf.map(expectation).join(' or ');
+  if (schema.const !== undefined) return `"${String(schema.const)}"`;
+  switch (schema.type ?? 'string') {
+    case 'integer':
+      return `a whole number${range(schema)}`;
+    case 'number':
+      return `a number${range(schema)}`;
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return `a comma-separated list, each item ${expectation(schema.items ?? {})}`;
+    default:
+      return schema.pattern === undefined ? 'text' : `text that matches ${schema.pattern}`;
+  }
+};
+
+const toText = (value: unknown): string =>
+  Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
+
+/** A setting as shown to an operator. */
+export interface SettingDescription {
+  /** Name in the environment. */
+  readonly name: string;
+  readonly accepts: string;
+  /** Text of the default; undefined when there is none. */
+  readonly default: string | undefined;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly description: string;
+}
+
+export const describeSetting = (
+  name: string,
+  schema: Type.TSchema,
+  required: boolean,
+): SettingDescription => {
+  const { default: fallback, description, secret } = keywords(schema);
+  return {
+    name: toEnvironmentName(name),
+    accepts: expectation(keywords(schema)),
+    default: fallback === undefined ? undefined : toText(fallback),
+    required: required && fallback === undefined,
+    secret: secret ?? false,
+    description: description ?? '',
+  };
+};
+
+export type SettingOutcome =
+  | { readonly value: unknown; readonly problem?: never }
+  | { readonly problem: string };
+
+/** Reads one setting; an empty text counts as not given. */
+export const readSetting = (
+  name: string,
+  schema: Type.TSchema,
+  required: boolean,
+  text: string | undefined,
+): SettingOutcome => {
+  const setting = describeSetting(name, schema, required);
+  if (text === undefined || text === '')
+    return setting.required
+      ? { problem: `${setting.name} must be set: ${setting.description}` }
+      : { value: keywords(schema).default };
+  const value = toValue(keywords(schema), text);
+  if (value !== undefined && Value.Check(schema, value)) return { value };
+  const shown = setting.secret ? '' : `, not "${text}"`;
+  return { problem: `${setting.name} must be ${setting.accepts}${shown}.` };
+};

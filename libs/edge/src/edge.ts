@@ -1,0 +1,16 @@
+export { bufferedBody } from './edge-body.ts';
+export {
+  type EdgeBody,
+  type EdgeRequest,
+  type EdgeResponse,
+  type EdgeService,
+  edgeResponse,
+} from './edge-service.ts';
+export { decodePath } from './request-path.ts';
+export {
+  createEdgeService,
+  type EdgeMethod,
+  type EdgeServiceOptions,
+  type Route,
+  type RouteExchange,
+} from './router.ts';

@@ -1,0 +1,70 @@
+import { KeelsonError } from '@keelson/errors';
+import { EdgeDefinition } from '@keelson/proto/edge/v1/edge';
+import { type RpcDefinition, type RpcService } from '@keelson/rpc';
+import type { EdgeRequest, EdgeResponse, EdgeService } from '../edge-service.ts';
+import { callClient, type SendCall } from './call-dispatcher.ts';
+import { MAX_CALL_BYTES, MAX_HEAD_BYTES, requestHeadSize } from './edge-limits.ts';
+import { EdgePool, type EdgePoolOptions, type ReplicaStatus } from './edge-pool.ts';
+
+export interface ConnectedEdge {
+  /** The service on the other side. */
+  readonly edge: EdgeService;
+  /** A client of a unary service that the edge server was given. */
+  client<D extends RpcDefinition>(definition: D): RpcService<D>;
+  /** Every stream there is now. */
+  readonly status: readonly ReplicaStatus[];
+  /** Finishes what is under way and disconnects. */
+  close(): Promise<void>;
+}
+
+/** RFC 9110 §9.2.1, and LIST. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
+
+/** A call without a time limit of its own ends after this long. */
+const DEFAULT_CALL_TIMEOUT_MS = 30_000;
+
+/** Connects to the replicas of a service; requests wait briefly while no stream is open yet. */
+export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
+  const pool = new EdgePool(options);
+
+  const handle = (request: EdgeRequest): Promise<EdgeResponse> => {
+    if (requestHeadSize(request.head) > MAX_HEAD_BYTES) {
+      const limit = { limitBytes: MAX_HEAD_BYTES };
+      return Promise.reject(new KeelsonError('request.head_too_large', limit));
+    }
+    return pool.run(
+      {
+        isRepeatable: SAFE_METHODS.has(request.head.method),
+        canResend: request.body.buffered !== undefined,
+        signal: request.signal,
+        timeoutMs: request.timeoutMs,
+      },
+      (connection, timeoutMs) => connection.request(request, timeoutMs),
+    );
+  };
+
+  const send: SendCall = (method, payload, { signal, timeoutMs = DEFAULT_CALL_TIMEOUT_MS }) => {
+    if (payload.byteLength > MAX_CALL_BYTES) {
+      const limit = { limitBytes: MAX_CALL_BYTES };
+      return Promise.reject(new KeelsonError('request.too_large', limit));
+    }
+    return pool.run(
+      { isRepeatable: method.isRepeatable, canResend: true, signal, timeoutMs },
+      (connection, leftMs) =>
+        connection.call(method.fullName, payload, { signal, timeoutMs: leftMs }),
+    );
+  };
+
+  const { describe } = callClient(
+    { ...EdgeDefinition, methods: { describe: EdgeDefinition.methods.describe } },
+    send,
+  );
+  return {
+    edge: { handle, describe: () => describe({}) },
+    client: (definition) => callClient(definition, send),
+    get status() {
+      return pool.status;
+    },
+    close: () => pool.close(),
+  };
+};

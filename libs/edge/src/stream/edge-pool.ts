@@ -1,0 +1,189 @@
+/**
+ * The streams to all replicas of one service: chooses one for each request, waits while there is none,
+ * and repeats what may be repeated when a stream is lost.
+ */
+import { type Clock, systemClock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { TlsIdentity, TrustedAuthority } from '@keelson/rpc';
+import { type EdgeConnection, StreamLost } from './edge-connection.ts';
+import { resolveReplicas } from './replica-addresses.ts';
+import { ReplicaLink } from './replica-link.ts';
+
+export interface EdgePoolOptions {
+  /** "host:port" each; a DNS name stands for all replicas it resolves to. */
+  readonly addresses: readonly string[];
+  /** Name of the service: checked in its certificate, named in errors. */
+  readonly service: string;
+  readonly tls?: TlsIdentity | TrustedAuthority | undefined;
+  readonly streamsPerReplica?: number;
+  readonly clock?: Clock;
+}
+
+export interface ReplicaStatus {
+  readonly replica: string;
+  readonly state: 'connecting' | 'ready' | 'draining';
+  readonly idsUnderWay: number;
+}
+
+export interface Attempt {
+  /** It does no harm to do it twice. */
+  readonly isRepeatable: boolean;
+  /** It can be sent a second time: its body is at hand. */
+  readonly canResend: boolean;
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+const MAX_ATTEMPTS = 4;
+/** How long a request waits for the first usable stream. */
+const CONNECT_TIMEOUT_MS = 2_000;
+const RESOLVE_INTERVAL_MS = 15_000;
+/** While no name resolves at all. */
+const UNRESOLVED_INTERVAL_MS = 1_000;
+
+export class EdgePool {
+  readonly #options: EdgePoolOptions;
+  readonly #clock: Clock;
+  readonly #links = new Set<ReplicaLink>();
+  #changed = Promise.withResolvers<void>();
+  #cancelRefresh: () => void = () => undefined;
+  #isClosing = false;
+
+  constructor(options: EdgePoolOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    void this.#refresh();
+  }
+
+  get status(): readonly ReplicaStatus[] {
+    return [...this.#links].flatMap((link) =>
+      [...link.connections].map(({ state, idsUnderWay }) => ({
+        replica: link.target,
+        state,
+        idsUnderWay,
+      })),
+    );
+  }
+
+  /** Requests under way finish; new ones are refused with `edge.backend_unavailable`. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#cancelRefresh();
+    await Promise.all([...this.#links].map((link) => link.close()));
+    this.#announce();
+  }
+
+  /**
+   * Runs `send` on a stream.
+   * @throws KeelsonError `edge.backend_unavailable` without a usable replica, or when a stream was lost
+   *   under a request that may have had an effect; `edge.overloaded` when all streams are full
+   */
+  async run<T>(
+    attempt: Attempt,
+    send: (connection: EdgeConnection, timeoutMs: number | undefined) => Promise<T>,
+  ): Promise<T> {
+    const { timeoutMs } = attempt;
+    const endsAtMs = timeoutMs === undefined ? undefined : this.#clock.nowMs() + timeoutMs;
+    for (let attempts = 1; ; attempts++) {
+      if (attempt.signal?.aborted) throw new KeelsonError('request.cancelled');
+      const connection = this.#choose() ?? (await this.#waitForConnection(attempt, endsAtMs));
+      try {
+        return await send(connection, this.#timeLeft(endsAtMs));
+      } catch (error) {
+        if (!(error instanceof StreamLost)) throw error;
+        const mayRepeat = attempt.canResend && (attempt.isRepeatable || !error.wasSent);
+        if (!mayRepeat || attempts === MAX_ATTEMPTS) throw this.#unavailable(error);
+      }
+    }
+  }
+
+  #timeLeft(endsAtMs: number | undefined): number | undefined {
+    if (endsAtMs === undefined) return undefined;
+    const leftMs = endsAtMs - this.#clock.nowMs();
+    if (leftMs <= 0) throw new KeelsonError('request.deadline_exceeded');
+    return Math.ceil(leftMs);
+  }
+
+  #unavailable(cause?: unknown): KeelsonError {
+    const { service } = this.#options;
+    return new KeelsonError('edge.backend_unavailable', { service }, { cause });
+  }
+
+  /** The ready stream with the fewest ids under way. */
+  #choose(): EdgeConnection | undefined {
+    let chosen: EdgeConnection | undefined;
+    for (const link of this.#links) {
+      for (const connection of link.connections) {
+        if (connection.state !== 'ready') continue;
+        if (chosen === undefined || connection.idsUnderWay < chosen.idsUnderWay) {
+          chosen = connection;
+        }
+      }
+    }
+    if (chosen && !chosen.hasRoom) {
+      throw new KeelsonError('edge.overloaded', { service: this.#options.service });
+    }
+    return chosen;
+  }
+
+  async #waitForConnection(
+    { signal }: Attempt,
+    endsAtMs: number | undefined,
+  ): Promise<EdgeConnection> {
+    const stopped = Promise.withResolvers<KeelsonError>();
+    const cancel = (): void => stopped.resolve(new KeelsonError('request.cancelled'));
+    signal?.addEventListener('abort', cancel, { once: true });
+    const waitMs = Math.min(this.#timeLeft(endsAtMs) ?? CONNECT_TIMEOUT_MS, CONNECT_TIMEOUT_MS);
+    const cancelTimer = this.#clock.after(waitMs, () => stopped.resolve(this.#unavailable()));
+    try {
+      for (;;) {
+        if (this.#isClosing) throw this.#unavailable();
+        const connection = this.#choose();
+        if (connection) return connection;
+        const outcome = await Promise.race([this.#changed.promise, stopped.promise]);
+        if (outcome) throw outcome;
+      }
+    } finally {
+      cancelTimer();
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  #announce(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  /** Links follow the addresses: new replicas get theirs, those gone from DNS finish and end. */
+  async #refresh(): Promise<void> {
+    const targets = await resolveReplicas(this.#options.addresses);
+    if (this.#isClosing) return;
+    // A name server that is down must not cut links that work.
+    if (targets.length > 0) {
+      for (const link of this.#links) {
+        if (targets.includes(link.target)) continue;
+        this.#links.delete(link);
+        void link.close();
+      }
+      const linked = new Set([...this.#links].map((link) => link.target));
+      for (const target of targets) if (!linked.has(target)) this.#link(target);
+    }
+    const waitMs = this.#links.size > 0 ? RESOLVE_INTERVAL_MS : UNRESOLVED_INTERVAL_MS;
+    this.#cancelRefresh = this.#clock.after(waitMs, () => void this.#refresh());
+  }
+
+  #link(target: string): void {
+    const { service, tls, streamsPerReplica = 1 } = this.#options;
+    for (let count = 0; count < streamsPerReplica; count++) {
+      this.#links.add(
+        new ReplicaLink({
+          target,
+          service,
+          tls,
+          clock: this.#clock,
+          onChange: () => this.#announce(),
+        }),
+      );
+    }
+  }
+}

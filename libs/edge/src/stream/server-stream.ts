@@ -1,0 +1,263 @@
+/**
+ * The serving end of one edge stream: frames in, handlers run, frames out. Whatever a peer sends, the
+ * worst that happens is that its stream is ended with `edge.protocol_violation`.
+ */
+
+import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type {
+  Call,
+  Chunk,
+  ClientFrame,
+  ClientFrames,
+  RequestStart,
+  ServerFrame,
+  ServerFrames,
+} from '@keelson/proto/edge/v1/edge';
+import { type ReportBug, serveInTrace, toGrpcStatus, toWireError } from '@keelson/rpc';
+import { bufferedBody } from '../edge-body.ts';
+import type { EdgeRequest, EdgeResponse, EdgeService } from '../edge-service.ts';
+import { type CallHandler, unknownMethod } from './call-dispatcher.ts';
+import {
+  INLINE_BODY_BYTES,
+  MAX_HEAD_BYTES,
+  MAX_IDS_PER_STREAM,
+  requestHeadSize,
+} from './edge-limits.ts';
+import { FrameWriter } from './frame-writer.ts';
+import { ReceivedBody, violation } from './received-body.ts';
+import { SendWindow, sendBody } from './send-window.ts';
+
+export interface ServerStreamOptions {
+  readonly stream: ServerDuplexStream<ClientFrames, ServerFrames>;
+  readonly service: EdgeService;
+  readonly calls: ReadonlyMap<string, CallHandler>;
+  readonly clock: Clock;
+  readonly report: ReportBug;
+  readonly peer: string | undefined;
+}
+
+/** One id under way. */
+interface Exchange {
+  readonly controller: AbortController;
+  readonly window: SendWindow;
+  body?: ReceivedBody;
+  cancelDeadline?: () => void;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+export class ServerStream {
+  readonly #options: ServerStreamOptions;
+  readonly #writer: FrameWriter<ServerFrame>;
+  readonly #exchanges = new Map<number, Exchange>();
+  readonly #finished = Promise.withResolvers<void>();
+  #lastId = 0;
+  #clientIsDone = false;
+
+  constructor(options: ServerStreamOptions) {
+    this.#options = options;
+    const { stream } = options;
+    this.#writer = new FrameWriter(stream);
+    // The client counts the stream as open once these headers arrive.
+    stream.sendMetadata(new Metadata());
+    stream.on('data', (batch: ClientFrames) => this.#receive(batch));
+    stream.on('end', () => {
+      this.#clientIsDone = true;
+      this.#endWhenDone();
+    });
+    stream.on('cancelled', () => this.#abandon(new KeelsonError('request.cancelled')));
+    stream.on('error', () => this.#abandon(new KeelsonError('request.cancelled')));
+  }
+
+  /** Resolves when the stream has ended, for whatever reason. */
+  get finished(): Promise<void> {
+    return this.#finished.promise;
+  }
+
+  /** Asks the client to open no more ids here; those under way, and those that cross this frame, finish. */
+  drain(): Promise<void> {
+    this.#writer.send({ id: 0, frame: { $case: 'drain', value: {} } });
+    return this.finished;
+  }
+
+  #receive(batch: ClientFrames): void {
+    try {
+      for (const frame of batch.frames) this.#dispatch(frame);
+    } catch (error) {
+      this.#abandon(new KeelsonError('request.cancelled'));
+      this.#options.stream.emit('error', toGrpcStatus(error));
+    }
+  }
+
+  #dispatch({ id, frame }: ClientFrame): void {
+    if (frame === undefined) throw violation('every frame has a content');
+    if (frame.$case === 'start' || frame.$case === 'call') {
+      if (id <= this.#lastId) throw violation('ids grow');
+      this.#lastId = id;
+      const exchange: Exchange = { controller: new AbortController(), window: new SendWindow() };
+      if (this.#exchanges.size >= MAX_IDS_PER_STREAM) {
+        this.#sendFailure(id, new KeelsonError('edge.overloaded', { service: 'called' }));
+        return;
+      }
+      this.#exchanges.set(id, exchange);
+      if (frame.$case === 'start') this.#start(id, exchange, frame.value);
+      else void this.#call(id, exchange, frame.value);
+      return;
+    }
+    if (id > this.#lastId) throw violation('an id begins with a request or call');
+    const exchange = this.#exchanges.get(id);
+    if (exchange === undefined) return; // It ended here while this frame was on its way.
+    switch (frame.$case) {
+      case 'chunk':
+        this.#chunk(exchange, frame.value);
+        break;
+      case 'window':
+        exchange.window.grant(frame.value.bytes);
+        break;
+      case 'cancel':
+        exchange.controller.abort(new KeelsonError('request.cancelled'));
+        this.#end(id, exchange);
+        break;
+    }
+  }
+
+  #chunk(exchange: Exchange, chunk: Chunk): void {
+    if (exchange.body === undefined) throw violation('no chunk after the last one');
+    exchange.body.push(chunk.body, chunk.complete);
+  }
+
+  #limitTime(id: number, exchange: Exchange, deadlineMs: number): void {
+    if (deadlineMs === 0) return;
+    exchange.cancelDeadline = this.#options.clock.after(deadlineMs, () => {
+      const error = new KeelsonError('request.deadline_exceeded');
+      exchange.controller.abort(error);
+      this.#fail(id, exchange, error);
+    });
+  }
+
+  #start(id: number, exchange: Exchange, start: RequestStart): void {
+    const { head } = start;
+    if (head === undefined) throw violation('a request has a head');
+    if (requestHeadSize(head) > MAX_HEAD_BYTES) {
+      const limit = { limitBytes: MAX_HEAD_BYTES };
+      this.#fail(id, exchange, new KeelsonError('request.head_too_large', limit));
+      return;
+    }
+    this.#limitTime(id, exchange, start.deadlineMs);
+    if (!start.complete) {
+      exchange.body = new ReceivedBody({
+        grant: (bytes) => this.#writer.send({ id, frame: { $case: 'window', value: { bytes } } }),
+      });
+      exchange.body.push(start.body, false);
+    }
+    const request: EdgeRequest = {
+      head,
+      body: exchange.body ?? bufferedBody(start.body),
+      signal: exchange.controller.signal,
+      ...(start.deadlineMs > 0 && { timeoutMs: start.deadlineMs }),
+    };
+    void this.#serve(id, exchange, request);
+  }
+
+  async #serve(id: number, exchange: Exchange, request: EdgeRequest): Promise<void> {
+    const { service } = this.#options;
+    const { method, path, traceparent } = request.head;
+    try {
+      const response =
+        traceparent === ''
+          ? await service.handle(request)
+          : await serveInTrace({ traceparent }, `edge ${method}`, () => service.handle(request));
+      exchange.cancelDeadline?.();
+      await this.#respond(id, exchange, response);
+    } catch (error) {
+      this.#refuse(id, exchange, error, `${method} ${path}`);
+    }
+  }
+
+  async #respond(id: number, exchange: Exchange, { head, body }: EdgeResponse): Promise<void> {
+    if (exchange.window.isClosed) return;
+    if (body instanceof Uint8Array && body.byteLength <= INLINE_BODY_BYTES) {
+      const value = { head, body: Buffer.from(body.buffer, body.byteOffset, body.byteLength) };
+      this.#writer.send(
+        { id, frame: { $case: 'start', value: { ...value, complete: true } } },
+        body.byteLength,
+      );
+    } else {
+      const value = { head, body: NOTHING, complete: false };
+      this.#writer.send({ id, frame: { $case: 'start', value } });
+      await sendBody({
+        chunks: body instanceof Uint8Array ? [body] : body,
+        window: exchange.window,
+        ready: () => this.#writer.ready(),
+        send: (chunk) =>
+          this.#writer.send({ id, frame: { $case: 'chunk', value: chunk } }, chunk.body.byteLength),
+      });
+    }
+    this.#end(id, exchange);
+  }
+
+  async #call(id: number, exchange: Exchange, call: Call): Promise<void> {
+    const { calls, peer } = this.#options;
+    const { method, payload, deadlineMs, traceparent } = call;
+    this.#limitTime(id, exchange, deadlineMs);
+    const options = {
+      signal: exchange.controller.signal,
+      ...(deadlineMs > 0 && { timeoutMs: deadlineMs }),
+      ...(peer !== undefined && { peer }),
+    };
+    try {
+      const handler = calls.get(method);
+      if (handler === undefined) throw unknownMethod(method);
+      const result = await (traceparent === ''
+        ? handler(payload, options)
+        : serveInTrace({ traceparent }, method, () => handler(payload, options)));
+      if (exchange.window.isClosed) return;
+      this.#writer.send({ id, frame: { $case: 'callResult', value: result } }, result.byteLength);
+      this.#end(id, exchange);
+    } catch (error) {
+      this.#refuse(id, exchange, error, method);
+    }
+  }
+
+  #refuse(id: number, exchange: Exchange, error: unknown, method: string): void {
+    if (exchange.window.isClosed) return; // Cancelled: what the handler says now has no reader.
+    if (!(error instanceof KeelsonError)) this.#options.report(error, method);
+    this.#fail(id, exchange, error);
+  }
+
+  #fail(id: number, exchange: Exchange, error: unknown): void {
+    this.#sendFailure(id, error);
+    this.#end(id, exchange);
+  }
+
+  #sendFailure(id: number, error: unknown): void {
+    this.#writer.send({ id, frame: { $case: 'failure', value: toWireError(error) } });
+  }
+
+  #end(id: number, exchange: Exchange): void {
+    exchange.cancelDeadline?.();
+    exchange.window.close();
+    exchange.body?.fail(new KeelsonError('request.cancelled'));
+    this.#exchanges.delete(id);
+    this.#endWhenDone();
+  }
+
+  #endWhenDone(): void {
+    if (!this.#clientIsDone || this.#exchanges.size > 0) return;
+    this.#writer.flush();
+    this.#writer.close();
+    this.#options.stream.end();
+    this.#finished.resolve();
+  }
+
+  #abandon(error: KeelsonError): void {
+    this.#writer.close();
+    for (const [id, exchange] of this.#exchanges) {
+      exchange.controller.abort(error);
+      this.#end(id, exchange);
+    }
+    this.#finished.resolve();
+  }
+}

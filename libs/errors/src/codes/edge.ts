@@ -1,0 +1,98 @@
+import type { ErrorMeaning } from '../error-meaning.ts';
+
+/** Errors of the edge, of transport, and those every service shares. */
+export const EDGE_ERRORS = {
+  internal: { grpc: 'INTERNAL', http: 500, retry: false, tell: 'internal error' },
+  'request.invalid': { grpc: 'INVALID_ARGUMENT', http: 400, retry: false, tell: '{text}' },
+  'request.malformed_json': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    tell: 'the request body is not valid JSON: {reason}',
+  },
+  'request.too_large': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 413,
+    retry: false,
+    tell: 'the request body is larger than {limitBytes} bytes',
+  },
+  'request.head_too_large': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 431,
+    retry: false,
+    tell: 'path, query and headers are larger than {limitBytes} bytes',
+  },
+  'request.unsupported_media_type': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 415,
+    retry: false,
+    tell: '{text}',
+  },
+  'request.unsupported_path': {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retry: false,
+    tell: 'unsupported path',
+  },
+  'request.unsupported_operation': {
+    grpc: 'UNIMPLEMENTED',
+    http: 405,
+    retry: false,
+    tell: 'unsupported operation',
+  },
+  'request.not_found': { grpc: 'NOT_FOUND', http: 404, retry: false, tell: '{text}' },
+  'request.cancelled': {
+    grpc: 'CANCELLED',
+    http: 499,
+    retry: true,
+    tell: 'the request was cancelled',
+  },
+  'request.deadline_exceeded': {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retry: true,
+    tell: 'the request took longer than its time limit',
+  },
+  'request.rate_limited': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 429,
+    retry: true,
+    tell: "You have exceeded the API's rate limit.",
+  },
+  'edge.backend_unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the {service} service cannot be reached',
+  },
+  'audit.not_recorded': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: true,
+    tell: 'no audit backend succeeded in logging the {kind}',
+  },
+  'edge.overloaded': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 503,
+    retry: true,
+    tell: 'the {service} service has too many requests under way',
+  },
+  'edge.protocol_violation': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 502,
+    retry: false,
+    tell: 'the peer broke the rules of the edge stream: {rule}',
+  },
+  'rpc.caller_refused': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    tell: 'the service {caller} may not call {path}',
+  },
+  'rpc.join_refused': {
+    grpc: 'UNAUTHENTICATED',
+    http: 403,
+    retry: false,
+    tell: 'neither the join token nor the certificate proves that the caller is {service}',
+  },
+} as const satisfies Record<string, ErrorMeaning>;

@@ -1,0 +1,144 @@
+import type { ErrorMeaning } from '../error-meaning.ts';
+
+/** Errors of storage, locks and the bus. */
+export const STORAGE_ERRORS = {
+  'storage.conflict': {
+    grpc: 'ABORTED',
+    http: 503,
+    retry: true,
+    tell: 'too many concurrent changes to the same records, try again',
+  },
+  'storage.fenced': {
+    grpc: 'ABORTED',
+    http: 503,
+    retry: true,
+    tell: 'the lease {lease} passed to another holder',
+  },
+  'storage.unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the store cannot be reached',
+  },
+  'storage.sealed': { grpc: 'UNAVAILABLE', http: 503, retry: true, tell: 'Keelson is sealed' },
+  'storage.invalid_path': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    tell: 'not a record path: {reason}',
+  },
+  'storage.too_large': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 413,
+    retry: false,
+    tell: 'the {what} is larger than {limitBytes} bytes',
+  },
+  'storage.wal_pruned': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'log entry {sequence} is no longer kept, the oldest is {firstSequence}',
+  },
+  'storage.wal_diverged': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'the follower is at log entry {sequence}, past the newest {headSequence}',
+  },
+  'storage.full': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 507,
+    retry: true,
+    tell: 'the disk of the store is full',
+  },
+  'storage.read_only': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'the store cannot be written: file or folder is read-only',
+  },
+  'storage.unknown_format': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'the store has format {found}, this version of Keelson reads and writes format {known}',
+  },
+  'storage.corrupt': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    tell: 'the store is damaged: {reason}',
+  },
+  'barrier.wrong_root_key': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the root key does not open the keyring',
+  },
+  'barrier.unknown_term': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the record {path} is encrypted under key term {term}, which this process has not loaded',
+  },
+  'barrier.damaged_value': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    tell: 'the record {path} cannot be decrypted: it is damaged or was moved',
+  },
+  'lock.lost': {
+    grpc: 'ABORTED',
+    http: 503,
+    retry: true,
+    tell: 'the lease {name} was lost',
+  },
+  'lock.unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the lock service cannot be reached',
+  },
+  'bus.unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the message bus cannot be reached',
+  },
+  'bus.no_responder': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'nobody serves {subject}',
+  },
+  'bus.timeout': {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retry: true,
+    tell: 'no answer from {subject} within {timeoutMs} ms',
+  },
+  'bus.stream_not_found': {
+    grpc: 'NOT_FOUND',
+    http: 503,
+    retry: true,
+    tell: 'there is no stream {stream}',
+  },
+  'bus.stream_moved': {
+    grpc: 'ABORTED',
+    http: 503,
+    retry: true,
+    tell: 'message {sequence} is not the newest of {stream}',
+  },
+  'bus.messages_pruned': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'messages after {sequence} of {stream} are no longer kept, the oldest is {firstSequence}',
+  },
+  'bus.position_ahead': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'the follower is at message {sequence} of {stream}, past the newest {lastSequence}',
+  },
+} as const satisfies Record<string, ErrorMeaning>;

@@ -1,0 +1,64 @@
+/**
+ * The closed list of error codes and the one error class that carries them.
+ *
+ * A code means the same thing in every process: it crosses gRPC intact and is turned into a client
+ * document once, at the edge of the service that answers (one file per dialect). docs/errors.md lists
+ * all codes; a test fails when list and page differ.
+ */
+import { EDGE_ERRORS } from './codes/edge.ts';
+import { PKI_ERRORS } from './codes/pki.ts';
+import { REPLICATION_ERRORS } from './codes/replication.ts';
+import { STORAGE_ERRORS } from './codes/storage.ts';
+import { SYS_ERRORS } from './codes/sys.ts';
+import { WORKSPACE_ERRORS } from './codes/workspace.ts';
+
+export type { ErrorMeaning, GrpcStatusName } from './error-meaning.ts';
+
+export const ERROR_CODES = {
+  ...EDGE_ERRORS,
+  ...STORAGE_ERRORS,
+  ...REPLICATION_ERRORS,
+  ...SYS_ERRORS,
+  ...PKI_ERRORS,
+  ...WORKSPACE_ERRORS,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** Parameters of a code's text. Never a secret: they are sent to the client. */
+export type ErrorParams = Readonly<Record<string, string | number>>;
+
+/** `{name}` in a code's text is replaced by the parameter of that name. */
+const tell = (code: ErrorCode, params: ErrorParams): string =>
+  ERROR_CODES[code].tell.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+    name in params ? String(params[name]) : whole,
+  );
+
+/** An expected refusal. Its message is meant for the client; `cause` is logged and never sent. */
+export class KeelsonError extends Error {
+  override readonly name = 'KeelsonError';
+  readonly code: ErrorCode;
+  readonly params: ErrorParams;
+
+  constructor(code: ErrorCode, params: ErrorParams = {}, options?: ErrorOptions) {
+    super(tell(code, params), options);
+    this.code = code;
+    this.params = params;
+  }
+
+  /** HTTP status of the code. */
+  get httpStatus(): number {
+    return ERROR_CODES[this.code].http;
+  }
+
+  /** Anything caught, as a KeelsonError: unknown things become `internal` with the thing as cause. */
+  static from(thrown: unknown): KeelsonError {
+    return thrown instanceof KeelsonError
+      ? thrown
+      : new KeelsonError('internal', {}, { cause: thrown });
+  }
+}
+
+/** True for a KeelsonError with one of these codes. */
+export const hasCode = (thrown: unknown, ...codes: readonly ErrorCode[]): thrown is KeelsonError =>
+  thrown instanceof KeelsonError && codes.includes(thrown.code);

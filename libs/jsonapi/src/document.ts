@@ -1,0 +1,37 @@
+/** Shapes of JSON:API 1.0 documents (https://jsonapi.org/format/1.0/#document-structure). */
+export interface ResourceIdentifier {
+  readonly id: string;
+  readonly type: string;
+}
+
+export interface Relationship {
+  readonly data?: ResourceIdentifier | readonly ResourceIdentifier[] | null;
+  readonly links?: Readonly<Record<string, string>>;
+}
+
+export interface Resource extends ResourceIdentifier {
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, Relationship>>;
+  readonly links?: Readonly<Record<string, string | null>>;
+}
+
+export type IncludedResources = readonly Resource[];
+
+export interface JsonApiDocument {
+  readonly data: Resource | readonly Resource[] | null;
+  readonly included?: IncludedResources;
+  readonly links?: Readonly<Record<string, string | null>>;
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A relationship to one resource, or to none when `id` is null. */
+export const toOne = (type: string, id: string | null, related?: string): Relationship => ({
+  data: id === null ? null : { id, type },
+  ...(related === undefined ? {} : { links: { related } }),
+});
+
+/** A relationship to several resources of one type. */
+export const toMany = (type: string, ids: readonly string[], related?: string): Relationship => ({
+  data: ids.map((id) => ({ id, type })),
+  ...(related === undefined ? {} : { links: { related } }),
+});

@@ -1,0 +1,80 @@
+/**
+ * Errors as JSON:API documents. `status` is a string: clients lose title and detail otherwise.
+ * A refusal with several reasons is an AggregateError of KeelsonErrors with one status.
+ */
+import { type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: 'bad request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not found',
+  405: 'method not allowed',
+  409: 'conflict',
+  412: 'precondition failed',
+  413: 'payload too large',
+  415: 'unsupported media type',
+  422: 'invalid attribute',
+  429: 'Too many requests',
+  503: 'service unavailable',
+  504: 'gateway timeout',
+};
+
+export const JSON_API_MEDIA_TYPE = 'application/vnd.api+json';
+
+/** What is wrong with one field. */
+export interface Violation {
+  /** RFC 6901 pointer into the request document. */
+  readonly pointer: string;
+  readonly text: string;
+}
+
+/** The refusal of one field. */
+export const invalidAttribute = (pointer: string, text: string): KeelsonError =>
+  new KeelsonError('jsonapi.invalid_attribute', { pointer, text });
+
+/** Throws what was found wrong, if anything was. */
+export const refuseInvalid = (violations: readonly Violation[]): void => {
+  const reasons = violations.map(({ pointer, text }) => invalidAttribute(pointer, text));
+  const [first] = reasons;
+  if (first === undefined) return;
+  throw reasons.length === 1 ? first : new AggregateError(reasons, 'several fields are invalid');
+};
+
+const toErrorObject = (error: KeelsonError, requestId: string): Record<string, unknown> => {
+  const status = error.httpStatus;
+  const pointer = error.params['pointer'];
+  return {
+    status: String(status),
+    title: TITLES[status] ?? 'error',
+    detail: error.code === 'internal' ? `internal error, request ${requestId}` : error.message,
+    ...(pointer === undefined ? {} : { source: { pointer } }),
+  };
+};
+
+const toKeelsonErrors = (thrown: unknown): readonly [KeelsonError, ...KeelsonError[]] => {
+  if (thrown instanceof AggregateError && thrown.errors.length > 0) {
+    const [first, ...rest] = thrown.errors.map((error) => KeelsonError.from(error));
+    if (first !== undefined) return [first, ...rest];
+  }
+  return [KeelsonError.from(thrown)];
+};
+
+/**
+ * Turns what a handler threw into an error document.
+ * @param onUnexpected told about what is a bug of ours, with its cause; nothing of it is sent
+ */
+export const createErrorRenderer =
+  (onUnexpected: (error: unknown, requestId: string) => void) =>
+  (thrown: unknown, request: EdgeRequest): EdgeResponse => {
+    const errors = toKeelsonErrors(thrown);
+    const requestId = request.head.requestId;
+    if (errors.some((error) => error.code === 'internal')) onUnexpected(thrown, requestId);
+    const document = { errors: errors.map((error) => toErrorObject(error, requestId)) };
+    return edgeResponse(
+      errors[0].httpStatus,
+      { 'content-type': JSON_API_MEDIA_TYPE },
+      Buffer.from(JSON.stringify(document)),
+    );
+  };

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { newResourceId } from './identifiers.ts';
+import { parseTimestampMs, toTimestamp } from './timestamp.ts';
+
+test('ids are a prefix and 16 characters that cannot be confused', () => {
+  for (let round = 0; round < 1000; round += 1) {
+    expect(newResourceId('ws')).toMatch(/^ws-[1-9A-HJ-NP-Za-km-z]{16}$/);
+  }
+});
+
+test.for([
+  ['2030-01-02T03:04:05Z', '2030-01-02T03:04:05.000Z'],
+  ['2030-01-02T03:04:05.678+02:00', '2030-01-02T01:04:05.678Z'],
+] as const)('timestamps are shown in UTC with milliseconds: %s', ([given, shown]) => {
+  expect(toTimestamp(parseTimestampMs(given) ?? 0)).toBe(shown);
+});
+
+test.for(['', '2030-01-02', '2030-13-02T03:04:05Z', '1700000000', '2030-01-02T03:04:05'])(
+  'refuses a time that is not complete: %s',
+  (text) => {
+    expect(parseTimestampMs(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,29 @@
+export {
+  type IncludedResources,
+  type JsonApiDocument,
+  type Relationship,
+  type Resource,
+  type ResourceIdentifier,
+  toMany,
+  toOne,
+} from './document.ts';
+export {
+  type Answer,
+  API_PREFIX,
+  type Endpoint,
+  endpoint,
+  type JsonApiExchange,
+} from './endpoint.ts';
+export {
+  createErrorRenderer,
+  invalidAttribute,
+  refuseInvalid,
+  type Violation,
+} from './error-document.ts';
+export { isResourceId, newResourceId } from './identifiers.ts';
+export { parseInclude } from './include.ts';
+export { type Page, parsePage, toPaginatedDocument } from './pagination.ts';
+export { parseQuery, type QueryParameters } from './query.ts';
+export { nullable, resourceBody, resourceListBody } from './request-body.ts';
+export { jsonApiRoutes } from './routes.ts';
+export { parseTimestampMs, toTimestamp } from './timestamp.ts';

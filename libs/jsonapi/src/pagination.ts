@@ -1,0 +1,75 @@
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { IncludedResources, JsonApiDocument, Resource } from './document.ts';
+import { API_PREFIX } from './endpoint.ts';
+import type { QueryParameters } from './query.ts';
+
+export interface Page {
+  /** From 1. */
+  readonly number: number;
+  readonly size: number;
+}
+
+const DEFAULT_SIZE = 20;
+const MAX_SIZE = 100;
+// Keeps offsets exact integers in every database.
+const MAX_NUMBER = 1_000_000_000;
+
+const positiveInteger = (text: string | undefined, fallback: number, max: number): number => {
+  if (text === undefined || !/^\d{1,15}$/.test(text)) return fallback;
+  const value = Number(text);
+  return value < 1 ? fallback : Math.min(value, max);
+};
+
+/** The page asked for: number from 1, size 20 by default and clamped to 100. */
+export const parsePage = (query: QueryParameters): Page => ({
+  number: positiveInteger(query.one('page', 'number'), 1, MAX_NUMBER),
+  size: positiveInteger(query.one('page', 'size'), DEFAULT_SIZE, MAX_SIZE),
+});
+
+export interface PaginatedListing {
+  readonly data: readonly Resource[];
+  readonly page: Page;
+  readonly totalCount: number;
+  readonly included?: IncludedResources;
+  /** Further members of `meta`. */
+  readonly meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A listing with `links` (absolute; null at the ends) and `meta.pagination`. */
+export const toPaginatedDocument = (
+  head: RequestHead,
+  { data, page, totalCount, included, meta }: PaginatedListing,
+): JsonApiDocument => {
+  const totalPages = Math.ceil(totalCount / page.size);
+  const previous = page.number > 1 ? page.number - 1 : null;
+  const next = page.number < totalPages ? page.number + 1 : null;
+  const link = (number: number | null): string | null => {
+    if (number === null) return null;
+    const query = new URLSearchParams(head.query);
+    query.set('page[number]', String(number));
+    query.set('page[size]', String(page.size));
+    return `${head.baseUrl}${API_PREFIX}${head.path}?${query.toString()}`;
+  };
+  return {
+    data,
+    ...(included === undefined || included.length === 0 ? {} : { included }),
+    links: {
+      self: link(page.number),
+      first: link(1),
+      prev: link(previous),
+      next: link(next),
+      last: link(Math.max(totalPages, 1)),
+    },
+    meta: {
+      ...meta,
+      pagination: {
+        'current-page': page.number,
+        'page-size': page.size,
+        'prev-page': previous,
+        'next-page': next,
+        'total-pages': totalPages,
+        'total-count': totalCount,
+      },
+    },
+  };
+};

@@ -1,0 +1,56 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePage } from './pagination.ts';
+import { parseQuery } from './query.ts';
+
+const segment = fc.stringMatching(/^[a-z0-9-]{1,8}$/);
+
+describe('query parameters', () => {
+  test('find what was written under the same path', () => {
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.string(), (path, value) => {
+        const [head = '', ...inner] = path;
+        const name = head + inner.map((part) => `[${part}]`).join('');
+        const query = parseQuery(new URLSearchParams([[name, value]]));
+        expect(query.one(...path)).toBe(value);
+        expect(query.children(...path.slice(0, -1))).toEqual(
+          path.length === 1 ? [] : [path.at(-1)],
+        );
+      }),
+    );
+  });
+
+  test('no query string is an error, whatever it holds', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        const query = parseQuery(new URLSearchParams(text));
+        expect(query.list('include')).not.toContain('');
+        expect(query.children('filter', 'tagged')).toBeInstanceOf(Array);
+      }),
+    );
+  });
+
+  test('every page has a number from 1 and a size from 1 to 100', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (number, size) => {
+        const query = parseQuery(
+          new URLSearchParams([
+            ['page[number]', number],
+            ['page[size]', size],
+          ]),
+        );
+        const page = parsePage(query);
+        expect(page.number).toBeGreaterThanOrEqual(1);
+        expect(page.size).toBeGreaterThanOrEqual(1);
+        expect(page.size).toBeLessThanOrEqual(100);
+      }),
+    );
+  });
+
+  test('refuses more parameters than any request needs', () => {
+    const many = new URLSearchParams(
+      Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`a${at}`, ''])),
+    );
+    expect(() => parseQuery(many)).toThrow('too many query parameters');
+  });
+});

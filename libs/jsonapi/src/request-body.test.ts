@@ -1,0 +1,78 @@
+import { KeelsonError } from '@keelson/errors';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { createBodyDecoder, nullable, resourceBody } from './request-body.ts';
+
+const decoder = createBodyDecoder(
+  resourceBody(
+    'workspaces',
+    Type.Object({
+      name: Type.String(),
+      'runtime-version': Type.Optional(nullable(Type.String())),
+      'vcs-repo': Type.Optional(
+        nullable(Type.Object({ 'oauth-token-id': Type.Optional(Type.String()) })),
+      ),
+    }),
+  ),
+  { 'terraform-version': 'runtime-version' },
+);
+
+const document = (attributes: unknown) => ({ data: { type: 'workspaces', attributes } });
+
+const refusalOf = (value: unknown): readonly KeelsonError[] => {
+  try {
+    decoder.decode(value);
+  } catch (error) {
+    if (error instanceof AggregateError) return error.errors as KeelsonError[];
+    if (error instanceof KeelsonError) return [error];
+    throw error;
+  }
+  throw new Error('the document was accepted');
+};
+
+describe('request document', () => {
+  test('drops unknown attributes', () => {
+    expect(decoder.decode(document({ name: 'a', other: 1 }))).toEqual(document({ name: 'a' }));
+  });
+
+  test('reads names with underscores, in nested objects too', () => {
+    const given = document({ name: 'a', vcs_repo: { oauth_token_id: 'ot-1' } });
+    expect(decoder.decode(given)).toEqual(
+      document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 'ot-1' } }),
+    );
+  });
+
+  test('brings an old name to the current one', () => {
+    expect(decoder.decode(document({ name: 'a', 'terraform-version': '1.5.0' }))).toEqual(
+      document({ name: 'a', 'runtime-version': '1.5.0' }),
+    );
+  });
+
+  test('accepts both names with one value and refuses two values', () => {
+    const both = { name: 'a', 'terraform-version': '1.5.0', 'runtime-version': '1.5.0' };
+    expect(decoder.decode(document(both))).toEqual(
+      document({ name: 'a', 'runtime-version': '1.5.0' }),
+    );
+    const refusal = refusalOf(document({ ...both, 'runtime-version': '1.6.0' }));
+    expect(refusal.map(({ params }) => params['pointer'])).toEqual([
+      '/data/attributes/terraform-version',
+    ]);
+  });
+
+  test.for([
+    ['a body that is no object', [], ''],
+    ['no data', {}, '/data'],
+    ['no type', { data: { attributes: { name: 'a' } } }, '/data/type'],
+    ['another type', { data: { type: 'runs', attributes: { name: 'a' } } }, '/data/type'],
+    ['no attributes', { data: { type: 'workspaces' } }, '/data/attributes/name'],
+    ['a number for text', document({ name: 7 }), '/data/attributes/name'],
+    [
+      'a wrong type inside',
+      document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 1 } }),
+      '/data/attributes/vcs-repo/oauth-token-id',
+    ],
+  ] as const)('names the field that is wrong: %s', ([, value, pointer]) => {
+    const pointers = refusalOf(value).map(({ params }) => params['pointer']);
+    expect(pointers).toContain(pointer);
+  });
+});

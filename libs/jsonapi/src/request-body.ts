@@ -1,0 +1,139 @@
+/**
+ * Request documents: their schemas, and the way from parsed JSON to a typed value. Attribute names
+ * may be written with underscores, and old names of an attribute are brought to the current one, both
+ * before the schema is checked.
+ */
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import { invalidAttribute, refuseInvalid, type Violation } from './error-document.ts';
+
+/** `schema` or null. */
+export const nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
+
+const NO_ATTRIBUTES = Type.Object({});
+
+/** Document with one resource: `data.type` must be `type`, missing `attributes` count as empty. */
+export const resourceBody = <
+  Attributes extends TObject = TObject<Record<never, never>>,
+  Relationships extends TObject = TObject<Record<never, never>>,
+>(
+  type: string | readonly string[],
+  attributes: Attributes = NO_ATTRIBUTES as Attributes,
+  relationships: Relationships = NO_ATTRIBUTES as Relationships,
+) =>
+  Type.Object({
+    data: Type.Object({
+      id: Type.Optional(nullable(Type.String())),
+      type: Type.Union([type].flat().map((name) => Type.Literal(name))),
+      attributes,
+      relationships: Type.Optional(relationships),
+    }),
+  });
+
+/** Document with a list of resources or identifiers, at most `maxItems`. */
+export const resourceListBody = <Item extends TSchema>(item: Item, maxItems = 1000) =>
+  Type.Object({ data: Type.Array(item, { maxItems }) });
+
+export type AttributeAliases = Readonly<Record<string, string>>;
+
+type JsonObject = Record<string, unknown>;
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Brings the names of an object to the ones its schema declares, and so on inwards. */
+const canonicalNames = (
+  value: unknown,
+  schema: TSchema,
+  aliases: AttributeAliases,
+  pointer: string,
+): unknown => {
+  if (Array.isArray(value)) {
+    const items = (schema as { items?: TSchema }).items;
+    return items === undefined
+      ? value
+      : value.map((item, index) => canonicalNames(item, items, aliases, `${pointer}/${index}`));
+  }
+  if (!isObject(value)) return value;
+  const variants = (schema as { anyOf?: readonly TSchema[] }).anyOf ?? [schema];
+  const properties = variants
+    .map((variant) => (variant as { properties?: Record<string, TSchema> }).properties)
+    .find((found) => found !== undefined);
+  if (properties === undefined) return value;
+  const result: JsonObject = {};
+  // The current names first, so that an alias is compared with them whatever the order was.
+  const names = Object.keys(value).sort(
+    (a, b) => Number(b in properties) - Number(a in properties),
+  );
+  for (const given of names) {
+    const hyphened = given.replaceAll('_', '-');
+    const alias = aliases[given] ?? aliases[hyphened];
+    let name = given;
+    if (!Object.hasOwn(properties, given)) {
+      if (Object.hasOwn(properties, hyphened)) name = hyphened;
+      else if (alias !== undefined && Object.hasOwn(properties, alias)) name = alias;
+      else continue;
+    }
+    const property = properties[name];
+    if (property === undefined) continue;
+    const converted = canonicalNames(value[given], property, aliases, `${pointer}/${name}`);
+    if (Object.hasOwn(result, name) && !isEqual(result[name], converted)) {
+      throw invalidAttribute(`${pointer}/${given}`, `${given} and ${name} contradict each other`);
+    }
+    result[name] = converted;
+  }
+  return result;
+};
+
+const withEmptyAttributes = (value: unknown): unknown =>
+  isObject(value) && isObject(value['data']) && value['data']['attributes'] === undefined
+    ? { ...value, data: { ...value['data'], attributes: {} } }
+    : value;
+
+const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+const toViolations = (errors: ReturnType<Validator['Errors']>): readonly Violation[] => {
+  const reasons = new Map<string, string>();
+  const add = (pointer: string, text: string) => {
+    if (!reasons.has(pointer)) reasons.set(pointer, text);
+  };
+  for (const { keyword, instancePath, params, message } of errors) {
+    const field = instancePath.split('/').at(-1) ?? '';
+    if (keyword === 'required') {
+      const missing = (params as { requiredProperties?: readonly string[] }).requiredProperties;
+      for (const name of missing ?? []) {
+        add(`${instancePath}/${escapePointer(name)}`, `${name} is required`);
+      }
+    } else if (keyword === 'const' || keyword === 'anyOf') {
+      add(instancePath, `${field} is not one of the allowed values`);
+    } else {
+      add(instancePath, `${field} ${message}`.trim());
+    }
+  }
+  return [...reasons].slice(0, 20).map(([pointer, text]) => ({ pointer, text }));
+};
+
+export interface BodyDecoder<S extends TSchema> {
+  decode(value: unknown): Static<S>;
+}
+
+/**
+ * From parsed JSON to the typed document. The schema is compiled at first use.
+ * @throws KeelsonError `jsonapi.invalid_attribute` (or an AggregateError of them)
+ */
+export const createBodyDecoder = <S extends TSchema>(
+  schema: S,
+  aliases: AttributeAliases = {},
+): BodyDecoder<S> => {
+  let validator: Validator | undefined;
+  return {
+    decode: (value) => {
+      if (!isObject(value)) throw invalidAttribute('', 'the body must be a JSON object');
+      const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '');
+      validator ??= Compile(schema) as unknown as Validator;
+      if (!validator.Check(document)) refuseInvalid(toViolations(validator.Errors(document)));
+      return document as Static<S>;
+    },
+  };
+};

@@ -1,0 +1,150 @@
+import { bufferedBody, createEdgeService, type EdgeResponse } from '@keelson/edge';
+import { Dialect, type Principal, type RequestHead } from '@keelson/proto/edge/v1/edge';
+import { Type } from 'typebox';
+import { describe, expect, test } from 'vitest';
+import { endpoint } from './endpoint.ts';
+import { createErrorRenderer } from './error-document.ts';
+import { parsePage, toPaginatedDocument } from './pagination.ts';
+import { resourceBody } from './request-body.ts';
+import { jsonApiRoutes } from './routes.ts';
+
+const unexpected: unknown[] = [];
+
+const service = createEdgeService({
+  service: 'sample',
+  version: '1',
+  pathPrefix: '/api/v2',
+  routes: jsonApiRoutes('samples', [
+    endpoint({
+      method: 'POST',
+      path: '/things/:id',
+      summary: 'Make a thing',
+      body: { schema: resourceBody('things', Type.Object({ name: Type.String() })) },
+      success: 201,
+      handle: ({ params, body }) =>
+        Promise.resolve({
+          document: {
+            data: { id: params['id'] ?? '', type: 'things', attributes: body.data.attributes },
+          },
+        }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/things',
+      summary: 'List things',
+      handle: ({ head, query }) =>
+        Promise.resolve({
+          document: toPaginatedDocument(head, { data: [], page: parsePage(query), totalCount: 45 }),
+        }),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/things/:id',
+      summary: 'Fail',
+      handle: () => Promise.reject(new Error('password=hunter2')),
+    }),
+  ]),
+  renderError: createErrorRenderer((error) => unexpected.push(error)),
+});
+
+const principal: Principal = {
+  kind: 'user',
+  id: 'user-1',
+  organization: '',
+  tokenId: 'at-1',
+  displayName: 'ann',
+  siteAdmin: false,
+};
+
+const call = async (
+  method: string,
+  target: string,
+  options: { body?: string; contentType?: string; anonymous?: boolean } = {},
+): Promise<{ status: number; document: unknown; response: EdgeResponse }> => {
+  const [path = '', query = ''] = target.split('?');
+  const head: RequestHead = {
+    requestId: 'req-1',
+    method,
+    path,
+    query,
+    headers:
+      method === 'GET' ? {} : { 'content-type': options.contentType ?? 'application/vnd.api+json' },
+    dialect: Dialect.SPECIFICATION,
+    remoteAddress: '127.0.0.1',
+    baseUrl: 'https://keelson.example',
+    traceparent: '',
+    namespace: undefined,
+    mount: undefined,
+    caller: undefined,
+    principal: options.anonymous === true ? undefined : principal,
+  };
+  const response = await service.handle({
+    head,
+    body: bufferedBody(Buffer.from(options.body ?? '')),
+    signal: new AbortController().signal,
+  });
+  const bytes = response.body as Uint8Array;
+  return {
+    status: response.head.status,
+    document: bytes.length === 0 ? undefined : JSON.parse(Buffer.from(bytes).toString()),
+    response,
+  };
+};
+
+const thing = JSON.stringify({ data: { type: 'things', attributes: { name: 'n' } } });
+
+describe('JSON:API route', () => {
+  test('decodes, calls and answers a document', async () => {
+    const { status, document } = await call('POST', '/things/x', { body: thing });
+    expect(status).toBe(201);
+    expect(document).toEqual({ data: { id: 'x', type: 'things', attributes: { name: 'n' } } });
+  });
+
+  test.for([
+    ['no token', '/things/x', { anonymous: true, body: thing }, 401],
+    ['another content type', '/things/x', { contentType: 'application/json', body: thing }, 415],
+    ['no JSON', '/things/x', { body: '{"data":' }, 400],
+    ['bytes that are not UTF-8', '/things/x', { body: '\uD800{' }, 400],
+    ['deep nesting', '/things/x', { body: '['.repeat(100_000) }, 400],
+    ['an empty body', '/things/x', {}, 400],
+    ['a missing field', '/things/x', { body: '{"data":{"type":"things"}}' }, 422],
+    ['an unknown path', '/nothing', { body: thing }, 404],
+  ] as const)('refuses %s', async ([, target, options, status]) => {
+    const answer = await call('POST', target, options);
+    expect(answer.status).toBe(status);
+    expect(answer.document).toMatchObject({ errors: [{ status: String(status) }] });
+  });
+
+  test('refuses a body over its limit', async () => {
+    const answer = await call('POST', '/things/x', { body: ' '.repeat(1024 * 1024 + 1) });
+    expect(answer.status).toBe(413);
+  });
+
+  test('tells nothing of an unexpected failure but the request id', async () => {
+    const answer = await call('DELETE', '/things/x');
+    expect(answer.status).toBe(500);
+    expect(JSON.stringify(answer.document)).toContain('req-1');
+    expect(JSON.stringify(answer.document)).not.toContain('hunter2');
+    expect(unexpected).toHaveLength(1);
+  });
+
+  test('links the pages and keeps the other parameters', async () => {
+    const { document } = await call('GET', '/things?q=a%20b&page%5Bnumber%5D=2&page[size]=20');
+    expect(document).toMatchObject({
+      links: {
+        self: expect.stringContaining('page%5Bnumber%5D=2'),
+        prev: expect.stringContaining('q=a+b'),
+        next: expect.stringContaining('page%5Bnumber%5D=3'),
+        last: expect.stringContaining('page%5Bnumber%5D=3'),
+      },
+      meta: { pagination: { 'current-page': 2, 'total-pages': 3, 'total-count': 45 } },
+    });
+  });
+
+  test('describes itself', async () => {
+    const description = await service.describe();
+    const paths = JSON.parse(description.pathsJson) as Record<string, Record<string, unknown>>;
+    expect(Object.keys(paths)).toEqual(['/things/{id}', '/things']);
+    expect(paths['/things/{id}']).toHaveProperty('post.requestBody.required', true);
+  });
+});

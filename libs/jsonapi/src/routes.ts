@@ -1,0 +1,115 @@
+/** JSON:API endpoints as routes of the edge, with their OpenAPI operations. */
+import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { TSchema } from 'typebox';
+import type { Endpoint } from './endpoint.ts';
+import { JSON_API_MEDIA_TYPE } from './error-document.ts';
+import { parseJsonText } from './json-text.ts';
+import { parseQuery } from './query.ts';
+import { type BodyDecoder, createBodyDecoder } from './request-body.ts';
+
+const DEFAULT_LIMIT_BYTES = 1024 * 1024;
+
+/** Mutations name the media type even when their body is empty; a charset parameter may follow. */
+const requireMediaType = ({ head }: RouteExchange): void => {
+  if (head.method === 'GET' || head.method === 'HEAD') return;
+  const given = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
+  if (given !== JSON_API_MEDIA_TYPE) {
+    throw new KeelsonError('request.unsupported_media_type', {
+      text: `the request must have the content type ${JSON_API_MEDIA_TYPE}`,
+    });
+  }
+};
+
+const readBody = async (
+  definition: Endpoint,
+  decoder: BodyDecoder<TSchema> | undefined,
+  exchange: RouteExchange,
+): Promise<unknown> => {
+  if (definition.body === undefined || decoder === undefined) return undefined;
+  const bytes = await exchange.body.bytes(definition.body.limitBytes ?? DEFAULT_LIMIT_BYTES);
+  if (bytes.byteLength === 0 && definition.body.optional === true) return undefined;
+  return decoder.decode(parseJsonText(bytes));
+};
+
+const STANDARD_ANSWERS = {
+  401: { description: 'No valid token.' },
+  404: { description: 'Absent, or the caller may not know it or do this.' },
+} as const;
+
+const toOperation = (tag: string, definition: Endpoint): Record<string, unknown> => {
+  const { method, path, summary, body, success = 200 } = definition;
+  const parameters = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  }));
+  const words = `${method.toLowerCase()}${path}`
+    .split(/[^A-Za-z0-9]+/)
+    .filter((word) => word !== '');
+  return {
+    operationId: words.join('_'),
+    tags: [tag],
+    summary,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: body.optional !== true,
+            content: { [JSON_API_MEDIA_TYPE]: { schema: body.schema } },
+          },
+        }),
+    responses: {
+      [success]: {
+        description: 'Success.',
+        ...(success === 204
+          ? {}
+          : { content: { [JSON_API_MEDIA_TYPE]: { schema: { type: 'object' } } } }),
+      },
+      ...STANDARD_ANSWERS,
+      ...(body === undefined
+        ? {}
+        : {
+            415: { description: 'Wrong content type.' },
+            422: { description: 'A field is invalid; source.pointer names it.' },
+          }),
+    },
+  };
+};
+
+const toRoute = (tag: string, definition: Endpoint): Route => {
+  const decoder =
+    definition.body === undefined
+      ? undefined
+      : createBodyDecoder(definition.body.schema, definition.body.aliases);
+  return {
+    method: definition.method,
+    path: definition.path,
+    operation: toOperation(tag, definition),
+    handle: async (exchange): Promise<EdgeResponse> => {
+      const principal = exchange.head.principal;
+      if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
+      requireMediaType(exchange);
+      const answer = await definition.handle({
+        head: exchange.head,
+        params: exchange.params,
+        query: parseQuery(exchange.query),
+        principal,
+        body: await readBody(definition, decoder, exchange),
+        signal: exchange.signal,
+      });
+      if (answer === undefined) return edgeResponse(definition.success === 202 ? 202 : 204);
+      return edgeResponse(
+        answer.status ?? definition.success ?? 200,
+        { 'content-type': JSON_API_MEDIA_TYPE },
+        Buffer.from(JSON.stringify(answer.document)),
+      );
+    },
+  };
+};
+
+/** Routes of one area; `tag` groups them in the OpenAPI document. */
+export const jsonApiRoutes = (tag: string, definitions: readonly Endpoint[]): Route[] =>
+  definitions.map((definition) => toRoute(tag, definition));

@@ -1,0 +1,65 @@
+import { type Clock, systemClock } from '@keelson/clock';
+import { nextFencingToken } from './fencing-token.ts';
+import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
+import type { Acquisition, LeaseRecords } from './lease-records.ts';
+
+interface Entry {
+  readonly holder: string;
+  readonly expiresAtMs: number;
+}
+
+/** Leases in memory. Stores of one process that share it compete for the same leases. */
+export class InProcessLeaseRecords implements LeaseRecords {
+  readonly #clock: Clock;
+  readonly #entries = new Map<string, Entry>();
+  readonly #newestTokens = new Map<string, number>();
+
+  constructor(clock: Clock = systemClock) {
+    this.#clock = clock;
+  }
+
+  async acquire(
+    name: string,
+    holder: string,
+    ttlMs: number,
+    tokenFloor: number,
+  ): Promise<Acquisition> {
+    const nowMs = this.#clock.nowMs();
+    const entry = this.#entries.get(name);
+    if (entry !== undefined && entry.expiresAtMs > nowMs)
+      return { kind: 'held', remainingMs: entry.expiresAtMs - nowMs };
+    const newest = Math.max(this.#newestTokens.get(name) ?? 0, tokenFloor);
+    const fencingToken = nextFencingToken(newest, nowMs);
+    this.#newestTokens.set(name, fencingToken);
+    this.#entries.set(name, { holder, expiresAtMs: nowMs + ttlMs });
+    return { kind: 'acquired', fencingToken };
+  }
+
+  async renew(name: string, holder: string, ttlMs: number): Promise<boolean> {
+    const nowMs = this.#clock.nowMs();
+    const entry = this.#entries.get(name);
+    if (entry?.holder !== holder || entry.expiresAtMs <= nowMs) return false;
+    this.#entries.set(name, { holder, expiresAtMs: nowMs + ttlMs });
+    return true;
+  }
+
+  async release(name: string, holder: string): Promise<void> {
+    if (this.#entries.get(name)?.holder === holder) this.#entries.delete(name);
+  }
+
+  async close(): Promise<void> {
+    // Nothing to give back: other stores may share the records.
+  }
+}
+
+export interface InProcessLeaseStoreOptions extends LeaseStoreOptions {
+  /** Shared by several stores that compete; otherwise the store has its own. */
+  readonly records?: InProcessLeaseRecords;
+}
+
+/** Leases among the parts of one process, for standalone mode. */
+export class InProcessLeaseStore extends KeptLeaseStore {
+  constructor(options: InProcessLeaseStoreOptions = {}) {
+    super(options.records ?? new InProcessLeaseRecords(options.clock), options);
+  }
+}

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { temporaryDirectory } from '@keelson/testkit';
+import { describe, expect, test } from 'vitest';
+import { createLogger, redactLine } from './logging.ts';
+
+const run = promisify(execFile);
+const MODULE = new URL('logging.ts', import.meta.url).href;
+
+const PEM = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIabcSECRETdef\n-----END EC PRIVATE KEY-----';
+
+/** The lines a logger writes, joined. */
+const written = (log: (logger: ReturnType<typeof createLogger>) => void): string => {
+  const lines: string[] = [];
+  log(
+    createLogger({
+      name: 'test',
+      level: 'info',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+  );
+  return lines.join('');
+};
+
+describe('log lines', () => {
+  test('are JSON with name, level word and time', () => {
+    const line = JSON.parse(written((logger) => logger.info({ status: 200 }, 'answered')));
+    expect(line).toMatchObject({ name: 'test', level: 'info', status: 200, msg: 'answered' });
+    expect(new Date(line.time).getTime()).not.toBeNaN();
+  });
+
+  test('below the level are not written', () => {
+    expect(written((logger) => logger.debug('detail'))).toBe('');
+  });
+});
+
+describe('a log file', () => {
+  test('holds every line of a process that exits by itself or after an uncaught error', async () => {
+    await using folder = await temporaryDirectory();
+    for (const [name, end] of [
+      ['exit', 'process.exit(0)'],
+      ['error', "throw new Error('uncaught')"],
+    ]) {
+      const file = join(folder.path, `${name}.log`);
+      const script = `
+        import { createLogger, openLogDestination } from ${JSON.stringify(MODULE)};
+        const destination = openLogDestination(${JSON.stringify(file)});
+        const logger = createLogger({ name: 'test', level: 'info', destination });
+        for (let line = 0; line < 100; line += 1) logger.info({ line }, 'counted');
+        ${end};`;
+      await run(process.execPath, ['--input-type=module', '-e', script]).catch(() => undefined);
+      expect((await readFile(file, 'utf8')).match(/counted/g)).toHaveLength(100);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+    }
+  });
+});
+
+describe('redaction', () => {
+  test.for([
+    ['a token field', { token: 'SECRET' }],
+    ['a header', { headers: { 'x-vault-token': 'SECRET', authorization: 'Bearer SECRET' } }],
+    ['a cookie', { cookie: 'session=SECRET' }],
+    ['a private key field', { private_key: 'SECRET' }],
+    ['a list of unseal keys', { unseal_keys: ['SECRET', 'SECRET2'] }],
+    ['an escaped quote inside a secret', { password: 'a"SECRET' }],
+    ['a service token in a message', 'refused hvs.SECRETSECRETSECRET for path'],
+    ['a workspace token in a message', 'refused abcdefghijklmn.atlasv1.SECRETSECRET'],
+    ['a bearer in a message', 'sent Authorization: Bearer SECRET'],
+    ['a password in a connection string', 'postgres://keelson:SECRET@localhost/x'],
+    ['a PEM key in a message', `cannot use ${PEM}`],
+    ['an error with a PEM key', { err: new Error(PEM) }],
+    ['a cause', { err: new Error('outer', { cause: new Error(`with ${PEM}`) }) }],
+  ] as const)('removes %s', ([, logged]) => {
+    const line = written((logger) => logger.info(logged as object));
+    expect(line).not.toContain('SECRET');
+    expect(line).toContain('[redacted]');
+    expect(() => JSON.parse(line) as unknown).not.toThrow();
+  });
+
+  test('leaves ordinary fields alone', () => {
+    const line = '{"accessor":"abc","path":"pki/issue/web","key_type":"ec","status":200}';
+    expect(redactLine(line)).toBe(line);
+  });
+});

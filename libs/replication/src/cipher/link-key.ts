@@ -1,0 +1,64 @@
+/**
+ * The key that a primary shares with one secondary: X25519 between their key pairs, HKDF-SHA256 with the
+ * set as salt and the secondary's id as information. Epoch keys and the keyring reach a secondary sealed
+ * under it, so whoever is not admitted any more gets none. Both pairs are lasting: a private key that is
+ * stolen later opens what was recorded before.
+ */
+import {
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  hkdfSync,
+} from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+
+export interface LinkKeyPair {
+  /** 32 bytes each, base64url. */
+  readonly publicKey: string;
+  readonly privateKey: string;
+}
+
+const OKP = { kty: 'OKP', crv: 'X25519' } as const;
+const KEY_BYTES = 32;
+
+export const generateLinkKeyPair = (): LinkKeyPair => {
+  const { x, d } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
+  return { publicKey: String(x), privateKey: String(d) };
+};
+
+export interface LinkPeers {
+  readonly own: LinkKeyPair;
+  readonly peerPublicKey: string;
+  readonly clusterId: string;
+  readonly secondaryId: string;
+}
+
+/** @throws KeelsonError `replication.malformed` for what is no public key */
+export const deriveLinkKey = ({
+  own,
+  peerPublicKey,
+  clusterId,
+  secondaryId,
+}: LinkPeers): Uint8Array => {
+  try {
+    const shared = diffieHellman({
+      privateKey: createPrivateKey({
+        key: { ...OKP, x: own.publicKey, d: own.privateKey },
+        format: 'jwk',
+      }),
+      publicKey: createPublicKey({ key: { ...OKP, x: peerPublicKey }, format: 'jwk' }),
+    });
+    const key = hkdfSync(
+      'sha256',
+      shared,
+      clusterId,
+      `keelson/replication/${secondaryId}`,
+      KEY_BYTES,
+    );
+    shared.fill(0);
+    return new Uint8Array(key);
+  } catch (error) {
+    throw new KeelsonError('replication.malformed', { reason: 'no X25519 key' }, { cause: error });
+  }
+};

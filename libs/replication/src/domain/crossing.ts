@@ -1,0 +1,19 @@
+/** Which records leave a cluster: everything but node/ to a DR secondary, shared/ alone to the others. */
+import type { TreeType } from '@keelson/storage';
+
+/** The two kinds of replication sets. A cluster has one role in each. */
+export type ReplicationKind = 'performance' | 'dr';
+
+const PREFIXES: Readonly<Record<ReplicationKind, readonly string[]>> = {
+  performance: ['shared/'],
+  dr: ['shared/', 'local/'],
+};
+
+/** Merkle trees that primary and secondary have in common. */
+export const TREES_OF: Readonly<Record<ReplicationKind, readonly TreeType[]>> = {
+  performance: ['replicated'],
+  dr: ['replicated', 'local'],
+};
+
+export const crosses = (kind: ReplicationKind, path: string): boolean =>
+  PREFIXES[kind].some((prefix) => path.startsWith(prefix));

@@ -1,0 +1,96 @@
+/**
+ * What a secondary does, as a function of what happened. The words of `state` and `mode` are those of
+ * the administration document:
+ *
+ *   merkle-diff ──differs──► merkle-sync ──copied──► stream-wals
+ *        │  └───────────────equal──────────────────────►│
+ *        ▲                                               │ the stream does not go on
+ *        └───────────────────────────────────────────────┘
+ *   any of them ──failed──► idle ──back-off is over, or `recover`──► where it failed
+ *   all ──stopped──► shutdown
+ *
+ * `mode` is bootstrapping until the first copy is complete.
+ */
+export type SecondaryActivity = 'merkle-diff' | 'merkle-sync' | 'stream-wals';
+
+export interface SecondaryState {
+  readonly mode: 'bootstrapping' | 'secondary';
+  readonly state: SecondaryActivity | 'idle' | 'shutdown';
+  /** What comes after `idle`. A copy that broke off is compared again: much of it is there already. */
+  readonly resumeWith: Exclude<SecondaryActivity, 'merkle-sync'>;
+  /** Failures since something last succeeded. */
+  readonly failureCount: number;
+}
+
+export type SecondaryEvent =
+  | { readonly type: 'compared'; readonly differingSubpageCount: number }
+  | { readonly type: 'copied' }
+  /** Entries were applied, or there were none to apply. */
+  | { readonly type: 'streamed' }
+  /** What comes next is no longer in the stream, or is not of the log that was followed. */
+  | { readonly type: 'stream_broken' }
+  | { readonly type: 'failed' }
+  /** The back-off is over, or an operator asks to try now. */
+  | { readonly type: 'recovered' }
+  | { readonly type: 'stopped' };
+
+/** @param isCopied an earlier run copied the primary and noted where its log goes on */
+export const startSecondary = (isCopied: boolean): SecondaryState => {
+  const activity = isCopied ? 'stream-wals' : 'merkle-diff';
+  return {
+    mode: isCopied ? 'secondary' : 'bootstrapping',
+    state: activity,
+    resumeWith: activity,
+    failureCount: 0,
+  };
+};
+
+const streaming: SecondaryState = {
+  mode: 'secondary',
+  state: 'stream-wals',
+  resumeWith: 'stream-wals',
+  failureCount: 0,
+};
+
+const comparing = (from: SecondaryState): SecondaryState => ({
+  ...from,
+  state: 'merkle-diff',
+  resumeWith: 'merkle-diff',
+});
+
+/** Events that do not belong to a state change nothing: they were on the way when it was left. */
+export const nextSecondaryState = (from: SecondaryState, event: SecondaryEvent): SecondaryState => {
+  if (from.state === 'shutdown') return from;
+  switch (event.type) {
+    case 'compared':
+      if (from.state !== 'merkle-diff') return from;
+      return event.differingSubpageCount === 0
+        ? { ...streaming, failureCount: from.failureCount }
+        : { ...from, state: 'merkle-sync' };
+    case 'copied':
+      return from.state === 'merkle-sync'
+        ? { ...streaming, failureCount: from.failureCount }
+        : from;
+    case 'streamed':
+      return from.state === 'stream-wals' && from.failureCount > 0 ? streaming : from;
+    case 'stream_broken':
+      return from.state === 'stream-wals' ? comparing(from) : from;
+    case 'failed':
+      return from.state === 'idle'
+        ? from
+        : { ...from, state: 'idle', failureCount: from.failureCount + 1 };
+    case 'recovered':
+      return from.state === 'idle' ? { ...from, state: from.resumeWith } : from;
+    case 'stopped':
+      return { ...from, state: 'shutdown' };
+  }
+};
+
+export interface BackOff {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
+
+/** How long to be idle: twice as long after each failure. */
+export const backOffMs = (failureCount: number, { firstMs, maxMs }: BackOff): number =>
+  Math.min(maxMs, firstMs * 2 ** Math.max(0, failureCount - 1));

@@ -1,0 +1,54 @@
+/**
+ * Replication status as the administration document shows it. Ages, skews and epochs are strings there;
+ * log positions are numbers.
+ */
+import { connectionStatusOf } from './heartbeat.ts';
+
+/** What the status shows of the cluster at the other end. */
+export interface PeerFacts {
+  readonly apiAddress: string;
+  readonly clusterAddress: string;
+  readonly clockSkewMs: number;
+  /** Clock of the side that shows it. */
+  readonly lastHeartbeatAtMs: number;
+  readonly roundTripMs: number;
+  /** undefined: no canary has come yet. */
+  readonly canaryAgeMs: number | undefined;
+}
+
+/** An element of `primaries`; with `node_id` one of `secondaries`. */
+export interface PeerDocument {
+  readonly api_address: string;
+  readonly cluster_address: string;
+  readonly clock_skew_ms: string;
+  readonly connection_status: 'connected' | 'disconnected';
+  readonly last_heartbeat: string;
+  readonly last_heartbeat_duration_ms: string;
+  readonly replication_primary_canary_age_ms: string;
+}
+
+/** RFC 3339 in UTC, to the second. */
+export const toTimestamp = (epochMs: number): string =>
+  `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+
+/** Unix seconds as text. */
+export const toEpochText = (epochMs: number): string => String(Math.floor(epochMs / 1000));
+
+/** `last_corruption_check_epoch` before the first check. */
+export const NEVER_CHECKED = '-62135596800';
+/** `last_reindex_epoch` before the first reindex. */
+export const NEVER_REINDEXED = '0';
+
+export const toPeerDocument = (
+  peer: PeerFacts,
+  nowMs: number,
+  heartbeatIntervalMs: number,
+): PeerDocument => ({
+  api_address: peer.apiAddress,
+  cluster_address: peer.clusterAddress,
+  clock_skew_ms: String(peer.clockSkewMs),
+  connection_status: connectionStatusOf(peer.lastHeartbeatAtMs, nowMs, heartbeatIntervalMs),
+  last_heartbeat: toTimestamp(peer.lastHeartbeatAtMs),
+  last_heartbeat_duration_ms: String(peer.roundTripMs),
+  replication_primary_canary_age_ms: String(peer.canaryAgeMs ?? 0),
+});

@@ -1,0 +1,35 @@
+/** Who belongs to a replication set, and under which keys its primary speaks. */
+import type { LinkKeyPair } from '../cipher/link-key.ts';
+
+export interface SetIdentity {
+  /** Id of the replication set: `cluster_id` of its status. */
+  readonly clusterId: string;
+  /** Of the log that is being published. Another primary, or a log that was set back, has another. */
+  readonly logId: string;
+  readonly keys: LinkKeyPair;
+}
+
+export interface EpochKey {
+  readonly epoch: number;
+  /** 32 bytes. */
+  readonly key: Uint8Array;
+}
+
+export interface AdmittedSecondary {
+  readonly id: string;
+  readonly publicKey: string;
+  /** Older epochs are none of its business. */
+  readonly firstEpoch: number;
+}
+
+/** What a primary must know to publish and to answer. Every call tells the state of this moment. */
+export interface Membership {
+  /** @throws KeelsonError `replication.not_ready` when there is no set */
+  identity(): Promise<SetIdentity>;
+  /** The key for what is published from now on. */
+  currentEpoch(): Promise<EpochKey>;
+  findEpoch(epoch: number): Promise<EpochKey | undefined>;
+  findSecondary(id: string): Promise<AdmittedSecondary | undefined>;
+  /** Gives the log a new id: what was published is not of this log. */
+  renewLog(): Promise<void>;
+}

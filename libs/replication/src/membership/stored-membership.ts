@@ -1,0 +1,120 @@
+/**
+ * The members of a set as records of the primary's store, below local/: they reach its DR secondaries,
+ * which take the set over, and never a performance secondary. Revoking changes the epoch in the same
+ * commit, so nothing that is published afterwards opens for the revoked.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import { jsonRecords, type Reads, type RecordCollection, type Store } from '@keelson/storage';
+import { generateLinkKeyPair, type LinkKeyPair } from '../cipher/link-key.ts';
+import type { ReplicationKind } from '../domain/crossing.ts';
+import type { AdmittedSecondary, EpochKey, Membership, SetIdentity } from './membership.ts';
+
+interface SetRecord {
+  readonly clusterId: string;
+  readonly logId: string;
+  readonly keys: LinkKeyPair;
+  readonly epoch: number;
+}
+
+/** Base64. */
+type StoredKey = string;
+
+const EPOCH_KEY_BYTES = 32;
+const SET = 'set';
+const MAX_ID_LENGTH = 128;
+/** An id is a segment of a record path. */
+// oxlint-disable-next-line no-control-regex -- control characters are what it refuses
+const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]/;
+
+const newEpochKey = (): StoredKey => randomBytes(EPOCH_KEY_BYTES).toString('base64');
+
+export class StoredMembership implements Membership {
+  readonly #store: Store;
+  readonly #sets: RecordCollection<SetRecord>;
+  readonly #epochs: RecordCollection<StoredKey>;
+  readonly #secondaries: RecordCollection<AdmittedSecondary>;
+
+  constructor(store: Store, kind: ReplicationKind) {
+    const prefix = `local/replication/${kind}/`;
+    this.#store = store;
+    this.#sets = jsonRecords(prefix);
+    this.#epochs = jsonRecords(`${prefix}epochs/`);
+    this.#secondaries = jsonRecords(`${prefix}secondaries/`);
+  }
+
+  /** Makes a new set with this cluster as its primary and no secondary. */
+  async found(clusterId: string): Promise<void> {
+    const set = { clusterId, logId: randomUUID(), keys: generateLinkKeyPair(), epoch: 1 };
+    const epochKey = newEpochKey();
+    await this.#store.transact(async (tx) => {
+      for (const id of await this.#secondaries.keys(tx)) this.#secondaries.delete(tx, id);
+      for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);
+      this.#sets.write(tx, SET, set);
+      this.#epochs.write(tx, '1', epochKey);
+    });
+  }
+
+  /** @throws KeelsonError `replication.id_in_use`, `request.invalid` */
+  async admit(id: string, publicKey: string): Promise<void> {
+    if (id === '' || id.length > MAX_ID_LENGTH || FORBIDDEN_IN_ID.test(id))
+      throw new KeelsonError('request.invalid', { text: 'invalid secondary id' });
+    await this.#store.transact(async (tx) => {
+      if ((await this.#secondaries.find(tx, id)) !== undefined)
+        throw new KeelsonError('replication.id_in_use', { id });
+      const { epoch } = await this.#requireSet(tx);
+      this.#secondaries.write(tx, id, { id, publicKey, firstEpoch: epoch });
+    });
+  }
+
+  /** Cuts a secondary off, and changes the epoch. Nothing happens when there is no such secondary. */
+  async revoke(id: string): Promise<void> {
+    const epochKey = newEpochKey();
+    await this.#store.transact(async (tx) => {
+      if ((await this.#secondaries.find(tx, id)) === undefined) return;
+      const set = await this.#requireSet(tx);
+      const epoch = set.epoch + 1;
+      this.#secondaries.delete(tx, id);
+      this.#epochs.write(tx, String(epoch), epochKey);
+      this.#sets.write(tx, SET, { ...set, epoch });
+    });
+  }
+
+  /** Ids of all admitted secondaries, whether or not they ever connected. */
+  knownSecondaries(): Promise<readonly string[]> {
+    return this.#secondaries.keys(this.#store);
+  }
+
+  async renewLog(): Promise<void> {
+    const logId = randomUUID();
+    await this.#store.transact(async (tx) => {
+      this.#sets.write(tx, SET, { ...(await this.#requireSet(tx)), logId });
+    });
+  }
+
+  async identity(): Promise<SetIdentity> {
+    return this.#requireSet(this.#store);
+  }
+
+  async currentEpoch(): Promise<EpochKey> {
+    const { epoch } = await this.#requireSet(this.#store);
+    const found = await this.findEpoch(epoch);
+    if (found === undefined) throw new KeelsonError('replication.not_ready');
+    return found;
+  }
+
+  async findEpoch(epoch: number): Promise<EpochKey | undefined> {
+    const key = await this.#epochs.find(this.#store, String(epoch));
+    return key === undefined ? undefined : { epoch, key: Buffer.from(key, 'base64') };
+  }
+
+  async findSecondary(id: string): Promise<AdmittedSecondary | undefined> {
+    return this.#secondaries.find(this.#store, id);
+  }
+
+  async #requireSet(reads: Reads): Promise<SetRecord> {
+    const set = await this.#sets.find(reads, SET);
+    if (set === undefined) throw new KeelsonError('replication.not_ready');
+    return set;
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * A record that a primary writes every few seconds with its clock. What a secondary reads there is how
+ * far behind it is, whether or not anything else is written.
+ */
+import { type Clock, pause, systemClock } from '@keelson/clock';
+import { jsonRecords, type Store } from '@keelson/storage';
+
+interface Canary {
+  /** Clock of the primary. */
+  readonly writtenAtMs: number;
+}
+
+const CANARY_INTERVAL_MS = 5000;
+const KEY = 'canary';
+const canaries = jsonRecords<Canary>('shared/replication/');
+
+/** undefined before the first was written or has arrived. */
+export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> =>
+  canaries.find(store, KEY);
+
+export const writeCanary = async (store: Store, writtenAtMs: number): Promise<void> => {
+  await store.transact((tx) => canaries.write(tx, KEY, { writtenAtMs }));
+};
+
+/** Writes one at once and then at each interval, until `signal` aborts. */
+export const runCanary = async (
+  store: Store,
+  signal: AbortSignal,
+  {
+    clock = systemClock,
+    intervalMs = CANARY_INTERVAL_MS,
+  }: { readonly clock?: Clock; readonly intervalMs?: number } = {},
+): Promise<void> => {
+  while (!signal.aborted) {
+    await writeCanary(store, clock.nowMs());
+    await pause(clock, intervalMs, signal);
+  }
+};

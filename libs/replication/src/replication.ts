@@ -1,0 +1,41 @@
+/** The only entry of the package. */
+export { generateLinkKeyPair, type LinkKeyPair } from './cipher/link-key.ts';
+export type { ConnectionState } from './domain/connection-state.ts';
+export type { ReplicationKind } from './domain/crossing.ts';
+export {
+  type DynamicFilter,
+  type FilterablePath,
+  type FilterMode,
+  type PathsFilter,
+  parsePathsFilter,
+  passesFilter,
+  toDynamicFilter,
+} from './domain/paths-filter.ts';
+export type { BackOff, SecondaryState } from './domain/secondary-state.ts';
+export {
+  NEVER_CHECKED,
+  NEVER_REINDEXED,
+  type PeerDocument,
+  type PeerFacts,
+  toEpochText,
+  toPeerDocument,
+  toTimestamp,
+} from './domain/status-document.ts';
+export type {
+  AdmittedSecondary,
+  EpochKey,
+  Membership,
+  SetIdentity,
+} from './membership/membership.ts';
+export { StoredMembership } from './membership/stored-membership.ts';
+export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
+export {
+  type KeyringHandover,
+  Primary,
+  type PrimaryOptions,
+  type SecondaryFacts,
+} from './primary/primary.ts';
+export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';
+export type { SecondaryIdentity } from './secondary/primary-link.ts';
+export { Secondary, type SecondaryOptions, type SecondaryStatus } from './secondary/secondary.ts';
+export { streamOf } from './wire/names.ts';

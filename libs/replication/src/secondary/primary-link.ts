@@ -1,0 +1,137 @@
+/** A secondary's questions to its primary. */
+import type { Bus } from '@keelson/bus';
+import { KeelsonError } from '@keelson/errors';
+import type { Page, PageQuestion, Records } from '@keelson/proto/replication/v1/replication';
+import type { RemoteTree, TreeType } from '@keelson/storage';
+import { deriveLinkKey, type LinkKeyPair } from '../cipher/link-key.ts';
+import type { PublishedPosition } from '../primary/stream-position.ts';
+import { questionSubject } from '../wire/names.ts';
+import { type Ask, sealQuestion, type Told } from '../wire/questions.ts';
+
+const ANSWER_TIMEOUT_MS = 10_000;
+/** Digests of all pages would not fit one message. */
+const PAGES_PER_QUESTION = 128;
+
+/** What a secondary was given at its activation. */
+export interface SecondaryIdentity {
+  /** Of the replication set. */
+  readonly clusterId: string;
+  readonly secondaryId: string;
+  readonly keys: LinkKeyPair;
+  readonly primaryPublicKey: string;
+}
+
+export interface PrimaryLinkOptions {
+  readonly bus: Bus;
+  readonly identity: SecondaryIdentity;
+  readonly service: string;
+  /** Told how each question ended, and how long the answer was. */
+  readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
+  readonly timeoutMs?: number;
+}
+
+type Value<Case extends Told['$case']> = Extract<Told, { readonly $case: Case }>['value'];
+
+export class PrimaryLink {
+  readonly #options: PrimaryLinkOptions;
+  readonly #linkKey: Uint8Array;
+  readonly #subject: string;
+  readonly #epochs = new Map<number, Uint8Array>();
+
+  constructor(options: PrimaryLinkOptions) {
+    const { clusterId, secondaryId, keys, primaryPublicKey } = options.identity;
+    this.#options = options;
+    this.#linkKey = deriveLinkKey({
+      own: keys,
+      peerPublicKey: primaryPublicKey,
+      clusterId,
+      secondaryId,
+    });
+    this.#subject = questionSubject(clusterId, options.service);
+  }
+
+  async loadPosition(): Promise<PublishedPosition> {
+    const { logId, walSequence, streamSequence } = await this.ask('position', {
+      $case: 'position',
+      value: {},
+    });
+    return {
+      logId,
+      walSequence: Number(walSequence),
+      streamSequence: Number(streamSequence),
+    };
+  }
+
+  remoteTree(tree: TreeType): RemoteTree {
+    const digests = async (pages: readonly number[]): Promise<readonly Uint8Array[]> =>
+      (await this.ask('digests', { $case: 'digests', value: { tree, pages: [...pages] } })).digests;
+    return {
+      pageDigests: async () => (await digests([]))[0] ?? new Uint8Array(),
+      subpageDigests: async (pages) => {
+        const rows: Uint8Array[] = [];
+        for (let at = 0; at < pages.length; at += PAGES_PER_QUESTION)
+          rows.push(...(await digests(pages.slice(at, at + PAGES_PER_QUESTION))));
+        return rows;
+      },
+    };
+  }
+
+  loadPage(value: PageQuestion): Promise<Page> {
+    return this.ask('page', { $case: 'page', value });
+  }
+
+  loadRecords(paths: readonly string[]): Promise<Records> {
+    return this.ask('records', { $case: 'records', value: { paths: [...paths] } });
+  }
+
+  /** A record too large for one message; undefined when it was deleted meanwhile. */
+  async loadLargeRecord(path: string): Promise<Uint8Array | undefined> {
+    for (;;) {
+      const parts: Uint8Array[] = [];
+      let offset = 0;
+      let leaf: Buffer | undefined;
+      for (;;) {
+        const value = { path, offset: BigInt(offset) };
+        const told = await this.ask('recordPart', { $case: 'recordPart', value });
+        if (told.leaf.length === 0) return undefined;
+        leaf ??= told.leaf;
+        // It changed meanwhile: from the beginning.
+        if (!leaf.equals(told.leaf)) break;
+        parts.push(told.part);
+        offset += told.part.length;
+        if (offset >= Number(told.totalBytes)) return Buffer.concat(parts);
+        if (told.part.length === 0)
+          throw new KeelsonError('replication.malformed', { reason: 'an empty part' });
+      }
+    }
+  }
+
+  loadKeyring(): Promise<Value<'keyring'>> {
+    return this.ask('keyring', { $case: 'keyring', value: {} });
+  }
+
+  async epochKey(epoch: number): Promise<Uint8Array> {
+    const known = this.#epochs.get(epoch);
+    if (known !== undefined) return known;
+    const { key } = await this.ask('epoch', { $case: 'epoch', value: { epoch: BigInt(epoch) } });
+    this.#epochs.set(epoch, key);
+    return key;
+  }
+
+  /** @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer */
+  async ask<Case extends Told['$case']>(expected: Case, ask: Ask): Promise<Value<Case>> {
+    const { bus, identity, timeoutMs = ANSWER_TIMEOUT_MS, onOutcome } = this.#options;
+    const question = sealQuestion(this.#linkKey, this.#subject, identity.secondaryId, ask);
+    try {
+      const answer = await bus.request(this.#subject, question.payload, { timeoutMs });
+      const told = question.openAnswer(answer);
+      if (told.$case !== expected)
+        throw new KeelsonError('replication.malformed', { reason: 'another answer' });
+      onOutcome('answered', answer.length);
+      return told.value as Value<Case>;
+    } catch (error) {
+      onOutcome('failed', 0);
+      throw error;
+    }
+  }
+}

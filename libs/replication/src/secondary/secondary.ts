@@ -1,0 +1,378 @@
+/**
+ * The secondary's side of a service: does what `domain/secondary-state.ts` decides, and tells how it
+ * stands. One replica is elected; its commits carry the fence of its lease.
+ */
+import type { Bus } from '@keelson/bus';
+import { type Clock, pause, systemClock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
+import type { HeldLease, LeaseStore } from '@keelson/locks';
+import {
+  type Barrier,
+  type Fence,
+  findDifferingSubpages,
+  jsonRecords,
+  type Store,
+  type SubpageIndex,
+  type TreeType,
+  takeOverKeyring,
+  type WalEntry,
+} from '@keelson/storage';
+import { type ConnectionState, connectionStateOf } from '../domain/connection-state.ts';
+import { type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
+import { canaryAgeMs, clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
+import {
+  type BackOff,
+  backOffMs,
+  nextSecondaryState,
+  type SecondaryEvent,
+  type SecondaryState,
+  startSecondary,
+} from '../domain/secondary-state.ts';
+import { findCanary } from '../primary/canary.ts';
+import type { PublishedPosition } from '../primary/stream-position.ts';
+import { streamOf } from '../wire/names.ts';
+import { copySubpages } from './merkle-copy.ts';
+import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
+import { applyStream } from './wal-applier.ts';
+
+export interface SecondaryOptions {
+  readonly store: Store;
+  readonly barrier: Barrier;
+  /** Connected to the primary's NATS. */
+  readonly bus: Bus;
+  readonly leases: LeaseStore;
+  readonly kind: ReplicationKind;
+  readonly service: string;
+  readonly identity: SecondaryIdentity;
+  readonly apiAddress: string;
+  readonly clusterAddress: string;
+  readonly clock?: Clock;
+  readonly backOff?: BackOff;
+  readonly heartbeatIntervalMs?: number;
+  /** For the log; the status tells the rest. */
+  readonly onFailure?: (error: unknown) => void;
+}
+
+export interface SecondaryStatus extends SecondaryState {
+  readonly connectionState: ConnectionState;
+  /** Newest entry of the primary's log applied here; 0 until one was streamed. */
+  readonly lastRemoteWal: number;
+  readonly lastStartMs: number;
+  /** Over stream and answers, since the start of this process. */
+  readonly bytesReceived: number;
+  /** While merkle-sync: records written so far. */
+  readonly copiedRecordCount: number;
+  /** Of the newest heartbeat; undefined before the first answer. */
+  readonly heartbeat:
+    | {
+        readonly atMs: number;
+        readonly clockSkewMs: number;
+        readonly roundTripMs: number;
+        readonly primaryClusterAddresses: readonly string[];
+        readonly lagEntryCount: number;
+      }
+    | undefined;
+}
+
+/** Which log a service follows: what is known without asking the primary. */
+const followedLogs = jsonRecords<{ readonly logId: string }>('node/replication/followed/');
+
+const LEASE_TTL_MS = 15_000;
+const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
+const HEARTBEAT_INTERVAL_MS = 5000;
+/** The stream does not go on from what was applied: compare. */
+const BROKEN_STREAM = [
+  'replication.log_broken',
+  'bus.messages_pruned',
+  'bus.position_ahead',
+  'storage.wal_diverged',
+] as const;
+
+type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
+
+export class Secondary {
+  readonly #options: SecondaryOptions;
+  readonly #clock: Clock;
+  readonly #link: PrimaryLink;
+  readonly #listeners = new Set<() => void>();
+  #status: SecondaryStatus;
+  #activity: 'not_started' | 'running' | 'stopped' = 'not_started';
+  #newestQuestion: 'none' | 'answered' | 'failed' = 'none';
+  #idle = new AbortController();
+  /** Of the log that was followed last. */
+  #logId: string | undefined;
+  #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
+
+  constructor(options: SecondaryOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    const { bus, identity, service } = options;
+    this.#link = new PrimaryLink({
+      bus,
+      identity,
+      service,
+      onOutcome: (outcome, answerBytes) => {
+        this.#newestQuestion = outcome;
+        this.#status = {
+          ...this.#status,
+          bytesReceived: this.#status.bytesReceived + answerBytes,
+        };
+      },
+    });
+    this.#status = {
+      ...startSecondary(false),
+      connectionState: 'idle',
+      lastRemoteWal: 0,
+      lastStartMs: 0,
+      bytesReceived: 0,
+      copiedRecordCount: 0,
+      heartbeat: undefined,
+    };
+  }
+
+  status(): SecondaryStatus {
+    const connectionState = connectionStateOf({
+      activity: this.#activity,
+      bus: this.#options.bus.status(),
+      newestQuestion: this.#newestQuestion,
+    });
+    return { ...this.#status, connectionState };
+  }
+
+  /** Age of the newest canary that was applied; undefined when none was. */
+  async canaryAgeMs(): Promise<number | undefined> {
+    const canary = await findCanary(this.#options.store);
+    if (canary === undefined) return undefined;
+    const skewMs = this.#status.heartbeat?.clockSkewMs ?? 0;
+    return canaryAgeMs(canary.writtenAtMs, this.#clock.nowMs(), skewMs);
+  }
+
+  /** Reports every change of the status; the returned function stops it. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends a back-off: what failed is tried now. */
+  recover(): void {
+    this.#idle.abort();
+  }
+
+  /** Replicates whenever this replica is elected, until `signal` aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { leases, service, identity } = this.#options;
+    const name = `wal-applier.${identity.clusterId}.${service}`;
+    this.#activity = 'running';
+    try {
+      while (!signal.aborted) {
+        const lease = await leases.acquire(name, { ttlMs: LEASE_TTL_MS }, signal);
+        try {
+          await this.#runElected(lease, AbortSignal.any([signal, lease.lost]));
+        } finally {
+          await lease.release();
+        }
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      this.#activity = 'stopped';
+      this.#happened({ type: 'stopped' });
+    }
+  }
+
+  async #runElected({ name, fencingToken }: HeldLease, signal: AbortSignal): Promise<void> {
+    const fence: Fence = { lease: name, token: fencingToken };
+    this.#logId = (await followedLogs.find(this.#options.store, this.#options.service))?.logId;
+    const applied =
+      this.#logId === undefined
+        ? undefined
+        : await this.#options.store.appliedPosition(this.#logId);
+    this.#change({
+      ...startSecondary(applied !== undefined),
+      lastStartMs: this.#clock.nowMs(),
+      lastRemoteWal: applied?.sequence ?? 0,
+    });
+    const heartbeats = this.#beat(signal);
+    while (!signal.aborted)
+      try {
+        await this.#step(fence, signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        if (this.#status.state === 'stream-wals' && hasCode(error, ...BROKEN_STREAM))
+          this.#happened({ type: 'stream_broken' });
+        else this.#happened({ type: 'failed' });
+        this.#options.onFailure?.(error);
+      }
+    await heartbeats;
+  }
+
+  async #step(fence: Fence, signal: AbortSignal): Promise<void> {
+    switch (this.#status.state) {
+      case 'merkle-diff':
+        return this.#compare(fence);
+      case 'merkle-sync':
+        return this.#copy(fence, signal);
+      case 'stream-wals':
+        return this.#stream(fence, signal);
+      case 'idle': {
+        this.#idle = new AbortController();
+        const delayMs = backOffMs(
+          this.#status.failureCount,
+          this.#options.backOff ?? DEFAULT_BACK_OFF,
+        );
+        await pause(this.#clock, delayMs, AbortSignal.any([signal, this.#idle.signal]));
+        return this.#happened({ type: 'recovered' });
+      }
+      case 'shutdown':
+        return undefined;
+    }
+  }
+
+  /** What is copied later is at least as new as the position taken first: streaming goes on there. */
+  async #compare(fence: Fence): Promise<void> {
+    const { store, kind } = this.#options;
+    const position = await this.#link.loadPosition();
+    await this.#takeOverKeyring();
+    const trees = await store.merkle.current();
+    const difference: [TreeType, SubpageIndex[]][] = [];
+    for (const tree of TREES_OF[kind])
+      difference.push([
+        tree,
+        await findDifferingSubpages(trees[tree], this.#link.remoteTree(tree)),
+      ]);
+    this.#copying = { position, difference };
+    const differingSubpageCount = difference.reduce((count, [, found]) => count + found.length, 0);
+    if (differingSubpageCount === 0) await this.#noteCopied(fence, position);
+    this.#happened({ type: 'compared', differingSubpageCount });
+  }
+
+  async #copy(fence: Fence, signal: AbortSignal): Promise<void> {
+    const { store } = this.#options;
+    const { position, difference } = this.#copying ?? {};
+    if (position === undefined || difference === undefined)
+      return this.#happened({ type: 'failed' });
+    this.#change({ copiedRecordCount: 0 });
+    for (const [tree, subpages] of difference)
+      if (subpages.length > 0)
+        await copySubpages({
+          store,
+          link: this.#link,
+          tree,
+          subpages,
+          signal,
+          apply: async (operations) => {
+            if (operations.length === 0) return;
+            await store.applyRecords(position.logId, operations, { fence });
+            this.#change({
+              copiedRecordCount: this.#status.copiedRecordCount + operations.length,
+            });
+          },
+        });
+    await this.#noteCopied(fence, position);
+    this.#happened({ type: 'copied' });
+  }
+
+  async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
+    const { logId, walSequence: sequence, streamSequence: cursor } = position;
+    const { store, service } = this.#options;
+    await store.applyRecords(logId, [], { fence, sequence, cursor });
+    await store.transact((tx) => followedLogs.write(tx, service, { logId }), { fence });
+    this.#logId = logId;
+    this.#change({ lastRemoteWal: sequence });
+  }
+
+  async #stream(fence: Fence, signal: AbortSignal): Promise<void> {
+    const { store, bus, kind, service, identity } = this.#options;
+    const logId = this.#logId;
+    if (logId === undefined) return this.#happened({ type: 'stream_broken' });
+    await applyStream(
+      {
+        store,
+        bus,
+        kind,
+        stream: streamOf(identity.clusterId, service),
+        logId,
+        fence,
+        epochKey: (epoch) => this.#link.epochKey(epoch),
+        beforeApplying: (entries) => this.#ensureKeys(entries),
+        onApplied: (sequence, bytes) => {
+          this.#change({
+            lastRemoteWal: sequence,
+            bytesReceived: this.#status.bytesReceived + bytes,
+          });
+          this.#happened({ type: 'streamed' });
+        },
+      },
+      signal,
+    );
+  }
+
+  /** The primary rotated its keyring: entries under the new key come only after the key. */
+  async #ensureKeys(entries: readonly WalEntry[]): Promise<void> {
+    const { barrier } = this.#options;
+    const isUnknown = entries.some(({ operations }) =>
+      operations.some(({ stored }) => stored !== undefined && termOf(stored) > barrier.term),
+    );
+    if (isUnknown) await this.#takeOverKeyring();
+  }
+
+  async #takeOverKeyring(): Promise<void> {
+    const { store, barrier } = this.#options;
+    const { rootKey, wrappedKeyring } = await this.#link.loadKeyring();
+    await takeOverKeyring(store, barrier, rootKey, wrappedKeyring);
+    rootKey.fill(0);
+  }
+
+  /** Tells the primary how we stand, until `signal` aborts. A failure shows in the connection state. */
+  async #beat(signal: AbortSignal): Promise<void> {
+    const { heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS } = this.#options;
+    while (!signal.aborted) {
+      await this.#sendHeartbeat().catch(() => this.#change({}));
+      await pause(this.#clock, heartbeatIntervalMs, signal);
+    }
+  }
+
+  async #sendHeartbeat(): Promise<void> {
+    const { apiAddress, clusterAddress, barrier } = this.#options;
+    const ageMs = barrier.isSealed ? undefined : await this.canaryAgeMs().catch(() => undefined);
+    const sentAtMs = this.#clock.nowMs();
+    const before = this.#status.heartbeat;
+    const { nowMs, lastWal, primaryClusterAddresses } = await this.#link.ask('heartbeat', {
+      $case: 'heartbeat',
+      value: {
+        sentAtMs: BigInt(sentAtMs),
+        lastRemoteWal: BigInt(this.#status.lastRemoteWal),
+        ...(ageMs !== undefined && { canaryAgeMs: BigInt(Math.round(ageMs)) }),
+        apiAddress,
+        clusterAddress,
+        clockSkewMs: BigInt(before?.clockSkewMs ?? 0),
+        roundTripMs: BigInt(before?.roundTripMs ?? 0),
+      },
+    });
+    const receivedAtMs = this.#clock.nowMs();
+    const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
+    this.#change({
+      heartbeat: {
+        atMs: receivedAtMs,
+        clockSkewMs: clockSkewMs(times),
+        roundTripMs: roundTripMs(times),
+        primaryClusterAddresses,
+        lagEntryCount: lagEntryCount(Number(lastWal), this.#status.lastRemoteWal),
+      },
+    });
+  }
+
+  #happened(event: SecondaryEvent): void {
+    const { mode, state, resumeWith, failureCount } = this.#status;
+    this.#change(nextSecondaryState({ mode, state, resumeWith, failureCount }, event));
+  }
+
+  #change(change: Partial<SecondaryStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Key term of a value as the barrier stores it. */
+const termOf = (stored: Uint8Array): number =>
+  new DataView(stored.buffer, stored.byteOffset, stored.byteLength).getUint32(0);

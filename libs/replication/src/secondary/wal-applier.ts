@@ -1,0 +1,86 @@
+/**
+ * Follows the primary's stream and applies its entries in order. An entry and how far the log was
+ * followed are one commit, so being killed at any moment neither loses nor repeats one.
+ */
+import type { Bus } from '@keelson/bus';
+import { KeelsonError } from '@keelson/errors';
+import type { Fence, Store, WalEntry } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+import { inGroups } from '../in-groups.ts';
+import { openBatch, PartAssembler, type SealedBatch } from '../wire/stream-message.ts';
+import { decodeBatch } from '../wire/wal-batch.ts';
+
+const GROUP_BYTES = 2 * 1024 * 1024;
+const AHEAD_BYTES = 8 * 1024 * 1024;
+
+export interface WalApplierOptions {
+  readonly store: Store;
+  readonly bus: Bus;
+  readonly kind: ReplicationKind;
+  readonly stream: string;
+  readonly logId: string;
+  readonly fence: Fence;
+  readonly epochKey: (epoch: number) => Promise<Uint8Array>;
+  /** Called before entries are applied, to fetch keys they are sealed under. */
+  readonly beforeApplying: (entries: readonly WalEntry[]) => Promise<void>;
+  /** Called when entries up to this one are on disk; `bytes` came over the stream for them. */
+  readonly onApplied: (sequence: number, bytes: number) => void;
+}
+
+/**
+ * Applies until `signal` aborts.
+ * @throws KeelsonError `replication.log_broken`, `bus.messages_pruned`, `bus.position_ahead` when the
+ *   stream does not go on from what is applied; `replication.undecryptable`, `replication.not_admitted`
+ */
+export const applyStream = async (
+  options: WalApplierOptions,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { store, bus, stream, logId, fence, beforeApplying, onApplied } = options;
+  const position = await store.appliedPosition(logId);
+  if (position === undefined) throw new KeelsonError('replication.log_broken', { sequence: 0 });
+  let { sequence } = position;
+  const assembler = new PartAssembler();
+  const messages = inGroups((ending) => bus.consume(stream, position.cursor, ending), signal, {
+    sizeOf: ({ payload }) => payload.length,
+    maxGroupSize: GROUP_BYTES,
+    maxWaitingSize: AHEAD_BYTES,
+  });
+  for await (const group of messages) {
+    const entries: WalEntry[] = [];
+    let cursor = 0;
+    let bytes = 0;
+    for (const message of group) {
+      bytes += message.payload.length;
+      const batch = assembler.add(message);
+      if (batch === undefined) continue;
+      cursor = batch.streamSequence;
+      const end = sequence + entries.length;
+      for (const entry of await openEntries(options, batch, end))
+        if (entry.sequence > end) entries.push(entry);
+    }
+    if (entries.length > 0) {
+      await beforeApplying(entries);
+      await store.applyEntries(logId, entries, { fence, cursor });
+      sequence += entries.length;
+    }
+    onApplied(sequence, bytes);
+  }
+};
+
+const openEntries = async (
+  { stream, logId, kind, epochKey }: WalApplierOptions,
+  batch: SealedBatch,
+  sequence: number,
+): Promise<readonly WalEntry[]> => {
+  const { head } = batch;
+  if (head.logId !== logId || head.first > sequence + 1)
+    throw new KeelsonError('replication.log_broken', { sequence });
+  const entries = decodeBatch(kind, openBatch(stream, batch, await epochKey(head.epoch)));
+  if (
+    entries.length !== head.last - head.first + 1 ||
+    entries.some((entry, index) => entry.sequence !== head.first + index)
+  )
+    throw new KeelsonError('replication.malformed', { reason: 'entries that do not follow' });
+  return entries;
+};

@@ -1,0 +1,6 @@
+/** Where a service's log and its questions travel. A cluster id is that of the replication set. */
+export const streamOf = (clusterId: string, service: string): string =>
+  `wal.${clusterId}.${service}`;
+
+export const questionSubject = (clusterId: string, service: string): string =>
+  `replication.${clusterId}.${service}`;

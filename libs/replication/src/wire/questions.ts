@@ -1,0 +1,77 @@
+/**
+ * Questions of a secondary and their answers, sealed under the key of the link. An answer is bound to
+ * its question, so an old one cannot be played back.
+ */
+import { KeelsonError } from '@keelson/errors';
+import { Answer, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
+import { nonceOf, openMessage, sealMessage } from '../cipher/sealed-message.ts';
+
+export type Ask = NonNullable<Question['ask']>;
+export type Told = NonNullable<Answer['told']>;
+
+const questionPurpose = (subject: string, secondaryId: string): string =>
+  `question ${subject} ${secondaryId}`;
+const answerPurpose = (subject: string, sealedQuestion: Uint8Array): string =>
+  `answer ${subject} ${nonceOf(sealedQuestion)}`;
+
+const decode = <T>(bytes: Uint8Array, parse: (bytes: Uint8Array) => T): T => {
+  try {
+    return parse(bytes);
+  } catch (error) {
+    throw new KeelsonError('replication.malformed', { reason: 'no message' }, { cause: error });
+  }
+};
+
+export interface TravellingQuestion {
+  readonly payload: Uint8Array;
+  /** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */
+  openAnswer(payload: Uint8Array): Told;
+}
+
+export const sealQuestion = (
+  linkKey: Uint8Array,
+  subject: string,
+  secondaryId: string,
+  ask: Ask,
+): TravellingQuestion => {
+  const question = Question.encode({ ask }).finish();
+  const sealed = sealMessage(linkKey, questionPurpose(subject, secondaryId), question);
+  return {
+    payload: SealedQuestion.encode({ secondaryId, sealed }).finish(),
+    openAnswer: (payload) => {
+      const { told } = decode(
+        openMessage(linkKey, answerPurpose(subject, sealed), payload),
+        (bytes) => Answer.decode(bytes),
+      );
+      if (told === undefined) throw new KeelsonError('replication.malformed', { reason: 'empty' });
+      return told;
+    },
+  };
+};
+
+/** Who asks, not proven before `openQuestion`. @throws KeelsonError `replication.malformed` */
+export const parseSealedQuestion = (payload: Uint8Array): SealedQuestion =>
+  decode(payload, (bytes) => SealedQuestion.decode(bytes));
+
+export interface OpenedQuestion {
+  readonly ask: Ask;
+  sealAnswer(told: Told): Uint8Array;
+}
+
+/** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */
+export const openQuestion = (
+  linkKey: Uint8Array,
+  subject: string,
+  { secondaryId, sealed }: SealedQuestion,
+): OpenedQuestion => {
+  const { ask } = decode(
+    openMessage(linkKey, questionPurpose(subject, secondaryId), sealed),
+    (bytes) => Question.decode(bytes),
+  );
+  if (ask === undefined) throw new KeelsonError('replication.malformed', { reason: 'empty' });
+  return {
+    ask,
+    sealAnswer: (told) =>
+      sealMessage(linkKey, answerPurpose(subject, sealed), Answer.encode({ told }).finish()),
+  };
+};

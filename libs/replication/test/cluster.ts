@@ -1,0 +1,281 @@
+/** Clusters of one service each, as a composition root would put them together, and a checker. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { JetStreamBus } from '@keelson/bus/jetstream';
+import { hasCode } from '@keelson/errors';
+import { InProcessLeaseStore } from '@keelson/locks';
+import {
+  createBarrier,
+  loadWrappedKeyring,
+  openBarrierFor,
+  openSqliteStore,
+  type Store,
+  type TreeType,
+} from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
+import {
+  generateLinkKeyPair,
+  Primary,
+  type ReplicationKind,
+  Secondary,
+  type SecondaryIdentity,
+  type SecondaryStatus,
+  StoredMembership,
+  WalPublisher,
+  type WalPublisherOptions,
+} from '../src/replication.ts';
+
+export const SERVICE = 'pki';
+const BACK_OFF = { firstMs: 10, maxMs: 100 };
+
+export const put = (store: Store, values: Readonly<Record<string, string>>): Promise<void> =>
+  store.transact((tx) => {
+    for (const [path, value] of Object.entries(values)) tx.write(path, Buffer.from(value));
+  });
+
+/** Work that runs until it is stopped. */
+export interface Running {
+  stop(): Promise<void>;
+}
+
+const start = (run: (signal: AbortSignal) => Promise<void>): Running => {
+  const ending = new AbortController();
+  const running = run(ending.signal);
+  return {
+    stop: async () => {
+      ending.abort();
+      await running;
+    },
+  };
+};
+
+export interface TestPlace extends AsyncDisposable {
+  readonly store: Store;
+  readonly barrier: ReturnType<typeof createBarrier>;
+  readonly leases: InProcessLeaseStore;
+  /** Ends last in, first out, before the store closes. */
+  readonly endings: (() => Promise<void>)[];
+}
+
+/** @param file of a store that outlives this use of it; absent: a new one, removed at the end */
+const openPlace = async (rootKey: Uint8Array, file?: string): Promise<TestPlace> => {
+  const directory = file === undefined ? await temporaryDirectory() : undefined;
+  const barrier = createBarrier();
+  const store = await openSqliteStore({
+    file: file ?? join(directory?.path ?? '', 'store.db'),
+    barrier,
+  });
+  await openBarrierFor(store, barrier, rootKey);
+  const leases = new InProcessLeaseStore();
+  const endings: (() => Promise<void>)[] = [];
+  return {
+    store,
+    barrier,
+    leases,
+    endings,
+    async [Symbol.asyncDispose]() {
+      for (const end of endings.reverse()) await end();
+      await store.close();
+      await directory?.[Symbol.asyncDispose]();
+    },
+  };
+};
+
+export interface TestPrimary extends TestPlace {
+  readonly clusterId: string;
+  readonly kind: ReplicationKind;
+  readonly rootKey: Uint8Array;
+  readonly bus: JetStreamBus;
+  readonly membership: StoredMembership;
+  readonly primary: Primary;
+  publish(limits?: WalPublisherOptions['limits']): Running;
+}
+
+/** Primaries seal their keyring under it, and so does every secondary once it was activated. */
+const PRIMARY_ROOT_KEY = new Uint8Array(32).fill(1);
+
+/** Whose set it is: of a new store the cluster founds one, a known one goes on with its own. */
+const openSet = async (membership: StoredMembership): Promise<string> => {
+  try {
+    return (await membership.identity()).clusterId;
+  } catch (error) {
+    if (!hasCode(error, 'replication.not_ready')) throw error;
+    const clusterId = randomUUID();
+    await membership.found(clusterId);
+    return clusterId;
+  }
+};
+
+export const startPrimary = async (
+  natsUrl: string,
+  kind: ReplicationKind = 'performance',
+  file?: string,
+): Promise<TestPrimary> => {
+  const rootKey = PRIMARY_ROOT_KEY;
+  const place = await openPlace(rootKey, file);
+  const { store, leases } = place;
+  const bus = new JetStreamBus({ servers: natsUrl });
+  place.endings.push(() => bus.close());
+  const membership = new StoredMembership(store, kind);
+  const clusterId = await openSet(membership);
+  const primary = new Primary({
+    store,
+    bus,
+    membership,
+    kind,
+    service: SERVICE,
+    handover: async () => ({ rootKey, wrappedKeyring: await loadWrappedKeyring(store) }),
+    clusterAddresses: ['nats://primary.example:4222'],
+  });
+  const serving = new AbortController();
+  await primary.serve(serving.signal);
+  place.endings.push(async () => serving.abort());
+  return {
+    ...place,
+    clusterId,
+    kind,
+    rootKey,
+    bus,
+    membership,
+    primary,
+    publish: (limits) => {
+      const publisher = new WalPublisher({
+        store,
+        bus,
+        leases,
+        membership,
+        kind,
+        service: SERVICE,
+        retryDelayMs: 20,
+        ...(limits && { limits }),
+      });
+      const running = start((signal) => publisher.run(signal));
+      place.endings.push(() => running.stop());
+      return running;
+    },
+  };
+};
+
+export interface TestSecondary extends TestPlace {
+  readonly id: string;
+  readonly failures: unknown[];
+  readonly secondary: Secondary;
+  /** Stops following and starts again, as a restarted process would. */
+  restart(): Promise<void>;
+  until(predicate: (status: SecondaryStatus) => boolean): Promise<void>;
+  /** Until everything the primary has committed by now is applied here. */
+  untilCaughtUp(primary: TestPrimary): Promise<void>;
+}
+
+export const startSecondary = async (
+  natsUrl: string,
+  primary: TestPrimary,
+  id = 'secondary-1',
+): Promise<TestSecondary> =>
+  runSecondary(natsUrl, primary.kind, await admit(primary, id), await openPlace(NEW_ROOT_KEY));
+
+/** A secondary whose store was used before, by this process or another. */
+export const resumeSecondary = async (
+  natsUrl: string,
+  kind: ReplicationKind,
+  identity: SecondaryIdentity,
+  file: string,
+): Promise<TestSecondary> =>
+  runSecondary(natsUrl, kind, identity, await openPlace(PRIMARY_ROOT_KEY, file));
+
+/** What the primary gives at an activation. */
+export const admit = async (
+  { membership, clusterId }: TestPrimary,
+  secondaryId: string,
+): Promise<SecondaryIdentity> => {
+  const keys = generateLinkKeyPair();
+  await membership.admit(secondaryId, keys.publicKey);
+  const { keys: primaryKeys } = await membership.identity();
+  return { clusterId, secondaryId, keys, primaryPublicKey: primaryKeys.publicKey };
+};
+
+/** Of a cluster before its activation. */
+const NEW_ROOT_KEY = new Uint8Array(32).fill(2);
+
+const runSecondary = async (
+  natsUrl: string,
+  kind: ReplicationKind,
+  identity: SecondaryIdentity,
+  place: TestPlace,
+): Promise<TestSecondary> => {
+  const bus = new JetStreamBus({ servers: natsUrl });
+  place.endings.push(() => bus.close());
+  const failures: unknown[] = [];
+  const secondary = new Secondary({
+    ...place,
+    bus,
+    kind,
+    service: SERVICE,
+    identity,
+    apiAddress: 'https://secondary.example',
+    clusterAddress: 'nats://secondary.example:4222',
+    backOff: BACK_OFF,
+    heartbeatIntervalMs: 50,
+    onFailure: (error) => failures.push(error),
+  });
+  let running = start((signal) => secondary.run(signal));
+  place.endings.push(() => running.stop());
+  const until: TestSecondary['until'] = async (predicate) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      if (predicate(secondary.status())) resolve();
+    };
+    const forget = secondary.onChange(check);
+    check();
+    await promise;
+    forget();
+  };
+  return {
+    ...place,
+    id: identity.secondaryId,
+    failures,
+    secondary,
+    restart: async () => {
+      await running.stop();
+      running = start((signal) => secondary.run(signal));
+    },
+    until,
+    untilCaughtUp: async ({ store }) => {
+      const head = await store.wal.headSequence();
+      await until(({ state, lastRemoteWal }) => state === 'stream-wals' && lastRemoteWal >= head);
+    },
+  };
+};
+
+const loadAll = async (store: Store, tree: TreeType): Promise<Map<string, string>> => {
+  const paths = await store.stored.listPaths(tree, '', Number.MAX_SAFE_INTEGER);
+  const copies = await store.stored.read(paths);
+  return new Map(copies.map(({ path, stored }) => [path, Buffer.from(stored).toString('hex')]));
+};
+
+/**
+ * Paths at which a secondary is not what its primary is: records of the stores byte by byte, that they
+ * can be read there, and the Merkle roots.
+ */
+export const findDeviations = async (
+  primary: Pick<TestPrimary, 'store' | 'kind'>,
+  secondary: Pick<TestSecondary, 'store'>,
+): Promise<readonly string[]> => {
+  const deviations: string[] = [];
+  const trees: TreeType[] = primary.kind === 'dr' ? ['replicated', 'local'] : ['replicated'];
+  const [ours, theirs] = [await primary.store.merkle.roots(), await secondary.store.merkle.roots()];
+  for (const tree of trees) {
+    const [expected, actual] = [
+      await loadAll(primary.store, tree),
+      await loadAll(secondary.store, tree),
+    ];
+    for (const path of new Set([...expected.keys(), ...actual.keys()]))
+      if (expected.get(path) !== actual.get(path)) deviations.push(path);
+      else if ((await secondary.store.read(path)) === undefined)
+        deviations.push(`${path} unreadable`);
+    if (ours[tree] !== theirs[tree]) deviations.push(`root of ${tree}`);
+  }
+  if (primary.kind === 'dr' && ours.composite !== theirs.composite)
+    deviations.push('composite root');
+  return deviations;
+};

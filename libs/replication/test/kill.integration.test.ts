@@ -1,0 +1,65 @@
+/** Processes killed with SIGKILL at chosen steps of committing, applying and publishing. */
+import { join } from 'node:path';
+import { startNats, temporaryDirectory } from '@keelson/testkit';
+import { expect, test } from 'vitest';
+import {
+  admit,
+  findDeviations,
+  put,
+  resumeSecondary,
+  startPrimary,
+  startSecondary,
+} from './cluster.ts';
+import { runKilledCluster } from './run-killed-cluster.ts';
+
+/** Few end in the first commits, many after several batches. */
+const STEPS = [3, 8, 21, 55, 144, 377];
+
+test('a primary killed between any steps of commit and publish loses nothing it acknowledged', async () => {
+  await using nats = await startNats({ jetstream: true });
+  await using folder = await temporaryDirectory();
+  const file = join(folder.path, 'primary.db');
+  const before = await startPrimary(nats.url, 'performance', file);
+  before.publish();
+  await using secondary = await startSecondary(nats.url, before);
+  await secondary.untilCaughtUp(before);
+  await before[Symbol.asyncDispose]();
+
+  const acknowledged: string[] = [];
+  for (const steps of STEPS)
+    acknowledged.push(...(await runKilledCluster({ natsUrl: nats.url, file, steps })));
+
+  await using primary = await startPrimary(nats.url, 'performance', file);
+  primary.publish();
+  await secondary.untilCaughtUp(primary);
+  expect(await findDeviations(primary, secondary)).toEqual([]);
+  expect(acknowledged.length).toBeGreaterThan(0);
+  for (const path of acknowledged) expect(await secondary.store.read(path)).toBeDefined();
+});
+
+test('a secondary killed between any steps of applying goes on and ends equal', async () => {
+  await using nats = await startNats({ jetstream: true });
+  await using folder = await temporaryDirectory();
+  const file = join(folder.path, 'secondary.db');
+  await using primary = await startPrimary(nats.url);
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      put(primary.store, { [`shared/${index}`]: 'before' }),
+    ),
+  );
+  primary.publish();
+  const identity = await admit(primary, 'killed');
+  for (const steps of STEPS) {
+    const ending = new AbortController();
+    const writing = (async () => {
+      for (let count = 0; !ending.signal.aborted; count += 1)
+        await put(primary.store, { [`shared/${count % 400}`]: `${steps} ${count}` });
+    })();
+    await runKilledCluster({ natsUrl: nats.url, file, steps, secondary: identity });
+    ending.abort();
+    await writing;
+  }
+  await using secondary = await resumeSecondary(nats.url, 'performance', identity, file);
+  await secondary.untilCaughtUp(primary);
+  expect(await findDeviations(primary, secondary)).toEqual([]);
+});

@@ -1,0 +1,23 @@
+/** A process of its own that is a primary or a secondary until it kills itself at a given step. */
+
+import { put, resumeSecondary, startPrimary } from './cluster.ts';
+import { killAfter } from './kill-at-step.ts';
+import type { KillPlan } from './run-killed-cluster.ts';
+
+const { natsUrl, file, steps, secondary } = JSON.parse(process.argv[2] ?? '') as KillPlan;
+
+if (secondary === undefined) {
+  const primary = await startPrimary(natsUrl, 'performance', file);
+  primary.publish();
+  killAfter(steps);
+  for (;;)
+    await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const path = `shared/acknowledged/${crypto.randomUUID()}`;
+        await put(primary.store, { [path]: 'kept' });
+        process.stdout.write(`${path}\n`);
+      }),
+    );
+}
+await resumeSecondary(natsUrl, 'performance', secondary, file);
+killAfter(steps);

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { type EnrolmentOptions, enrolIdentity } from './enrolled-identity.ts';
+import type { KeptIdentity } from './kept-identity.ts';
+
+export interface EnrolmentFiles
+  extends Omit<EnrolmentOptions, 'sysAddress' | 'caCertificatesPem' | 'joinToken'> {
+  readonly sysAddresses: readonly string[];
+  /** `internal-ca-certificate.pem` and `join-token` as `keelson-internal-ca` writes them. */
+  readonly internalCaFile: string;
+  readonly joinTokenFile: string;
+}
+
+/** `enrolIdentity` with what a process finds in the files it was given. */
+export const enrolIdentityFromFiles = async ({
+  sysAddresses,
+  internalCaFile,
+  joinTokenFile,
+  ...options
+}: EnrolmentFiles): Promise<KeptIdentity> =>
+  enrolIdentity({
+    ...options,
+    sysAddress: sysAddresses,
+    caCertificatesPem: await readFile(internalCaFile, 'utf8'),
+    joinToken: (await readFile(joinTokenFile, 'utf8')).trim(),
+  });

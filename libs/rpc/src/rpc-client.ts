@@ -1,0 +1,141 @@
+/**
+ * Unary and server-streaming calls over gRPC. Connections are kept, re-made with back-off, and calls are
+ * spread over all replicas that the address names.
+ */
+
+import { isIP } from 'node:net';
+import {
+  Client,
+  type ClientReadableStream,
+  Metadata,
+  type MethodDefinition,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { KeelsonError } from '@keelson/errors';
+import { clientChannelOptions } from './channel-options.ts';
+import { fromGrpcStatus } from './grpc-status.ts';
+import type { CallOptions, RpcDefinition, RpcService, UntypedMethod } from './rpc-service.ts';
+import { toGrpcServiceDefinition } from './service-definition.ts';
+import { channelCredentials, type TlsIdentity, type TrustedAuthority } from './tls-identity.ts';
+import { injectTraceContext } from './trace-context.ts';
+
+export interface RpcClientOptions {
+  /**
+   * "host:port", where the host may be a DNS name of several replicas, or several "ip:port".
+   * @throws TypeError for several with host names among them
+   */
+  readonly address: string | readonly string[];
+  readonly tls?: TlsIdentity | TrustedAuthority | undefined;
+  /** The service that must answer ("sys"): its name is checked in the certificate and put into errors. */
+  readonly service: string;
+}
+
+export type RpcClient<D extends RpcDefinition> = RpcService<D> & { close(): void };
+
+/** A unary call without a time limit of its own ends after this long. */
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+const hostOf = (address: string): string =>
+  new URL(`tcp://${address}`).hostname.replace(/^\[|\]$/g, '');
+
+const toTarget = (address: string | readonly string[]): string => {
+  const addresses = [address].flat();
+  if (addresses.length === 1) return `dns:${addresses[0]}`;
+  const versions = new Set(addresses.map((one) => isIP(hostOf(one))));
+  if (versions.size !== 1 || versions.has(0)) {
+    throw new TypeError(
+      'several addresses must be IP addresses of one family; name replicas in DNS',
+    );
+  }
+  return `ipv${[...versions][0]}:${addresses.join(',')}`;
+};
+
+const metadataOfTrace = (): Metadata => {
+  const metadata = new Metadata();
+  for (const [name, value] of Object.entries(injectTraceContext())) metadata.set(name, value);
+  return metadata;
+};
+
+/** Cancels `call` when the signal fires; the returned function stops listening. */
+const cancelOn = (signal: AbortSignal | undefined, call: { cancel(): void }): (() => void) => {
+  const cancel = (): void => call.cancel();
+  signal?.addEventListener('abort', cancel, { once: true });
+  return () => signal?.removeEventListener('abort', cancel);
+};
+
+const unaryCaller =
+  (client: Client, method: MethodDefinition<unknown, unknown>, service: string) =>
+  (request: unknown, options: CallOptions = {}): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      if (options.signal?.aborted) {
+        reject(new KeelsonError('request.cancelled'));
+        return;
+      }
+      const call = client.makeUnaryRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        request,
+        metadataOfTrace(),
+        { deadline: Date.now() + (options.timeoutMs ?? DEFAULT_TIMEOUT_MS) },
+        (error, response) => {
+          stopListening();
+          if (error) reject(fromGrpcStatus(error, service));
+          else resolve(response);
+        },
+      );
+      const stopListening = cancelOn(options.signal, call);
+    });
+
+const streamingCaller = (
+  client: Client,
+  method: MethodDefinition<unknown, unknown>,
+  service: string,
+) =>
+  async function* (request: unknown, options: CallOptions = {}): AsyncGenerator<unknown> {
+    if (options.signal?.aborted) throw new KeelsonError('request.cancelled');
+    const call: ClientReadableStream<unknown> = client.makeServerStreamRequest(
+      method.path,
+      method.requestSerialize,
+      method.responseDeserialize,
+      request,
+      metadataOfTrace(),
+      options.timeoutMs === undefined ? {} : { deadline: Date.now() + options.timeoutMs },
+    );
+    const stopListening = cancelOn(options.signal, call);
+    try {
+      yield* call;
+    } catch (error) {
+      throw fromGrpcStatus(error as ServiceError, service);
+    } finally {
+      stopListening();
+      // Leaving the loop early tells the server; after the end it has no effect. The cancelled status
+      // still arrives as an error event, which nobody awaits any more.
+      call.on('error', () => undefined);
+      call.cancel();
+    }
+  };
+
+/** A client with the interface of the service. */
+export const createRpcClient = <D extends RpcDefinition>(
+  definition: D,
+  options: RpcClientOptions,
+): RpcClient<D> => {
+  const { service, tls } = options;
+  const client = new Client(
+    toTarget(options.address),
+    channelCredentials(tls),
+    clientChannelOptions(service, tls),
+  );
+  const methods = Object.fromEntries(
+    Object.entries(toGrpcServiceDefinition(definition)).map(
+      ([key, method]): [string, UntypedMethod] => [
+        key,
+        method.responseStream
+          ? streamingCaller(client, method, service)
+          : unaryCaller(client, method, service),
+      ],
+    ),
+  );
+  return { ...methods, close: () => client.close() } as RpcClient<D>;
+};

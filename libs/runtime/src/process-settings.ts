@@ -1,0 +1,53 @@
+/** Settings that several processes share; each is declared here once. */
+import { LOG_LEVELS } from '@keelson/logging';
+import { Type } from 'typebox';
+
+/** Every process. */
+export const processSettings = Type.Object({
+  otlpEndpoint: Type.Optional(
+    Type.String({
+      description: 'OTLP/HTTP collector of traces, without /v1/traces; no tracing when not set.',
+      pattern: '^https?://',
+    }),
+  ),
+  logLevel: Type.Union(
+    LOG_LEVELS.map((level) => Type.Literal(level)),
+    { description: 'Least level that is logged.', default: 'info' },
+  ),
+});
+
+const SysAddresses = Type.Array(Type.String(), {
+  description: 'host:port of sys; a DNS name stands for all its replicas.',
+  default: ['sys:9000'],
+});
+
+/** A process that gets its mTLS certificate from sys. */
+export const enrolledSettings = Type.Object({
+  sysAddresses: SysAddresses,
+  internalCaFile: Type.String({
+    description: 'Certificate of the internal CA, PEM: internal-ca-certificate.pem.',
+  }),
+  joinTokenFile: Type.String({
+    description: 'File with the join token that keelson-internal-ca made for this service.',
+  }),
+});
+
+/** A service that is reached over gRPC and keeps records. */
+export const servingSettings = Type.Object({
+  rpcAddress: Type.String({
+    description: 'host:port on which other processes of the installation reach this one.',
+    default: '0.0.0.0:9000',
+  }),
+  databaseUrl: Type.String({
+    description: "Connection string of the service's own PostgreSQL database.",
+    secret: true,
+  }),
+});
+
+/** A service with work that one replica at a time does. */
+export const electingSettings = Type.Object({
+  redisUrl: Type.String({
+    description: 'Redis that elects workers: redis://host:6379.',
+    secret: true,
+  }),
+});

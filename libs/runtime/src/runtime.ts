@@ -1,0 +1,10 @@
+export { type ConfiguredProcess, runConfiguredProcess } from './configured-process.ts';
+export { type ProcessOptions, runProcess, type Stoppable } from './process.ts';
+export {
+  electingSettings,
+  enrolledSettings,
+  processSettings,
+  servingSettings,
+} from './process-settings.ts';
+export { startTracing, type Tracing, type TracingOptions } from './tracing.ts';
+export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -1,0 +1,22 @@
+// A process for process.integration.test.ts: says what happens to it on standard output.
+import { createLogger } from '@keelson/logging';
+import { runProcess } from '../runtime.ts';
+
+const behaviour = process.argv[2];
+await runProcess({
+  name: 'sample',
+  stopWithinMs: behaviour === 'hang' ? 1 : 30_000,
+  start: async () => {
+    if (behaviour === 'refuse') throw new Error('KEELSON_X must be set');
+    // Nothing of the sample holds the event loop, as in a service that waits for another one.
+    await new Promise((resolve) => setTimeout(resolve, 20).unref());
+    process.stdout.write('ready\n');
+    return {
+      logger: createLogger({ name: 'sample', level: 'info' }),
+      stop: () => {
+        if (behaviour === 'hang') return new Promise(() => undefined);
+        return Promise.resolve();
+      },
+    };
+  },
+});

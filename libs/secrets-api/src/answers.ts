@@ -1,0 +1,116 @@
+/**
+ * Answers of /v1: the envelope and the kinds that bypass it.
+ */
+import { type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { JsonObject } from './coercions.ts';
+
+export interface Answer {
+  readonly data?: JsonObject | null;
+  readonly warnings?: readonly string[];
+  readonly auth?: JsonObject;
+  readonly lease?: {
+    readonly id: string;
+    readonly durationSeconds: number;
+    readonly renewable: boolean;
+  };
+  readonly wrapInfo?: JsonObject;
+  /** 200 when absent. */
+  readonly status?: number;
+  /** Members of `data` repeated beside the envelope, as some older endpoints have them. */
+  readonly mirrored?: true;
+}
+
+const ANSWERED = Symbol('answered');
+/** An answer whose bytes are final. */
+export interface FinalAnswer {
+  readonly [ANSWERED]: EdgeResponse;
+}
+
+const encoder = new TextEncoder();
+const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const;
+
+const jsonResponse = (status: number, document: unknown): EdgeResponse =>
+  edgeResponse(status, JSON_HEADERS, encoder.encode(JSON.stringify(document)));
+
+/** Bytes as they are: certificates, CRLs, OCSP. */
+export const rawResponse = (
+  status: number,
+  contentType: string,
+  body: Uint8Array,
+  headers: Readonly<Record<string, string>> = {},
+): FinalAnswer => ({
+  [ANSWERED]: edgeResponse(
+    status,
+    contentType === '' ? headers : { 'content-type': contentType, ...headers },
+    body,
+  ),
+});
+
+/** An object without the envelope (`sys/health`, `sys/seal-status`, …). */
+export const topLevel = (document: JsonObject, status = 200): FinalAnswer => ({
+  [ANSWERED]: jsonResponse(status, document),
+});
+
+/** `data` inside the envelope and once more at the top level (`sys/mounts`, …). */
+export const mirrored = (data: JsonObject): Answer => ({ data, mirrored: true });
+
+/** The response of an answer. Nothing to say is 204; `warnings` come from the reading of the request. */
+export const renderAnswer = (
+  answer: Answer | FinalAnswer | undefined,
+  request: EdgeRequest,
+  warnings: readonly string[],
+): EdgeResponse => {
+  if (answer === undefined)
+    return warnings.length === 0 ? edgeResponse(204) : renderAnswer({}, request, warnings);
+  if (ANSWERED in answer) return answer[ANSWERED];
+  const allWarnings = answer.warnings === undefined ? warnings : [...answer.warnings, ...warnings];
+  const envelope = {
+    request_id: request.head.requestId,
+    lease_id: answer.lease?.id ?? '',
+    renewable: answer.lease?.renewable ?? false,
+    lease_duration: answer.lease?.durationSeconds ?? 0,
+    data: answer.data ?? null,
+    wrap_info: answer.wrapInfo ?? null,
+    warnings: allWarnings.length === 0 ? null : allWarnings,
+    auth: answer.auth ?? null,
+    // Left out by JSON.stringify where no engine answers.
+    mount_type: request.head.mount?.type,
+  };
+  return jsonResponse(
+    answer.status ?? 200,
+    answer.mirrored ? { ...answer.data, ...envelope } : envelope,
+  );
+};
+
+/** A list whose keys are empty, or that holds nothing at all; answered 404 unless it carries warnings. */
+export const isEmptyList = (answer: Answer | FinalAnswer): boolean => {
+  if (ANSWERED in answer || (answer.warnings?.length ?? 0) > 0) return false;
+  const keys = answer.data?.['keys'];
+  return Array.isArray(keys)
+    ? keys.length === 0
+    : keys === undefined && Object.keys(answer.data ?? {}).length === 0;
+};
+
+/** The 404 of a read or list with nothing to show. */
+export const nothingFound = (): EdgeResponse => jsonResponse(404, { errors: [] });
+
+/** The document of an error that is known what it is. */
+export const renderSecretsError = (error: unknown): EdgeResponse => {
+  const known = KeelsonError.from(error);
+  return jsonResponse(known.httpStatus, { errors: known.message === '' ? [] : [known.message] });
+};
+
+/**
+ * Error documents of /v1, for `createEdgeService`.
+ * @param onUnexpected told about what is a bug of ours, with its cause; the client is told only the id
+ *   of the request, under which it can be found
+ */
+export const createSecretsErrorRenderer =
+  (onUnexpected: (error: unknown, requestId: string) => void) =>
+  (thrown: unknown, { head: { requestId } }: Pick<EdgeRequest, 'head'>): EdgeResponse => {
+    const error = KeelsonError.from(thrown);
+    if (error.code !== 'internal') return renderSecretsError(error);
+    onUnexpected(thrown, requestId);
+    return jsonResponse(500, { errors: [`${error.message}, request id ${requestId}`] });
+  };

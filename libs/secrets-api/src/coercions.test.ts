@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import { field, readFields } from './fields.ts';
+
+const description = 'a parameter';
+const read = (one: ReturnType<(typeof field)[keyof typeof field]>, raw: unknown): unknown =>
+  readFields({ x: one }, { x: raw }).x;
+
+test.for([
+  ['30', 30],
+  [30, 30],
+  [30.9, 30],
+  ['', 0],
+  ['30s', 30],
+  ['5m', 300],
+  ['1h30m', 5400],
+  ['2d', 172_800],
+  ['1.5h', 5400],
+  ['1500ms', 1],
+  ['+10s', 10],
+] as const)('reads the duration %j as %i seconds', ([raw, seconds]) => {
+  expect(read(field.durationSeconds({ description }), raw)).toBe(seconds);
+});
+
+test.for([
+  'x',
+  '5x',
+  '-1s',
+  -1,
+  '1h-5m',
+  'h',
+  '.',
+  true,
+  [],
+  {},
+  '1e3',
+  Number.NaN,
+  '9'.repeat(30),
+])('refuses what is no duration: %j', (raw) => {
+  expect(() => read(field.durationSeconds({ description }), raw)).toThrow(
+    'Field validation failed: error converting input for field "x": ',
+  );
+});
+
+test.for([
+  [true, true],
+  [false, false],
+  ['true', true],
+  ['False', false],
+  ['1', true],
+  ['0', false],
+  [1, true],
+  ['', false],
+] as const)('reads the boolean %j', ([raw, value]) => {
+  expect(read(field.bool({ description }), raw)).toBe(value);
+});
+
+test.for(['yes', 2, [], {}, 'tRUE'])('refuses what is no boolean: %j', (raw) => {
+  expect(() => read(field.bool({ description }), raw)).toThrow('expected a boolean');
+});
+
+test.for([
+  [' 12 ', 12],
+  ['-3', -3],
+  [7, 7],
+  ['', 0],
+] as const)('reads the integer %j', ([raw, value]) => {
+  expect(read(field.integer({ description }), raw)).toBe(value);
+});
+
+test.for([1.5, '1.5', '0x10', 2 ** 53, 'one', true])('refuses what is no integer: %j', (raw) => {
+  expect(() => read(field.integer({ description }), raw)).toThrow('expected an integer');
+});
+
+test.for([
+  ['a, b,,c', ['a', 'b', 'c']],
+  [
+    ['a', ' b ', 3],
+    ['a', 'b', '3'],
+  ],
+  ['["a","b"]', ['a', 'b']],
+  ['', []],
+] as const)('reads the list %j', ([raw, value]) => {
+  expect(read(field.commaList({ description }), raw)).toEqual(value);
+});
+
+test.for([{}, 5, [{}], '[1', true])('refuses what is no list: %j', (raw) => {
+  expect(() => read(field.commaList({ description }), raw)).toThrow('Field validation failed');
+});
+
+test.for([
+  [
+    { a: 'b', n: 1, t: true },
+    { a: 'b', n: '1', t: 'true' },
+  ],
+  [['a=b', 'c = d=e'], { a: 'b', c: 'd=e' }],
+  ['a=b', { a: 'b' }],
+  ['{"a":"b"}', { a: 'b' }],
+] as const)('reads the string map %j', ([raw, value]) => {
+  expect(read(field.stringMap({ description }), raw)).toEqual(value);
+});
+
+test.for(['ab', ['=b'], [1], { a: [] }, 5])('refuses what is no string map: %j', (raw) => {
+  expect(() => read(field.stringMap({ description }), raw)).toThrow('Field validation failed');
+});
+
+describe('timestamps', () => {
+  test.for([
+    ['2030-01-02T03:04:05Z', Date.UTC(2030, 0, 2, 3, 4, 5)],
+    ['2030-01-02T03:04:05.678901234+02:00', Date.UTC(2030, 0, 2, 1, 4, 5, 678)],
+    ['2028-02-29T00:00:00Z', Date.UTC(2028, 1, 29)],
+    [1_900_000_000, 1_900_000_000_000],
+    ['1900000000', 1_900_000_000_000],
+  ] as const)('reads %j', ([raw, epochMs]) => {
+    expect(read(field.time({ description }), raw)).toMatchObject({ epochMs });
+  });
+
+  test.for([
+    '2030-01-02',
+    '2030-02-30T00:00:00Z',
+    '2029-02-29T00:00:00Z',
+    '2030-13-01T00:00:00Z',
+    '2030-01-01T24:00:00Z',
+    '2030-01-01T00:00:00',
+    '2030-01-01T00:00:00+24:00',
+    '',
+    true,
+    {},
+    1e300,
+  ])('refuses %j', (raw) => {
+    expect(() => read(field.time({ description }), raw)).toThrow('Field validation failed');
+  });
+
+  test('keeps the text as it was given', () => {
+    const text = '2030-01-02T03:04:05.600000001-11:30';
+    expect(read(field.time({ description }), text)).toMatchObject({ text });
+  });
+});
+
+test('never repeats a refused value', () => {
+  expect(() => read(field.bool({ description }), 'hunter2')).toThrow(/^((?!hunter2).)*$/);
+});
+
+test('applies defaults, checks and own texts in declared order', () => {
+  const fields = {
+    title: field.string({ description, required: 'missing title parameter value' }),
+    on: field.bool({ description, default: true, invalidText: () => 'invalid on' }),
+    size: field.integer({ description, check: (n) => (n > 3 ? 'too large' : undefined) }),
+  };
+  expect(readFields(fields, { title: '' })).toEqual({ title: '', on: true, size: undefined });
+  expect(() => readFields(fields, { on: 'x' })).toThrow('missing title parameter value');
+  expect(() => readFields(fields, { title: 'a', on: 'x', size: 4 })).toThrow('invalid on');
+  expect(() => readFields(fields, { title: 'a', size: 4 })).toThrow('too large');
+});

@@ -1,0 +1,38 @@
+/**
+ * Durations as secrets clients write them: a number of seconds, the same as text, or a sequence of
+ * number and unit ("1h30m", "2d"). Units: ns us µs ms s m h d.
+ */
+const UNIT_SECONDS: Readonly<Record<string, number>> = {
+  ns: 1e-9,
+  us: 1e-6,
+  µs: 1e-6,
+  ms: 1e-3,
+  s: 1,
+  m: 60,
+  h: 3600,
+  d: 86_400,
+};
+
+const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h|d))+$/;
+const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/g;
+
+/**
+ * Whole seconds (a fraction is cut off), or undefined when the text is no duration or too large to be
+ * exact. May be negative.
+ */
+export const parseDurationSeconds = (text: string): number | undefined => {
+  const trimmed = text.trim();
+  if (trimmed === '') return 0;
+  let seconds: number;
+  if (/^[+-]?\d+$/.test(trimmed)) {
+    seconds = Number(trimmed);
+  } else {
+    if (trimmed.length > 64 || !WHOLE.test(trimmed)) return undefined;
+    seconds = 0;
+    for (const [, amount, unit] of trimmed.matchAll(PART))
+      seconds += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0);
+    if (trimmed.startsWith('-')) seconds = -seconds;
+  }
+  const whole = Math.trunc(seconds) + 0;
+  return Number.isSafeInteger(whole) ? whole : undefined;
+};

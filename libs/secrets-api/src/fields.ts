@@ -1,0 +1,126 @@
+/**
+ * Declared parameters of an endpoint: one declaration gives the reading of requests, the types of what
+ * a handler sees, and the OpenAPI schema.
+ */
+import { KeelsonError } from '@keelson/errors';
+import {
+  type Coercion,
+  type JsonObject,
+  type Timestamp,
+  toBoolean,
+  toCommaList,
+  toDurationSeconds,
+  toInteger,
+  toMap,
+  toStringMap,
+  toText,
+  toTimestamp,
+} from './coercions.ts';
+
+export interface FieldOptions<T> {
+  readonly description: string;
+  /** The value when the parameter is not sent. */
+  readonly default?: NoInfer<T>;
+  /** Refused when not sent; a string is the text of the refusal. */
+  readonly required?: true | string;
+  /** Text for a value of the wrong type, where the endpoint has its own. */
+  readonly invalidText?: (reason: string) => string;
+  /** A rule on the value; the returned text refuses it. */
+  readonly check?: (value: T) => string | undefined;
+}
+
+export interface Field<out T> {
+  readonly description: string;
+  readonly schema: JsonObject;
+  readonly required: boolean;
+  /**
+   * The value of the parameter `name` from what was sent, undefined when it was not.
+   * @throws KeelsonError `request.invalid`
+   */
+  read(name: string, raw: unknown): T;
+}
+
+export type Fields = Readonly<Record<string, Field<unknown>>>;
+export type FieldValues<F extends Fields> = {
+  readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
+};
+/** What a PATCH sends: absent and null are both undefined; `given` tells them apart. */
+export type PartialFieldValues<F extends Fields> = {
+  readonly [K in keyof F]: FieldValues<F>[K] | undefined;
+};
+
+type FieldOf<T, O> = O extends { readonly default: unknown } | { readonly required: true | string }
+  ? Field<T>
+  : Field<T | undefined>;
+
+const refused = (text: string): KeelsonError => new KeelsonError('request.invalid', { text });
+
+const kind =
+  <T>(schema: JsonObject, coerce: Coercion<T>) =>
+  <const O extends FieldOptions<T>>(options: O): FieldOf<T, O> => {
+    const read = (name: string, raw: unknown): T | undefined => {
+      if (raw === undefined || raw === null) {
+        if (options.required !== undefined)
+          throw refused(
+            options.required === true ? `missing ${name} parameter value` : options.required,
+          );
+        return options.default;
+      }
+      const value = coerce(raw, (reason) => {
+        throw refused(
+          options.invalidText?.(reason) ??
+            `Field validation failed: error converting input for field "${name}": ${reason}`,
+        );
+      });
+      const complaint = options.check?.(value);
+      if (complaint !== undefined) throw refused(complaint);
+      return value;
+    };
+    return {
+      description: options.description,
+      schema:
+        options.default === undefined ? schema : { ...schema, default: options.default as unknown },
+      required: options.required !== undefined,
+      read,
+    } as FieldOf<T, O>;
+  };
+
+/** The kinds of parameters; each takes its options and gives a typed `Field`. */
+export const field = {
+  string: kind<string>({ type: 'string' }, toText),
+  bool: kind<boolean>({ type: 'boolean' }, toBoolean),
+  integer: kind<number>({ type: 'integer' }, toInteger),
+  /** Whole seconds. */
+  durationSeconds: kind<number>(
+    { type: ['integer', 'string'], format: 'duration' },
+    toDurationSeconds,
+  ),
+  commaList: kind<readonly string[]>({ type: 'array', items: { type: 'string' } }, toCommaList),
+  stringMap: kind<Readonly<Record<string, string>>>(
+    { type: 'object', additionalProperties: { type: 'string' } },
+    toStringMap,
+  ),
+  map: kind<JsonObject>({ type: 'object' }, toMap),
+  time: kind<Timestamp>({ type: 'string', format: 'date-time' }, toTimestamp),
+} as const;
+
+/** Reads all declared fields in the order they are declared. */
+export const readFields = <F extends Fields>(fields: F, data: JsonObject): FieldValues<F> => {
+  const values: Record<string, unknown> = {};
+  for (const name in fields)
+    values[name] = fields[name]?.read(name, Object.hasOwn(data, name) ? data[name] : undefined);
+  return values as FieldValues<F>;
+};
+
+/** Reads only what a merge patch sets; null (remove) and absent are undefined, no default is applied. */
+export const readPatchFields = <F extends Fields>(
+  fields: F,
+  data: JsonObject,
+): PartialFieldValues<F> => {
+  const values: Record<string, unknown> = {};
+  for (const name in fields) {
+    const raw = Object.hasOwn(data, name) ? data[name] : undefined;
+    if (raw !== undefined && raw !== null) values[name] = fields[name]?.read(name, raw);
+  }
+  return values as PartialFieldValues<F>;
+};

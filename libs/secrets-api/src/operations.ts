@@ -1,0 +1,51 @@
+/** What an endpoint declares, and what its handlers are given. */
+import type { EdgeMethod } from '@keelson/edge';
+import type { Caller, Dialect, Mount, Namespace, RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { Answer, FinalAnswer } from './answers.ts';
+import type { JsonObject } from './coercions.ts';
+import type { Fields, FieldValues, PartialFieldValues } from './fields.ts';
+
+export interface OperationContext<Values> {
+  readonly head: RequestHead;
+  /** Path parameters as text; those declared as fields are also in `fields`. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly fields: Values;
+  /** Names of parameters that were sent (null counts as sent in a PATCH only). */
+  readonly given: ReadonlySet<string>;
+  /** Everything that was sent, declared or not, after path parameters replaced their namesakes. */
+  readonly data: JsonObject;
+  /** Texts to add to the answer's warnings. */
+  readonly warnings: string[];
+  readonly mount: Mount | undefined;
+  readonly caller: Caller | undefined;
+  readonly namespace: Namespace;
+  readonly dialect: Dialect;
+  readonly signal: AbortSignal;
+}
+
+export type Result = Answer | FinalAnswer | undefined;
+
+export interface Operation<Values> {
+  readonly summary: string;
+  readonly description?: string;
+  /** Parameters beyond the declared fields are part of the request: no warning about them. */
+  readonly anyParameters?: true;
+  handle(context: OperationContext<Values>): Promise<Result> | Result;
+}
+
+export interface Operations<F extends Fields> {
+  readonly read?: Operation<FieldValues<F>>;
+  readonly list?: Operation<FieldValues<F>>;
+  /** POST and PUT. */
+  readonly update?: Operation<FieldValues<F>>;
+  readonly patch?: Operation<PartialFieldValues<F>>;
+  readonly delete?: Operation<FieldValues<F>>;
+}
+
+export const METHODS_OF: Readonly<Record<keyof Operations<Fields>, readonly EdgeMethod[]>> = {
+  read: ['GET'],
+  list: ['LIST'],
+  update: ['POST', 'PUT'],
+  patch: ['PATCH'],
+  delete: ['DELETE'],
+};

@@ -1,0 +1,95 @@
+/** What a request sends, as one object: its JSON or form body, or its query string. */
+import type { EdgeBody, RouteExchange } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { isJsonObject, type JsonObject } from './coercions.ts';
+import { checkJsonLimits } from './json-limits.ts';
+
+/** Largest body, in bytes. */
+const MAX_BODY_BYTES = 32 * 1024 * 1024;
+
+const MERGE_PATCH = 'application/merge-patch+json';
+const FORM = 'application/x-www-form-urlencoded';
+const SAMPLE_BYTES = 512;
+
+/** As much of a request as its body needs to be read. */
+export interface BodySource {
+  readonly head: Pick<RequestHead, 'headers'>;
+  readonly body: EdgeBody;
+}
+
+/** As much of a request as its query needs to be read. */
+export interface QuerySource {
+  readonly head: Pick<RequestHead, 'query'>;
+  readonly query: URLSearchParams;
+}
+
+const mediaType = (exchange: BodySource): string =>
+  (exchange.head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+
+/** A parameter sent several times is a list. */
+const fromPairs = (pairs: Iterable<readonly [string, string]>): JsonObject => {
+  const values = new Map<string, string | string[]>();
+  for (const [name, value] of pairs) {
+    const before = values.get(name);
+    if (before === undefined) values.set(name, value);
+    else values.set(name, Array.isArray(before) ? [...before, value] : [before, value]);
+  }
+  return Object.fromEntries(values);
+};
+
+/** curl labels every body as a form, so the label alone does not make one. */
+const looksLikeForm = (bytes: Uint8Array): boolean => {
+  const start = new TextDecoder().decode(bytes.subarray(0, SAMPLE_BYTES)).trimStart();
+  return /^[^\s{["=]+=/.test(start);
+};
+
+const parseJsonObject = (bytes: Uint8Array): JsonObject => {
+  let document: unknown;
+  try {
+    document = JSON.parse(decodeUtf8(bytes)) as unknown;
+  } catch {
+    throw new KeelsonError('request.malformed_json', { reason: 'it cannot be parsed' });
+  }
+  if (document === null) return {};
+  if (!isJsonObject(document))
+    throw new KeelsonError('request.malformed_json', { reason: 'it is not an object' });
+  checkJsonLimits(document);
+  return document;
+};
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
+const decodeUtf8 = (bytes: Uint8Array): string => strictUtf8.decode(bytes);
+
+/** The query parameters, without `list`, which only chooses the operation. */
+export const readQuery = (exchange: QuerySource): JsonObject => {
+  if (exchange.head.query === '') return {};
+  const { list: _, ...data } = fromPairs(exchange.query) as Record<string, unknown>;
+  return data;
+};
+
+/**
+ * The body of a write.
+ * @throws KeelsonError `request.malformed_json`, `request.too_large`
+ */
+export const readBody = async (exchange: BodySource): Promise<JsonObject> => {
+  const bytes = await exchange.body.bytes(MAX_BODY_BYTES);
+  if (bytes.byteLength === 0) return {};
+  if (mediaType(exchange) === FORM && looksLikeForm(bytes))
+    return fromPairs(new URLSearchParams(new TextDecoder().decode(bytes)));
+  return parseJsonObject(bytes);
+};
+
+/**
+ * The merge patch document of a PATCH.
+ * @throws KeelsonError `request.unsupported_media_type` and those of `readBody`
+ */
+export const readPatch = async (exchange: RouteExchange): Promise<JsonObject> => {
+  const type = mediaType(exchange);
+  if (type !== MERGE_PATCH)
+    throw new KeelsonError('request.unsupported_media_type', {
+      text: `PATCH requires Content-Type of ${MERGE_PATCH}, provided ${type}`,
+    });
+  const bytes = await exchange.body.bytes(MAX_BODY_BYTES);
+  return bytes.byteLength === 0 ? {} : parseJsonObject(bytes);
+};

@@ -1,0 +1,273 @@
+import {
+  bufferedBody,
+  createEdgeService,
+  type EdgeResponse,
+  type EdgeService,
+  type Route,
+} from '@keelson/edge';
+import { Dialect } from '@keelson/proto/edge/v1/edge';
+import { describe, expect, test } from 'vitest';
+import {
+  createSecretsErrorRenderer,
+  field,
+  mirrored,
+  rawResponse,
+  secretsRoutes,
+  topLevel,
+} from './secrets-api.ts';
+
+interface Sent {
+  readonly method?: string;
+  readonly path?: string;
+  readonly query?: string;
+  readonly type?: string;
+  readonly body?: string;
+}
+
+const reported: [unknown, string][] = [];
+const serve = (routes: readonly Route[]): EdgeService =>
+  createEdgeService({
+    service: 'sample',
+    version: '1',
+    pathPrefix: '/v1',
+    routes,
+    renderError: createSecretsErrorRenderer((error, requestId) =>
+      reported.push([error, requestId]),
+    ),
+  });
+
+const send = async (service: EdgeService, sent: Sent): Promise<EdgeResponse> =>
+  service.handle({
+    head: {
+      requestId: 'r-1',
+      method: sent.method ?? 'POST',
+      path: sent.path ?? '/things/web',
+      query: sent.query ?? '',
+      headers: { 'content-type': sent.type ?? 'application/json' },
+      dialect: Dialect.SPECIFICATION,
+      remoteAddress: '',
+      baseUrl: '',
+      traceparent: '',
+      namespace: undefined,
+      mount: undefined,
+      caller: undefined,
+      principal: undefined,
+    },
+    body: bufferedBody(Buffer.from(sent.body ?? '')),
+    signal: new AbortController().signal,
+  });
+
+const answer = async (service: EdgeService, sent: Sent): Promise<[number, unknown]> => {
+  const response = await send(service, sent);
+  const text = Buffer.from(response.body as Uint8Array).toString();
+  return [response.head.status, text === '' ? undefined : (JSON.parse(text) as unknown)];
+};
+
+const fields = {
+  name: field.string({ description: 'Name.', required: true }),
+  size: field.integer({ description: 'Size.', default: 1 }),
+  tags: field.commaList({ description: 'Tags.', default: [] }),
+};
+
+const things = serve(
+  secretsRoutes({
+    path: '/things/:name',
+    tag: 'things',
+    fields,
+    operations: {
+      read: {
+        summary: 'Read.',
+        handle: ({ fields: f }) => (f.name === 'none' ? undefined : { data: f }),
+      },
+      list: { summary: 'List.', handle: ({ fields: f }) => ({ data: { keys: f.tags } }) },
+      update: {
+        summary: 'Write.',
+        handle: ({ fields: f, given, warnings }) => {
+          if (f.size === 0) return undefined;
+          if (f.size === 9) warnings.push('size 9 is odd');
+          return { data: { ...f, given: [...given].sort() } };
+        },
+      },
+      patch: {
+        summary: 'Change.',
+        handle: ({ fields: f, given }) => ({ data: { ...f, given: [...given].sort() } }),
+      },
+      delete: { summary: 'Delete.', handle: () => undefined },
+    },
+  }),
+);
+
+const envelope = (data: unknown, warnings: readonly string[] | null = null): unknown => ({
+  request_id: 'r-1',
+  lease_id: '',
+  renewable: false,
+  lease_duration: 0,
+  data,
+  wrap_info: null,
+  warnings,
+  auth: null,
+});
+
+describe('answers', () => {
+  test('data goes into the envelope', async () => {
+    expect(await answer(things, { body: '{"size":"2","tags":"a,b"}' })).toEqual([
+      200,
+      envelope({ name: 'web', size: 2, tags: ['a', 'b'], given: ['name', 'size', 'tags'] }),
+    ]);
+  });
+
+  test('nothing to say is 204, a read of nothing 404', async () => {
+    expect(await answer(things, { body: '{"size":0}' })).toEqual([204, undefined]);
+    expect(await answer(things, { body: '{"size":0,"what":1}' })).toEqual([204, undefined]);
+    expect(await answer(things, { method: 'DELETE' })).toEqual([204, undefined]);
+    expect(await answer(things, { method: 'GET', path: '/things/none' })).toEqual([
+      404,
+      { errors: [] },
+    ]);
+  });
+
+  test('a list without keys is 404', async () => {
+    expect(await answer(things, { method: 'LIST' })).toEqual([404, { errors: [] }]);
+    expect(await answer(things, { method: 'LIST', query: 'list=true&tags=a' })).toEqual([
+      200,
+      envelope({ keys: ['a'] }),
+    ]);
+  });
+
+  test('raw, top-level and mirrored answers', async () => {
+    const routes = secretsRoutes({
+      path: '/:kind',
+      tag: 'kinds',
+      fields: { kind: field.string({ description: 'Kind.', required: true }) },
+      operations: {
+        read: {
+          summary: 'Read.',
+          handle: ({ fields: f }) => {
+            if (f.kind === 'raw') return rawResponse(200, 'text/plain', Buffer.from('"bytes"'));
+            return f.kind === 'top' ? topLevel({ sealed: true }, 503) : mirrored({ 'a/': {} });
+          },
+        },
+      },
+    });
+    const service = serve(routes);
+    expect(await answer(service, { method: 'GET', path: '/raw' })).toEqual([200, 'bytes']);
+    expect(await answer(service, { method: 'GET', path: '/top' })).toEqual([503, { sealed: true }]);
+    expect(await answer(service, { method: 'GET', path: '/mirrored' })).toEqual([
+      200,
+      { ...(envelope({ 'a/': {} }) as object), 'a/': {} },
+    ]);
+  });
+});
+
+test('warns of unknown parameters and of those the path replaced', async () => {
+  expect(await answer(things, { body: '{"z":1,"name":"x","a":2,"size":9}' })).toEqual([
+    200,
+    envelope({ name: 'web', size: 9, tags: [], given: ['a', 'name', 'size', 'z'] }, [
+      'size 9 is odd',
+      'Endpoint ignored these unrecognized parameters: [a z]',
+      "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [name]",
+    ]),
+  ]);
+});
+
+test('a patch needs its media type, keeps defaults out, and shows what is removed', async () => {
+  expect(await answer(things, { method: 'PATCH', body: '{}' })).toEqual([
+    415,
+    {
+      errors: [
+        'PATCH requires Content-Type of application/merge-patch+json, provided application/json',
+      ],
+    },
+  ]);
+  const type = 'application/merge-patch+json; charset=utf-8';
+  expect(await answer(things, { method: 'PATCH', type, body: '{"size":null}' })).toEqual([
+    200,
+    envelope({ name: 'web', given: ['name', 'size'] }),
+  ]);
+});
+
+describe('bodies', () => {
+  const form = 'application/x-www-form-urlencoded';
+  test('a form is read as one, JSON labelled as a form is read as JSON', async () => {
+    const expected = [
+      200,
+      envelope({ name: 'web', size: 3, tags: ['a', 'b'], given: ['name', 'size', 'tags'] }),
+    ];
+    expect(await answer(things, { type: form, body: 'size=3&tags=a&tags=b' })).toEqual(expected);
+    expect(await answer(things, { type: form, body: '{"size":3,"tags":["a","b"]}' })).toEqual(
+      expected,
+    );
+  });
+
+  test.for([
+    ['{', 'it cannot be parsed'],
+    ['[]', 'it is not an object'],
+    ['5', 'it is not an object'],
+    [`{"a":"${'x'.repeat((1 << 20) + 1)}"}`, 'a string exceeds the limit of 1048576'],
+    [`{"a":[${'0,'.repeat(10_000)}0]}`, 'an array exceeds the limit of 10000'],
+    [`{"a":${'['.repeat(301)}${']'.repeat(301)}}`, 'nesting exceeds the limit of 300'],
+  ] as const)('refuses a malformed body', async ([body, reason]) => {
+    expect(await answer(things, { body })).toEqual([
+      400,
+      { errors: [`the request body is not valid JSON: ${reason}`] },
+    ]);
+  });
+
+  test('empty and null bodies are empty objects', async () => {
+    for (const body of ['', 'null', '{}']) expect((await answer(things, { body }))[0]).toBe(200);
+  });
+});
+
+test('a wrong type is refused naming the field', async () => {
+  expect(await answer(things, { body: '{"size":"large"}' })).toEqual([
+    400,
+    {
+      errors: [
+        'Field validation failed: error converting input for field "size": expected an integer',
+      ],
+    },
+  ]);
+});
+
+test('unknown paths and methods have their codes', async () => {
+  expect(await answer(things, { path: '/nowhere' })).toEqual([
+    404,
+    { errors: ['unsupported path'] },
+  ]);
+  expect(await answer(things, { method: 'TRACE' })).toEqual([
+    405,
+    { errors: ['unsupported operation'] },
+  ]);
+});
+
+test('of a bug only the id of the request is told, and the bug is reported under it', async () => {
+  const bug = new Error('secret detail');
+  const broken = secretsRoutes({
+    path: '/broken',
+    tag: 'things',
+    fields: {},
+    operations: { read: { summary: 'Break.', handle: () => Promise.reject(bug) } },
+  });
+  expect(await answer(serve(broken), { method: 'GET', path: '/broken' })).toEqual([
+    500,
+    { errors: ['internal error, request id r-1'] },
+  ]);
+  expect(reported).toEqual([[bug, 'r-1']]);
+});
+
+test('fields describe themselves in OpenAPI', async () => {
+  const { pathsJson } = await things.describe();
+  const paths = JSON.parse(pathsJson) as Record<string, Record<string, unknown>>;
+  expect(Object.keys(paths['/things/{name}'] ?? {}).sort()).toEqual(
+    ['delete', 'get', 'patch', 'post', 'put', 'x-list'].sort(),
+  );
+  expect(paths['/things/{name}']?.['post']).toMatchObject({
+    tags: ['things'],
+    parameters: [{ name: 'name', in: 'path', required: true }],
+    requestBody: {
+      content: {
+        'application/json': { schema: { properties: { size: { type: 'integer', default: 1 } } } },
+      },
+    },
+  });
+});

@@ -1,0 +1,124 @@
+/**
+ * Routes of /v1 endpoints: read the request as declared, call the handler, put its answer into the
+ * envelope.
+ */
+import type { EdgeMethod, EdgeResponse, Route, RouteExchange } from '@keelson/edge';
+import type { Namespace } from '@keelson/proto/edge/v1/edge';
+import { isEmptyList, nothingFound, renderAnswer } from './answers.ts';
+import type { JsonObject } from './coercions.ts';
+import { type Fields, readFields, readPatchFields } from './fields.ts';
+import { describeOperation } from './openapi.ts';
+import {
+  METHODS_OF,
+  type Operation,
+  type OperationContext,
+  type Operations,
+} from './operations.ts';
+import { readBody, readPatch, readQuery } from './request-data.ts';
+
+export interface SecretsRoutes<F extends Fields> {
+  /** `/roles/:name`; a trailing slash in the request is ignored. */
+  readonly path: string;
+  /** Groups the operations in the OpenAPI document. */
+  readonly tag: string;
+  readonly fields: F;
+  readonly operations: Operations<F>;
+}
+
+const ROOT: Namespace = { id: 'root', path: '' };
+
+const readData = (method: EdgeMethod, exchange: RouteExchange): Promise<JsonObject> => {
+  if (method === 'PATCH') return readPatch(exchange);
+  if (method === 'POST' || method === 'PUT') return readBody(exchange);
+  return Promise.resolve(readQuery(exchange));
+};
+
+/** Warnings about parameters that had no effect; names sorted. */
+const parameterWarnings = (
+  sent: JsonObject,
+  fields: Fields,
+  params: Readonly<Record<string, string>>,
+  anyParameters: boolean,
+): string[] => {
+  const names = Object.keys(sent);
+  if (names.length === 0) return [];
+  const warnings: string[] = [];
+  const replaced = names.filter((name) => Object.hasOwn(params, name));
+  const unknown = anyParameters
+    ? []
+    : names.filter((name) => !Object.hasOwn(fields, name) && !Object.hasOwn(params, name));
+  if (unknown.length > 0)
+    warnings.push(`Endpoint ignored these unrecognized parameters: [${unknown.sort().join(' ')}]`);
+  if (replaced.length > 0)
+    warnings.push(
+      `Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [${replaced.sort().join(' ')}]`,
+    );
+  return warnings;
+};
+
+const present = (data: JsonObject, countNull: boolean): ReadonlySet<string> =>
+  new Set(Object.keys(data).filter((name) => countNull || data[name] !== null));
+
+const toRoute = <F extends Fields>(
+  declared: SecretsRoutes<F>,
+  method: EdgeMethod,
+  // The values a handler sees differ only for PATCH, which is decided below with the same method.
+  operation: Operation<never>,
+): Route => ({
+  method,
+  path: declared.path,
+  operation: describeOperation({
+    method,
+    path: declared.path,
+    tag: declared.tag,
+    fields: declared.fields,
+    summary: operation.summary,
+    description: operation.description,
+  }),
+  handle: async (exchange): Promise<EdgeResponse> => {
+    const { head, params } = exchange;
+    const sent = await readData(method, exchange);
+    const data: JsonObject = { ...sent, ...params };
+    const patches = method === 'PATCH';
+    const ignored = parameterWarnings(
+      sent,
+      declared.fields,
+      params,
+      operation.anyParameters === true,
+    );
+    const warnings: string[] = [];
+    const context: OperationContext<unknown> = {
+      head,
+      params,
+      fields: patches ? readPatchFields(declared.fields, data) : readFields(declared.fields, data),
+      given: present(data, patches),
+      data,
+      warnings,
+      mount: head.mount,
+      caller: head.caller,
+      namespace: head.namespace ?? ROOT,
+      dialect: head.dialect,
+      signal: exchange.signal,
+    };
+    const result = await operation.handle(context as OperationContext<never>);
+    if (method === 'GET' || method === 'LIST') {
+      if (result === undefined) return nothingFound();
+      if (method === 'LIST' && warnings.length === 0 && isEmptyList(result)) return nothingFound();
+    }
+    // What was ignored is told only where there is something else to tell: a 204 stays a 204.
+    return renderAnswer(
+      result,
+      exchange,
+      result === undefined ? warnings : [...warnings, ...ignored],
+    );
+  },
+});
+
+/** The routes of one path, one per method it serves. */
+export const secretsRoutes = <const F extends Fields>(declared: SecretsRoutes<F>): Route[] =>
+  (Object.keys(METHODS_OF) as (keyof typeof METHODS_OF)[]).flatMap((name) => {
+    const operation = declared.operations[name];
+    return operation === undefined
+      ? []
+      : METHODS_OF[name].map((method) => toRoute(declared, method, operation));
+  });

@@ -1,0 +1,25 @@
+export {
+  type Answer,
+  createSecretsErrorRenderer,
+  type FinalAnswer,
+  mirrored,
+  rawResponse,
+  renderSecretsError,
+  topLevel,
+} from './answers.ts';
+export { isJsonObject, type JsonObject, type Timestamp } from './coercions.ts';
+export { dialectRules } from './dialects.ts';
+export { parseDurationSeconds } from './duration.ts';
+export {
+  type Field,
+  type FieldOptions,
+  type Fields,
+  type FieldValues,
+  field,
+  type PartialFieldValues,
+  readFields,
+} from './fields.ts';
+export { mergePatch, mergePatchObject } from './merge-patch.ts';
+export type { Operation, OperationContext, Operations, Result } from './operations.ts';
+export { readBody, readQuery } from './request-data.ts';
+export { type SecretsRoutes, secretsRoutes } from './routes.ts';

@@ -1,0 +1,93 @@
+/**
+ * Where a service keeps its wrapped keyring: in its own store, at `node/core/keyring`, which is neither
+ * encrypted nor replicated. Every change is committed first and adopted afterwards, so all replicas that
+ * share the store agree on the keys and none seals a value under a key that is not on disk.
+ */
+import { KeelsonError } from '@keelson/errors';
+import type { Store, Transaction } from '../store.ts';
+import { type Barrier, createBarrier } from './barrier.ts';
+import { KEYRING_PATH } from './keyring.ts';
+
+const requireKeyring = async (reads: Pick<Transaction, 'read'>): Promise<Uint8Array> => {
+  const record = await reads.read(KEYRING_PATH);
+  if (record === undefined)
+    throw new KeelsonError('storage.corrupt', { reason: `there is no ${KEYRING_PATH}` });
+  return record.value;
+};
+
+/**
+ * Unseals `barrier` with the keyring in `store`; makes one at the very first call.
+ * @throws KeelsonError `barrier.wrong_root_key`
+ */
+export const openBarrierFor = async (
+  store: Store,
+  barrier: Barrier,
+  rootKey: Uint8Array,
+): Promise<void> => {
+  // Made outside of the transaction, whose body may run several times.
+  const maker = createBarrier();
+  const made = maker.initialize(rootKey);
+  maker.seal();
+  const wrapped = await store.transact(async (tx) => {
+    const existing = await tx.read(KEYRING_PATH);
+    if (existing === undefined) tx.write(KEYRING_PATH, made);
+    return existing?.value ?? made;
+  });
+  barrier.unseal(rootKey, wrapped);
+};
+
+/** The keyring as it is stored, wrapped under the root key. */
+export const loadWrappedKeyring = (store: Store): Promise<Uint8Array> => requireKeyring(store);
+
+/**
+ * Puts another cluster's keyring in place of ours and unseals with it: what was sealed under ours alone
+ * cannot be read any more.
+ * @throws KeelsonError `barrier.wrong_root_key`
+ */
+export const takeOverKeyring = async (
+  store: Store,
+  barrier: Barrier,
+  rootKey: Uint8Array,
+  wrappedKeyring: Uint8Array,
+): Promise<void> => {
+  // Tried first, so that a wrong one never replaces what is there.
+  barrier.unseal(rootKey, wrappedKeyring);
+  await store.transact((tx) => tx.write(KEYRING_PATH, wrappedKeyring));
+};
+
+/** Takes over what another replica did to the keyring. */
+export const refreshBarrier = async (store: Store, barrier: Barrier): Promise<void> =>
+  barrier.adopt(await requireKeyring(store));
+
+/**
+ * Brings the keyring to `toTerm`; new values are sealed under it from then on and older ones stay
+ * readable. Any replica may call it with the same term: one makes the key, the others take it over.
+ */
+export const rotateBarrier = async (
+  store: Store,
+  barrier: Barrier,
+  toTerm: number,
+): Promise<void> => {
+  const wrapped = await store.transact(async (tx) => {
+    const kept = await requireKeyring(tx);
+    const grown = barrier.grown(kept, toTerm);
+    if (grown !== kept) tx.write(KEYRING_PATH, grown);
+    return grown;
+  });
+  barrier.adopt(wrapped);
+};
+
+/**
+ * Adds what this process encrypted to the count on disk, which decides about automatic rotation. Called
+ * every few minutes and before sealing; a crash forgets the count since the last call.
+ */
+export const countEncryptions = async (store: Store, barrier: Barrier): Promise<void> => {
+  const count = barrier.uncounted();
+  if (count.size === 0) return;
+  const wrapped = await store.transact(async (tx) => {
+    const counted = barrier.counted(await requireKeyring(tx), count);
+    tx.write(KEYRING_PATH, counted);
+    return counted;
+  });
+  barrier.adopt(wrapped, count);
+};

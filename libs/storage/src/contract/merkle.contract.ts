@@ -1,0 +1,90 @@
+/** Merkle trees over the records. */
+import { describe, expect, test } from 'vitest';
+import { subpageOf } from '../merkle/record-digest.ts';
+import { entriesAfter, put, type StoreContext } from './store-context.ts';
+
+export const registerMerkleContract = (context: StoreContext): void => {
+  describe('Merkle roots', () => {
+    const roots = () => context.store.merkle.roots();
+    const rebuiltRoots = async () => {
+      await context.store.merkle.rebuild();
+      return roots();
+    };
+
+    test('follow writes, changes and deletions as if counted anew', async () => {
+      await put(context.store, { 'shared/a': '1', 'local/b': '2', 'shared/c': '3' });
+      expect(await roots()).toEqual(await rebuiltRoots());
+      await Promise.all(
+        Array.from({ length: 20 }, (_, n) => put(context.store, { 'shared/a': String(n) })),
+      );
+      await context.store.transact((tx) => {
+        tx.delete('shared/c');
+        tx.delete('shared/never-there');
+        tx.delete('local/b');
+      });
+      expect(await roots()).toEqual(await rebuiltRoots());
+    });
+
+    test('tell the scopes apart and leave out node scope', async () => {
+      const empty = await roots();
+      await put(context.store, { 'node/a': '1' });
+      expect(await roots()).toEqual(empty);
+      await put(context.store, { 'local/a': '1' });
+      const withLocal = await roots();
+      expect(withLocal.replicated).toBe(empty.replicated);
+      expect(withLocal.local).not.toBe(empty.local);
+      expect(withLocal.composite).not.toBe(empty.composite);
+      await context.store.transact((tx) => tx.delete('local/a'));
+      expect(await roots()).toEqual(empty);
+    });
+
+    test('are equal after reopening, and when the log they were counted from is gone', async () => {
+      await put(context.store, { 'shared/a': '1', 'local/b': '2' });
+      const before = await roots();
+      await context.reopen();
+      expect(await roots()).toEqual(before);
+      await put(context.store, { 'shared/c': '3' });
+      await context.store.wal.prune({ maxAgeMs: -3_600_000, maxBytes: 0 });
+      await context.reopen();
+      expect(await roots()).toEqual(await rebuiltRoots());
+    });
+
+    test('are those of another store whose entries were applied', async () => {
+      await put(context.store, { 'shared/a': '1', 'shared/b': '2' });
+      const source = await roots();
+      const entries = await entriesAfter(context.store, 0);
+      await put(context.store, { 'shared/a': 'other' });
+      expect(await roots()).not.toEqual(source);
+      await context.store.applyEntries('primary', entries);
+      expect((await roots()).replicated).toBe(source.replicated);
+      expect(await roots()).toEqual(await rebuiltRoots());
+    });
+
+    test('tell which records lie in a subpage of a tree', async () => {
+      await put(context.store, { 'shared/a': '1', 'local/b': '2', 'node/c': '3' });
+      const { stored } = context.store;
+      expect(await stored.listSubpage('replicated', subpageOf('shared/a'))).toEqual(['shared/a']);
+      expect(await stored.listSubpage('local', subpageOf('shared/a'))).toEqual([]);
+      expect(await stored.listSubpage('local', subpageOf('local/b'))).toEqual(['local/b']);
+      await context.store.transact((tx) => tx.delete('local/b'));
+      expect(await stored.listSubpage('local', subpageOf('local/b'))).toEqual([]);
+    });
+
+    test('are checked against the records, while others commit', async () => {
+      await put(context.store, { 'shared/a': '1', 'local/b': '2' });
+      const [report] = await Promise.all([
+        context.store.merkle.check(),
+        ...Array.from({ length: 20 }, (_, n) => put(context.store, { [`shared/${n}`]: '1' })),
+      ]);
+      expect(report.corrupted_root).toBe(false);
+      const { replicated } = await context.store.merkle.current();
+      replicated.replace(258, undefined, new Uint8Array(20).fill(1));
+      const damaged = await context.store.merkle.check();
+      expect(damaged.corrupted_root).toBe(true);
+      expect(damaged.corrupted_tree_map['1']?.corrupted_index_tuples_map).toEqual({
+        1: { corrupted: true, subpages: [2] },
+      });
+      expect(damaged.corrupted_tree_map['2']?.corrupted_index_tuples_map).toBeNull();
+    });
+  });
+};

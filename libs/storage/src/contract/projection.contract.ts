@@ -1,0 +1,99 @@
+/** Projections. */
+import type { Kysely } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { defineProjection, type Projection } from '../projections/projection.ts';
+import { jsonRecords } from '../records/json-records.ts';
+import { entriesAfter, refusal, type StoreContext } from './store-context.ts';
+
+export const registerProjectionContract = (context: StoreContext): void => {
+  describe('projections', () => {
+    interface Room {
+      readonly name: string;
+      readonly seats: number;
+      readonly tags: readonly string[];
+    }
+    interface Tables {
+      readonly room_tag: { name: string; tag: string; seats: number | null };
+    }
+    const rooms = jsonRecords<Room>('shared/rooms/');
+    const roomTags = (version: number, keep: (tag: string) => boolean = () => true) =>
+      defineProjection<Room, Tables['room_tag']>({
+        table: 'room_tag',
+        version,
+        source: rooms,
+        columns: { name: 'text', tag: 'text', seats: 'integer' },
+        indexes: [['tag', 'name']],
+        rows: ({ name, seats, tags }) =>
+          tags.filter(keep).map((tag) => ({ name, tag, seats: seats === 0 ? null : seats })),
+      }) as Projection;
+    const write = (key: string, room: Room): Promise<void> =>
+      context.store.transact((tx) => rooms.write(tx, key, room));
+    const all = () =>
+      context.store.select((tables: Kysely<Tables>) =>
+        tables
+          .selectFrom('room_tag')
+          .select(['name', 'tag', 'seats'])
+          .orderBy('tag', 'desc')
+          .orderBy('name'),
+      );
+
+    test('follow every commit: new rows, changed rows, fewer rows, none', async () => {
+      await context.reopen(roomTags(1));
+      await write('1', { name: 'blue', seats: 4, tags: ['a', 'b'] });
+      await write('2', { name: 'Zoo', seats: 0, tags: ['b', 'é'] });
+      expect(await all()).toEqual([
+        { name: 'Zoo', tag: 'é', seats: null },
+        { name: 'Zoo', tag: 'b', seats: null },
+        { name: 'blue', tag: 'b', seats: 4 },
+        { name: 'blue', tag: 'a', seats: 4 },
+      ]);
+      await write('1', { name: 'blue', seats: 5, tags: ['c'] });
+      await context.store.transact((tx) => rooms.delete(tx, '2'));
+      expect(await all()).toEqual([{ name: 'blue', tag: 'c', seats: 5 }]);
+    });
+
+    test('are built from what is there, again for a new version, not for the same one', async () => {
+      for (let key = 0; key < 250; key += 1)
+        await write(String(key), { name: `n${key}`, seats: key, tags: ['a', 'b'] });
+      await context.reopen(roomTags(1));
+      expect(await all()).toHaveLength(500);
+      await context.reopen(roomTags(2, (tag) => tag === 'a'));
+      await write('x', { name: 'x', seats: 1, tags: ['a', 'b'] });
+      expect(await all()).toHaveLength(251);
+      await context.reopen(roomTags(2));
+      expect(await all()).toHaveLength(251);
+      await context.store.rebuildProjections();
+      expect(await all()).toHaveLength(502);
+    });
+
+    test('see several commits to one record as its last', async () => {
+      await context.reopen(roomTags(1));
+      await Promise.all(
+        Array.from({ length: 20 }, (_, seats) => write('1', { name: 'n', seats, tags: ['a'] })),
+      );
+      const stored = await rooms.find(context.store, '1');
+      expect((await all()).map((row) => row.seats ?? 0)).toEqual([stored?.seats]);
+    });
+
+    test('are not served while sealed', async () => {
+      await context.reopen(roomTags(1));
+      await write('1', { name: 'n', seats: 1, tags: ['a'] });
+      context.barrier.seal();
+      await expect(all()).rejects.toThrow(refusal('storage.sealed'));
+    });
+
+    test('follow applied entries as they follow commits', async () => {
+      await write('1', { name: 'n', seats: 1, tags: ['a', 'b'] });
+      await write('1', { name: 'n', seats: 2, tags: ['b'] });
+      const entries = (await entriesAfter(context.store, 0)).map((entry) => ({
+        ...entry,
+        operations: entry.operations.filter(({ path }) => path.startsWith('shared/')),
+      }));
+      await context.store.transact((tx) => rooms.delete(tx, '1'));
+      await context.reopen(roomTags(1));
+      await context.store.applyEntries('primary', entries);
+      expect(await all()).toEqual([{ name: 'n', tag: 'b', seats: 2 }]);
+      expect(await rooms.find(context.store, '1')).toEqual({ name: 'n', seats: 2, tags: ['b'] });
+    });
+  });
+};

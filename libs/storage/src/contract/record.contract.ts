@@ -1,0 +1,182 @@
+/** Records: bytes, types, views over them, and fencing. */
+import { describe, expect, test } from 'vitest';
+import { deriveView } from '../records/derive-view.ts';
+import { jsonRecords } from '../records/json-records.ts';
+import { MAX_VALUE_BYTES } from '../transaction/buffered-transaction.ts';
+import {
+  bytes,
+  entriesAfter,
+  get,
+  put,
+  refusal,
+  type StoreContext,
+  text,
+} from './store-context.ts';
+
+export const registerRecordContract = (context: StoreContext): void => {
+  describe('records', () => {
+    test('are there after reopening, with the version of the commit that wrote them', async () => {
+      await put(context.store, { 'shared/a': 'one', 'local/b': 'two', 'node/c': 'three' });
+      const before = await context.store.read('shared/a');
+      expect(before?.version).toBe(await context.store.wal.headSequence());
+      await context.reopen();
+      expect(await context.store.read('shared/a')).toEqual(before);
+      expect(await get(context.store, 'local/b')).toBe('two');
+      expect(await get(context.store, 'node/c')).toBe('three');
+      expect(await get(context.store, 'shared/none')).toBeUndefined();
+    });
+
+    test('of shared and local scope are encrypted on disk, those of node scope are not', async () => {
+      const head = await context.store.wal.headSequence();
+      await put(context.store, { 'shared/a': 'secret', 'local/b': 'secret', 'node/c': 'secret' });
+      const [entry] = await entriesAfter(context.store, head);
+      const stored = new Map(entry?.operations.map(({ path, stored }) => [path, stored]));
+      expect(text(stored.get('shared/a'))).not.toContain('secret');
+      expect(text(stored.get('local/b'))).not.toContain('secret');
+      expect(text(stored.get('node/c'))).toBe('secret');
+    });
+
+    test('are not served once the barrier is sealed, cached or not', async () => {
+      await put(context.store, { 'shared/a': 'one', 'node/c': 'three' });
+      expect(await get(context.store, 'shared/a')).toBe('one');
+      context.barrier.seal();
+      await expect(context.store.read('shared/a')).rejects.toThrow(refusal('storage.sealed'));
+      await expect(context.store.scan('shared/')).rejects.toThrow(refusal('storage.sealed'));
+      await expect(put(context.store, { 'shared/b': 'x' })).rejects.toThrow(
+        refusal('storage.sealed'),
+      );
+      expect(await get(context.store, 'node/c')).toBe('three');
+    });
+
+    test.for([
+      'other/a',
+      'shared',
+      '/shared/a',
+      'shared/a/',
+      'shared//a',
+      'shared/a\u0000b',
+      'shared/\ud800',
+      `shared/${'é'.repeat(512)}`,
+    ])('are refused at the path %j', async (path) => {
+      await expect(context.store.read(path)).rejects.toThrow(refusal('storage.invalid_path'));
+      await expect(put(context.store, { [path]: 'x' })).rejects.toThrow(
+        refusal('storage.invalid_path'),
+      );
+    });
+
+    test('may be as large as the limit and no larger', async () => {
+      const value = new Uint8Array(MAX_VALUE_BYTES).fill(7);
+      await context.store.transact((tx) => tx.write('shared/a', value));
+      expect((await context.store.read('shared/a'))?.value.length).toBe(MAX_VALUE_BYTES);
+      await expect(
+        context.store.transact((tx) => tx.write('shared/a', new Uint8Array(MAX_VALUE_BYTES + 1))),
+      ).rejects.toThrow(refusal('storage.too_large'));
+    });
+
+    test('of one transaction are limited together', async () => {
+      const value = new Uint8Array(MAX_VALUE_BYTES);
+      await expect(
+        context.store.transact((tx) => {
+          for (let count = 0; count < 5; count += 1) tx.write(`shared/${count}`, value);
+        }),
+      ).rejects.toThrow(refusal('storage.too_large'));
+    });
+  });
+
+  describe('fencing', () => {
+    const fenced = (token: number, path = 'shared/a'): Promise<void> =>
+      context.store.transact((tx) => tx.write(path, bytes(String(token))), {
+        fence: { lease: 'crl-builder', token },
+      });
+
+    test('refuses an older token once a newer one has committed, also after reopening', async () => {
+      await fenced(1);
+      await fenced(3);
+      await fenced(3);
+      await expect(fenced(2)).rejects.toThrow(refusal('storage.fenced'));
+      await context.reopen();
+      await expect(fenced(2)).rejects.toThrow(refusal('storage.fenced'));
+      expect(await get(context.store, 'shared/a')).toBe('3');
+    });
+
+    test('refuses a holder that was overtaken while its body ran', async () => {
+      let runs = 0;
+      const overtaken = context.store.transact(
+        async (tx) => {
+          runs += 1;
+          if (runs === 1) await fenced(2, 'shared/other');
+          tx.write('shared/a', bytes('late'));
+        },
+        { fence: { lease: 'crl-builder', token: 1 } },
+      );
+      await expect(overtaken).rejects.toThrow(refusal('storage.fenced'));
+      expect(await get(context.store, 'shared/a')).toBeUndefined();
+    });
+
+    test('keeps leases apart', async () => {
+      await fenced(5);
+      await context.store.transact((tx) => tx.write('shared/b', bytes('x')), {
+        fence: { lease: 'tidy', token: 1 },
+      });
+      expect(await get(context.store, 'shared/b')).toBe('x');
+    });
+  });
+
+  describe('typed records', () => {
+    const rooms = jsonRecords<{ seats: number; tags?: string[] }>('shared/rooms/');
+
+    test('are decoded once while they do not change, and frozen', async () => {
+      await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 4, tags: ['a'] }));
+      const first = await rooms.find(context.store, 'blue');
+      expect(first).toEqual({ seats: 4, tags: ['a'] });
+      expect(await rooms.find(context.store, 'blue')).toBe(first);
+      expect(Object.isFrozen(first?.tags)).toBe(true);
+      await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 5 }));
+      expect(await rooms.find(context.store, 'blue')).toEqual({ seats: 5 });
+    });
+
+    test('are listed by key and read in order', async () => {
+      await context.store.transact((tx) => {
+        for (const key of ['c', 'a', 'b/1']) rooms.write(tx, key, { seats: key.length });
+      });
+      expect(await rooms.keys(context.store)).toEqual(['a', 'b/', 'c']);
+      expect(await rooms.entries(context.store, { after: 'a' })).toEqual([
+        ['b/1', { seats: 3 }],
+        ['c', { seats: 1 }],
+      ]);
+      await context.store.transact((tx) => rooms.delete(tx, 'a'));
+      expect(await rooms.find(context.store, 'a')).toBeUndefined();
+    });
+  });
+
+  describe('derived views', () => {
+    test('are built again only when something below their prefixes changed', async () => {
+      let built = 0;
+      const names = deriveView(context.store, ['shared/m/'], (reads) => {
+        built += 1;
+        return reads.list('shared/m/');
+      });
+      expect(await names()).toEqual([]);
+      await put(context.store, { 'shared/other': 'x' });
+      expect(await names()).toEqual([]);
+      expect(built).toBe(1);
+      await put(context.store, { 'shared/m/1': 'x' });
+      expect(await names()).toEqual(['1']);
+      expect(built).toBe(2);
+    });
+
+    test('show every commit acknowledged before they were asked', async () => {
+      const count = deriveView(context.store, ['shared/m/'], async (reads) => {
+        return (await reads.list('shared/m/')).length;
+      });
+      const lags = await Promise.all(
+        Array.from({ length: 40 }, async (_, n) => {
+          await put(context.store, { [`shared/m/${n}`]: 'x' });
+          const acknowledged = (await context.store.list('shared/m/')).length;
+          return acknowledged - (await count());
+        }),
+      );
+      expect(Math.max(...lags)).toBeLessThanOrEqual(0);
+    });
+  });
+};

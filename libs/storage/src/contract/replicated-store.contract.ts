@@ -1,0 +1,124 @@
+/** What a store promises that several processes have open at the same time. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Barrier, createBarrier } from '../barrier/barrier.ts';
+import { openBarrierFor, rotateBarrier } from '../barrier/open-barrier.ts';
+import { deriveView } from '../records/derive-view.ts';
+import type { Store } from '../store.ts';
+import { ROOT_KEY, type StorePlace } from './store-context.ts';
+
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+
+export const registerReplicatedStoreContract = (createPlace: () => Promise<StorePlace>): void => {
+  describe('replicas', () => {
+    let place: StorePlace;
+    let stores: { readonly store: Store; readonly barrier: Barrier }[];
+    let first: Store;
+    let second: Store;
+
+    beforeEach(async () => {
+      place = await createPlace();
+      stores = await Promise.all(
+        [1, 2].map(async () => {
+          const barrier = createBarrier();
+          const store = await place.open(barrier);
+          await openBarrierFor(store, barrier, ROOT_KEY);
+          return { store, barrier };
+        }),
+      );
+      [first, second] = stores.map(({ store }) => store) as [Store, Store];
+    });
+    afterEach(async () => {
+      await Promise.all(stores.map(({ store }) => store.close()));
+      await place.remove();
+    });
+
+    const put = (store: Store, path: string, value = 'x'): Promise<void> =>
+      store.transact((tx) => tx.write(path, bytes(value)));
+    const get = async (store: Store, path: string): Promise<string | undefined> => {
+      const record = await store.read(path);
+      return record && Buffer.from(record.value).toString();
+    };
+
+    test('read what the other has committed, though they had cached the old', async () => {
+      await put(first, 'shared/a', 'old');
+      expect(await get(second, 'shared/a')).toBe('old');
+      await put(first, 'shared/a', 'new');
+      expect(await get(second, 'shared/a')).toBe('new');
+      await second.transact((tx) => tx.delete('shared/a'));
+      expect(await get(first, 'shared/a')).toBeUndefined();
+    });
+
+    test('see more commits of the other than they would read one by one', async () => {
+      await put(second, 'shared/0', 'old');
+      await Promise.all(
+        Array.from({ length: 1100 }, (_, index) => put(first, `shared/${index % 50}`, 'new')),
+      );
+      expect(await get(second, 'shared/0')).toBe('new');
+    });
+
+    test('lose no update of each other and number their commits without gaps', async () => {
+      const start = await first.wal.headSequence();
+      const increment = (store: Store) =>
+        store.transact(async (tx) => {
+          const record = await tx.read('shared/count');
+          const count = record === undefined ? 0 : Number(Buffer.from(record.value).toString());
+          tx.write('shared/count', bytes(String(count + 1)));
+        });
+      await Promise.all(
+        Array.from({ length: 40 }, (_, index) => increment(index % 2 === 0 ? first : second)),
+      );
+      expect(await get(first, 'shared/count')).toBe('40');
+      const sequences: number[] = [];
+      for await (const { sequence } of second.wal.follow(start, new AbortController().signal))
+        if (sequences.push(sequence) === 40) break;
+      expect(sequences).toEqual(Array.from({ length: 40 }, (_, index) => start + 1 + index));
+    });
+
+    test('give a name to one of those who ask for it at the same time', async () => {
+      const claim = (store: Store, owner: string) =>
+        store.transact(async (tx) => {
+          if ((await tx.list('shared/name/')).length > 0) return false;
+          tx.write(`shared/name/${owner}`, bytes(owner));
+          return true;
+        });
+      const won = await Promise.all(
+        Array.from({ length: 20 }, (_, n) => claim(n % 2 === 0 ? first : second, String(n))),
+      );
+      expect(won.filter(Boolean)).toHaveLength(1);
+    });
+
+    test('refuse what was fenced on the other', async () => {
+      const fenced = (store: Store, token: number) =>
+        store.transact((tx) => tx.write('shared/a', bytes(String(token))), {
+          fence: { lease: 'tidy', token },
+        });
+      await fenced(first, 1);
+      await fenced(second, 2);
+      await expect(fenced(first, 1)).rejects.toThrow(
+        expect.objectContaining({ code: 'storage.fenced' }),
+      );
+    });
+
+    test('derive views from what the other has committed', async () => {
+      const names = deriveView(second, ['shared/m/'], (reads) => reads.list('shared/m/'));
+      expect(await names()).toEqual([]);
+      await put(first, 'shared/m/1');
+      expect(await names()).toEqual(['1']);
+    });
+
+    test('follow the commits of the other live', async () => {
+      const start = await second.wal.headSequence();
+      const entries = second.wal.follow(start, new AbortController().signal);
+      const next = entries[Symbol.asyncIterator]().next();
+      await put(first, 'shared/a');
+      expect((await next).value?.operations[0]?.path).toBe('shared/a');
+    });
+
+    test('read what the other encrypted under a key it has just made', async () => {
+      const [{ barrier } = { barrier: createBarrier() }] = stores;
+      await rotateBarrier(first, barrier, 2);
+      await put(first, 'shared/a', 'new key');
+      expect(await get(second, 'shared/a')).toBe('new key');
+    });
+  });
+};

@@ -1,0 +1,77 @@
+/** One open store for each test of a contract, and short words to use it. */
+import { afterEach, beforeEach, expect } from 'vitest';
+import { type Barrier, createBarrier } from '../barrier/barrier.ts';
+import { openBarrierFor } from '../barrier/open-barrier.ts';
+import type { Projection } from '../projections/projection.ts';
+import type { Store, WalEntry } from '../store.ts';
+
+/** Where one store lives: opened again, it has what was committed. */
+export interface StorePlace {
+  open(barrier: Barrier, projections?: readonly Projection[]): Promise<Store>;
+  remove(): Promise<void>;
+}
+
+export const ROOT_KEY = new Uint8Array(32).fill(3);
+
+export const bytes = (text: string): Uint8Array => Buffer.from(text);
+export const text = (value: Uint8Array | undefined): string | undefined =>
+  value && Buffer.from(value).toString();
+export const refusal = (code: string) => expect.objectContaining({ code });
+
+export const put = (store: Store, values: Readonly<Record<string, string>>): Promise<void> =>
+  store.transact((tx) => {
+    for (const [path, value] of Object.entries(values)) tx.write(path, bytes(value));
+  });
+
+export const get = async (store: Store, path: string): Promise<string | undefined> =>
+  text((await store.read(path))?.value);
+
+/** Entries after `sequence`, up to the head of this moment. */
+export const entriesAfter = async (store: Store, sequence: number): Promise<WalEntry[]> => {
+  const head = await store.wal.headSequence();
+  const entries: WalEntry[] = [];
+  if (sequence === head) return entries;
+  for await (const entry of store.wal.follow(sequence, new AbortController().signal)) {
+    entries.push(entry);
+    if (entry.sequence === head) break;
+  }
+  return entries;
+};
+
+/** The store of the running test; a new place for each. */
+export class StoreContext {
+  #place: StorePlace | undefined;
+  #barrier = createBarrier();
+  #store: Store | undefined;
+
+  constructor(createPlace: () => Promise<StorePlace>) {
+    beforeEach(async () => {
+      this.#place = await createPlace();
+      await this.#open();
+    });
+    afterEach(async () => {
+      await this.store.close();
+      await this.#place?.remove();
+    });
+  }
+
+  get store(): Store {
+    if (this.#store === undefined) throw new Error('no test is running');
+    return this.#store;
+  }
+
+  get barrier(): Barrier {
+    return this.#barrier;
+  }
+
+  async reopen(...projections: readonly Projection[]): Promise<void> {
+    await this.store.close();
+    await this.#open(projections);
+  }
+
+  async #open(projections?: readonly Projection[]): Promise<void> {
+    this.#barrier = createBarrier();
+    this.#store = await this.#place?.open(this.#barrier, projections);
+    await openBarrierFor(this.store, this.#barrier, ROOT_KEY);
+  }
+}

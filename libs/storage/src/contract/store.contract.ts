@@ -1,0 +1,18 @@
+/** What every backend of the store promises; each has a `….contract.test.ts` that registers it. */
+import { registerListingContract } from './listing.contract.ts';
+import { registerMerkleContract } from './merkle.contract.ts';
+import { registerProjectionContract } from './projection.contract.ts';
+import { registerRecordContract } from './record.contract.ts';
+import { StoreContext, type StorePlace } from './store-context.ts';
+import { registerTransactionContract } from './transaction.contract.ts';
+import { registerWalContract } from './wal.contract.ts';
+
+export const registerStoreContract = (createPlace: () => Promise<StorePlace>): void => {
+  const context = new StoreContext(createPlace);
+  registerRecordContract(context);
+  registerListingContract(context);
+  registerTransactionContract(context);
+  registerWalContract(context);
+  registerProjectionContract(context);
+  registerMerkleContract(context);
+};

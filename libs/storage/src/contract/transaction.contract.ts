@@ -1,0 +1,153 @@
+/** What a transaction promises, alone and among others. */
+import { describe, expect, test } from 'vitest';
+import type { Transaction } from '../store.ts';
+import {
+  bytes,
+  entriesAfter,
+  get,
+  put,
+  refusal,
+  type StoreContext,
+  text,
+} from './store-context.ts';
+
+export const registerTransactionContract = (context: StoreContext): void => {
+  describe('transactions', () => {
+    test('give back what their body returns and commit its writes together', async () => {
+      const head = await context.store.wal.headSequence();
+      const result = await context.store.transact((tx) => {
+        tx.write('shared/a', bytes('1'));
+        tx.write('shared/b', bytes('2'));
+        return 'done';
+      });
+      expect(result).toBe('done');
+      const entries = await entriesAfter(context.store, head);
+      expect(entries.map(({ operations }) => operations.map(({ path }) => path))).toEqual([
+        ['shared/a', 'shared/b'],
+      ]);
+    });
+
+    test('leave nothing behind when their body fails', async () => {
+      const head = await context.store.wal.headSequence();
+      await expect(
+        context.store.transact((tx) => {
+          tx.write('shared/a', bytes('1'));
+          throw new RangeError('refused');
+        }),
+      ).rejects.toThrow(RangeError);
+      expect(await get(context.store, 'shared/a')).toBeUndefined();
+      expect(await context.store.wal.headSequence()).toBe(head);
+    });
+
+    test('cannot write after their body has returned', async () => {
+      let kept: Transaction | undefined;
+      await context.store.transact((tx) => {
+        kept = tx;
+      });
+      expect(() => kept?.write('shared/a', bytes('late'))).toThrow('after its body');
+    });
+
+    test('lose no update under contention', async () => {
+      const increment = () =>
+        context.store.transact(async (tx) => {
+          const count = Number(text((await tx.read('shared/count'))?.value) ?? 0);
+          tx.write('shared/count', bytes(String(count + 1)));
+        });
+      await Promise.all(Array.from({ length: 50 }, increment));
+      expect(await get(context.store, 'shared/count')).toBe('50');
+    });
+
+    test('that read what another changed meanwhile run again', async () => {
+      await put(context.store, { 'shared/a': 'old' });
+      const seen: (string | undefined)[] = [];
+      await context.store.transact(async (tx) => {
+        seen.push(text((await tx.read('shared/a'))?.value));
+        if (seen.length === 1) await put(context.store, { 'shared/a': 'new' });
+        tx.write('shared/copy', bytes(seen.at(-1) ?? ''));
+      });
+      expect(seen).toEqual(['old', 'new']);
+      expect(await get(context.store, 'shared/copy')).toBe('new');
+    });
+
+    test('that found a record absent run again when it appears', async () => {
+      let runs = 0;
+      const outcome = await context.store.transact(async (tx) => {
+        runs += 1;
+        if ((await tx.read('shared/name')) !== undefined) return 'taken';
+        if (runs === 1) await put(context.store, { 'shared/name': 'other' });
+        tx.write('shared/name', bytes('mine'));
+        return 'created';
+      });
+      expect(outcome).toBe('taken');
+      expect(await get(context.store, 'shared/name')).toBe('other');
+    });
+
+    test.for(['list', 'scan'] as const)(
+      'run again when a record appears below a prefix they %s',
+      async (operation) => {
+        await put(context.store, { 'shared/m/1': 'x' });
+        let runs = 0;
+        await context.store.transact(async (tx) => {
+          runs += 1;
+          const count = (await tx[operation]('shared/m/')).length;
+          if (runs === 1) await put(context.store, { 'shared/m/deep/2': 'x' });
+          tx.write('shared/total', bytes(String(count)));
+        });
+        expect(await get(context.store, 'shared/total')).toBe('2');
+      },
+    );
+
+    test('do not run again for changes of what they did not read', async () => {
+      let runs = 0;
+      await context.store.transact(async (tx) => {
+        runs += 1;
+        await tx.read('shared/a');
+        await tx.list('shared/m/');
+        await put(context.store, { 'shared/b': 'x', 'shared/n/1': 'x' });
+        tx.write('shared/c', bytes('x'));
+      });
+      expect(runs).toBe(1);
+    });
+
+    test('that only read see one moment', async () => {
+      await put(context.store, { 'shared/a': '1', 'shared/b': '1' });
+      let runs = 0;
+      const pair = await context.store.transact(async (tx) => {
+        runs += 1;
+        const a = text((await tx.read('shared/a'))?.value);
+        if (runs === 1) await put(context.store, { 'shared/a': '2', 'shared/b': '2' });
+        return [a, text((await tx.read('shared/b'))?.value)];
+      });
+      expect(pair).toEqual(['2', '2']);
+    });
+
+    test('refuse only for reasons of one moment', async () => {
+      await put(context.store, { 'shared/a': '1', 'shared/b': '1' });
+      let runs = 0;
+      await context.store.transact(async (tx) => {
+        runs += 1;
+        const a = text((await tx.read('shared/a'))?.value);
+        if (runs === 1) await put(context.store, { 'shared/a': '2', 'shared/b': '2' });
+        if (a !== text((await tx.read('shared/b'))?.value)) throw new Error('never both');
+      });
+      expect(runs).toBe(2);
+    });
+
+    test('are refused after the store was closed', async () => {
+      await context.store.close();
+      await expect(put(context.store, { 'shared/a': '1' })).rejects.toThrow(
+        refusal('storage.unavailable'),
+      );
+      await expect(context.store.read('shared/a')).rejects.toThrow(refusal('storage.unavailable'));
+    });
+
+    test('that wait when the store closes are finished first', async () => {
+      const writes = Array.from({ length: 20 }, (_, index) =>
+        put(context.store, { [`shared/${index}`]: 'x' }),
+      );
+      await Promise.all([...writes, context.store.close()]);
+      await context.reopen();
+      expect((await context.store.list('shared/')).length).toBe(20);
+    });
+  });
+};

@@ -1,0 +1,114 @@
+/**
+ * A process that writes to a store until it kills itself at a given step of the commit order: a
+ * statement, a COMMIT, the flush, or the moment after one of them. After each flush it copies the
+ * store's files, so that a test can also go on with only what a power cut would have left.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
+import pg from 'pg';
+
+export interface CrashPlan {
+  readonly file?: string;
+  readonly connectionString?: string;
+  /** How many steps of the commit order are gone through before the end. */
+  readonly steps: number;
+}
+
+const plan = JSON.parse(process.argv[2] ?? '') as CrashPlan;
+/** Opening the store is not part of what is tested here. */
+let isOpen = false;
+let steps = 0;
+const step = (): void => {
+  if (!isOpen) return;
+  steps += 1;
+  if (steps === plan.steps) process.kill(process.pid, 'SIGKILL');
+};
+
+/** Steps before and after each call of a method. */
+const stepAround = <T extends object, K extends keyof T>(owner: T, name: K): void => {
+  const original = owner[name] as (...args: unknown[]) => unknown;
+  owner[name] = function (this: unknown, ...args: unknown[]) {
+    step();
+    const result = Reflect.apply(original, this, args);
+    step();
+    return result;
+  } as T[K];
+};
+stepAround(StatementSync.prototype, 'run');
+stepAround(DatabaseSync.prototype, 'exec');
+stepAround(pg.Client.prototype, 'query');
+
+/** What of each file was flushed last; no copy holds bytes that a power cut could still take. */
+const flushedCopies = { main: '', log: '' };
+
+/** The newest pair of copies is named by the file `copied`, which is replaced after it is complete. */
+const copyFlushed = (file: string, descriptor: number, flushes: number): void => {
+  const pair = `${file}.${flushes}`;
+  const isLog = fs.readlinkSync(`/proc/self/fd/${descriptor}`).endsWith('-wal');
+  if (isLog) flushedCopies.log = `${file}-wal`;
+  else flushedCopies.main = file;
+  fs.copyFileSync(flushedCopies.main || file, pair);
+  fs.copyFileSync(flushedCopies.log || `${file}-wal`, `${pair}-wal`);
+  flushedCopies.main = pair;
+  flushedCopies.log = `${pair}-wal`;
+  fs.writeFileSync(`${file}.next`, pair);
+  fs.renameSync(`${file}.next`, `${file}.copied`);
+};
+
+/** A slow disk: whoever replies before the flush is done is seen doing it. */
+const FLUSH_MS = 2;
+
+const flushNow = fs.fdatasyncSync;
+let flushes = 0;
+fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
+  step();
+  setTimeout(() => {
+    flushNow(descriptor);
+    flushes += 1;
+    if (plan.file !== undefined) copyFlushed(plan.file, descriptor, flushes);
+    step();
+    done(null);
+  }, FLUSH_MS);
+}) as typeof fs.fdatasync;
+syncBuiltinESMExports();
+
+// Imported after the patches above, which the store must see.
+const { createBarrier, openBarrierFor, openSqliteStore } = await import('../storage.ts');
+const { openPostgresStore } = await import('../postgres/postgres-store.ts');
+const { halfWords, halves, ROOT_KEY } = await import('./crash-records.ts');
+
+const WRITERS = 6;
+/** Makes a checkpoint fall due every few dozen groups. */
+const filler = 'x'.repeat(8192);
+const barrier = createBarrier();
+const options = { barrier, projections: [halfWords] };
+const store =
+  plan.file === undefined
+    ? await openPostgresStore({ ...options, connectionString: plan.connectionString ?? '' })
+    : await openSqliteStore({ ...options, file: plan.file });
+await openBarrierFor(store, barrier, ROOT_KEY);
+isOpen = true;
+
+const say = (line: string): void => {
+  fs.writeSync(1, `${line}\n`);
+};
+
+const writeForever = async (writer: number): Promise<never> => {
+  for (let count = 0; ; count += 1) {
+    const id = `${writer}-${count}`;
+    await store.transact((tx) => {
+      for (const side of ['left', 'right'])
+        halves.write(tx, `${side}/${id}`, { id, words: [side, `w${count % 3}`], filler });
+    });
+    say(`+${id}`);
+    if (count % 3 !== 2) continue;
+    const gone = `${writer}-${count - 1}`;
+    say(`?${gone}`);
+    await store.transact((tx) => {
+      for (const side of ['left', 'right']) halves.delete(tx, `${side}/${gone}`);
+    });
+    say(`-${gone}`);
+  }
+};
+await Promise.all(Array.from({ length: WRITERS }, (_, writer) => writeForever(writer)));

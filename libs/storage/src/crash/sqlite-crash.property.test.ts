@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { propertySettings, temporaryDirectory } from '@keelson/testkit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBarrier } from '../barrier/barrier.ts';
+import { openBarrierFor } from '../barrier/open-barrier.ts';
+import { openSqliteStore } from '../sqlite/sqlite-store.ts';
+import { findDamage, halfWords, ROOT_KEY } from './crash-records.ts';
+import { runCrashWriter } from './run-crash-writer.ts';
+
+const damageOf = async (file: string, lines: readonly string[]): Promise<string[]> => {
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file, barrier, projections: [halfWords] });
+  await openBarrierFor(store, barrier, ROOT_KEY);
+  const damage = await findDamage(store, lines);
+  await store.close();
+  return damage;
+};
+
+/** Few steps end in the first groups, many after several checkpoints of the file. */
+const steps = fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 8000 }));
+
+test('a process killed at any step of a commit leaves everything it acknowledged, whole', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (count) => {
+      await using folder = await temporaryDirectory();
+      const file = join(folder.path, 'store.db');
+      const lines = await runCrashWriter({ file, steps: count });
+      expect(await damageOf(file, lines)).toEqual([]);
+    }),
+    propertySettings({ numRuns: 15 }),
+  );
+});
+
+test('a power cut at any step leaves everything acknowledged: replies follow the flush', async () => {
+  await fc.assert(
+    fc.asyncProperty(steps, async (count) => {
+      await using folder = await temporaryDirectory();
+      const file = join(folder.path, 'store.db');
+      const lines = await runCrashWriter({ file, steps: count });
+      const copy = await readFile(`${file}.copied`, 'utf8');
+      expect(await damageOf(copy, lines)).toEqual([]);
+    }),
+    propertySettings({ numRuns: 10 }),
+  );
+});
+
+test('a process killed again and again at the same store goes on each time', async () => {
+  await using folder = await temporaryDirectory();
+  const file = join(folder.path, 'store.db');
+  for (const count of [50, 333, 1001]) {
+    const lines = await runCrashWriter({ file, steps: count });
+    // Ids repeat from run to run; what was deleted last must be gone in any case.
+    const deleted = lines.filter((line) => line.startsWith('-'));
+    expect(await damageOf(file, deleted)).toEqual([]);
+  }
+});

@@ -1,0 +1,64 @@
+/**
+ * Compares the trees a store keeps with ones rebuilt from its records. The report has the shape of the
+ * administration document ("Merkle check report").
+ */
+import { compositeRoot, type MerkleTree, SUBPAGES_PER_PAGE } from './merkle-tree.ts';
+import { TREE_TYPES, type TreeType } from './record-digest.ts';
+import { asRemote, findDifferingSubpages } from './tree-difference.ts';
+
+export type TreePair = Readonly<Record<TreeType, MerkleTree>>;
+
+export interface MerkleCorruptionReport {
+  readonly corrupted_root: boolean;
+  /** By subtree index: 1 replicated, 2 local. */
+  readonly corrupted_tree_map: Readonly<Record<string, SubtreeReport>>;
+}
+
+interface SubtreeReport {
+  /** By page number; null when nothing is wrong. */
+  readonly corrupted_index_tuples_map: Readonly<
+    Record<string, { readonly corrupted: boolean; readonly subpages: readonly number[] }>
+  > | null;
+  readonly corrupted_subtree_root: boolean;
+  /** Of the kept tree, base64. */
+  readonly root_hash: string;
+  readonly tree_type: TreeType;
+}
+
+const differ = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) !== 0;
+
+const checkTree = async (
+  type: TreeType,
+  kept: MerkleTree,
+  rebuilt: MerkleTree,
+): Promise<SubtreeReport> => {
+  const differing = await findDifferingSubpages(kept, asRemote(rebuilt));
+  const pages: Record<string, { corrupted: boolean; subpages: number[] }> = {};
+  for (const index of differing) {
+    const page = Math.floor(index / SUBPAGES_PER_PAGE);
+    const entry = (pages[page] ??= { corrupted: true, subpages: [] });
+    entry.subpages.push(index % SUBPAGES_PER_PAGE);
+  }
+  return {
+    corrupted_index_tuples_map: differing.length === 0 ? null : pages,
+    corrupted_subtree_root: differ(kept.rootDigest(), rebuilt.rootDigest()),
+    root_hash: Buffer.from(kept.rootDigest()).toString('base64'),
+    tree_type: type,
+  };
+};
+
+export const checkTrees = async (
+  kept: TreePair,
+  rebuilt: TreePair,
+): Promise<MerkleCorruptionReport> => {
+  const subtrees: Record<string, SubtreeReport> = {};
+  for (const [index, type] of TREE_TYPES.entries())
+    subtrees[index + 1] = await checkTree(type, kept[type], rebuilt[type]);
+  return {
+    corrupted_root: differ(
+      compositeRoot(kept.replicated, kept.local),
+      compositeRoot(rebuilt.replicated, rebuilt.local),
+    ),
+    corrupted_tree_map: subtrees,
+  };
+};

@@ -1,0 +1,35 @@
+/**
+ * Where a record stands in its tree and what it adds there. The place depends on the path alone; the
+ * leaf covers the bytes as stored, which are equal on all clusters that share a barrier.
+ *
+ *   location = first two bytes of SHA-256(path): page, subpage
+ *   leaf     = first 20 bytes of SHA-256(SHA-256(path) ‖ stored)
+ */
+import { createHash, hash } from 'node:crypto';
+
+export const DIGEST_BYTES = 20;
+
+/** page × 256 + subpage */
+export type SubpageIndex = number;
+
+/** Trees of a store, by the scope of their records; `node/` is in none. */
+export const TREE_TYPES = ['replicated', 'local'] as const;
+export type TreeType = (typeof TREE_TYPES)[number];
+
+export interface RecordDigest {
+  readonly subpage: SubpageIndex;
+  readonly leaf: Uint8Array;
+}
+
+export const treeTypeOf = (path: string): TreeType | undefined =>
+  path.startsWith('shared/') ? 'replicated' : path.startsWith('local/') ? 'local' : undefined;
+
+const indexIn = (pathHash: Buffer): SubpageIndex => pathHash.readUInt16BE(0);
+
+export const subpageOf = (path: string): SubpageIndex => indexIn(hash('sha256', path, 'buffer'));
+
+export const digestRecord = (path: string, stored: Uint8Array): RecordDigest => {
+  const pathHash = hash('sha256', path, 'buffer');
+  const leaf = createHash('sha256').update(pathHash).update(stored).digest();
+  return { subpage: indexIn(pathHash), leaf: leaf.subarray(0, DIGEST_BYTES) };
+};

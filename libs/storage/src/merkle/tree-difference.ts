@@ -1,0 +1,45 @@
+/** Where two trees differ, found in two questions: all page digests, then the pages that differ. */
+import { KeelsonError } from '@keelson/errors';
+import { type MerkleTree, SUBPAGES_PER_PAGE } from './merkle-tree.ts';
+import { DIGEST_BYTES, type SubpageIndex } from './record-digest.ts';
+
+/** A tree that is somewhere else. Digests come one after another, as MerkleTree gives them. */
+export interface RemoteTree {
+  pageDigests(): Promise<Uint8Array>;
+  /** Subpage digests of these pages, in their order. */
+  subpageDigests(pages: readonly number[]): Promise<readonly Uint8Array[]>;
+}
+
+/** Positions at which two rows of digests differ. */
+const differingDigests = (ours: Uint8Array, theirs: Uint8Array): number[] => {
+  if (ours.length !== theirs.length)
+    throw new KeelsonError('request.invalid', { text: 'Merkle digests of an unexpected length' });
+  const differing: number[] = [];
+  for (let at = 0; at < ours.length; at += DIGEST_BYTES)
+    if (
+      Buffer.compare(ours.subarray(at, at + DIGEST_BYTES), theirs.subarray(at, at + DIGEST_BYTES))
+    )
+      differing.push(at / DIGEST_BYTES);
+  return differing;
+};
+
+/** Subpages, ascending, whose records are not the same on both sides. */
+export const findDifferingSubpages = async (
+  ours: MerkleTree,
+  theirs: RemoteTree,
+): Promise<SubpageIndex[]> => {
+  const pages = differingDigests(ours.pageDigests(), await theirs.pageDigests());
+  if (pages.length === 0) return [];
+  const rows = await theirs.subpageDigests(pages);
+  return pages.flatMap((page, index) =>
+    differingDigests(ours.subpageDigests(page), rows[index] ?? new Uint8Array()).map(
+      (subpage) => page * SUBPAGES_PER_PAGE + subpage,
+    ),
+  );
+};
+
+/** A tree of this process, asked like one that is somewhere else. */
+export const asRemote = (tree: MerkleTree): RemoteTree => ({
+  pageDigests: async () => tree.pageDigests(),
+  subpageDigests: async (pages) => pages.map((page) => tree.subpageDigests(page)),
+});

@@ -1,0 +1,366 @@
+/**
+ * A store in a PostgreSQL database, shared by any number of replicas. Whoever appends holds the lock of
+ * the one row in `head`; whoever reads compares that row first (RecordReader).
+ */
+import { KeelsonError } from '@keelson/errors';
+import type { CompiledQuery } from 'kysely';
+import type { Pool, PoolClient } from 'pg';
+import {
+  type Backend,
+  type Batch,
+  type GroupCommit,
+  type PutRow,
+  type SavedPage,
+  type SavedTrees,
+  type Snapshot,
+  type StoredRow,
+  TREE_START,
+} from '../backend.ts';
+import type { SubpageIndex } from '../merkle/record-digest.ts';
+import type { ProjectedChange, Projection } from '../projections/projection.ts';
+import {
+  createTable,
+  forgetVersion,
+  loadVersion,
+  POSTGRES_DIALECT,
+  putRows,
+  rowValues,
+  saveVersion,
+  truncateRows,
+} from '../projections/projection-sql.ts';
+import { postgresTables } from '../projections/table-queries.ts';
+import type { PathRange } from '../record-path.ts';
+import type { WalEntry } from '../store.ts';
+import type { WalMark } from '../wal/prune.ts';
+import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import { fromPostgresError } from './postgres-errors.ts';
+import { SharedQuery } from './shared-query.ts';
+
+const bytea = (path: string): Buffer => Buffer.from(path);
+
+/** `LIMIT NULL` is no limit. */
+const toLimit = (limit: number): number | null => (Number.isFinite(limit) ? limit : null);
+
+interface RecordRow {
+  readonly path: Buffer;
+  readonly stored: Buffer;
+  readonly version: number;
+}
+
+const toStoredRow = ({ path, stored, version }: RecordRow): StoredRow => ({
+  path: path.toString(),
+  stored,
+  version,
+});
+
+const SCAN_ROWS = `SELECT path, stored, version FROM record
+  WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3`;
+
+const scanValues = ({ from, to }: PathRange, limit: number): unknown[] => [
+  bytea(from),
+  bytea(to),
+  toLimit(limit),
+];
+
+export class PostgresBackend implements Backend {
+  readonly tables = postgresTables<unknown>();
+  readonly #pool: Pool;
+  readonly #queries = new Set<Promise<unknown>>();
+  #isClosed = false;
+  readonly #head: SharedQuery<void, number>;
+  readonly #rows: SharedQuery<string, ReadonlyMap<string, StoredRow>>;
+  readonly #leaves: SharedQuery<string, ReadonlyMap<string, Uint8Array | undefined>>;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+    this.#head = new SharedQuery(async () => {
+      const [row] = await this.#query<{ sequence: number }>('SELECT sequence FROM head');
+      return Number(row?.sequence);
+    });
+    this.#rows = new SharedQuery(async (paths) => {
+      const rows = await this.#query<RecordRow>(
+        'SELECT path, stored, version FROM record WHERE path = ANY($1::bytea[])',
+        [[...new Set(paths)].map(bytea)],
+      );
+      return new Map(rows.map((row) => [row.path.toString(), toStoredRow(row)]));
+    });
+    this.#leaves = new SharedQuery(async (paths) => {
+      const rows = await this.#query<{ path: Buffer; leaf: Buffer | null }>(
+        'SELECT path, leaf FROM record WHERE path = ANY($1::bytea[])',
+        [[...new Set(paths)].map(bytea)],
+      );
+      return new Map(rows.map(({ path, leaf }) => [path.toString(), leaf ?? undefined]));
+    });
+  }
+
+  headSequence(): Promise<number> {
+    return this.#head.join();
+  }
+
+  async findRow(path: string): Promise<StoredRow | undefined> {
+    return (await this.#rows.join(path)).get(path);
+  }
+
+  async findLeaf(path: string): Promise<Uint8Array | undefined> {
+    return (await this.#leaves.join(path)).get(path);
+  }
+
+  async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
+    const rows = await this.#query<{ path: Buffer }>(
+      'SELECT path FROM record WHERE subpage = $1 ORDER BY path',
+      [subpage],
+    );
+    return rows.map(({ path }) => path.toString());
+  }
+
+  async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
+    const rows = await this.#query<{ path: Buffer }>(
+      'SELECT path FROM record WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3',
+      [bytea(from), bytea(to), toLimit(limit)],
+    );
+    return rows.map(({ path }) => path.toString());
+  }
+
+  async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
+    return (await this.#query<RecordRow>(SCAN_ROWS, scanValues(range, limit))).map(toStoredRow);
+  }
+
+  async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+      const { rows } = await client.query<{ sequence: number }>('SELECT sequence FROM head');
+      await read({
+        headSequence: Number(rows[0]?.sequence),
+        scanRows: async (range, limit) => {
+          const page = await client.query<RecordRow>(SCAN_ROWS, scanValues(range, limit));
+          return page.rows.map(toStoredRow);
+        },
+      });
+      await client.query('COMMIT');
+    });
+  }
+
+  async firstSequence(): Promise<number | undefined> {
+    const [row] = await this.#query<{ sequence: number | null }>(
+      'SELECT min(sequence) AS sequence FROM wal',
+    );
+    return row?.sequence ?? undefined;
+  }
+
+  async loadEntries(sequence: number, limit: number): Promise<readonly WalEntry[]> {
+    const rows = await this.#query<{
+      sequence: number;
+      committed_at_ms: number;
+      operations: Buffer;
+    }>(
+      `SELECT sequence, committed_at_ms, operations FROM wal
+       WHERE sequence > $1 ORDER BY sequence LIMIT $2`,
+      [sequence, limit],
+    );
+    return rows.map((row) => ({
+      sequence: row.sequence,
+      committedAtMs: row.committed_at_ms,
+      operations: decodeOperations(row.operations),
+    }));
+  }
+
+  async commit({ prepare, visible }: GroupCommit): Promise<void> {
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      const { rows } = await client.query<{ sequence: number; log_bytes: number }>(
+        'SELECT sequence, log_bytes FROM head WHERE id = 1 FOR UPDATE',
+      );
+      const batch = await prepare(Number(rows[0]?.sequence));
+      if (batch === undefined) {
+        await client.query('ROLLBACK');
+        return;
+      }
+      await writeBatch(client, batch, Number(rows[0]?.log_bytes));
+      await client.query('COMMIT');
+      visible();
+    });
+  }
+
+  async loadMark(sequence: number): Promise<WalMark | undefined> {
+    const [mark] = await this.#query<WalMark>(
+      `SELECT committed_at_ms AS "committedAtMs", end_bytes AS "endBytes"
+       FROM wal WHERE sequence = $1`,
+      [sequence],
+    );
+    return mark;
+  }
+
+  async deleteEntriesBefore(sequence: number): Promise<void> {
+    await this.#query('DELETE FROM wal WHERE sequence < $1', [sequence]);
+  }
+
+  async loadTrees(): Promise<SavedTrees> {
+    // One statement, so that position and pages are of one moment.
+    const rows = await this.#query<{ position: number } & Partial<SavedPage>>(
+      `SELECT tree_position AS position, tree, page, subpage_digests AS "subpageDigests"
+       FROM head LEFT JOIN tree_page ON true`,
+    );
+    return {
+      position: rows[0]?.position ?? TREE_START,
+      pages: rows.flatMap(({ tree, page, subpageDigests }) =>
+        tree != null && page != null && subpageDigests != null
+          ? [{ tree, page, subpageDigests }]
+          : [],
+      ),
+    };
+  }
+
+  async saveTrees(trees: SavedTrees & { readonly expectedPosition: number }): Promise<boolean> {
+    let isSaved = false;
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      const { rowCount } = await client.query(
+        'UPDATE head SET tree_position = $1 WHERE tree_position = $2',
+        [trees.position, trees.expectedPosition],
+      );
+      isSaved = rowCount === 1;
+      if (isSaved)
+        await client.query(
+          `INSERT INTO tree_page (tree, page, subpage_digests)
+           SELECT * FROM unnest($1::varchar[], $2::bigint[], $3::bytea[])
+           ON CONFLICT (tree, page) DO UPDATE SET subpage_digests = excluded.subpage_digests`,
+          [
+            trees.pages.map(({ tree }) => tree),
+            trees.pages.map(({ page }) => page),
+            trees.pages.map(({ subpageDigests }) => Buffer.from(subpageDigests)),
+          ],
+        );
+      await client.query('COMMIT');
+    });
+    return isSaved;
+  }
+
+  select<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
+    return this.#query<Row & object>(sql, [...parameters]);
+  }
+
+  async rebuildProjection(
+    projection: Projection,
+    changes: AsyncIterable<readonly ProjectedChange[]>,
+  ): Promise<void> {
+    const { table, version } = projection;
+    await this.#withClient(async (client) => {
+      await client.query('BEGIN');
+      await client.query('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
+      const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
+      if (rows[0]?.version !== version) {
+        for (const statement of createTable(projection, POSTGRES_DIALECT))
+          await client.query(statement);
+        for await (const page of changes) await writeProjected(client, page);
+        await client.query(saveVersion(POSTGRES_DIALECT), [table, version]);
+      }
+      await client.query('COMMIT');
+    });
+  }
+
+  async forgetProjections(projections: readonly Projection[]): Promise<void> {
+    for (const { table } of projections)
+      await this.#query(forgetVersion(POSTGRES_DIALECT), [table]);
+  }
+
+  /** Waits for what is being asked: a pool that ends leaves those who wait for a connection hanging. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.allSettled(this.#queries);
+    await this.#pool.end();
+  }
+
+  async #query<Row extends object>(sql: string, values: unknown[] = []): Promise<readonly Row[]> {
+    if (this.#isClosed) throw new KeelsonError('storage.unavailable');
+    const query = this.#pool.query<Row>(sql, values);
+    this.#queries.add(query);
+    try {
+      return (await query).rows;
+    } catch (error) {
+      throw fromPostgresError(error);
+    } finally {
+      this.#queries.delete(query);
+    }
+  }
+
+  /** A connection for one transaction; one that failed is not used again. */
+  async #withClient(work: (client: PoolClient) => Promise<void>): Promise<void> {
+    let client: PoolClient | undefined;
+    // A lost connection fails the next query too; without a listener it would end the process.
+    const ignoreLoss = (): void => undefined;
+    try {
+      client = await this.#pool.connect();
+      client.on('error', ignoreLoss);
+      await work(client);
+      client.off('error', ignoreLoss);
+      client.release();
+    } catch (error) {
+      client?.release(true);
+      throw fromPostgresError(error);
+    }
+  }
+}
+
+const writeBatch = async (
+  client: PoolClient,
+  { entries, changes, projected }: Batch,
+  logBytes: number,
+): Promise<void> => {
+  const written = changes.filter((change): change is PutRow => change.stored !== undefined);
+  const encoded = entries.map(({ operations }) => encodeOperations(operations));
+  let endBytes = logBytes;
+  const ends = encoded.map(({ length }) => (endBytes += length));
+  const deleted = changes.filter(({ stored }) => stored === undefined);
+  await client.query(
+    `WITH appended AS (
+       INSERT INTO wal (sequence, committed_at_ms, operations, end_bytes)
+       SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bytea[], $8::bigint[])
+     ), put AS (
+       INSERT INTO record (path, stored, version, subpage, leaf)
+       SELECT * FROM unnest($4::bytea[], $5::bytea[], $6::bigint[], $10::bigint[], $11::bytea[])
+       ON CONFLICT (path) DO UPDATE SET
+         stored = excluded.stored, version = excluded.version, leaf = excluded.leaf
+     )
+     UPDATE head SET sequence = $7, log_bytes = $9 WHERE id = 1`,
+    [
+      entries.map(({ sequence }) => sequence),
+      entries.map(({ committedAtMs }) => committedAtMs),
+      encoded,
+      written.map(({ path }) => bytea(path)),
+      written.map(({ stored }) => stored),
+      written.map(({ version }) => version),
+      entries.at(-1)?.sequence,
+      ends,
+      endBytes,
+      written.map(({ digest }) => digest?.subpage ?? null),
+      written.map(({ digest }) => digest?.leaf ?? null),
+    ],
+  );
+  if (deleted.length > 0)
+    await client.query('DELETE FROM record WHERE path = ANY($1::bytea[])', [
+      deleted.map(({ path }) => bytea(path)),
+    ]);
+  await writeProjected(client, projected);
+};
+
+/** PostgreSQL allows 65,535 parameters in a statement. */
+const MAX_PARAMETERS = 30_000;
+
+const writeProjected = async (
+  client: PoolClient,
+  changes: readonly ProjectedChange[],
+): Promise<void> => {
+  for (const [projection, ofTable] of Map.groupBy(changes, (change) => change.projection)) {
+    for (const { path, truncatedTo } of ofTable)
+      if (truncatedTo !== undefined)
+        await client.query(truncateRows(projection, POSTGRES_DIALECT), [path, truncatedTo]);
+    const rows = ofTable.flatMap(({ path, put }) =>
+      put.map(({ position, row }) => rowValues(projection, path, position, row)),
+    );
+    const pageRows = Math.floor(MAX_PARAMETERS / (rows[0]?.length ?? 1));
+    for (let at = 0; at < rows.length; at += pageRows) {
+      const page = rows.slice(at, at + pageRows);
+      await client.query(putRows(projection, page.length, POSTGRES_DIALECT), page.flat());
+    }
+  }
+};

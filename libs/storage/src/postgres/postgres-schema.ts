@@ -1,0 +1,25 @@
+import { STORE_FORMAT } from '../backend.ts';
+import { PROJECTION_VERSIONS_TABLE } from '../projections/projection-sql.ts';
+
+/**
+ * Tables of a store in a database of its own. Paths are bytes: their order is the order of the store
+ * whatever the database's collation is. Only types and statements that CockroachDB shares.
+ */
+export const POSTGRES_SCHEMA: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS head (
+     id BIGINT PRIMARY KEY, format BIGINT NOT NULL, sequence BIGINT NOT NULL,
+     log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL)`,
+  `INSERT INTO head (id, format, sequence, log_bytes, tree_position)
+   VALUES (1, ${STORE_FORMAT}, 0, 0, 0)
+   ON CONFLICT (id) DO NOTHING`,
+  `CREATE TABLE IF NOT EXISTS record (
+     path BYTEA PRIMARY KEY, version BIGINT NOT NULL,
+     subpage BIGINT, leaf BYTEA, stored BYTEA NOT NULL)`,
+  'CREATE INDEX IF NOT EXISTS record_subpage ON record (subpage)',
+  `CREATE TABLE IF NOT EXISTS wal (
+     sequence BIGINT PRIMARY KEY, committed_at_ms BIGINT NOT NULL,
+     end_bytes BIGINT NOT NULL, operations BYTEA NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS tree_page (
+     tree VARCHAR(16), page BIGINT, subpage_digests BYTEA NOT NULL, PRIMARY KEY (tree, page))`,
+  PROJECTION_VERSIONS_TABLE,
+];

@@ -1,0 +1,77 @@
+/** Keeps the tables of a store's projections: with every commit, and anew when a version was raised. */
+import type { Backend } from '../backend.ts';
+import { rangeBelow } from '../record-path.ts';
+import type { RecordReader } from '../record-reader.ts';
+import type { StoredRecord } from '../store.ts';
+import { decideProjectedChange, type ProjectedChange, type Projection } from './projection.ts';
+
+/** Records of one step of a rebuild; the event loop is free between steps. */
+const REBUILD_PAGE = 200;
+
+export class Projector {
+  readonly #backend: Backend;
+  readonly #reader: RecordReader;
+  readonly #projections: readonly Projection[];
+  /** Not yet known to be of the version of this process. */
+  #unchecked: readonly Projection[];
+
+  constructor(backend: Backend, reader: RecordReader, projections: readonly Projection[]) {
+    this.#backend = backend;
+    this.#reader = reader;
+    this.#projections = projections;
+    this.#unchecked = projections;
+  }
+
+  get isReady(): boolean {
+    return this.#unchecked.length === 0;
+  }
+
+  isConcernedBy(path: string): boolean {
+    return this.#projections.some(({ source }) => path.startsWith(source.prefix));
+  }
+
+  /**
+   * Builds what is missing or of another version. The caller holds the right to append.
+   * @throws KeelsonError `storage.sealed`
+   */
+  async rebuild(projections: readonly Projection[] = this.#unchecked): Promise<void> {
+    for (const projection of projections)
+      await this.#backend.rebuildProjection(projection, this.#changesOfAll(projection));
+    this.#unchecked = [];
+  }
+
+  rebuildAll(): Promise<void> {
+    return this.#backend
+      .forgetProjections(this.#projections)
+      .then(() => this.rebuild(this.#projections));
+  }
+
+  /** What the group changes, given each record's value before and after. */
+  async changesOf(
+    values: ReadonlyMap<string, Uint8Array | undefined>,
+  ): Promise<readonly ProjectedChange[]> {
+    const changes: ProjectedChange[] = [];
+    for (const [path, value] of values) {
+      if (!this.isConcernedBy(path)) continue;
+      const old = await this.#reader.read(path, this.#reader.position);
+      for (const projection of this.#projections)
+        if (path.startsWith(projection.source.prefix)) {
+          const change = decideProjectedChange(projection, path, old?.value, value);
+          if (change !== undefined) changes.push(change);
+        }
+    }
+    return changes;
+  }
+
+  async *#changesOfAll(projection: Projection): AsyncIterable<readonly ProjectedChange[]> {
+    let last: StoredRecord | undefined;
+    do {
+      const range = rangeBelow(projection.source.prefix, last?.path);
+      const page = await this.#reader.scan(range, REBUILD_PAGE);
+      yield page.flatMap(
+        ({ path, value }) => decideProjectedChange(projection, path, undefined, value) ?? [],
+      );
+      last = page.at(-1);
+    } while (last !== undefined);
+  }
+}

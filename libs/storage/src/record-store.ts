@@ -1,0 +1,273 @@
+/** The Store over any Backend: encryption, optimistic transactions, group commit, cache and log. */
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { Kysely } from 'kysely';
+import type { Backend } from './backend.ts';
+import type { Barrier } from './barrier/barrier.ts';
+import type { Projection } from './projections/projection.ts';
+import { Projector } from './projections/projector.ts';
+import type { TableQuery } from './projections/table-queries.ts';
+import { requireRecordPath } from './record-path.ts';
+import { RecordReader } from './record-reader.ts';
+import type {
+  AppliedPosition,
+  ApplyOptions,
+  Fence,
+  ListOptions,
+  Merkle,
+  Store,
+  StoredReads,
+  StoredRecord,
+  Transaction,
+  TransactOptions,
+  WalEntry,
+  WalOperation,
+  WalReader,
+} from './store.ts';
+import { storedReadsOf } from './stored-reads.ts';
+import { BufferedTransaction } from './transaction/buffered-transaction.ts';
+import { CommitQueue } from './transaction/commit-queue.ts';
+import { holdFence } from './transaction/fence.ts';
+import { TreeKeeper } from './trees/tree-keeper.ts';
+import {
+  decideFreshEntries,
+  findAppliedPosition,
+  writeAppliedPosition,
+} from './wal/applied-entries.ts';
+import type { Wakeup } from './wal/wakeup.ts';
+import { WalLog } from './wal/wal-log.ts';
+
+/** A run is refused only when another commit succeeded, so this bounds callers of one hot record. */
+const MAX_RUNS = 200;
+
+export interface RecordStoreOptions {
+  readonly backend: Backend;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  readonly projections: readonly Projection[];
+  /** Memory for decrypted records. */
+  readonly cacheBytes: number;
+  /** Woken when the log may have grown, here or on another replica. */
+  readonly grown: Wakeup;
+}
+
+export class RecordStore implements Store {
+  readonly wal: WalReader;
+  readonly merkle: Merkle;
+  readonly stored: StoredReads;
+  readonly #backend: Backend;
+  readonly #barrier: Barrier;
+  readonly #reader: RecordReader;
+  readonly #queue: CommitQueue;
+  readonly #projector: Projector;
+  readonly #trees: TreeKeeper;
+  #preparation: Promise<void> | undefined;
+  readonly #closed = new AbortController();
+  readonly #running = new Set<Promise<unknown>>();
+
+  /** @param headSequence position of the log when the backend was opened */
+  constructor(options: RecordStoreOptions, headSequence: number) {
+    const { backend, barrier, clock, projections, cacheBytes, grown } = options;
+    this.#backend = backend;
+    this.#barrier = barrier;
+    this.#reader = new RecordReader(backend, barrier, headSequence, cacheBytes);
+    const projector = new Projector(backend, this.#reader, projections);
+    this.#queue = new CommitQueue({
+      backend,
+      reader: this.#reader,
+      clock,
+      projector,
+      onDurable: () => {
+        grown.wake();
+        // Saved late when this fails: the trees are counted again from the position saved last.
+        this.#trees.follow(this.#reader.durablePosition).catch(() => undefined);
+      },
+    });
+    this.#projector = projector;
+    const durableHead = async (): Promise<number> => {
+      await this.#reader.refresh();
+      return this.#reader.durablePosition;
+    };
+    const exclusively = (work: () => Promise<void>) => this.#queue.exclusively(work);
+    this.#trees = new TreeKeeper({ backend, durableHead, exclusively });
+    this.merkle = this.#trees;
+    this.stored = storedReadsOf(backend, async () => {
+      this.#requireOpen();
+      await this.#untilDurable();
+    });
+    const closed = this.#closed.signal;
+    const beforePruning = () => this.#trees.save();
+    this.wal = new WalLog({
+      backend,
+      grown,
+      clock,
+      closed,
+      durableHead,
+      exclusively,
+      beforePruning,
+    });
+  }
+
+  async read(path: string): Promise<StoredRecord | undefined> {
+    this.#requireOpen();
+    requireRecordPath(path);
+    const record = await this.#reader.read(path, await this.#reader.refresh());
+    if (this.#reader.isUndurable(path)) await this.#untilDurable();
+    return record;
+  }
+
+  async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {
+    return this.transact((tx) => tx.list(prefix, options));
+  }
+
+  async scan(prefix: string, options: ListOptions = {}): Promise<readonly StoredRecord[]> {
+    return this.transact((tx) => tx.scan(prefix, options));
+  }
+
+  async transact<T>(
+    body: (tx: Transaction) => T | Promise<T>,
+    { fence }: TransactOptions = {},
+  ): Promise<T> {
+    return this.#transact(body, fence);
+  }
+
+  async #transact<T>(body: (tx: BufferedTransaction) => T | Promise<T>, fence?: Fence): Promise<T> {
+    this.#requireOpen();
+    const running = this.#runUntilSettled(body, fence);
+    this.#running.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#running.delete(running);
+    }
+  }
+
+  async #runUntilSettled<T>(
+    body: (tx: BufferedTransaction) => T | Promise<T>,
+    fence: Fence | undefined,
+  ): Promise<T> {
+    for (let refusals = 0; refusals < MAX_RUNS; refusals += 1) {
+      const run = new BufferedTransaction(this.#reader);
+      let result: T;
+      try {
+        if (fence !== undefined) await holdFence(run, fence);
+        result = await body(run);
+      } catch (error) {
+        // What the body refused may rest on records of different moments: then it runs again.
+        await this.#reader.refresh();
+        if (run.isCurrent()) throw error;
+        continue;
+      } finally {
+        run.end();
+      }
+      if (await this.#settle(run, refusals)) return result;
+    }
+    throw new KeelsonError('storage.conflict');
+  }
+
+  async select<Tables, Row>(
+    build: (tables: Kysely<Tables>) => TableQuery<Row>,
+  ): Promise<readonly Row[]> {
+    this.#requireOpen();
+    if (this.#barrier.isSealed) throw new KeelsonError('storage.sealed');
+    await this.#prepareProjections();
+    const rows = await this.#backend.select(
+      build(this.#backend.tables as unknown as Kysely<Tables>).compile(),
+    );
+    if (this.#reader.position !== this.#reader.durablePosition) await this.#untilDurable();
+    return rows;
+  }
+
+  async rebuildProjections(): Promise<void> {
+    await this.#queue.exclusively(() => this.#projector.rebuildAll());
+  }
+
+  async appliedSequence(source: string): Promise<number> {
+    return (await this.appliedPosition(source))?.sequence ?? 0;
+  }
+
+  async appliedPosition(source: string): Promise<AppliedPosition | undefined> {
+    return findAppliedPosition(this, source);
+  }
+
+  async applyEntries(
+    source: string,
+    entries: readonly WalEntry[],
+    { fence, cursor }: ApplyOptions = {},
+  ): Promise<void> {
+    await this.#transact(async (tx) => {
+      const applied = await findAppliedPosition(tx, source);
+      const fresh = decideFreshEntries(entries, applied?.sequence ?? 0);
+      for (const { operations } of fresh)
+        for (const operation of operations) tx.putStored(operation);
+      const last = fresh.at(-1);
+      if (last === undefined) return;
+      const { sequence } = last;
+      writeAppliedPosition(tx, source, { sequence, cursor: cursor ?? applied?.cursor ?? 0 });
+    }, fence);
+  }
+
+  async applyRecords(
+    source: string,
+    operations: readonly WalOperation[],
+    { fence, cursor = 0, sequence }: ApplyOptions & { readonly sequence?: number } = {},
+  ): Promise<void> {
+    await this.#transact((tx) => {
+      for (const operation of operations) tx.putStored(operation);
+      if (sequence !== undefined) writeAppliedPosition(tx, source, { sequence, cursor });
+    }, fence);
+  }
+
+  async position(): Promise<number> {
+    this.#requireOpen();
+    return this.#reader.refresh();
+  }
+
+  hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
+    return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    await Promise.allSettled(this.#running);
+    await this.#trees.save().catch(() => undefined);
+    await this.#backend.close();
+  }
+
+  /** Whether the run took effect; false: something it read has changed. */
+  async #settle(run: BufferedTransaction, refusals: number): Promise<boolean> {
+    if (run.paths.length > 0) {
+      if (run.paths.some((path) => this.#projector.isConcernedBy(path)))
+        await this.#prepareProjections();
+      const operations = run.operations((path, value) => this.#barrier.encrypt(path, value));
+      return this.#queue.commit({ transaction: run, operations, values: run.writes, refusals });
+    }
+    await this.#reader.refresh();
+    if (!run.isCurrent()) return false;
+    if (run.hasReadUndurable()) await this.#untilDurable();
+    return true;
+  }
+
+  /** Projections are checked late: building one needs the barrier, which opens after the store. */
+  async #prepareProjections(): Promise<void> {
+    if (this.#projector.isReady) return;
+    this.#preparation ??= this.#queue
+      .exclusively(() => this.#projector.rebuild())
+      .finally(() => {
+        this.#preparation = undefined;
+      });
+    await this.#preparation;
+  }
+
+  /** What was read may be visible and not yet on disk; a reply must not be ahead of the disk. */
+  async #untilDurable(): Promise<void> {
+    const { position } = this.#reader;
+    await this.#queue.flushed();
+    if (this.#reader.durablePosition < position) throw new KeelsonError('storage.unavailable');
+  }
+
+  #requireOpen(): void {
+    if (this.#closed.signal.aborted) throw new KeelsonError('storage.unavailable');
+  }
+}

@@ -1,0 +1,372 @@
+/**
+ * A store in one SQLite file, owned by this process alone. Commits are written on the event loop, which
+ * costs tens of microseconds a record; every flush is done on the thread pool. SQLite itself flushes
+ * nothing (`synchronous=OFF`), the order is kept here:
+ *   a commit is acknowledged after its frames in SQLite's log are flushed;
+ *   a checkpoint begins when all frames are flushed, and nothing is written (which could overwrite the
+ *   log from its start) until the main file is flushed too.
+ * See docs/decisions/0010.
+ */
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { KeelsonError } from '@keelson/errors';
+import type { CompiledQuery } from 'kysely';
+import type {
+  Backend,
+  Batch,
+  GroupCommit,
+  SavedPage,
+  SavedTrees,
+  Snapshot,
+  StoredRow,
+} from '../backend.ts';
+import type { SubpageIndex } from '../merkle/record-digest.ts';
+import type { ProjectedChange, Projection } from '../projections/projection.ts';
+import {
+  createTable,
+  forgetVersion,
+  loadVersion,
+  putRows,
+  rowValues,
+  SQLITE_DIALECT,
+  saveVersion,
+  truncateRows,
+} from '../projections/projection-sql.ts';
+import { sqliteTables } from '../projections/table-queries.ts';
+import type { PathRange } from '../record-path.ts';
+import type { WalEntry } from '../store.ts';
+import type { WalMark } from '../wal/prune.ts';
+import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import { fromSqliteError } from './sqlite-errors.ts';
+
+const flush = promisify(fdatasync);
+
+/** Entries removed in one go; the event loop is free in between. */
+const DELETE_STEP = 1000;
+/** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
+const CHECKPOINT_BYTES = 1024 * 1024;
+const MAX_COMPILED_STATEMENTS = 500;
+
+/** SQLite's "no limit". */
+const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
+
+interface WalRow {
+  readonly sequence: number;
+  readonly committed_at_ms: number;
+  readonly operations: Uint8Array;
+}
+
+export class SqliteBackend implements Backend {
+  readonly #database: DatabaseSync;
+  readonly #fileDescriptor: number;
+  readonly #logDescriptor: number;
+  #uncheckpointedBytes = 0;
+  #checkpoint: Promise<void> | undefined;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #compiled = new Map<string, StatementSync>();
+  readonly tables = sqliteTables<unknown>();
+  #headSequence: number;
+  #logBytes: number;
+  #isBroken = false;
+
+  constructor(database: DatabaseSync, file: string) {
+    this.#database = database;
+    this.#statements = prepareStatements(database);
+    // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
+    this.#fileDescriptor = openSync(file, 'r+');
+    this.#logDescriptor = openSync(`${file}-wal`, 'r+');
+    flushNew(file, this.#fileDescriptor, this.#logDescriptor);
+    const head = this.#statements.readHead.get();
+    this.#headSequence = Number(head?.['sequence']);
+    this.#logBytes = Number(head?.['log_bytes']);
+  }
+
+  headSequence(): number {
+    if (this.#isBroken) throw new KeelsonError('storage.unavailable');
+    return this.#headSequence;
+  }
+
+  findRow(path: string): StoredRow | undefined {
+    return guarded(() => this.#statements.findRow.get(path) as unknown as StoredRow | undefined);
+  }
+
+  findLeaf(path: string): Uint8Array | undefined {
+    return guarded(
+      () => (this.#statements.findLeaf.get(path)?.['leaf'] as Uint8Array | null) ?? undefined,
+    );
+  }
+
+  async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
+    return guarded(() =>
+      this.#statements.listSubpage.all(subpage).map((row) => row['path'] as string),
+    );
+  }
+
+  async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
+    return guarded(() => {
+      const rows = this.#statements.listPaths.all(from, to, toLimit(limit));
+      return rows.map((row) => row['path'] as string);
+    });
+  }
+
+  async scanRows({ from, to }: PathRange, limit: number): Promise<readonly StoredRow[]> {
+    return guarded(
+      () => this.#statements.scanRows.all(from, to, toLimit(limit)) as unknown as StoredRow[],
+    );
+  }
+
+  async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
+    // Nobody else writes the file.
+    await read({
+      headSequence: this.headSequence(),
+      scanRows: (range, limit) => this.scanRows(range, limit),
+    });
+  }
+
+  async firstSequence(): Promise<number | undefined> {
+    const row = guarded(() => this.#statements.firstSequence.get());
+    return (row?.['sequence'] as number | null) ?? undefined;
+  }
+
+  async loadEntries(sequence: number, limit: number): Promise<readonly WalEntry[]> {
+    const rows = guarded(() => this.#statements.loadEntries.all(sequence, limit));
+    return (rows as unknown as WalRow[]).map((row) => ({
+      sequence: row.sequence,
+      committedAtMs: row.committed_at_ms,
+      operations: decodeOperations(row.operations),
+    }));
+  }
+
+  async commit({ prepare, visible }: GroupCommit): Promise<void> {
+    const batch = await prepare(this.headSequence());
+    if (batch === undefined) return;
+    await this.#untilWritable();
+    this.#write(batch);
+    visible();
+    await this.#flush(this.#logDescriptor);
+    if (this.#uncheckpointedBytes > CHECKPOINT_BYTES) this.#startCheckpoint();
+  }
+
+  async close(): Promise<void> {
+    await this.#untilWritable();
+    if (!this.#isBroken) await this.#moveLogToFile();
+    this.#database.close();
+    closeSync(this.#fileDescriptor);
+    closeSync(this.#logDescriptor);
+  }
+
+  /** A flush that failed is not repeated: what the disk holds is unknown until the file is opened again. */
+  async #flush(descriptor: number): Promise<void> {
+    try {
+      await flush(descriptor);
+    } catch (error) {
+      this.#isBroken = true;
+      throw new KeelsonError('storage.unavailable', {}, { cause: error });
+    }
+  }
+
+  async #untilWritable(): Promise<void> {
+    while (this.#checkpoint !== undefined) await this.#checkpoint;
+    this.headSequence();
+  }
+
+  #startCheckpoint(): void {
+    // One that failed for want of room is tried again after the next commit.
+    this.#checkpoint = this.#moveLogToFile()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#checkpoint = undefined;
+      });
+  }
+
+  async #moveLogToFile(): Promise<void> {
+    await this.#flush(this.#logDescriptor);
+    guarded(() => this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)'));
+    await this.#flush(this.#fileDescriptor);
+    this.#uncheckpointedBytes = 0;
+  }
+
+  async loadMark(sequence: number): Promise<WalMark | undefined> {
+    return guarded(() => this.#statements.loadMark.get(sequence) as WalMark | undefined);
+  }
+
+  async deleteEntriesBefore(sequence: number): Promise<void> {
+    for (;;) {
+      const first = await this.firstSequence();
+      if (first === undefined || first >= sequence) return;
+      await this.#transact(() =>
+        this.#statements.deleteEntries.run(Math.min(first + DELETE_STEP, sequence)),
+      );
+      await setImmediate();
+    }
+  }
+
+  async loadTrees(): Promise<SavedTrees> {
+    return guarded(() => ({
+      position: Number(this.#statements.readHead.get()?.['tree_position']),
+      pages: this.#statements.loadPages.all() as unknown as SavedPage[],
+    }));
+  }
+
+  async saveTrees(trees: SavedTrees & { readonly expectedPosition: number }): Promise<boolean> {
+    const { moveTrees, savePage } = this.#statements;
+    return this.#transact(() => {
+      if (moveTrees.run(trees.position, trees.expectedPosition).changes === 0) return false;
+      for (const { tree, page, subpageDigests } of trees.pages)
+        savePage.run(tree, page, subpageDigests);
+      return true;
+    });
+  }
+
+  async select<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<readonly Row[]> {
+    this.headSequence();
+    return guarded(() => this.#prepared(sql).all(...(parameters as SQLInputValue[])) as Row[]);
+  }
+
+  async rebuildProjection(
+    projection: Projection,
+    changes: AsyncIterable<readonly ProjectedChange[]>,
+  ): Promise<void> {
+    const { table, version } = projection;
+    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(table));
+    if (saved?.['version'] === version) return;
+    await this.forgetProjections([projection]);
+    await this.#transact(() => {
+      for (const statement of createTable(projection, SQLITE_DIALECT))
+        this.#database.exec(statement);
+    });
+    for await (const page of changes) await this.#transact(() => this.#project(page));
+    await this.#transact(() => this.#prepared(saveVersion(SQLITE_DIALECT)).run(table, version));
+  }
+
+  async forgetProjections(projections: readonly Projection[]): Promise<void> {
+    await this.#transact(() => {
+      for (const { table } of projections) this.#prepared(forgetVersion(SQLITE_DIALECT)).run(table);
+    });
+  }
+
+  #write({ entries, changes, projected }: Batch): void {
+    const { appendEntry, putRow, deleteRow, moveHead } = this.#statements;
+    const head = this.#headSequence + entries.length;
+    let endBytes = this.#logBytes;
+    this.#transactNow(() => {
+      for (const { sequence, committedAtMs, operations } of entries) {
+        const encoded = encodeOperations(operations);
+        endBytes += encoded.length;
+        appendEntry.run(sequence, committedAtMs, endBytes, encoded);
+      }
+      for (const change of changes)
+        if (change.stored === undefined) deleteRow.run(change.path);
+        else {
+          const { path, version, digest, stored } = change;
+          putRow.run(path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored);
+        }
+      this.#project(projected);
+      moveHead.run(head, endBytes);
+    });
+    this.#headSequence = head;
+    this.#uncheckpointedBytes += endBytes - this.#logBytes;
+    this.#logBytes = endBytes;
+  }
+
+  #project(changes: readonly ProjectedChange[]): void {
+    for (const { projection, path, put, truncatedTo } of changes) {
+      for (const { position, row } of put)
+        this.#prepared(putRows(projection, 1, SQLITE_DIALECT)).run(
+          ...rowValues(projection, path, position, row),
+        );
+      if (truncatedTo !== undefined)
+        this.#prepared(truncateRows(projection, SQLITE_DIALECT)).run(path, truncatedTo);
+    }
+  }
+
+  async #transact<T>(work: () => T): Promise<T> {
+    await this.#untilWritable();
+    return this.#transactNow(work);
+  }
+
+  #transactNow<T>(work: () => T): T {
+    return guarded(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.#database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  #prepared(sql: string): StatementSync {
+    const known = this.#compiled.get(sql);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(sql);
+    this.#compiled.set(sql, statement);
+    for (const oldest of this.#compiled.keys()) {
+      if (this.#compiled.size <= MAX_COMPILED_STATEMENTS) break;
+      this.#compiled.delete(oldest);
+    }
+    return statement;
+  }
+}
+
+/** What opening wrote, and that the files are there at all. */
+const flushNew = (file: string, fileDescriptor: number, logDescriptor: number): void => {
+  const folder = openSync(dirname(file), 'r');
+  for (const descriptor of [logDescriptor, fileDescriptor, folder]) fsyncSync(descriptor);
+  closeSync(folder);
+};
+
+const guarded = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw fromSqliteError(error);
+  }
+};
+
+const prepareStatements = (database: DatabaseSync) =>
+  ({
+    readHead: database.prepare('SELECT sequence, log_bytes, tree_position FROM head'),
+    moveHead: database.prepare('UPDATE head SET sequence = ?, log_bytes = ?'),
+    findRow: database.prepare('SELECT path, stored, version FROM record WHERE path = ?'),
+    findLeaf: database.prepare('SELECT leaf FROM record WHERE path = ?'),
+    listSubpage: database.prepare('SELECT path FROM record WHERE subpage = ? ORDER BY path'),
+    listPaths: database.prepare(
+      'SELECT path FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
+    ),
+    scanRows: database.prepare(
+      'SELECT path, stored, version FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
+    ),
+    putRow: database.prepare(
+      `INSERT INTO record (path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (path) DO UPDATE SET
+         version = excluded.version, leaf = excluded.leaf, stored = excluded.stored`,
+    ),
+    deleteRow: database.prepare('DELETE FROM record WHERE path = ?'),
+    firstSequence: database.prepare('SELECT min(sequence) AS sequence FROM wal'),
+    loadEntries: database.prepare(
+      `SELECT sequence, committed_at_ms, operations FROM wal
+       WHERE sequence > ? ORDER BY sequence LIMIT ?`,
+    ),
+    loadMark: database.prepare(
+      'SELECT committed_at_ms AS committedAtMs, end_bytes AS endBytes FROM wal WHERE sequence = ?',
+    ),
+    deleteEntries: database.prepare('DELETE FROM wal WHERE sequence < ?'),
+    loadPages: database.prepare(
+      'SELECT tree, page, subpage_digests AS subpageDigests FROM tree_page',
+    ),
+    savePage: database.prepare(
+      `INSERT INTO tree_page (tree, page, subpage_digests) VALUES (?, ?, ?)
+       ON CONFLICT (tree, page) DO UPDATE SET subpage_digests = excluded.subpage_digests`,
+    ),
+    moveTrees: database.prepare('UPDATE head SET tree_position = ? WHERE tree_position = ?'),
+    appendEntry: database.prepare(
+      'INSERT INTO wal (sequence, committed_at_ms, end_bytes, operations) VALUES (?, ?, ?, ?)',
+    ),
+  }) satisfies Record<string, StatementSync>;

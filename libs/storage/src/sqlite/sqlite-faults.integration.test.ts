@@ -1,0 +1,109 @@
+/** Files that cannot be used: refused with a code that says why, and left as they were. */
+import { execFile } from 'node:child_process';
+import { chmod, open, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createBarrier } from '../barrier/barrier.ts';
+import { openBarrierFor } from '../barrier/open-barrier.ts';
+import type { Store } from '../store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+
+const run = promisify(execFile);
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const PACKAGE = new URL('../storage.ts', import.meta.url).href;
+const OPEN_AND_SAY_CODE = `
+  const [, url, file] = process.argv;
+  const { createBarrier, openSqliteStore } = await import(url);
+  await openSqliteStore({ file, barrier: createBarrier() }).catch(({ code }) => console.log(code));`;
+const refusal = (code: string) => expect.objectContaining({ code });
+
+let folder: TemporaryDirectory;
+let file: string;
+beforeEach(async () => {
+  folder = await temporaryDirectory();
+  file = join(folder.path, 'store.db');
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+
+const openStore = async (): Promise<Store> => {
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file, barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(2));
+  return store;
+};
+
+const fill = async (store: Store, count: number, valueBytes = 2000): Promise<void> => {
+  for (let n = 0; n < count; n += 1)
+    await store.transact((tx) => tx.write(`shared/${n}`, new Uint8Array(valueBytes).fill(n)));
+};
+
+describe('a SQLite store', () => {
+  test('is refused while another one has the file open', async () => {
+    const store = await openStore();
+    await expect(openStore()).rejects.toThrow(refusal('storage.unavailable'));
+    await store.close();
+  });
+
+  test('is refused in a folder that does not exist', async () => {
+    file = join(folder.path, 'missing', 'store.db');
+    await expect(openStore()).rejects.toThrow(refusal('storage.unavailable'));
+  });
+
+  test('is refused when its format is of another version of Keelson', async () => {
+    const store = await openStore();
+    await store.close();
+    const database = new DatabaseSync(file);
+    database.exec('UPDATE head SET format = format + 1');
+    database.close();
+    const before = await readFile(file);
+    await expect(openStore()).rejects.toThrow(refusal('storage.unknown_format'));
+    expect(await readFile(file)).toEqual(before);
+  });
+
+  test('is refused when the file is something else, which stays as it is', async () => {
+    const text = 'not a database, but long enough to be looked at as one. '.repeat(20);
+    await writeFile(file, text);
+    await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
+    expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  test('says which page is damaged instead of serving it', async () => {
+    const store = await openStore();
+    await fill(store, 200);
+    await store.close();
+    const handle = await open(file, 'r+');
+    const { size } = await handle.stat();
+    for (let at = 3 * 8192; at < size; at += 8192)
+      await handle.write(new Uint8Array(512).fill(0xff), 0, 512, at);
+    await handle.close();
+    const reading = async () => {
+      const damaged = await openStore();
+      try {
+        return await damaged.scan('shared/');
+      } finally {
+        await damaged.close();
+      }
+    };
+    await expect(reading()).rejects.toThrow(refusal('storage.corrupt'));
+  });
+
+  test('in a folder it may not write is refused, and nothing is changed', async () => {
+    const store = await openStore();
+    await fill(store, 3);
+    await store.close();
+    await chmod(file, 0o444);
+    await chmod(folder.path, 0o555);
+    const before = await readFile(file);
+    // Root may write anywhere, so another user tries.
+    const { stdout } = await run(
+      process.execPath,
+      ['--input-type=module', '--eval', OPEN_AND_SAY_CODE, PACKAGE, file],
+      { ...(process.getuid?.() === 0 && NOBODY) },
+    );
+    expect(stdout.trim()).toBe('storage.read_only');
+    expect(await readFile(file)).toEqual(before);
+  });
+});

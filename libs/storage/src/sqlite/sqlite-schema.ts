@@ -1,0 +1,40 @@
+import { STORE_FORMAT } from '../backend.ts';
+import { PROJECTION_VERSIONS_TABLE } from '../projections/projection-sql.ts';
+
+/**
+ * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table; a rowid
+ * table keeps them out of the inner pages of the tree over paths. `subpage` and `leaf` are those of the
+ * record's Merkle tree, NULL where it is in none.
+ */
+export const SQLITE_SCHEMA = `
+${PROJECTION_VERSIONS_TABLE};
+CREATE TABLE IF NOT EXISTS head (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  format INTEGER NOT NULL,
+  sequence INTEGER NOT NULL,
+  log_bytes INTEGER NOT NULL,
+  tree_position INTEGER NOT NULL
+);
+INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
+  VALUES (1, ${STORE_FORMAT}, 0, 0, 0);
+CREATE TABLE IF NOT EXISTS record (
+  path TEXT NOT NULL UNIQUE,
+  version INTEGER NOT NULL,
+  subpage INTEGER,
+  leaf BLOB,
+  stored BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS record_subpage ON record (subpage);
+CREATE TABLE IF NOT EXISTS wal (
+  sequence INTEGER PRIMARY KEY,
+  committed_at_ms INTEGER NOT NULL,
+  end_bytes INTEGER NOT NULL,
+  operations BLOB NOT NULL
+);
+CREATE TABLE IF NOT EXISTS tree_page (
+  tree TEXT NOT NULL,
+  page INTEGER NOT NULL,
+  subpage_digests BLOB NOT NULL,
+  PRIMARY KEY (tree, page)
+);
+`;

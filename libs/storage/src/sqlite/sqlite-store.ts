@@ -1,0 +1,96 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type Clock, systemClock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import { requireFormat } from '../backend.ts';
+import type { Barrier } from '../barrier/barrier.ts';
+import type { Projection } from '../projections/projection.ts';
+import { RecordStore } from '../record-store.ts';
+import type { Store } from '../store.ts';
+import { Wakeup } from '../wal/wakeup.ts';
+import { SqliteBackend } from './sqlite-backend.ts';
+import { fromSqliteError } from './sqlite-errors.ts';
+import { SQLITE_SCHEMA } from './sqlite-schema.ts';
+
+const PAGE_BYTES = 8192;
+const PAGE_CACHE_KIB = 65_536;
+const MAPPED_BYTES = 1_073_741_824;
+const RECORD_CACHE_BYTES = 33_554_432;
+
+export interface SqliteStoreOptions {
+  readonly file: string;
+  readonly barrier: Barrier;
+  readonly clock?: Clock;
+  readonly projections?: readonly Projection[];
+  /** Memory for decrypted records. */
+  readonly cacheBytes?: number;
+}
+
+/**
+ * Opens or creates the store in `file`, for this process alone.
+ * @throws KeelsonError `storage.unavailable` (in use, cannot be opened), `storage.read_only`,
+ *   `storage.corrupt`, `storage.full`, `storage.unknown_format`
+ */
+export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Store> => {
+  const {
+    file,
+    barrier,
+    clock = systemClock,
+    projections = [],
+    cacheBytes = RECORD_CACHE_BYTES,
+  } = options;
+  const backend = openBackend(file);
+  return new RecordStore(
+    { backend, barrier, clock, projections, cacheBytes, grown: new Wakeup() },
+    backend.headSequence(),
+  );
+};
+
+const openBackend = (file: string): SqliteBackend => {
+  requireWritable(dirname(file));
+  if (existsSync(file)) requireWritable(file);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file);
+    // Exclusive: no second process can write behind the head this one keeps in memory.
+    database.exec(`
+      PRAGMA page_size = ${PAGE_BYTES};
+      PRAGMA locking_mode = EXCLUSIVE;
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = OFF;
+      PRAGMA wal_autocheckpoint = 0;
+      PRAGMA cache_size = -${PAGE_CACHE_KIB};
+      PRAGMA mmap_size = ${MAPPED_BYTES}`);
+    requireKnownFormat(database);
+    database.exec(SQLITE_SCHEMA);
+    return new SqliteBackend(database, file);
+  } catch (error) {
+    database?.close();
+    throw fromSqliteError(error);
+  }
+};
+
+/** Before anything is written to the tables, which may be those of another version of Keelson. */
+const requireKnownFormat = (database: DatabaseSync): void => {
+  const columns = database.prepare("SELECT name FROM pragma_table_info('head')").all();
+  if (columns.length === 0) return;
+  const format = columns.some(({ name }) => name === 'format')
+    ? Number(database.prepare('SELECT format FROM head').get()?.['format'])
+    : 1;
+  requireFormat(format);
+};
+
+/** SQLite says of all of these only that it cannot open the file. */
+const requireWritable = (path: string): void => {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    throw new KeelsonError(
+      isMissing ? 'storage.unavailable' : 'storage.read_only',
+      {},
+      { cause: error },
+    );
+  }
+};

@@ -1,0 +1,161 @@
+/**
+ * One run of a transaction's body: reads go to the store and are remembered with the position they were
+ * made at, writes stay here until the commit, and reads see them. The run is current as long as nothing
+ * it read, and nothing below a prefix it listed, has changed since.
+ */
+import { KeelsonError } from '@keelson/errors';
+import { listNames } from '../listing.ts';
+import {
+  comparePaths,
+  type PathRange,
+  rangeBelow,
+  requirePrefix,
+  requireRecordPath,
+  scopeOf,
+} from '../record-path.ts';
+import type { RecordReader } from '../record-reader.ts';
+import type { ListOptions, StoredRecord, Transaction, WalOperation } from '../store.ts';
+
+export const MAX_VALUE_BYTES = 4 * 1024 * 1024;
+export const MAX_TRANSACTION_BYTES = 16 * 1024 * 1024;
+
+/** Version of a record that its own transaction has written and not yet committed. */
+export const UNCOMMITTED = 0;
+
+export class BufferedTransaction implements Transaction {
+  readonly #reader: RecordReader;
+  /** Paths and prefixes read, with the position of the first read. */
+  readonly #readAt = new Map<string, number>();
+  readonly #writes = new Map<string, Uint8Array | undefined>();
+  readonly #stored = new Map<string, WalOperation>();
+  #bytes = 0;
+  #isOpen = true;
+
+  constructor(reader: RecordReader) {
+    this.#reader = reader;
+  }
+
+  get writes(): ReadonlyMap<string, Uint8Array | undefined> {
+    return this.#writes;
+  }
+
+  /** Of all records it changes. */
+  get paths(): readonly string[] {
+    return [...this.#stored.keys(), ...this.#writes.keys()];
+  }
+
+  /** What it changes, as it is to be stored. */
+  operations(encrypt: (path: string, value: Uint8Array) => Uint8Array): readonly WalOperation[] {
+    const written = Array.from(this.#writes, ([path, value]) => ({
+      path,
+      stored: value === undefined || scopeOf(path) === 'node' ? value : encrypt(path, value),
+    }));
+    return [...this.#stored.values(), ...written];
+  }
+
+  /** A change as another store encrypted it, which reads of this transaction do not see. */
+  putStored(operation: WalOperation): void {
+    requireRecordPath(operation.path);
+    this.#stored.set(operation.path, operation);
+  }
+
+  /** Whether everything read is still as it was at the reader's position. */
+  isCurrent(): boolean {
+    for (const [key, position] of this.#readAt)
+      if (this.#reader.changes.hasChangedSince(key, position)) return false;
+    return true;
+  }
+
+  /** Whether something read is not on disk yet. */
+  hasReadUndurable(): boolean {
+    for (const key of this.#readAt.keys()) if (this.#reader.isUndurable(key)) return true;
+    return false;
+  }
+
+  /** Ends the run: a body that goes on using it after it returned is a bug. */
+  end(): void {
+    this.#isOpen = false;
+  }
+
+  async read(path: string): Promise<StoredRecord | undefined> {
+    requireRecordPath(path);
+    if (this.#writes.has(path)) {
+      const value = this.#writes.get(path);
+      return value && { path, value, version: UNCOMMITTED };
+    }
+    return this.#reader.read(path, await this.#track(path));
+  }
+
+  async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {
+    requirePrefix(prefix);
+    await this.#track(prefix);
+    return listNames((range, limit) => this.#listPaths(range, limit), prefix, options);
+  }
+
+  async scan(prefix: string, options: ListOptions = {}): Promise<readonly StoredRecord[]> {
+    requirePrefix(prefix);
+    await this.#track(prefix);
+    const { after, limit = Number.POSITIVE_INFINITY } = options;
+    const range = rangeBelow(prefix, after);
+    const written = this.#writtenIn(range);
+    const stored = await this.#reader.scan(range, limit + written.length);
+    return stored
+      .filter(({ path }) => !this.#writes.has(path))
+      .concat(
+        written.flatMap((path) => {
+          const value = this.#writes.get(path);
+          return value === undefined ? [] : [{ path, value, version: UNCOMMITTED }];
+        }),
+      )
+      .sort((a, b) => comparePaths(a.path, b.path))
+      .slice(0, limit);
+  }
+
+  write(path: string, value: Uint8Array): void {
+    if (value.length > MAX_VALUE_BYTES)
+      throw new KeelsonError('storage.too_large', { what: 'record', limitBytes: MAX_VALUE_BYTES });
+    this.#put(path, value);
+  }
+
+  delete(path: string): void {
+    this.#put(path, undefined);
+  }
+
+  #put(path: string, value: Uint8Array | undefined): void {
+    if (!this.#isOpen) throw new Error('a transaction is used after its body has returned');
+    requireRecordPath(path);
+    this.#bytes += (value?.length ?? 0) - (this.#writes.get(path)?.length ?? 0);
+    if (this.#bytes > MAX_TRANSACTION_BYTES)
+      throw new KeelsonError('storage.too_large', {
+        what: 'transaction',
+        limitBytes: MAX_TRANSACTION_BYTES,
+      });
+    this.#writes.set(path, value);
+  }
+
+  async #track(pathOrPrefix: string): Promise<number> {
+    const position = await this.#reader.refresh();
+    if (!this.#readAt.has(pathOrPrefix)) this.#readAt.set(pathOrPrefix, position);
+    return position;
+  }
+
+  #writtenIn({ from, to }: PathRange): string[] {
+    return [...this.#writes.keys()].filter(
+      (path) => comparePaths(path, from) >= 0 && comparePaths(path, to) < 0,
+    );
+  }
+
+  /**
+   * Stored and written paths as one ordered page. As many more are read as could be dropped, so what
+   * is written past the end of a full page never slips in before paths that were not read.
+   */
+  async #listPaths(range: PathRange, limit: number): Promise<readonly string[]> {
+    const written = this.#writtenIn(range);
+    const stored = await this.#reader.listPaths(range, limit + written.length);
+    return stored
+      .filter((path) => !this.#writes.has(path))
+      .concat(written.filter((path) => this.#writes.get(path) !== undefined))
+      .sort(comparePaths)
+      .slice(0, limit);
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Group commit. Transactions that finished their bodies wait here; all that wait when the previous
+ * group is on disk become one database transaction with one flush, each with its own log entry. Who was
+ * refused most often goes first, so a contended record is passed on in turn.
+ */
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
+import type { Backend, Batch, RowChange } from '../backend.ts';
+import { digestRecord, treeTypeOf } from '../merkle/record-digest.ts';
+import type { Projector } from '../projections/projector.ts';
+import type { RecordReader } from '../record-reader.ts';
+import type { WalEntry, WalOperation } from '../store.ts';
+import type { BufferedTransaction } from './buffered-transaction.ts';
+
+const MAX_GROUP_SIZE = 256;
+const MAX_GROUP_BYTES = 16 * 1024 * 1024;
+
+export interface CommitRequest {
+  readonly transaction: BufferedTransaction;
+  /** What is written, as it is stored. */
+  readonly operations: readonly WalOperation[];
+  /** The values of `operations` as far as they are known decrypted. */
+  readonly values: ReadonlyMap<string, Uint8Array | undefined>;
+  /** How often it was refused before. */
+  readonly refusals: number;
+}
+
+interface Waiting extends CommitRequest {
+  readonly settle: (isCommitted: boolean) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+interface Accepted {
+  readonly waiting: Waiting;
+  readonly entry: WalEntry;
+}
+
+export interface CommitQueueOptions {
+  readonly backend: Backend;
+  readonly reader: RecordReader;
+  readonly clock: Clock;
+  readonly projector: Projector;
+  /** Called when the durable position has moved. */
+  readonly onDurable: () => void;
+}
+
+export class CommitQueue {
+  readonly #options: CommitQueueOptions;
+  #waiting: Waiting[] = [];
+  readonly #jobs: (() => Promise<void>)[] = [];
+  #isRunning = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: CommitQueueOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns once it is on disk: true; or false when something the transaction read has changed
+   * @throws when the database refused the whole group
+   */
+  commit(request: CommitRequest): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    this.#waiting.push({ ...request, settle: resolve, fail: reject });
+    if (!this.#isRunning) void this.#run();
+    return promise;
+  }
+
+  /** Runs `work` while no group is being written. */
+  async exclusively(work: () => Promise<void>): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    this.#jobs.push(() => work().then(done.resolve, done.reject));
+    if (!this.#isRunning) void this.#run();
+    await done.promise;
+  }
+
+  /** Resolves when the group that is being written now, if any, is on disk or has failed. */
+  async flushed(): Promise<void> {
+    await this.#writing;
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    // Whatever else this turn of the event loop brings joins the first group.
+    await setImmediate();
+    while (this.#waiting.length + this.#jobs.length > 0) {
+      const job = this.#jobs.shift();
+      this.#writing = job?.() ?? this.#commitGroup(this.#takeGroup());
+      await this.#writing;
+    }
+    this.#isRunning = false;
+  }
+
+  #takeGroup(): Waiting[] {
+    this.#waiting.sort((a, b) => b.refusals - a.refusals);
+    let count = 0;
+    for (let bytes = 0; count < Math.min(this.#waiting.length, MAX_GROUP_SIZE); count += 1) {
+      for (const { stored } of this.#waiting[count]?.operations ?? []) bytes += stored?.length ?? 0;
+      if (bytes > MAX_GROUP_BYTES && count > 0) break;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  async #commitGroup(group: readonly Waiting[]): Promise<void> {
+    const { backend, reader, onDurable } = this.#options;
+    let accepted: Accepted[] = [];
+    try {
+      await backend.commit({
+        prepare: async (head) => {
+          await reader.catchUp(head);
+          accepted = this.#accept(group, head);
+          return this.#toBatch(accepted);
+        },
+        visible: () => {
+          for (const { waiting, entry } of accepted) reader.applyOwn(entry, waiting.values);
+        },
+      });
+    } catch (error) {
+      // What `accept` noted about the lost group would refuse transactions for nothing.
+      reader.changes.reset(reader.position);
+      for (const { settle, fail } of group)
+        if (hasCode(error, 'storage.conflict')) settle(false);
+        else fail(error);
+      return;
+    }
+    reader.markDurable();
+    const committed = new Set(accepted.map(({ waiting }) => waiting));
+    for (const waiting of group) waiting.settle(committed.has(waiting));
+    onDurable();
+  }
+
+  /** Those that are still current, each seeing the ones before it. */
+  #accept(group: readonly Waiting[], head: number): Accepted[] {
+    const { reader, clock } = this.#options;
+    const committedAtMs = clock.nowMs();
+    const accepted: Accepted[] = [];
+    for (const waiting of group) {
+      if (!waiting.transaction.isCurrent()) continue;
+      const { operations } = waiting;
+      const sequence = head + accepted.length + 1;
+      reader.changes.add(
+        sequence,
+        operations.map(({ path }) => path),
+      );
+      accepted.push({ waiting, entry: { sequence, committedAtMs, operations } });
+    }
+    return accepted;
+  }
+
+  async #toBatch(accepted: readonly Accepted[]): Promise<Batch | undefined> {
+    if (accepted.length === 0) return undefined;
+    const { reader, projector } = this.#options;
+    const changes = new Map<string, RowChange>();
+    const values = new Map<string, Uint8Array | undefined>();
+    const entries: WalEntry[] = [];
+    for (const { waiting, entry } of accepted) {
+      const operations: WalOperation[] = [];
+      for (const { path, stored } of entry.operations) {
+        const isCounted = treeTypeOf(path) !== undefined;
+        const replaced = isCounted ? await this.#leafOf(path, changes.get(path)) : undefined;
+        operations.push({ path, stored, replaced });
+        const digest = isCounted && stored ? digestRecord(path, stored) : undefined;
+        changes.set(
+          path,
+          stored ? { path, stored, version: entry.sequence, digest } : { path, stored },
+        );
+        if (!projector.isConcernedBy(path)) continue;
+        const value = waiting.values.has(path)
+          ? waiting.values.get(path)
+          : stored && (await reader.decryptValue(path, stored));
+        values.set(path, value);
+      }
+      entries.push({ ...entry, operations });
+    }
+    return {
+      entries,
+      changes: [...changes.values()],
+      projected: await projector.changesOf(values),
+    };
+  }
+
+  /** Of the record as the group has left it so far, or as it is stored. */
+  #leafOf(path: string, inGroup: RowChange | undefined) {
+    if (inGroup === undefined) return this.#options.backend.findLeaf(path);
+    return inGroup.stored === undefined ? undefined : inGroup.digest?.leaf;
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * The two Merkle trees of a store, kept by reading its log: each operation says what it replaced, so the
+ * trees cost a commit nothing but that. They are saved now and then with the position they stand at; at
+ * the next start the entries after it are counted again. Without those (pruned, or never saved) they are
+ * counted from the records.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { KeelsonError } from '@keelson/errors';
+import { type Backend, type Snapshot, TREE_START } from '../backend.ts';
+import { checkTrees, type MerkleCorruptionReport } from '../merkle/merkle-check.ts';
+import { compositeRoot, MerkleTree, PAGE_COUNT, SUBPAGES_PER_PAGE } from '../merkle/merkle-tree.ts';
+import {
+  digestRecord,
+  subpageOf,
+  TREE_TYPES,
+  type TreeType,
+  treeTypeOf,
+} from '../merkle/record-digest.ts';
+import { rangeBelow } from '../record-path.ts';
+import type { WalEntry } from '../store.ts';
+
+/** Rows or entries counted in one go; the event loop is free in between. */
+const PAGE_ENTRIES = 200;
+const COUNT_EVERY_ENTRIES = 500;
+/** A crash makes the next start count at most about this many entries again. */
+const SAVE_EVERY_ENTRIES = 20_000;
+
+export interface MerkleTrees {
+  readonly replicated: MerkleTree;
+  readonly local: MerkleTree;
+  /** Newest commit counted. */
+  readonly position: number;
+}
+
+export interface MerkleRoots {
+  /** 40 hexadecimal characters each. */
+  readonly replicated: string;
+  readonly local: string;
+  readonly composite: string;
+}
+
+export interface TreeKeeperOptions {
+  readonly backend: Backend;
+  readonly durableHead: () => Promise<number>;
+  /** Runs work while this replica commits nothing. */
+  readonly exclusively: (work: () => Promise<void>) => Promise<void>;
+}
+
+const newTrees = (): Record<TreeType, MerkleTree> => ({
+  replicated: new MerkleTree(),
+  local: new MerkleTree(),
+});
+
+export class TreeKeeper {
+  readonly #options: TreeKeeperOptions;
+  #trees = newTrees();
+  #position: number | undefined;
+  #savedPosition = TREE_START;
+  #isFollowing = false;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: TreeKeeperOptions) {
+    this.#options = options;
+  }
+
+  /** The trees at the head of this call or later. They go on changing with later calls. */
+  current(): Promise<MerkleTrees> {
+    return this.#inTurn(async () => {
+      const position = await this.#catchUp();
+      return { ...this.#trees, position };
+    });
+  }
+
+  async roots(): Promise<MerkleRoots> {
+    const { replicated, local } = await this.current();
+    const hex = (digest: Uint8Array): string => Buffer.from(digest).toString('hex');
+    return {
+      replicated: hex(replicated.rootDigest()),
+      local: hex(local.rootDigest()),
+      composite: hex(compositeRoot(replicated, local)),
+    };
+  }
+
+  /** Catches up in small steps, and saves when enough has been committed; called after commits. */
+  async follow(headSequence: number): Promise<void> {
+    if (this.#isFollowing || headSequence - (this.#position ?? 0) < COUNT_EVERY_ENTRIES) return;
+    this.#isFollowing = true;
+    try {
+      if (headSequence - this.#savedPosition < SAVE_EVERY_ENTRIES) await this.current();
+      else await this.save();
+    } finally {
+      this.#isFollowing = false;
+    }
+  }
+
+  save(): Promise<void> {
+    return this.#inTurn(async () => {
+      const position = await this.#catchUp();
+      if (position === this.#savedPosition) return;
+      const pages = TREE_TYPES.flatMap((tree) =>
+        this.#trees[tree].takeUnsavedPages().map((page) => ({ tree, ...page })),
+      );
+      const isSaved = await this.#options.backend.saveTrees({
+        expectedPosition: this.#savedPosition,
+        position,
+        pages,
+      });
+      // Another replica saved meanwhile: what it saved is the base of our next save.
+      if (isSaved) this.#savedPosition = position;
+      else await this.#load();
+    });
+  }
+
+  /** Counts everything anew, from the records. */
+  rebuild(): Promise<void> {
+    return this.#inTurn(() => this.#recount());
+  }
+
+  /** Compares the trees with others counted from the records of the same moment; changes nothing. */
+  check(): Promise<MerkleCorruptionReport> {
+    const { backend, exclusively } = this.#options;
+    return this.#inTurn(async () => {
+      await this.#catchUp();
+      const rebuilt = newTrees();
+      await exclusively(() =>
+        backend.readSnapshot(async (snapshot) => {
+          if (!(await this.#countTo(snapshot.headSequence)))
+            throw new KeelsonError('storage.conflict');
+          Object.assign(rebuilt, await countTrees(snapshot));
+        }),
+      );
+      return checkTrees(this.#trees, rebuilt);
+    });
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+
+  async #load(): Promise<void> {
+    const { position, pages } = await this.#options.backend.loadTrees();
+    this.#trees = newTrees();
+    for (const { tree, page, subpageDigests } of pages)
+      this.#trees[tree].restorePage(page, subpageDigests);
+    this.#savedPosition = position;
+    this.#position = position;
+  }
+
+  async #catchUp(): Promise<number> {
+    if (this.#position === undefined) await this.#load();
+    const head = await this.#options.durableHead();
+    while (!(await this.#countTo(head))) await this.#recount();
+    return this.#position ?? head;
+  }
+
+  /** @returns false when entries on the way are no longer kept */
+  async #countTo(head: number): Promise<boolean> {
+    while ((this.#position ?? 0) < head) {
+      const from = this.#position ?? 0;
+      const count = Math.min(PAGE_ENTRIES, head - from);
+      const entries = await this.#options.backend.loadEntries(from, count);
+      if (entries[0]?.sequence !== from + 1) return false;
+      for (const entry of entries) this.#count(entry);
+      await setImmediate();
+    }
+    return true;
+  }
+
+  #count({ sequence, operations }: WalEntry): void {
+    for (const { path, stored, replaced } of operations) {
+      const type = treeTypeOf(path);
+      if (type === undefined) continue;
+      const after = stored && digestRecord(path, stored);
+      this.#trees[type].replace(after?.subpage ?? subpageOf(path), replaced, after?.leaf);
+    }
+    this.#position = sequence;
+  }
+
+  async #recount(): Promise<void> {
+    const { backend, exclusively } = this.#options;
+    await exclusively(() =>
+      backend.readSnapshot(async (snapshot) => {
+        this.#trees = await countTrees(snapshot);
+        this.#position = snapshot.headSequence;
+      }),
+    );
+  }
+}
+
+const countTrees = async (snapshot: Snapshot): Promise<Record<TreeType, MerkleTree>> => {
+  const trees = newTrees();
+  // Pages that are empty now must overwrite saved ones: touching a subpage marks its page.
+  for (let page = 0; page < PAGE_COUNT; page += 1)
+    for (const type of TREE_TYPES) trees[type].recount(page * SUBPAGES_PER_PAGE, []);
+  for (const [type, prefix] of [
+    ['replicated', 'shared/'],
+    ['local', 'local/'],
+  ] as const) {
+    let last: string | undefined;
+    do {
+      const rows = await snapshot.scanRows(rangeBelow(prefix, last), PAGE_ENTRIES);
+      for (const { path, stored } of rows) {
+        const { subpage, leaf } = digestRecord(path, stored);
+        trees[type].replace(subpage, undefined, leaf);
+      }
+      last = rows.at(-1)?.path;
+      await setImmediate();
+    } while (last !== undefined);
+  }
+  return trees;
+};

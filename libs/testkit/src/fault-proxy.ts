@@ -1,0 +1,119 @@
+/**
+ * A TCP proxy that misbehaves as a network does: it delays, holds everything back (a partition: bytes
+ * arrive when it heals, as retransmission makes them), or cuts connections and refuses new ones.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface FaultProxy extends AsyncDisposable {
+  readonly port: number;
+  /** Forwards at once; what was held back goes first. */
+  pass(): void;
+  /** Every chunk arrives `delayMs` later, in both directions. */
+  delay(delayMs: number): void;
+  /** Nothing arrives any more; connections stay. */
+  stall(): void;
+  /** Resets all connections and every new one until `pass`, `delay` or `stall`. */
+  cut(): void;
+  /** Connections that are forwarded now. */
+  readonly connectionCount: number;
+}
+
+class Link {
+  /** Chunks in order with the time at which each may go on. */
+  #queue: { readonly chunk: Buffer; readonly dueMs: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #fault: { readonly delayMs: number };
+
+  constructor(from: Socket, to: Socket, fault: { readonly delayMs: number }) {
+    this.#from = from;
+    this.#to = to;
+    this.#fault = fault;
+    from.on('data', (chunk: Buffer) => {
+      this.#queue.push({ chunk, dueMs: performance.now() + fault.delayMs });
+      this.flush();
+    });
+    to.on('drain', () => from.resume());
+    from.once('close', () => this.#end());
+  }
+
+  /** Sends what is due and sets a timer for the rest. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    if (this.#fault.delayMs === Number.POSITIVE_INFINITY) {
+      this.#from.pause();
+      return;
+    }
+    const nowMs = performance.now();
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
+      const dueMs = Math.min(next.dueMs, nowMs + this.#fault.delayMs);
+      if (dueMs > nowMs) {
+        this.#timer = setTimeout(() => this.flush(), dueMs - nowMs);
+        return;
+      }
+      this.#queue.shift();
+      if (!this.#to.write(next.chunk)) this.#from.pause();
+    }
+    if (!this.#to.writableNeedDrain) this.#from.resume();
+  }
+
+  #end(): void {
+    clearTimeout(this.#timer);
+    for (const { chunk } of this.#queue) this.#to.write(chunk);
+    this.#queue = [];
+    this.#to.end();
+  }
+}
+
+/** Forwards a loopback port of its own to `upstreamPort`. */
+export const startFaultProxy = async (upstreamPort: number): Promise<FaultProxy> => {
+  const fault = { delayMs: 0, isCut: false };
+  const sockets = new Set<Socket>();
+  const links = new Set<Link>();
+  const change = (delayMs: number): void => {
+    fault.delayMs = delayMs;
+    fault.isCut = false;
+    for (const link of links) link.flush();
+  };
+  const server = createServer((client) => {
+    if (fault.isCut) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(upstreamPort, '127.0.0.1');
+    const pair = [new Link(client, upstream, fault), new Link(upstream, client, fault)];
+    for (const link of pair) links.add(link);
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      // The peer of a reset connection is told by its end; the error says nothing more.
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        sockets.delete(socket);
+        for (const link of pair) links.delete(link);
+      });
+    }
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const resetAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    pass: () => change(0),
+    delay: change,
+    stall: () => change(Number.POSITIVE_INFINITY),
+    cut() {
+      fault.isCut = true;
+      resetAll();
+    },
+    get connectionCount() {
+      return sockets.size / 2;
+    },
+    async [Symbol.asyncDispose]() {
+      resetAll();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+};

@@ -1,0 +1,42 @@
+import { findBinary } from './find-binary.ts';
+import { findFreePort } from './free-port.ts';
+import { ServerProcess } from './server-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export interface NatsOptions {
+  readonly jetstream?: boolean;
+}
+
+export interface NatsServer extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  readonly process: ServerProcess;
+}
+
+/** A NATS server on a loopback port of its own; its streams survive `kill` and `restart`. */
+export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> => {
+  const file = await findBinary('nats-server', 'nats-server');
+  const directory = await temporaryDirectory();
+  const port = await findFreePort();
+  const server = new ServerProcess({
+    file,
+    args: [
+      '--addr',
+      '127.0.0.1',
+      '--port',
+      String(port),
+      ...(options.jetstream === true ? ['--jetstream', '--store_dir', directory.path] : []),
+    ],
+    ready: /Server is ready/,
+  });
+  await server.start();
+  return {
+    port,
+    url: `nats://127.0.0.1:${port}`,
+    process: server,
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+};

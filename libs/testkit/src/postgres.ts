@@ -1,0 +1,117 @@
+/**
+ * PostgreSQL refuses to run as root, so root runs it as `nobody`. Making a cluster takes a second: it is
+ * made once per machine and version, and copied.
+ */
+import { execFile } from 'node:child_process';
+import { chown, cp, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { findBinary } from './find-binary.ts';
+import { findFreePort } from './free-port.ts';
+import { ServerProcess } from './server-process.ts';
+
+const run = promisify(execFile);
+
+const NOBODY = { uid: 65_534, gid: 65_534 };
+const unprivileged = process.getuid?.() === 0 ? NOBODY : undefined;
+const DEBIAN_PACKAGE = 'postgresql';
+
+export interface PostgresOptions {
+  /** Server settings by name, over the defaults (fsync is off: no test pulls the plug). */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface PostgresServer extends AsyncDisposable {
+  readonly port: number;
+  /** Of the database `postgres`, as superuser. */
+  readonly connectionString: string;
+  readonly process: ServerProcess;
+  /** Makes an empty database; returns its connection string. */
+  createDatabase(name: string): Promise<string>;
+}
+
+const ownedDirectory = async (): Promise<string> => {
+  const path = await mkdtemp(join(tmpdir(), 'keelson-postgres-'));
+  if (unprivileged !== undefined) await chown(path, unprivileged.uid, unprivileged.gid);
+  return path;
+};
+
+const clusterTemplate = async (): Promise<string> => {
+  const initdb = await findBinary('initdb', DEBIAN_PACKAGE);
+  const { stdout } = await run(initdb, ['--version']);
+  const version =
+    stdout
+      .replaceAll(/[^0-9.]+/g, ' ')
+      .trim()
+      .split(' ')[0] ?? '';
+  const owner = unprivileged?.uid ?? process.getuid?.() ?? 0;
+  const template = join(tmpdir(), `keelson-postgres-template-${version}-${owner}`);
+  const existing = await stat(template).catch(() => undefined);
+  if (existing?.uid === owner) return template;
+  const made = await ownedDirectory();
+  const args = ['--pgdata', made, '--username', 'postgres', '--auth', 'trust', '--no-sync'];
+  await run(initdb, [...args, '--encoding', 'UTF8', '--locale', 'C'], {
+    cwd: tmpdir(),
+    ...unprivileged,
+  });
+  // Renaming fails when another process was faster: then its template is as good.
+  await rename(made, template).catch(() => rm(made, { recursive: true, force: true }));
+  return template;
+};
+
+/** Copies as the user that owns the files, who is not always us. */
+const copyCluster = async (template: string, target: string): Promise<void> => {
+  if (unprivileged === undefined) await cp(template, target, { recursive: true });
+  else await run('cp', ['-a', `${template}/.`, target], { ...unprivileged, cwd: tmpdir() });
+};
+
+/** A PostgreSQL server on a loopback port of its own. */
+export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
+  const file = await findBinary('postgres', DEBIAN_PACKAGE);
+  const folder = await ownedDirectory();
+  await copyCluster(await clusterTemplate(), folder);
+  const port = await findFreePort();
+  const settings: Record<string, string> = {
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    shared_buffers: '32MB',
+    ...options.settings,
+  };
+  const server = new ServerProcess({
+    file,
+    args: [
+      '-D',
+      folder,
+      ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
+    ],
+    ready: /database system is ready to accept connections/,
+    // "Fast": ends sessions instead of waiting for them.
+    stopSignal: 'SIGINT',
+    ...(unprivileged === undefined ? {} : { user: unprivileged }),
+  });
+  await server.start();
+  const connectionString = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  return {
+    port,
+    connectionString,
+    process: server,
+    async createDatabase(name) {
+      const client = new pg.Client({ connectionString });
+      await client.connect();
+      try {
+        await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
+      } finally {
+        await client.end();
+      }
+      return `postgres://postgres@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+    },
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};

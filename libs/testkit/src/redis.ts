@@ -1,0 +1,55 @@
+import { findBinary } from './find-binary.ts';
+import { findFreePort } from './free-port.ts';
+import { ServerProcess } from './server-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+export interface RedisOptions {
+  /** Keeps what it acknowledged over a kill; otherwise every start is empty. */
+  readonly durable?: boolean;
+  /** Follows the server on this port. */
+  readonly replicaOfPort?: number;
+}
+
+export interface RedisServer extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  readonly process: ServerProcess;
+}
+
+/** A Redis server on a loopback port of its own. */
+export const startRedis = async (options: RedisOptions = {}): Promise<RedisServer> => {
+  const file = await findBinary('redis-server', 'redis-server');
+  const directory = await temporaryDirectory();
+  const port = await findFreePort();
+  const settings: Record<string, string> = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir: directory.path,
+    save: '',
+    appendonly: options.durable === true ? 'yes' : 'no',
+    appendfsync: 'always',
+    'repl-diskless-sync-delay': '0',
+  };
+  const replication =
+    options.replicaOfPort === undefined
+      ? []
+      : ['--replicaof', '127.0.0.1', String(options.replicaOfPort)];
+  const server = new ServerProcess({
+    file,
+    args: [
+      ...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, value]),
+      ...replication,
+    ],
+    ready: /Ready to accept connections/,
+  });
+  await server.start();
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    process: server,
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+};

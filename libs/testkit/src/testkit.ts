@@ -1,0 +1,9 @@
+export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
+export { findBinary } from './find-binary.ts';
+export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
+export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
+export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
+export { propertySettings } from './property-settings.ts';
+export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
+export type { ServerProcess } from './server-process.ts';
+export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';

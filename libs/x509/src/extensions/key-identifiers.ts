@@ -1,0 +1,29 @@
+/** Subject and authority key identifiers (RFC 5280 §4.2.1.1, §4.2.1.2). */
+import { hash } from 'node:crypto';
+import { DerReader } from '../der/der-reader.ts';
+import { contextTag, octetString, sequence, TAG } from '../der/der-types.ts';
+import { primitive } from '../der/der-writer.ts';
+import { EXTENSION, type Extension, extension } from './extension.ts';
+
+/** Octets of the subjectPublicKey BIT STRING, over which identifiers of keys are made. */
+export const publicKeyOctets = (publicKeyDer: Uint8Array): Uint8Array => {
+  const spki = new DerReader(publicKeyDer).enter();
+  spki.read(TAG.sequence);
+  return spki.readBitString();
+};
+
+/** Method 1: SHA-1 over the octets of the public key. An identifier, not a signature. */
+export const keyIdentifierOf = (publicKeyDer: Uint8Array): Uint8Array =>
+  hash('sha1', publicKeyOctets(publicKeyDer), 'buffer');
+
+export const subjectKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
+  extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifier));
+
+export const authorityKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
+  extension(
+    EXTENSION.authorityKeyIdentifier,
+    sequence(primitive(contextTag(0, 'primitive'), keyIdentifier)),
+  );
+
+export const parseSubjectKeyIdentifier = (value: Uint8Array): Uint8Array =>
+  new DerReader(value).read(TAG.octetString).content;

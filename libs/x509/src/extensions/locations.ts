@@ -1,0 +1,37 @@
+/** Where more is found: authority information access and CRL distribution points (RFC 5280 §4.2.1.13, §4.2.2.1). */
+import { contextTag, explicit, sequence } from '../der/der-types.ts';
+import { constructed, type Der } from '../der/der-writer.ts';
+import { objectIdentifier } from '../der/object-identifier.ts';
+import { generalName } from '../names/general-name.ts';
+import { EXTENSION, type Extension, extension } from './extension.ts';
+
+const OCSP_METHOD = '1.3.6.1.5.5.7.48.1';
+const CA_ISSUERS_METHOD = '1.3.6.1.5.5.7.48.2';
+
+const uri = (value: string): Der => generalName({ kind: 'uri', value });
+
+export const authorityInformationAccess = (
+  ocspUrls: readonly string[],
+  issuerUrls: readonly string[],
+): Extension =>
+  extension(
+    EXTENSION.authorityInformationAccess,
+    sequence(
+      ...ocspUrls.map((url) => sequence(objectIdentifier(OCSP_METHOD), uri(url))),
+      ...issuerUrls.map((url) => sequence(objectIdentifier(CA_ISSUERS_METHOD), uri(url))),
+    ),
+  );
+
+/** One DistributionPoint per URL, each with a fullName of one URI. */
+const distributionPoints = (urls: readonly string[]): Der =>
+  sequence(
+    ...urls.map((url) =>
+      sequence(explicit(0, constructed(contextTag(0, 'constructed'), [uri(url)]))),
+    ),
+  );
+
+export const crlDistributionPoints = (urls: readonly string[]): Extension =>
+  extension(EXTENSION.crlDistributionPoints, distributionPoints(urls));
+
+export const freshestCrl = (urls: readonly string[]): Extension =>
+  extension(EXTENSION.freshestCrl, distributionPoints(urls));

@@ -1,0 +1,199 @@
+/** Signature algorithms: their AlgorithmIdentifiers (RFC 3279, 4055, 5758, 8410) and their node:crypto form. */
+import {
+  constants,
+  createPublicKey,
+  sign as cryptoSign,
+  verify as cryptoVerify,
+  type KeyObject,
+} from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import { derNull, explicit, integer, sequence } from '../der/der-types.ts';
+import { type Der, encodeDer } from '../der/der-writer.ts';
+import { objectIdentifier } from '../der/object-identifier.ts';
+import type { KeyAlgorithm } from './key-algorithm.ts';
+
+type HashBits = 256 | 384 | 512;
+export type SignatureScheme = `${'rsa' | 'rsa-pss' | 'ecdsa'}-sha${HashBits}` | 'ed25519';
+
+interface SchemeMeaning {
+  readonly keyType: KeyAlgorithm['type'];
+  /** undefined: the algorithm hashes by itself. */
+  readonly digest: `sha${HashBits}` | undefined;
+  readonly pss: boolean;
+  /** AlgorithmIdentifier, DER. */
+  readonly identifier: Uint8Array;
+}
+
+const HASH_OIDS: Readonly<Record<HashBits, string>> = {
+  256: '2.16.840.1.101.3.4.2.1',
+  384: '2.16.840.1.101.3.4.2.2',
+  512: '2.16.840.1.101.3.4.2.3',
+};
+const RSA_OIDS: Readonly<Record<HashBits, string>> = {
+  256: '1.2.840.113549.1.1.11',
+  384: '1.2.840.113549.1.1.12',
+  512: '1.2.840.113549.1.1.13',
+};
+const ECDSA_OIDS: Readonly<Record<HashBits, string>> = {
+  256: '1.2.840.10045.4.3.2',
+  384: '1.2.840.10045.4.3.3',
+  512: '1.2.840.10045.4.3.4',
+};
+const RSA_PSS_OID = '1.2.840.113549.1.1.10';
+const MGF1_OID = '1.2.840.113549.1.1.8';
+
+/** RFC 4055 §3.1: the salt is as long as the hash; trailerField has its default. */
+const pssIdentifier = (bits: HashBits): Der => {
+  const hash = sequence(objectIdentifier(HASH_OIDS[bits]), derNull());
+  return sequence(
+    objectIdentifier(RSA_PSS_OID),
+    sequence(
+      explicit(0, hash),
+      explicit(1, sequence(objectIdentifier(MGF1_OID), hash)),
+      explicit(2, integer(bits / 8)),
+    ),
+  );
+};
+
+const hashed = (bits: HashBits): Record<string, SchemeMeaning> => ({
+  [`rsa-sha${bits}`]: {
+    keyType: 'rsa',
+    digest: `sha${bits}`,
+    pss: false,
+    identifier: encodeDer(sequence(objectIdentifier(RSA_OIDS[bits]), derNull())),
+  },
+  [`rsa-pss-sha${bits}`]: {
+    keyType: 'rsa',
+    digest: `sha${bits}`,
+    pss: true,
+    identifier: encodeDer(pssIdentifier(bits)),
+  },
+  [`ecdsa-sha${bits}`]: {
+    keyType: 'ec',
+    digest: `sha${bits}`,
+    pss: false,
+    identifier: encodeDer(sequence(objectIdentifier(ECDSA_OIDS[bits]))),
+  },
+});
+
+const SCHEMES = {
+  ...hashed(256),
+  ...hashed(384),
+  ...hashed(512),
+  ed25519: {
+    keyType: 'ed25519',
+    digest: undefined,
+    pss: false,
+    identifier: encodeDer(sequence(objectIdentifier('1.3.101.112'))),
+  },
+} as Record<SignatureScheme, SchemeMeaning>;
+
+export const SIGNATURE_SCHEMES = Object.keys(SCHEMES) as readonly SignatureScheme[];
+
+/** AlgorithmIdentifier, DER. */
+export const algorithmIdentifier = (scheme: SignatureScheme): Uint8Array =>
+  SCHEMES[scheme].identifier;
+
+/**
+ * The scheme whose AlgorithmIdentifier these bytes are.
+ * @throws KeelsonError `request.invalid` for others, SHA-1 among them
+ */
+export const schemeOfIdentifier = (identifierDer: Uint8Array): SignatureScheme => {
+  const found = SIGNATURE_SCHEMES.find((scheme) =>
+    Buffer.from(SCHEMES[scheme].identifier).equals(identifierDer),
+  );
+  if (found === undefined)
+    throw new KeelsonError('request.invalid', { text: 'unsupported signature algorithm' });
+  return found;
+};
+
+export const keyTypeOfScheme = (scheme: SignatureScheme): KeyAlgorithm['type'] =>
+  SCHEMES[scheme].keyType;
+
+export interface SchemeChoice {
+  /** Hash size for RSA keys: 256, 384, 512; 0 for 256. EC keys fix it by their curve. */
+  readonly signatureBits?: number;
+  readonly usePss?: boolean;
+}
+
+/**
+ * The scheme a key signs with.
+ * @throws KeelsonError `request.invalid` for a hash size that does not exist
+ */
+export const chooseSignatureScheme = (
+  key: KeyAlgorithm,
+  { signatureBits = 0, usePss = false }: SchemeChoice = {},
+): SignatureScheme => {
+  if (![0, 256, 384, 512].includes(signatureBits))
+    throw new KeelsonError('request.invalid', {
+      text: `unsupported hash signature algorithm: ${signatureBits}`,
+    });
+  switch (key.type) {
+    case 'ed25519':
+      return 'ed25519';
+    case 'ec':
+      return key.bits === 521 ? 'ecdsa-sha512' : key.bits === 384 ? 'ecdsa-sha384' : 'ecdsa-sha256';
+    case 'rsa':
+      return `${usePss ? 'rsa-pss' : 'rsa'}-sha${(signatureBits || 256) as HashBits}`;
+  }
+};
+
+const keyInput = (scheme: SignatureScheme, key: KeyObject) =>
+  SCHEMES[scheme].pss
+    ? {
+        key,
+        padding: constants.RSA_PKCS1_PSS_PADDING,
+        saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
+      }
+    : key;
+
+/** Beyond this many bytes even hashing belongs on the thread pool. */
+const MAX_INLINE_BYTES = 64 * 1024;
+
+/** A private key together with how it signs. */
+export interface Signer {
+  readonly scheme: SignatureScheme;
+  /** Octets of the signature BIT STRING. */
+  sign(data: Uint8Array): Uint8Array | Promise<Uint8Array>;
+}
+
+/** A signer from a private key. RSA signs on the thread pool; EC and Ed25519 take less than the trip there. */
+export const createSigner = (privateKey: KeyObject, scheme: SignatureScheme): Signer => {
+  const { digest, keyType } = SCHEMES[scheme];
+  const key = keyInput(scheme, privateKey);
+  return {
+    scheme,
+    sign: (data) =>
+      keyType !== 'rsa' && data.byteLength <= MAX_INLINE_BYTES
+        ? cryptoSign(digest, data, key)
+        : new Promise((resolve, reject) => {
+            cryptoSign(digest, data, key, (error, signature) =>
+              error ? reject(error) : resolve(signature),
+            );
+          }),
+  };
+};
+
+/** True when the signature over `data` was made by the key to `publicKeyDer` (SubjectPublicKeyInfo). */
+export const verifySignature = (
+  scheme: SignatureScheme,
+  publicKeyDer: Uint8Array,
+  data: Uint8Array,
+  signature: Uint8Array,
+): boolean => {
+  const key = parsePublicKey(publicKeyDer);
+  if (key.asymmetricKeyType !== SCHEMES[scheme].keyType) return false;
+  return cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
+};
+
+/**
+ * A public key from SubjectPublicKeyInfo.
+ * @throws KeelsonError `pki.malformed`
+ */
+export const parsePublicKey = (publicKeyDer: Uint8Array): KeyObject => {
+  try {
+    return createPublicKey({ key: Buffer.from(publicKeyDer), format: 'der', type: 'spki' });
+  } catch (cause) {
+    throw new KeelsonError('pki.malformed', { text: 'malformed public key' }, { cause });
+  }
+};
