@@ -1,0 +1,156 @@
+/**
+ * The audit devices of the cluster as this process writes to them. With at least one device enabled, a
+ * request is served, and its answer given, only after one of them has accepted the entry.
+ */
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import type { AccessDefinition, AuditDevice } from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
+import { type AuditSink, openAuditSink } from './audit-sink.ts';
+import {
+  type AuditedAnswer,
+  type AuditedExchange,
+  buildRequestEntry,
+  buildResponseEntry,
+  type EntryRules,
+  type Json,
+} from './domain/audit-entry.ts';
+
+interface OpenDevice {
+  readonly device: AuditDevice;
+  readonly rules: EntryRules;
+  readonly prefix: string;
+  readonly sink: AuditSink;
+}
+
+export interface AuditLog {
+  /** Follows the devices of a generation. @returns whether requests must be recorded */
+  follow(generation: number): Promise<boolean>;
+  /** @throws KeelsonError `audit.not_recorded` */
+  request(exchange: AuditedExchange): Promise<void>;
+  /** @throws KeelsonError `audit.not_recorded` */
+  response(exchange: AuditedExchange, answer: AuditedAnswer): Promise<void>;
+  /**
+   * Writes an entry to a device that is about to be enabled.
+   * @throws KeelsonError `request.invalid` when it does not accept it
+   */
+  tryDevice(device: AuditDevice): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface AuditLogParts {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onRefused: () => void;
+  /** False: an exchange goes on although no device accepted its entry, which is logged. */
+  readonly isRequired: boolean;
+}
+
+const MAX_FETCHES = 3;
+
+/** What a device is tried with. */
+const TRIAL: AuditedExchange = {
+  requestId: '',
+  operation: 'update',
+  path: 'sys/audit/test',
+  remoteAddress: '',
+  namespace: { id: 'root', path: '' },
+  mountType: 'system',
+  mountAccessor: '',
+  caller: undefined,
+  data: undefined,
+  plainRequestKeys: [],
+  plainResponseKeys: [],
+};
+
+const toLine = (prefix: string, entry: Json): string => `${prefix}${JSON.stringify(entry)}\n`;
+
+const openDevice = (device: AuditDevice): OpenDevice => {
+  const { options } = device;
+  return {
+    device,
+    rules: {
+      key: device.salt,
+      isRaw: options['log_raw'] === 'true',
+      hidesAccessors: options['hmac_accessor'] !== 'false',
+      elidesLists: options['elide_list_responses'] === 'true',
+    },
+    prefix: options['prefix'] ?? '',
+    sink: openAuditSink(device.type, options),
+  };
+};
+
+export const createAuditLog = (parts: AuditLogParts): AuditLog => {
+  const { access, clock, logger, onRefused, isRequired } = parts;
+  let generation = 0;
+  let devices: readonly OpenDevice[] = [];
+  let fetching: Promise<void> | undefined;
+
+  const fetchDevices = async (): Promise<void> => {
+    const list = await access.auditDevices({});
+    const former = devices;
+    if (list.generation < generation) return;
+    devices = list.devices.map(openDevice);
+    generation = list.generation;
+    for (const { sink } of former) await sink.close();
+  };
+
+  const record = async (
+    kind: 'request' | 'response',
+    build: (rules: EntryRules, time: string) => Json,
+  ): Promise<void> => {
+    const time = new Date(clock.nowMs()).toISOString();
+    const results = await Promise.allSettled(
+      devices.map(({ rules, prefix, sink }) => sink.write(toLine(prefix, build(rules, time)))),
+    );
+    results.forEach((result, index) => {
+      if (result.status === 'rejected')
+        logger.error(
+          { err: result.reason as unknown, device: devices[index]?.device.path },
+          'audit device did not accept an entry',
+        );
+    });
+    if (results.length > 0 && results.every(({ status }) => status === 'rejected')) {
+      onRefused();
+      if (isRequired) throw new KeelsonError('audit.not_recorded', { kind });
+    }
+  };
+
+  return {
+    follow: async (current) => {
+      // 0: no device was ever enabled, or sys is sealed and serves nothing that devices record.
+      if (current === 0) return false;
+      // A fetch that was under way may have been answered before the change, or by a lagging replica.
+      for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {
+        fetching ??= fetchDevices().finally(() => {
+          fetching = undefined;
+        });
+        await fetching;
+      }
+      if (generation < current) throw new KeelsonError('audit.not_recorded', { kind: 'request' });
+      return devices.length > 0;
+    },
+    request: (exchange) =>
+      record('request', (rules, time) => buildRequestEntry(exchange, rules, time)),
+    response: (exchange, answer) =>
+      record('response', (rules, time) => buildResponseEntry(exchange, answer, rules, time)),
+    tryDevice: async (device) => {
+      const { sink, prefix, rules } = openDevice(device);
+      const time = new Date(clock.nowMs()).toISOString();
+      try {
+        await sink.write(toLine(prefix, buildRequestEntry(TRIAL, rules, time)));
+      } catch (cause) {
+        const reason = cause instanceof Error ? cause.message : 'unknown';
+        const text = `the audit device cannot be written to: ${reason}`;
+        throw new KeelsonError('request.invalid', { text }, { cause });
+      } finally {
+        await sink.close();
+      }
+    },
+    close: async () => {
+      for (const { sink } of devices) await sink.close();
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/** Puts an exchange on record: the request before it is served, the answer before it is given. */
+import type { EdgeBody, EdgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { AuditContext, AuditDevice } from '@keelson/proto/sys/v1/access';
+import { isJsonObject } from '@keelson/secrets-api';
+import type { Exchange } from '../proxy/exchange.ts';
+import { responseBytes } from '../proxy/response-body.ts';
+import type { AuditLog } from './audit-log.ts';
+import type { AuditedCaller, AuditedExchange, Json } from './domain/audit-entry.ts';
+
+export interface RecordedExchange {
+  readonly exchange: Exchange;
+  /** Below the server's root: "pki/issue/web", "api/v2/organizations". */
+  readonly path: string;
+  /** Already in memory; absent where neither it nor the answer's content is put on record. */
+  readonly body: EdgeBody | undefined;
+  readonly principal?: Principal | undefined;
+  readonly context: AuditContext | undefined;
+}
+
+export interface AuditRecorder {
+  isEnabled(generation: number): Promise<boolean>;
+  /** @throws KeelsonError `request.invalid` when a device that is to be enabled accepts nothing */
+  tryDevice(device: AuditDevice): Promise<void>;
+  /** @throws what `serve` throws; KeelsonError `audit.not_recorded` in place of an answer */
+  record(recorded: RecordedExchange, serve: () => Promise<EdgeResponse>): Promise<EdgeResponse>;
+}
+
+const OPERATIONS: Readonly<Record<string, string>> = {
+  GET: 'read',
+  HEAD: 'header',
+  LIST: 'list',
+  POST: 'update',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+const parseJson = (bytes: Uint8Array): Json | undefined => {
+  if (bytes.byteLength === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as Json;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Body and query parameters: both are what the caller gave. */
+const requestData = (body: Uint8Array, query: string): Json | undefined => {
+  const document = parseJson(body);
+  if (query === '') return document;
+  const parameters = Object.fromEntries(new URLSearchParams(query));
+  return isJsonObject(document)
+    ? { ...parameters, ...(document as object) }
+    : (document ?? parameters);
+};
+
+const callerOf = ({ principal, context }: RecordedExchange): AuditedCaller | undefined => {
+  if (context?.caller !== undefined) return context.caller;
+  return principal === undefined
+    ? undefined
+    : {
+        accessor: principal.tokenId,
+        tokenHash: '',
+        displayName: principal.displayName,
+        policies: [],
+        entityId: principal.id,
+        tokenType: principal.kind,
+      };
+};
+
+const toAudited = async (recorded: RecordedExchange): Promise<AuditedExchange> => {
+  const { exchange, path, body, context } = recorded;
+  const { head } = exchange;
+  return {
+    requestId: head.requestId,
+    operation: OPERATIONS[head.method] ?? head.method.toLowerCase(),
+    path,
+    remoteAddress: head.remoteAddress,
+    namespace: context?.namespace ?? { id: 'root', path: '' },
+    mountType: context?.mountType ?? '',
+    mountAccessor: context?.mountAccessor ?? '',
+    caller: callerOf(recorded),
+    data: requestData(
+      (await body?.bytes(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0),
+      head.query,
+    ),
+    plainRequestKeys: context?.nonHmacRequestKeys ?? [],
+    plainResponseKeys: context?.nonHmacResponseKeys ?? [],
+  };
+};
+
+export const createAuditRecorder = (log: AuditLog): AuditRecorder => ({
+  isEnabled: (generation) => log.follow(generation),
+  tryDevice: (device) => log.tryDevice(device),
+  record: async (recorded, serve) => {
+    const audited = await toAudited(recorded);
+    await log.request(audited);
+    let response: EdgeResponse;
+    try {
+      response = await serve();
+    } catch (thrown) {
+      const error = KeelsonError.from(thrown);
+      await log.response(audited, {
+        status: error.httpStatus,
+        data: undefined,
+        error: error.message,
+      });
+      throw thrown;
+    }
+    const body = recorded.body === undefined ? undefined : await responseBytes(response);
+    await log.response(audited, {
+      status: response.head.status,
+      data: body && parseJson(body),
+      error: response.head.status >= 400 ? `status ${response.head.status}` : '',
+    });
+    return body === undefined ? response : { ...response, body };
+  },
+});

@@ -1,0 +1,92 @@
+/** Where a device writes: a file or a socket. A write that is not accepted in time has failed. */
+import { open } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { parseDurationSeconds } from '@keelson/secrets-api';
+
+export interface AuditSink {
+  /** Resolves when the line was accepted. */
+  write(line: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+type Options = Readonly<Record<string, string>>;
+
+const WRITE_TIMEOUT_SECONDS = 2;
+
+const within = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(
+    () => late.reject(new Error('audit device did not accept in time')),
+    limitMs,
+  );
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
+
+const fileSink = (options: Options): AuditSink => {
+  const path = options['file_path'] ?? '';
+  if (path === 'discard') return { write: () => Promise.resolve(), close: () => Promise.resolve() };
+  if (path === 'stdout')
+    return {
+      write: (line) =>
+        new Promise((resolve, reject) => {
+          process.stdout.write(line, (error) => (error ? reject(error) : resolve()));
+        }),
+      close: () => Promise.resolve(),
+    };
+  const mode = Number.parseInt(options['mode'] ?? '0600', 8) || 0o600;
+  let opened: ReturnType<typeof open> | undefined;
+  return {
+    write: async (line) => {
+      opened ??= open(path, 'a', mode);
+      try {
+        await (await opened).appendFile(line);
+      } catch (error) {
+        opened = undefined;
+        throw error;
+      }
+    },
+    close: async () => {
+      await (await opened)?.close();
+    },
+  };
+};
+
+const socketSink = (options: Options): AuditSink => {
+  const address = options['address'] ?? '';
+  const limitMs =
+    (parseDurationSeconds(options['write_timeout'] ?? '') || WRITE_TIMEOUT_SECONDS) * 1000;
+  let socket: Socket | undefined;
+  const connected = (): Socket => {
+    if (socket !== undefined && !socket.destroyed && socket.writable) return socket;
+    const colon = address.lastIndexOf(':');
+    socket =
+      options['socket_type'] === 'unix'
+        ? connect(address)
+        : connect(
+            Number(address.slice(colon + 1)),
+            address.slice(0, colon).replaceAll(/[[\]]/g, ''),
+          );
+    socket.on('error', () => socket?.destroy());
+    return socket;
+  };
+  return {
+    write: (line) =>
+      within(
+        new Promise<void>((resolve, reject) => {
+          connected().write(line, (error) => (error ? reject(error) : resolve()));
+        }),
+        limitMs,
+      ),
+    close: () => {
+      socket?.destroy();
+      return Promise.resolve();
+    },
+  };
+};
+
+export const openAuditSink = (type: string, options: Options): AuditSink =>
+  type === 'socket' ? socketSink(options) : fileSink(options);

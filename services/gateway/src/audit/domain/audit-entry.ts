@@ -1,0 +1,152 @@
+/**
+ * Audit entries: what was asked, by whom, and what was answered, with every secret replaced by an HMAC
+ * under the device's key. Text values are secrets unless their key is listed as plain; numbers, booleans
+ * and structure stay readable, so that entries can be searched.
+ */
+import { createHmac } from 'node:crypto';
+
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json };
+
+export interface AuditedCaller {
+  readonly accessor: string;
+  readonly tokenHash: string;
+  readonly displayName: string;
+  readonly policies: readonly string[];
+  readonly entityId: string;
+  readonly tokenType: string;
+}
+
+/** One exchange, in clear. It never leaves this process in this form. */
+export interface AuditedExchange {
+  readonly requestId: string;
+  readonly operation: string;
+  readonly path: string;
+  readonly remoteAddress: string;
+  readonly namespace: { readonly id: string; readonly path: string };
+  readonly mountType: string;
+  readonly mountAccessor: string;
+  readonly caller: AuditedCaller | undefined;
+  readonly data: Json | undefined;
+  readonly plainRequestKeys: readonly string[];
+  readonly plainResponseKeys: readonly string[];
+}
+
+export interface AuditedAnswer {
+  readonly status: number;
+  readonly data: Json | undefined;
+  readonly error: string;
+}
+
+export interface EntryRules {
+  readonly key: Uint8Array;
+  /** Values as they are: only for debugging. */
+  readonly isRaw: boolean;
+  readonly hidesAccessors: boolean;
+  readonly elidesLists: boolean;
+}
+
+type Hide = (text: string) => string;
+
+const hider = ({ key, isRaw }: EntryRules): Hide =>
+  isRaw
+    ? (text) => text
+    : (text) =>
+        text === '' ? '' : `hmac-sha256:${createHmac('sha256', key).update(text).digest('hex')}`;
+
+const hideValues = (value: Json, hide: Hide, plain: ReadonlySet<string>): Json => {
+  if (typeof value === 'string') return hide(value);
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) return value.map((item: Json) => hideValues(item, hide, plain));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      plain.has(key) ? item : hideValues(item, hide, plain),
+    ]),
+  );
+};
+
+/** In place of a list of keys: how many there were. */
+const elide = (data: Json | undefined): Json | undefined => {
+  if (data === undefined || data === null || typeof data !== 'object' || Array.isArray(data))
+    return data;
+  return Object.fromEntries(
+    Object.entries(data as Record<string, Json>).map(([name, value]) => {
+      if ((name === 'keys' && Array.isArray(value)) || name === 'key_info')
+        return [name, Object.keys(value as object).length];
+      return [name, name === 'data' ? (elide(value) ?? null) : value];
+    }),
+  );
+};
+
+const authOf = (caller: AuditedCaller | undefined, hide: Hide, rules: EntryRules): Json =>
+  caller === undefined
+    ? null
+    : {
+        client_token: hide(caller.tokenHash),
+        accessor: rules.hidesAccessors ? hide(caller.accessor) : caller.accessor,
+        display_name: caller.displayName,
+        policies: caller.policies,
+        entity_id: caller.entityId,
+        token_type: caller.tokenType,
+      };
+
+const requestOf = (exchange: AuditedExchange, hide: Hide): Json => ({
+  id: exchange.requestId,
+  operation: exchange.operation,
+  namespace: exchange.namespace,
+  path: exchange.path,
+  mount_type: exchange.mountType,
+  mount_accessor: exchange.mountAccessor,
+  remote_address: exchange.remoteAddress,
+  data:
+    exchange.data === undefined
+      ? null
+      : hideValues(exchange.data, hide, new Set(exchange.plainRequestKeys)),
+});
+
+/** The entry written before a request is served. */
+export const buildRequestEntry = (
+  exchange: AuditedExchange,
+  rules: EntryRules,
+  time: string,
+): Json => {
+  const hide = hider(rules);
+  return {
+    time,
+    type: 'request',
+    auth: authOf(exchange.caller, hide, rules),
+    request: requestOf(exchange, hide),
+  };
+};
+
+/** The entry written before the answer is given. */
+export const buildResponseEntry = (
+  exchange: AuditedExchange,
+  answer: AuditedAnswer,
+  rules: EntryRules,
+  time: string,
+): Json => {
+  const hide = hider(rules);
+  const isList = exchange.operation === 'list';
+  const data = isList && rules.elidesLists ? elide(answer.data) : answer.data;
+  const plain = new Set(exchange.plainResponseKeys);
+  return {
+    time,
+    type: 'response',
+    auth: authOf(exchange.caller, hide, rules),
+    request: requestOf(exchange, hide),
+    response: {
+      status: answer.status,
+      mount_type: exchange.mountType,
+      mount_accessor: exchange.mountAccessor,
+      data: data === undefined ? null : hideValues(data, hide, plain),
+    },
+    error: answer.error,
+  };
+};

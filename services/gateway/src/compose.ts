@@ -1,0 +1,171 @@
+/** The composition root of the gateway. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@keelson/clock';
+import type { EdgeService } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { createAuditLog } from './audit/audit-log.ts';
+import { createAuditRecorder } from './audit/audit-recorder.ts';
+import type { GatewayConfig } from './config.ts';
+import { createErrorAnswers } from './errors/error-answers.ts';
+import { createRateLimit } from './limits/rate-limit.ts';
+import type { SharedCount } from './limits/shared-count.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { withSysMetrics } from './metrics/sys-metrics.ts';
+import { registerOwnRoutes } from './probes/own-routes.ts';
+import { createReadiness } from './probes/readiness.ts';
+import { createApiV2Surface } from './proxy/api-v2-surface.ts';
+import { requestIdOf } from './proxy/request-head.ts';
+import { isBelow, toOriginForm } from './proxy/request-target.ts';
+import { createServeRequest, type ServedSurface } from './proxy/serve-request.ts';
+import { createV1Surface } from './proxy/v1-surface.ts';
+import { createHttpServers } from './server/http-servers.ts';
+import type { CertificateSource } from './tls/self-issued-certificate.ts';
+
+export { type GatewayConfig, gatewayConfig } from './config.ts';
+export { openCertificateFiles } from './tls/certificate-files.ts';
+export {
+  type CertificateSource,
+  openSelfIssuedCertificate,
+  type ServerCertificate,
+} from './tls/self-issued-certificate.ts';
+
+const VERSION = '0.1.0';
+const DRAIN_WITHIN_MS = 25_000;
+
+export interface GatewayParts {
+  readonly config: GatewayConfig;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly services: {
+    readonly sys: EdgeService;
+    readonly workspace: EdgeService;
+    readonly pki: EdgeService;
+  };
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly identity: RpcService<typeof IdentityDefinition>;
+  /** HTTPS is served when given. */
+  readonly tls?: CertificateSource | undefined;
+  /** Counts requests where several gateways share a rate limit; each its own when absent. */
+  readonly sharedCount?: SharedCount | undefined;
+}
+
+export interface Gateway {
+  /** @returns addresses it listens on: "http://127.0.0.1:8200" */
+  start(): Promise<{ addresses: readonly string[] }>;
+  /** Not ready first, then no new connections; requests under way are answered. */
+  stop(): Promise<void>;
+}
+
+export const composeGateway = (parts: GatewayParts): Gateway => {
+  const { config, clock, services, access, identity, tls } = parts;
+  const logger = parts.logger.child({ service: 'gateway' });
+  const readiness = createReadiness({ services, access });
+  const metrics = createMetrics(async () => (await readiness.state()).services);
+  const auditLog = createAuditLog({
+    access,
+    clock,
+    logger,
+    onRefused: () => metrics.refusedByAudit(),
+    isRequired: config.auditRequired,
+  });
+  const audit = createAuditRecorder(auditLog);
+  const bodyLimitBytes = config.requestBodyLimitBytes;
+  const timeoutMs = config.requestTimeLimitSeconds * 1000;
+  const renderError = createErrorAnswers(logger);
+  const serveRequest = createServeRequest({
+    logger,
+    metrics,
+    renderError,
+    timeoutMs,
+    publicUrl: config.publicUrl,
+  });
+  const v1: ServedSurface = {
+    surface: 'v1',
+    prefix: '/v1',
+    serve: createV1Surface({
+      access,
+      services: { ...services, sys: withSysMetrics(services.sys, metrics) },
+      audit,
+      bodyLimitBytes,
+      publicUrl: config.publicUrl,
+    }),
+  };
+  const apiV2: ServedSurface = {
+    surface: 'api_v2',
+    prefix: '/api/v2',
+    serve: createApiV2Surface({
+      access,
+      identity,
+      workspace: services.workspace,
+      rateLimit: createRateLimit(config.rateLimit, parts.sharedCount?.counting),
+      audit,
+      bodyLimitBytes,
+      uploadLimitBytes: config.uploadLimitBytes,
+    }),
+  };
+
+  const app = fastify({ logger: false, exposeHeadRoutes: true });
+  registerOwnRoutes(app, {
+    services: Object.values(services),
+    readiness,
+    metrics,
+    version: VERSION,
+  });
+  const refuse = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
+    const { head, body } = renderError('own', thrown, requestIdOf(request.raw));
+    return reply.code(head.status).type('application/json').send(body);
+  };
+  app.setNotFoundHandler((request, reply) => {
+    const text = request.url.startsWith('/ui')
+      ? 'no console is installed here; the APIs are described at /docs'
+      : 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';
+    return refuse(new KeelsonError('request.not_found', { text }), request, reply);
+  });
+  app.setErrorHandler(refuse);
+
+  let isDraining = false;
+  const answer = (method: string, request: IncomingMessage, response: ServerResponse): void => {
+    if (isDraining) response.setHeader('connection', 'close');
+    const url = toOriginForm(request.url ?? '/');
+    request.url = url;
+    const served = [v1, apiV2].find(({ prefix }) => isBelow(url, prefix));
+    if (served === undefined) app.routing(request, response);
+    else
+      serveRequest(served, method, request, response).catch((err: unknown) => {
+        logger.error({ err }, 'answer could not be written');
+        response.destroy();
+      });
+  };
+
+  const servers = createHttpServers({
+    address: config.listenAddress,
+    httpPort: config.httpPort,
+    httpsPort: config.httpsPort,
+    certificate: tls,
+    requestTimeLimitMs: timeoutMs,
+    keepAliveMs: config.keepAliveSeconds * 1000,
+    answer,
+  });
+
+  return {
+    start: async () => {
+      await app.ready();
+      const addresses = await servers.listen();
+      logger.info({ addresses }, 'listening');
+      if (!config.auditRequired) logger.warn('requests are served even if no audit device records');
+      return { addresses };
+    },
+    stop: async () => {
+      isDraining = true;
+      readiness.drain();
+      await servers.drain(DRAIN_WITHIN_MS);
+      await app.close();
+      await auditLog.close();
+    },
+  };
+};

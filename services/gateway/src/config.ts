@@ -1,0 +1,86 @@
+import { type Config, composeConfig } from '@keelson/config';
+import { enrolledSettings, processSettings } from '@keelson/runtime';
+import { Type } from 'typebox';
+
+const Port = (description: string, fallback: number) =>
+  Type.Integer({ description, minimum: 0, maximum: 65_535, default: fallback });
+
+/** What every process that serves clients is told. */
+export const gatewayConfig = Type.Object({
+  listenAddress: Type.String({
+    description: 'Address that the HTTP and HTTPS ports are bound to.',
+    default: '127.0.0.1',
+  }),
+  httpPort: Port('Port of plain HTTP; 0 takes a free one.', 8200),
+  httpsPort: Port('Port of HTTPS, opened when there is a certificate; 0 takes a free one.', 8443),
+  tlsCertificateFile: Type.Optional(
+    Type.String({ description: 'Certificate chain of HTTPS, PEM; read again when it changes.' }),
+  ),
+  tlsKeyFile: Type.Optional(
+    Type.String({ description: 'Private key of HTTPS, PEM; read again when it changes.' }),
+  ),
+  publicUrl: Type.Optional(
+    Type.String({
+      description:
+        'Scheme and authority under which clients reach this address, for absolute links; taken from the Host header when not set.',
+      pattern: '^https?://[^/]+$',
+    }),
+  ),
+  requestBodyLimitBytes: Type.Integer({
+    description: 'Largest request body.',
+    minimum: 1024,
+    default: 33_554_432,
+  }),
+  uploadLimitBytes: Type.Integer({
+    description: 'Largest body of an upload to a signed address (states); passed on as it arrives.',
+    minimum: 1024,
+    default: 1_073_741_824,
+  }),
+  requestTimeLimitSeconds: Type.Integer({
+    description: 'Time after which an unanswered request is given up.',
+    minimum: 1,
+    maximum: 3600,
+    default: 90,
+  }),
+  keepAliveSeconds: Type.Integer({
+    description: 'How long an idle client connection is kept.',
+    minimum: 1,
+    default: 75,
+  }),
+  auditRequired: Type.Boolean({
+    description:
+      'Requests fail while no enabled audit device accepts their entries. false serves and logs them: for the time it takes to disable a device that is broken for good.',
+    default: true,
+  }),
+  rateLimit: Type.Union([Type.Integer({ minimum: 4, maximum: 1_000_000 }), Type.Literal('off')], {
+    description:
+      'Requests per second on /api/v2 for each user (each address when unauthenticated), counted by each gateway unless they share a count; below 4 deployed clients stop working.',
+    default: 30,
+  }),
+});
+export type GatewayConfig = Config<typeof gatewayConfig>;
+
+/** What a gateway in a process of its own is told besides. */
+export const gatewayProcessConfig = composeConfig(
+  gatewayConfig,
+  enrolledSettings,
+  Type.Object({
+    workspaceAddresses: Type.Array(Type.String(), {
+      description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+      default: ['workspace:9000'],
+    }),
+    pkiAddresses: Type.Array(Type.String(), {
+      description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+      default: ['pki:9000'],
+    }),
+    rateLimitRedisUrl: Type.Optional(
+      Type.String({
+        description:
+          'Redis in which several gateways count one rate limit: redis://host:6379; each counts for itself when not set, or while it cannot be reached.',
+        pattern: '^rediss?://',
+        secret: true,
+      }),
+    ),
+  }),
+  processSettings,
+);

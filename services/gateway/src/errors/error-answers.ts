@@ -1,0 +1,29 @@
+/** Each surface answers in its own document: JSON:API on /api/v2, `{"errors":[…]}` everywhere else. */
+import { bufferedBody, type EdgeRequest, type EdgeResponse } from '@keelson/edge';
+import { createErrorRenderer } from '@keelson/jsonapi';
+import type { Logger } from '@keelson/logging';
+import { createSecretsErrorRenderer } from '@keelson/secrets-api';
+import { emptyHead } from '../proxy/request-head.ts';
+
+export type Surface = 'api_v2' | 'v1' | 'own';
+
+export type RenderError = (surface: Surface, thrown: unknown, requestId: string) => EdgeResponse;
+
+/** As much of a request as an error document needs. */
+const refusedRequest = (requestId: string): EdgeRequest => ({
+  head: emptyHead(requestId, ''),
+  body: bufferedBody(new Uint8Array(0)),
+  signal: AbortSignal.abort(),
+});
+
+/** Turns what was thrown into the answer; what is a bug of ours is logged and not told. */
+export const createErrorAnswers = (logger: Logger): RenderError => {
+  const report = (err: unknown, requestId: string): void =>
+    logger.error({ err, request_id: requestId }, 'request failed unexpectedly');
+  const renderJsonApi = createErrorRenderer(report);
+  const renderSecrets = createSecretsErrorRenderer(report);
+  return (surface, thrown, requestId) => {
+    const render = surface === 'api_v2' ? renderJsonApi : renderSecrets;
+    return render(thrown, refusedRequest(requestId));
+  };
+};

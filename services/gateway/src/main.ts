@@ -1,0 +1,66 @@
+/** A gateway in a process of its own: the services are other processes, reached over mTLS. */
+import { systemClock } from '@keelson/clock';
+import type { Config } from '@keelson/config';
+import { connectEdge } from '@keelson/edge/stream';
+import type { Logger } from '@keelson/logging';
+import { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { enrolIdentityFromFiles } from '@keelson/rpc';
+import { runConfiguredProcess } from '@keelson/runtime';
+import { composeGateway, openCertificateFiles } from './compose.ts';
+import { gatewayProcessConfig } from './config.ts';
+import { openSharedCount } from './limits/shared-count.ts';
+
+const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger) => {
+  const report = (err: unknown): void => logger.warn({ err }, 'could not renew');
+  const kept = await enrolIdentityFromFiles({
+    ...config,
+    service: 'gateway',
+    clock: systemClock,
+    report,
+  });
+  const connect = (service: string, addresses: readonly string[]) =>
+    connectEdge({ service, addresses, tls: kept.identity });
+  const sys = connect('sys', config.sysAddresses);
+  const workspace = connect('workspace', config.workspaceAddresses);
+  const pki = connect('pki', config.pkiAddresses);
+  const { tlsCertificateFile: certificateFile, tlsKeyFile: keyFile } = config;
+  const tls =
+    certificateFile !== undefined && keyFile !== undefined
+      ? await openCertificateFiles({ certificateFile, keyFile, report })
+      : undefined;
+  const { rateLimitRedisUrl } = config;
+  const sharedCount =
+    rateLimitRedisUrl === undefined
+      ? undefined
+      : openSharedCount(rateLimitRedisUrl, (err) =>
+          logger.warn({ err }, 'Redis of the rate limit cannot be reached'),
+        );
+  const gateway = composeGateway({
+    config,
+    clock: systemClock,
+    logger,
+    services: { sys: sys.edge, workspace: workspace.edge, pki: pki.edge },
+    access: sys.client(AccessDefinition),
+    identity: workspace.client(IdentityDefinition),
+    tls,
+    sharedCount,
+  });
+  await gateway.start();
+  return {
+    stop: async () => {
+      await gateway.stop();
+      tls?.close();
+      sharedCount?.close();
+      await Promise.all([sys.close(), workspace.close(), pki.close()]);
+      kept.stop();
+    },
+  };
+};
+
+await runConfiguredProcess({
+  name: 'keelson-gateway',
+  schema: gatewayProcessConfig,
+  environment: process.env,
+  start,
+});

@@ -1,0 +1,23 @@
+/**
+ * `GET /v1/sys/metrics?format=prometheus`: what `/metrics` shows, for callers with a token that may read
+ * the path. It stands before sys, because the gateway is what counts.
+ */
+import { type EdgeService, edgeResponse } from '@keelson/edge';
+import type { RequestMetrics } from './metrics.ts';
+
+const json = { 'content-type': 'application/json' };
+
+export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeService => ({
+  handle: async (request) => {
+    const { path, method, query } = request.head;
+    if (path !== '/sys/metrics' || method !== 'GET') return sys.handle(request);
+    if (new URLSearchParams(query).get('format') !== 'prometheus')
+      return edgeResponse(400, json, Buffer.from('{"errors":["format must be \\"prometheus\\""]}'));
+    return edgeResponse(
+      200,
+      { 'content-type': metrics.contentType },
+      Buffer.from(await metrics.text()),
+    );
+  },
+  describe: () => sys.describe(),
+});

@@ -1,0 +1,64 @@
+/** One OpenAPI document from what the services describe of themselves. */
+import type { EdgeService } from '@keelson/edge';
+import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly info: JsonObject;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
+  readonly components: { readonly schemas: JsonObject };
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  'get',
+  'put',
+  'post',
+  'delete',
+  'patch',
+  'head',
+  'x-list',
+]);
+
+/** Paths under their prefix, each operation tagged with the service that serves it. */
+const prefixedPaths = ({ service, pathsJson, pathPrefix }: ServiceDescription) =>
+  Object.entries(JSON.parse(pathsJson) as Record<string, Record<string, JsonObject>>).map(
+    ([path, operations]) =>
+      [
+        pathPrefix + path,
+        Object.fromEntries(
+          Object.entries(operations).map(([method, operation]) => [
+            method,
+            METHODS.has(method) && operation['tags'] === undefined
+              ? { ...operation, tags: [service] }
+              : operation,
+          ]),
+        ),
+      ] as const,
+  );
+
+/** A service that cannot be reached is left out: what is described is what can be called now. */
+export const composeOpenApi = async (
+  services: readonly EdgeService[],
+  version: string,
+): Promise<OpenApiDocument> => {
+  const described = await Promise.allSettled(services.map((service) => service.describe()));
+  const descriptions = described.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Keelson',
+      version,
+      description:
+        'Workspace API, certificate authority and administration. OpenAPI knows no LIST method: the extension x-list describes it, and GET with ?list=true serves the same.',
+    },
+    paths: Object.fromEntries(descriptions.flatMap(prefixedPaths)),
+    components: {
+      schemas: Object.assign(
+        {},
+        ...descriptions.map(({ schemasJson }) => JSON.parse(schemasJson) as JsonObject),
+      ) as JsonObject,
+    },
+  };
+};

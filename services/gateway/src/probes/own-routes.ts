@@ -1,0 +1,55 @@
+/** What the gateway answers itself: probes, metrics, discovery, the description of the APIs. */
+import type { EdgeService } from '@keelson/edge';
+import type { FastifyInstance } from 'fastify';
+import type { RequestMetrics } from '../metrics/metrics.ts';
+import { composeOpenApi } from '../openapi/composed-openapi.ts';
+import { renderOpenApiPage } from '../openapi/openapi-page.ts';
+import type { Readiness } from './readiness.ts';
+
+/** Where provisioning clients find the workspace API (remote service discovery). */
+const DISCOVERY = {
+  'tfe.v2': '/api/v2/',
+  'tfe.v2.1': '/api/v2/',
+  'tfe.v2.2': '/api/v2/',
+  'state.v2': '/api/v2/',
+} as const;
+
+export interface OwnRoutesParts {
+  readonly services: readonly EdgeService[];
+  readonly readiness: Readiness;
+  readonly metrics: RequestMetrics;
+  readonly version: string;
+}
+
+export const registerOwnRoutes = (app: FastifyInstance, parts: OwnRoutesParts): void => {
+  const { services, readiness, metrics, version } = parts;
+
+  app.get('/healthz', () => ({ status: 'alive', version }));
+
+  app.get('/readyz', async (_request, reply) => {
+    const state = await readiness.state();
+    return reply.code(state.isReady ? 200 : 503).send({
+      status: state.isReady ? 'ready' : 'not ready',
+      seal: state.seal,
+      draining: state.isDraining,
+      services: Object.fromEntries(state.services),
+    });
+  });
+
+  app.get('/metrics', async (_request, reply) =>
+    reply.type(metrics.contentType).send(await metrics.text()),
+  );
+
+  app.get('/.well-known/terraform.json', (_request, reply) =>
+    reply.type('application/json').send(DISCOVERY),
+  );
+
+  app.get('/openapi.json', () => composeOpenApi(services, version));
+
+  app.get('/docs', async (_request, reply) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .send(renderOpenApiPage(await composeOpenApi(services, version))),
+  );
+};

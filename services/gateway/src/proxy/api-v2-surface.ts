@@ -1,0 +1,101 @@
+/** /api/v2: who calls is the workspace service's answer, whether the cluster serves is sys's. */
+import type { EdgeService } from '@keelson/edge';
+import { edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type AccessDefinition, Surface } from '@keelson/proto/sys/v1/access';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import type { Exchange } from './exchange.ts';
+import { bearerToken } from './header-names.ts';
+import { incomingBody } from './incoming-body.ts';
+import { refusalOf, type ServeExchange } from './v1-surface.ts';
+
+/** What provisioning clients look for before anything else; they refuse a version below 2.5. */
+const API_HEADERS = { 'tfp-api-version': '2.6', 'tfp-appname': 'Keelson' } as const;
+
+/**
+ * Signed addresses, where the content of states and configurations comes and goes: large, and neither
+ * held in memory nor put into the audit log. Their signature is the workspace service's to check.
+ */
+const TRANSFERS = /^\/(uploads|downloads)\//;
+
+export interface ApiV2Parts {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly identity: RpcService<typeof IdentityDefinition>;
+  readonly workspace: EdgeService;
+  readonly rateLimit: RateLimit;
+  readonly audit: AuditRecorder;
+  readonly bodyLimitBytes: number;
+  /** Of what is put to a signed address. */
+  readonly uploadLimitBytes: number;
+}
+
+const callerName = (principal: Principal | undefined, address: string): string =>
+  principal === undefined ? `address ${address}` : `${principal.kind} ${principal.id}`;
+
+export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
+  const { access, identity, workspace, rateLimit, audit } = parts;
+
+  const resolve = (exchange: Exchange) =>
+    access.resolve(
+      {
+        surface: Surface.API_V2,
+        token: '',
+        namespace: '',
+        path: exchange.head.path.slice(1),
+        method: exchange.head.method,
+        remoteAddress: exchange.head.remoteAddress,
+        wrapTtlSeconds: 0,
+        wrapFormat: '',
+        body: Buffer.alloc(0),
+        hasBody: false,
+        requestId: exchange.head.requestId,
+        contentType: '',
+        query: '',
+      },
+      { signal: exchange.signal },
+    );
+
+  return async (exchange) => {
+    const { head, request, signal, timeoutMs, answerHeaders } = exchange;
+    exchange.group = 'api_v2';
+    Object.assign(answerHeaders, API_HEADERS);
+    if (head.path === '/ping') {
+      // Clients limit themselves to this rate from the first call on.
+      if (rateLimit.perSecond !== undefined)
+        answerHeaders['x-ratelimit-limit'] = String(rateLimit.perSecond);
+      return edgeResponse(204);
+    }
+    const token = bearerToken(request.headers);
+    const resolution = await resolve(exchange);
+    if (resolution.outcome?.$case === 'refused')
+      throw refusalOf(resolution.outcome.value.code, resolution.outcome.value.detailsJson);
+    const { principal } =
+      token === '' ? { principal: undefined } : await identity.identify({ token }, { signal });
+
+    const { isAllowed, headers } = await rateLimit.count(callerName(principal, head.remoteAddress));
+    Object.assign(answerHeaders, headers);
+    if (!isAllowed) throw new KeelsonError('request.rate_limited');
+
+    const isAudited = await audit.isEnabled(resolution.auditGeneration);
+    const isTransfer = TRANSFERS.test(head.path);
+    const limitBytes = isTransfer ? parts.uploadLimitBytes : parts.bodyLimitBytes;
+    const body = await incomingBody(request, limitBytes, isAudited && !isTransfer);
+    const serve = () => workspace.handle({ head: { ...head, principal }, body, signal, timeoutMs });
+    return isAudited
+      ? audit.record(
+          {
+            exchange,
+            path: `api/v2${head.path}`,
+            body: isTransfer ? undefined : body,
+            principal,
+            context: resolution.audit,
+          },
+          serve,
+        )
+      : serve();
+  };
+};

@@ -1,0 +1,99 @@
+/**
+ * The header names of the edge. The neutral name is the primary one; the widely deployed clients' name
+ * stands for the same. Any header of theirs on /v1 selects their dialect (docs/divergences).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Dialect } from '@keelson/proto/edge/v1/edge';
+
+const NEUTRAL = 'x-service-';
+const VENDOR = 'x-vault-';
+
+/** Headers that exist under both prefixes, by the name they are used under here. */
+const SHARED = {
+  token: 'token',
+  namespace: 'namespace',
+  wrapTtl: 'wrap-ttl',
+  wrapFormat: 'wrap-format',
+} as const;
+
+/** The value of a header under its primary name, else under its alias. */
+export const serviceHeader = (
+  headers: IncomingHttpHeaders,
+  name: keyof typeof SHARED,
+): string | undefined => {
+  const value = headers[NEUTRAL + SHARED[name]] ?? headers[VENDOR + SHARED[name]];
+  return typeof value === 'string' ? value : value?.[0];
+};
+
+/** RFC 6750 §2.1. */
+export const bearerToken = (headers: IncomingHttpHeaders): string =>
+  headers.authorization?.startsWith('Bearer ') === true
+    ? headers.authorization.slice('Bearer '.length).trim()
+    : '';
+
+export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
+  for (const name in headers) if (name.startsWith(VENDOR)) return Dialect.VENDOR;
+  return Dialect.SPECIFICATION;
+};
+
+/** What services read. Everything else stays here; tokens above all. */
+const FORWARDED: readonly string[] = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'content-encoding',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'user-agent',
+  'terraform-version',
+  'x-terraform-integration',
+];
+
+/** Headers for the service, `extra` ones (passed through for a mount) included. */
+export const forwardedHeaders = (
+  headers: IncomingHttpHeaders,
+  extra: readonly string[] = [],
+): Record<string, string> => {
+  const forwarded: Record<string, string> = {};
+  for (const name of FORWARDED) {
+    const value = headers[name];
+    if (typeof value === 'string') forwarded[name] = value;
+  }
+  for (const given of extra) {
+    const name = given.toLowerCase();
+    const value = headers[name];
+    if (value !== undefined && !isCredential(name))
+      forwarded[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return forwarded;
+};
+
+const isCredential = (name: string): boolean =>
+  name === NEUTRAL + SHARED.token ||
+  name === VENDOR + SHARED.token ||
+  name === PRESENTED_TOKEN ||
+  name === 'authorization' ||
+  name === 'cookie';
+
+/** Headers an engine may always answer with; further ones are allowed by the mount's tuning. */
+const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
+  'cache-control',
+  'content-disposition',
+  'content-length',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'link',
+  'location',
+  'replay-nonce',
+  'retry-after',
+  'www-authenticate',
+]);
+
+export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>
+  ENGINE_ANSWERS.has(name) || allowed.some((other) => other.toLowerCase() === name);
+
+/** Carries the token to a service whose answer needs it (Allowed.pass_token); never taken from a client. */
+export const PRESENTED_TOKEN = 'x-presented-token';

@@ -1,0 +1,159 @@
+/** /v1: one decision of sys for each request, then the owning service. */
+import type { EdgeBody, EdgeResponse, EdgeService } from '@keelson/edge';
+import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
+import {
+  type AccessDefinition,
+  type Allowed,
+  type Resolution,
+  type ResolveRequest,
+  Surface,
+} from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
+import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import type { Exchange } from './exchange.ts';
+import {
+  bearerToken,
+  forwardedHeaders,
+  isAllowedAnswerHeader,
+  PRESENTED_TOKEN,
+  serviceHeader,
+} from './header-names.ts';
+import { incomingBody } from './incoming-body.ts';
+import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
+
+const METHODS: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'LIST',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+]);
+
+export interface V1Parts {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly services: Readonly<Record<string, EdgeService>>;
+  readonly audit: AuditRecorder;
+  readonly bodyLimitBytes: number;
+  /** Where clients reach this API, when it is configured. */
+  readonly publicUrl: string | undefined;
+}
+
+/** Errors decoded from a Refused message: sys speaks the same closed list. */
+export const refusalOf = (code: string, detailsJson: string): KeelsonError =>
+  new KeelsonError(
+    code as ErrorCode,
+    detailsJson === '' ? {} : (JSON.parse(detailsJson) as ErrorParams),
+  );
+
+const allowedIn = ({ outcome }: Resolution): Allowed => {
+  if (outcome?.$case === 'allowed') return outcome.value;
+  if (outcome?.$case === 'refused') throw refusalOf(outcome.value.code, outcome.value.detailsJson);
+  throw new KeelsonError('internal');
+};
+
+/** Only headers that the mount may answer with. */
+const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]): EdgeResponse =>
+  response.head.headers.every(({ name }) => isAllowedAnswerHeader(name, allowed))
+    ? response
+    : {
+        ...response,
+        head: {
+          ...response.head,
+          headers: response.head.headers.filter(({ name }) => isAllowedAnswerHeader(name, allowed)),
+        },
+      };
+
+export type ServeExchange = (exchange: Exchange) => Promise<EdgeResponse>;
+
+export const createV1Surface = (parts: V1Parts): ServeExchange => {
+  const { access, services, audit, bodyLimitBytes, publicUrl } = parts;
+
+  const forward = async (
+    exchange: Exchange,
+    allowed: Allowed,
+    body: EdgeBody,
+    token: string,
+  ): Promise<EdgeResponse> => {
+    const { head, request, signal, timeoutMs } = exchange;
+    const service = services[allowed.service];
+    if (service === undefined)
+      throw new KeelsonError('edge.backend_unavailable', { service: allowed.service });
+    const { mount } = allowed;
+    const headers =
+      mount === undefined || mount.passthroughRequestHeaders.length === 0
+        ? head.headers
+        : forwardedHeaders(request.headers, mount.passthroughRequestHeaders);
+    const response = await service.handle({
+      head: {
+        ...head,
+        headers: allowed.passToken ? { ...headers, [PRESENTED_TOKEN]: token } : headers,
+        path: allowed.path,
+        namespace: allowed.namespace,
+        mount,
+        caller: allowed.caller,
+      },
+      body,
+      signal,
+      timeoutMs,
+    });
+    return mount === undefined
+      ? response
+      : withAllowedHeaders(response, mount.allowedResponseHeaders);
+  };
+
+  return async (exchange) => {
+    const { head, request, signal } = exchange;
+    exchange.group = 'v1';
+    exchange.answerHeaders['cache-control'] = 'no-store';
+    if (!METHODS.has(head.method)) throw new KeelsonError('request.unsupported_operation');
+    const token = serviceHeader(request.headers, 'token') || bearerToken(request.headers);
+    const wrapTtlSeconds = parseWrapTtlSeconds(serviceHeader(request.headers, 'wrapTtl'));
+    const wrapFormat = serviceHeader(request.headers, 'wrapFormat') === 'jwt' ? 'jwt' : '';
+    const question: ResolveRequest = {
+      surface: Surface.V1,
+      token,
+      namespace: serviceHeader(request.headers, 'namespace') ?? '',
+      path: head.path.slice(1),
+      method: head.method,
+      remoteAddress: head.remoteAddress,
+      wrapTtlSeconds,
+      wrapFormat,
+      body: Buffer.alloc(0),
+      hasBody: false,
+      requestId: head.requestId,
+      contentType: request.headers['content-type'] ?? '',
+      query: head.query,
+    };
+    let resolution = await access.resolve(question, { signal });
+    const isAudited = await audit.isEnabled(resolution.auditGeneration);
+    const needsBody = resolution.outcome?.$case === 'needsBody';
+    const body = await incomingBody(request, bodyLimitBytes, isAudited || needsBody);
+    if (needsBody)
+      resolution = await access.resolve(
+        { ...question, body: Buffer.from(await body.bytes(bodyLimitBytes)), hasBody: true },
+        { signal },
+      );
+
+    const serve = async (): Promise<EdgeResponse> => {
+      const allowed = allowedIn(resolution);
+      exchange.group = `v1/${allowed.service}`;
+      if (allowed.tryAuditDevice !== undefined) await audit.tryDevice(allowed.tryAuditDevice);
+      const response = await forward(exchange, allowed, body, token);
+      return wrapTtlSeconds === 0
+        ? response
+        : wrapResponse(access, response, {
+            ttlSeconds: wrapTtlSeconds,
+            wrapFormat,
+            apiAddress: publicUrl ?? '',
+            creationPath: question.path,
+            namespace: allowed.namespace,
+            requestId: head.requestId,
+          });
+    };
+    return isAudited
+      ? audit.record({ exchange, path: question.path, body, context: resolution.audit }, serve)
+      : serve();
+  };
+};

@@ -1,0 +1,131 @@
+/** A client connection that goes on, from a given byte, under a new parser. */
+
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+const METHOD = Buffer.from('LIST ');
+/** As long as LIST and known to the parser; never answered as itself (see `takeMethod`). */
+const STAND_IN = Buffer.from('LINK ');
+
+/** Begins with a LIST request, whose method the parser sees as the stand-in. */
+export class ContinuedConnection extends Duplex {
+  readonly raw: Socket;
+  /** node:tls's mark, read to tell HTTPS from HTTP. */
+  readonly encrypted: boolean;
+  /** It only began like LIST: the parser is right to refuse it. */
+  isOtherMethod = false;
+  #letters = Buffer.alloc(0);
+  #isMethodSeen = false;
+  #isListPending = true;
+  #isReleased = false;
+  readonly #listeners: readonly [string, (...args: never[]) => void][];
+
+  constructor(raw: Socket, encrypted: boolean) {
+    super({ allowHalfOpen: true });
+    this.raw = raw;
+    this.encrypted = encrypted;
+    this.#listeners = [
+      ['data', (chunk: Buffer) => this.receive(chunk)],
+      ['end', () => this.push(null)],
+      ['close', () => this.destroy()],
+      ['timeout', () => this.emit('timeout')],
+    ];
+    for (const [event, listener] of this.#listeners) raw.on(event, listener as () => void);
+  }
+
+  /** Bytes of the client, the method of the first request among them. */
+  receive(chunk: Buffer): void {
+    const admitted = this.#isMethodSeen ? chunk : this.#admit(chunk);
+    if (admitted !== undefined && admitted.length > 0 && !this.push(admitted)) this.raw.pause();
+  }
+
+  /** Exchanges the method once all of it is there; whatever else begins like it goes to the parser as it is. */
+  #admit(chunk: Buffer): Buffer | undefined {
+    const held = Buffer.concat([this.#letters, chunk]);
+    const present = held.subarray(0, METHOD.length);
+    if (!METHOD.subarray(0, present.length).equals(present)) {
+      this.#isMethodSeen = true;
+      this.#isListPending = false;
+      this.isOtherMethod = true;
+      return held;
+    }
+    this.#letters = held;
+    if (present.length < METHOD.length) return undefined;
+    this.#isMethodSeen = true;
+    return Buffer.concat([STAND_IN, held.subarray(METHOD.length)]);
+  }
+
+  /** True once: for the first request. */
+  takeList(): boolean {
+    const isList = this.#isListPending;
+    this.#isListPending = false;
+    return isList;
+  }
+
+  /** Lets go of the client's connection. @returns what was received and not yet parsed */
+  release(): Buffer {
+    this.#isReleased = true;
+    for (const [event, listener] of this.#listeners) this.raw.off(event, listener as () => void);
+    const unread: Buffer[] = [];
+    for (
+      let chunk = this.read() as Buffer | null;
+      chunk !== null;
+      chunk = this.read() as Buffer | null
+    )
+      unread.push(chunk);
+    this.destroy();
+    return Buffer.concat(unread);
+  }
+
+  override _read(): void {
+    this.raw.resume();
+  }
+
+  override _write(
+    chunk: Buffer,
+    encoding: BufferEncoding,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.raw.write(chunk, encoding, done);
+  }
+
+  override _writev(
+    chunks: { chunk: Buffer; encoding: BufferEncoding }[],
+    done: (error?: Error | null) => void,
+  ): void {
+    this.raw.cork();
+    chunks.forEach(({ chunk, encoding }, index) => {
+      this.raw.write(chunk, encoding, index === chunks.length - 1 ? done : undefined);
+    });
+    this.raw.uncork();
+  }
+
+  override _final(done: () => void): void {
+    this.raw.end(done);
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    if (!this.#isReleased) this.raw.destroy();
+    done(error);
+  }
+
+  // What node:http expects of a connection besides being a stream.
+  setTimeout(timeoutMs: number): this {
+    this.raw.setTimeout(timeoutMs);
+    return this;
+  }
+
+  setNoDelay(noDelay?: boolean): this {
+    this.raw.setNoDelay(noDelay);
+    return this;
+  }
+
+  setKeepAlive(enable?: boolean, delayMs?: number): this {
+    this.raw.setKeepAlive(enable, delayMs);
+    return this;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.raw.remoteAddress;
+  }
+}

@@ -1,0 +1,116 @@
+/** The HTTP and HTTPS servers of the edge: their limits, the LIST method, certificates, and draining. */
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { CertificateSource } from '../tls/self-issued-certificate.ts';
+import { type ListMethod, teachList } from './list-method.ts';
+import { malformedRequestAnswer } from './malformed-request.ts';
+
+/** Head of a request: request line and headers. */
+const MAX_HEAD_BYTES = 32_768;
+const HEADERS_TIMEOUT_MS = 30_000;
+const CHECK_INTERVAL_MS = 5_000;
+const MAX_HEADERS = 100;
+
+export interface ServerOptions {
+  readonly address: string;
+  readonly httpPort: number;
+  readonly httpsPort: number;
+  readonly certificate?: CertificateSource | undefined;
+  readonly requestTimeLimitMs: number;
+  readonly keepAliveMs: number;
+  /** Answers a request; `method` may be LIST. */
+  readonly answer: (method: string, ...exchange: Parameters<RequestListener>) => void;
+}
+
+export interface HttpServers {
+  /** "http://127.0.0.1:8200". */
+  listen(): Promise<readonly string[]>;
+  /** No new connections; ends those without a request under way, waits for the others. */
+  drain(withinMs: number): Promise<void>;
+}
+
+const listenOn = (server: Server, scheme: string, port: number, address: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, address, () => {
+      server.off('error', reject);
+      const bound = server.address() as AddressInfo;
+      const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+      resolve(`${scheme}://${host}:${bound.port}`);
+    });
+  });
+
+const closed = (server: Server): Promise<void> =>
+  new Promise((resolve) => {
+    server.close(() => resolve());
+  });
+
+export const createHttpServers = (options: ServerOptions): HttpServers => {
+  const limits = {
+    maxHeaderSize: MAX_HEAD_BYTES,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: options.requestTimeLimitMs + HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: options.keepAliveMs,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    // Answered with a document of ours instead.
+    requireHostHeader: false,
+  };
+
+  const attend = (server: Server, event: 'connection' | 'secureConnection'): void => {
+    server.maxHeadersCount = MAX_HEADERS;
+    const list: ListMethod = teachList(server, event);
+    server.on('request', (request, response) => {
+      options.answer(list.takeMethod(request, response), request, response);
+    });
+    server.on('clientError', (error, socket) => {
+      const connection = socket as Socket;
+      if (list.continueAsList(error, connection)) return;
+      connection.pause();
+      list.whenNext(connection, () => {
+        if (connection.writable)
+          connection.end(malformedRequestAnswer(error), () => connection.destroy());
+        else connection.destroy();
+      });
+    });
+  };
+
+  const http = createHttpServer(limits);
+  attend(http, 'connection');
+  const servers: Server[] = [http];
+  let endRenewal = (): void => undefined;
+  let https: HttpsServer | undefined;
+  const { certificate } = options;
+  if (certificate !== undefined) {
+    const secure = createHttpsServer({
+      ...limits,
+      ...certificate.current(),
+      minVersion: 'TLSv1.2',
+    });
+    attend(secure, 'secureConnection');
+    endRenewal = certificate.onRenewal((renewed) => secure.setSecureContext(renewed));
+    servers.push(secure);
+    https = secure;
+  }
+
+  return {
+    listen: async () => {
+      const addresses = [await listenOn(http, 'http', options.httpPort, options.address)];
+      if (https !== undefined)
+        addresses.push(await listenOn(https, 'https', options.httpsPort, options.address));
+      return addresses;
+    },
+    drain: async (withinMs) => {
+      endRenewal();
+      const timer = setTimeout(() => {
+        for (const server of servers) server.closeAllConnections();
+      }, withinMs);
+      const idle = setInterval(() => {
+        for (const server of servers) server.closeIdleConnections();
+      }, 50);
+      await Promise.all(servers.filter((server) => server.listening).map(closed));
+      clearInterval(idle);
+      clearTimeout(timer);
+    },
+  };
+};

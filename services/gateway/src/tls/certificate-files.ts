@@ -1,0 +1,53 @@
+/** The certificate of HTTPS from files, read again when they change. */
+import { unwatchFile, watchFile } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import type { CertificateSource, ServerCertificate } from './self-issued-certificate.ts';
+
+/** Polling works on every file system, and where a mounted secret is exchanged by a symbolic link. */
+const LOOK_EVERY_MS = 10_000;
+
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** Told of files that cannot be used; the certificate in use stays. */
+  readonly report: (error: unknown) => void;
+}
+
+const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<ServerCertificate> => {
+  const [cert, key] = await Promise.all([
+    readFile(certificateFile, 'utf8'),
+    readFile(keyFile, 'utf8'),
+  ]);
+  // Fails when the two do not belong together, as when only one has been written yet.
+  createSecureContext({ cert, key });
+  return { cert, key };
+};
+
+export const openCertificateFiles = async (
+  files: CertificateFiles,
+): Promise<CertificateSource & { reload(): Promise<void> }> => {
+  const listeners = new Set<(certificate: ServerCertificate) => void>();
+  let current = await load(files);
+  const reload = async (): Promise<void> => {
+    const renewed = await load(files);
+    if (renewed.cert === current.cert && renewed.key === current.key) return;
+    current = renewed;
+    for (const listener of listeners) listener(current);
+  };
+  const onChange = (): void => void reload().catch(files.report);
+  const watched = [files.certificateFile, files.keyFile];
+  for (const file of watched)
+    watchFile(file, { interval: LOOK_EVERY_MS, persistent: false }, onChange);
+  return {
+    current: () => current,
+    onRenewal: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    reload,
+    close: () => {
+      for (const file of watched) unwatchFile(file, onChange);
+    },
+  };
+};

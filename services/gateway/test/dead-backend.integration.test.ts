@@ -1,0 +1,67 @@
+/** A service that is another process, and gone: each surface says which one cannot be reached. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { connectEdge } from '@keelson/edge/stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
+
+type Gateway = Awaited<ReturnType<typeof startGateway>>;
+let gateway: Gateway;
+let gone: readonly ReturnType<typeof connectEdge>[];
+
+/** Nobody listens there any more. */
+const deadAddress = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return `127.0.0.1:${port}`;
+};
+
+beforeAll(async () => {
+  const addresses = [await deadAddress()];
+  const pki = connectEdge({ service: 'pki', addresses });
+  const workspace = connectEdge({ service: 'workspace', addresses });
+  gone = [pki, workspace];
+  gateway = await startGateway({}, undefined, { pki: pki.edge, workspace: workspace.edge });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all(gone.map((one) => one.close()));
+});
+
+const ask = async (path: string, headers: Record<string, string> = {}) => {
+  const response = await fetch(gateway.http + path, { headers });
+  return { status: response.status, document: (await response.json()) as unknown };
+};
+
+test('on /v1', async () => {
+  expect(await ask('/v1/pki/echo', { 'x-service-token': TOKEN })).toEqual({
+    status: 503,
+    document: { errors: ['the pki service cannot be reached'] },
+  });
+});
+
+test('on /api/v2', async () => {
+  expect(await ask('/api/v2/echo', { authorization: `Bearer ${API_TOKEN}` })).toEqual({
+    status: 503,
+    document: {
+      errors: [
+        {
+          status: '503',
+          title: 'service unavailable',
+          detail: 'the workspace service cannot be reached',
+        },
+      ],
+    },
+  });
+});
+
+test('on /readyz, while other services are served', async () => {
+  expect(await ask('/readyz')).toMatchObject({
+    status: 503,
+    document: { services: { sys: true, pki: false, workspace: false } },
+  });
+  expect((await ask('/v1/sys/echo', { 'x-service-token': TOKEN })).status).toBe(200);
+});

@@ -1,0 +1,202 @@
+/** Small real services for the gateway's tests: routes made with createEdgeService, a token, a policy. */
+import { systemClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
+import { createEdgeService, type EdgeMethod, edgeResponse, type Route } from '@keelson/edge';
+import { createErrorRenderer } from '@keelson/jsonapi';
+import { createLogger } from '@keelson/logging';
+import type {
+  AccessDefinition,
+  AuditDevice,
+  ResolveRequest,
+  WrapRequest,
+} from '@keelson/proto/sys/v1/access';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import { createSecretsErrorRenderer } from '@keelson/secrets-api';
+import { composeGateway, gatewayConfig } from '../src/compose.ts';
+
+export const TOKEN = 'hvs.neighbourTOKENneighbourTOKEN';
+export const API_TOKEN = 'abcdefghijklmn.atlasv1.neighbourTOKENneighbour';
+
+const json = (status: number, document: unknown) =>
+  edgeResponse(
+    status,
+    { 'content-type': 'application/json' },
+    Buffer.from(JSON.stringify(document)),
+  );
+
+const route = (method: EdgeMethod, path: string, handle: Route['handle']): Route => ({
+  method,
+  path,
+  operation: { summary: `${method} ${path}` },
+  handle,
+});
+
+/** Answers with what it received. */
+const echo = (method: EdgeMethod): Route =>
+  route(method, '/echo', async ({ head, body }) => {
+    const { byteLength } = await body.bytes(1 << 30);
+    return json(200, { request_id: head.requestId, data: { method, head, byteLength } });
+  });
+
+const METHODS: readonly EdgeMethod[] = ['GET', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE'];
+
+const secretRoutes = (): Route[] => [
+  ...METHODS.map(echo),
+  route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
+  route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
+  route('POST', '/secret', () => Promise.resolve(json(200, { data: { password: 'pass-SECRET' } }))),
+  route('GET', '/forever', () => new Promise(() => undefined)),
+  route('GET', '/big', () => {
+    const chunk = Buffer.alloc(100_000, 'x');
+    return Promise.resolve(
+      edgeResponse(
+        200,
+        {},
+        (async function* () {
+          for (let sent = 0; sent < 20; sent++) yield chunk;
+        })(),
+      ),
+    );
+  }),
+];
+
+const edge = (service: string, pathPrefix: string) =>
+  createEdgeService({
+    service,
+    version: '1',
+    pathPrefix,
+    routes: secretRoutes(),
+    renderError: (service === 'workspace' ? createErrorRenderer : createSecretsErrorRenderer)(
+      () => undefined,
+    ),
+  });
+
+export interface SystemState {
+  isSealed: boolean;
+  auditGeneration: number;
+  devices: AuditDevice[];
+  readonly wrapped: Map<string, WrapRequest>;
+}
+
+/** Access rules of one page: one token, everything below sys/ and pki/. */
+const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
+  resolve: (request: ResolveRequest) => {
+    const refused = (code: string) => ({
+      outcome: {
+        $case: 'refused' as const,
+        value: { code, detailsJson: JSON.stringify({ path: request.path }) },
+      },
+      auditGeneration: state.auditGeneration,
+      audit: undefined,
+    });
+    if (state.isSealed) return Promise.resolve(refused('sys.sealed'));
+    const [service = '', ...rest] = request.path.split('/');
+    if (request.surface === 0 && !['sys', 'pki'].includes(service))
+      return Promise.resolve(refused('sys.no_route'));
+    if (request.surface === 0 && request.token !== TOKEN)
+      return Promise.resolve(refused('sys.permission_denied'));
+    if (rest[0] === 'body-rule' && !request.hasBody)
+      return Promise.resolve({
+        outcome: { $case: 'needsBody' as const, value: {} },
+        auditGeneration: state.auditGeneration,
+        audit: undefined,
+      });
+    return Promise.resolve({
+      outcome: {
+        $case: 'allowed' as const,
+        value: {
+          service,
+          path: `/${rest[0] === 'body-rule' ? 'echo' : rest.join('/')}`,
+          namespace: { id: 'root', path: '' },
+          mount: undefined,
+          caller: undefined,
+          passToken: false,
+          tryAuditDevice: undefined,
+        },
+      },
+      auditGeneration: state.auditGeneration,
+      audit: undefined,
+    });
+  },
+  wrap: (request) => {
+    const { ttlSeconds, creationPath } = request;
+    state.wrapped.set('hvs.wrapping', request);
+    return Promise.resolve({
+      token: 'hvs.wrapping',
+      accessor: 'acc',
+      ttlSeconds,
+      creationTime: '2030-01-01T00:00:00Z',
+      creationPath,
+      wrappedAccessor: '',
+    });
+  },
+  auditDevices: () =>
+    Promise.resolve({ generation: state.auditGeneration, devices: state.devices }),
+});
+
+const identity: RpcService<typeof IdentityDefinition> = {
+  identify: ({ token }) =>
+    Promise.resolve({
+      principal:
+        token === API_TOKEN
+          ? {
+              kind: 'user',
+              id: 'user-1',
+              organization: '',
+              tokenId: 'at-1',
+              displayName: 'one',
+              siteAdmin: false,
+            }
+          : undefined,
+    }),
+};
+
+/** A started gateway on free ports, its log lines and the state of its sys. */
+export const startGateway = async (
+  environment: Record<string, string> = {},
+  tls?: Parameters<typeof composeGateway>[0]['tls'],
+  /** In place of those of the same name here. */
+  others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
+) => {
+  const lines: string[] = [];
+  const state: SystemState = {
+    isSealed: false,
+    auditGeneration: 0,
+    devices: [],
+    wrapped: new Map(),
+  };
+  const gateway = composeGateway({
+    config: parseConfig(gatewayConfig, {
+      KEELSON_HTTP_PORT: '0',
+      KEELSON_HTTPS_PORT: '0',
+      KEELSON_RATE_LIMIT: 'off',
+      ...environment,
+    }),
+    clock: systemClock,
+    logger: createLogger({
+      name: 'test',
+      level: 'info',
+      destination: { write: (line) => void lines.push(line) },
+    }),
+    services: {
+      sys: edge('sys', '/v1'),
+      workspace: edge('workspace', '/api/v2'),
+      pki: edge('pki', '/v1/{mount}'),
+      ...others,
+    },
+    access: accessOf(state),
+    identity,
+    tls,
+  });
+  const { addresses } = await gateway.start();
+  const [http = '', https = ''] = addresses;
+  return {
+    http,
+    https,
+    port: Number(new URL(http).port),
+    lines,
+    state,
+    stop: () => gateway.stop(),
+  };
+};

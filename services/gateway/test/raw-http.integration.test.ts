@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, TOKEN } from './neighbours.ts';
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+/** Sends bytes and the end of the stream; returns the answer once the connection is closed. */
+const send = async (bytes: Buffer): Promise<string> => {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  socket.on('end', () => socket.end());
+  socket.end(bytes);
+  await once(socket, 'close');
+  return answer;
+};
+
+const line = fc.oneof(
+  fc.constantFrom(
+    'GET /v1/pki/echo HTTP/1.1',
+    'LIST /v1/sys/echo HTTP/1.1',
+    'LIST  /v1/ HTTP/1.1',
+    'LIST /v1/pki/echo HTTP/9.9',
+    'LIST',
+    'POST /api/v2/echo HTTP/1.1',
+    'OPTIONS * HTTP/1.1',
+    'CONNECT h:1 HTTP/1.1',
+    'GET http://h/v1/pki/echo HTTP/1.1',
+    'GET /v1/%00 HTTP/1.1',
+    'GET //v1//.. HTTP/1.0',
+    'PRI * HTTP/2.0',
+    'host: h',
+    'host: a, b',
+    'content-length: 5',
+    'content-length: 5, 6',
+    'transfer-encoding: chunked',
+    'transfer-encoding: chunked, identity',
+    'expect: 100-continue',
+    'upgrade: h2c',
+    'connection: upgrade',
+    `x-service-token: ${TOKEN}`,
+    'x-vault-wrap-ttl: -1',
+    ' folded',
+    '',
+    '',
+    '5',
+    'hello',
+    '0',
+  ),
+  fc.string({ maxLength: 40 }),
+  fc.constant('x: '.padEnd(40_000, 'y')),
+);
+
+describe('a body that breaks off', () => {
+  test.for(['POST', 'LIST'])('of %s is refused instead of waited for', async (method) => {
+    const head = `${method} /v1/pki/echo HTTP/1.1\r\nhost: h\r\nx-service-token: ${TOKEN}\r\n`;
+    const answer = await send(Buffer.from(`${head}content-length: 5\r\n\r\nhel`));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
+describe('arbitrary bytes', () => {
+  test('never crash the gateway, make it answer 5xx, or leave a connection hanging', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(line, fc.constantFrom('\r\n', '\r\n', '\r\n', '\n')), { maxLength: 14 }),
+        async (lines) => {
+          const answer = await send(Buffer.from(lines.flat().join(''), 'latin1'));
+          expect(answer).not.toMatch(/HTTP\/1\.1 5\d\d/);
+        },
+      ),
+      { numRuns: 400 },
+    );
+    expect((await fetch(`${gateway.http}/healthz`)).status).toBe(200);
+  });
+});

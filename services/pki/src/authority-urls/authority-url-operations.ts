@@ -1,0 +1,40 @@
+import { KeelsonError } from '@keelson/errors';
+import type { Store } from '@keelson/storage';
+import { clusterRecords, loadSettings, SETTING, urlsRecords } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import {
+  type AuthorityUrls,
+  type ClusterAddress,
+  checkUrls,
+  isUrlWithHost,
+} from './domain/authority-urls.ts';
+
+/** Changes the URLs of a mount. */
+export const updateUrls = (
+  store: Store,
+  mount: MountScope,
+  change: (before: AuthorityUrls) => AuthorityUrls,
+): Promise<AuthorityUrls> =>
+  store.transact(async (tx) => {
+    const urls = change((await loadSettings(tx, mount)).urls);
+    checkUrls(urls);
+    urlsRecords(mount).write(tx, SETTING.urls, urls);
+    return urls;
+  });
+
+/** Changes this cluster's addresses. */
+export const updateClusterAddress = (
+  store: Store,
+  mount: MountScope,
+  change: (before: ClusterAddress) => ClusterAddress,
+): Promise<ClusterAddress> =>
+  store.transact(async (tx) => {
+    const address = change((await loadSettings(tx, mount)).cluster);
+    for (const url of [address.path, address.aiaPath])
+      if (url !== '' && !isUrlWithHost(url))
+        throw new KeelsonError('request.invalid', {
+          text: `invalid, non-URL path given to cluster: ${url}`,
+        });
+    clusterRecords(mount).write(tx, SETTING.cluster, address);
+    return address;
+  });

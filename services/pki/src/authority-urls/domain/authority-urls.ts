@@ -1,0 +1,121 @@
+/** Where relying parties find the issuer, its lists and its responder (reference §2.8, §6.1). */
+import { KeelsonError } from '@keelson/errors';
+import {
+  authorityInformationAccess,
+  crlDistributionPoints,
+  type Extension,
+  freshestCrl,
+} from '@keelson/x509';
+
+export interface AuthorityUrls {
+  readonly issuingCertificates: readonly string[];
+  readonly crlDistributionPoints: readonly string[];
+  readonly deltaCrlDistributionPoints: readonly string[];
+  readonly ocspServers: readonly string[];
+  readonly enableTemplating: boolean;
+}
+
+export const NO_URLS: AuthorityUrls = {
+  issuingCertificates: [],
+  crlDistributionPoints: [],
+  deltaCrlDistributionPoints: [],
+  ocspServers: [],
+  enableTemplating: false,
+};
+
+/** This cluster's own addresses. */
+export interface ClusterAddress {
+  /** URL of the mount for ACME clients, "" when not set. */
+  readonly path: string;
+  /** URL of the mount for AIA and CRL fetchers, "" when not set. */
+  readonly aiaPath: string;
+}
+
+export const isUrlWithHost = (text: string): boolean =>
+  URL.canParse(text) && new URL(text).host !== '';
+
+const WIRE_NAMES = {
+  issuingCertificates: 'issuing_certificates',
+  crlDistributionPoints: 'crl_distribution_points',
+  deltaCrlDistributionPoints: 'delta_crl_distribution_points',
+  ocspServers: 'ocsp_servers',
+} as const;
+type UrlKind = keyof typeof WIRE_NAMES;
+const URL_KINDS = Object.keys(WIRE_NAMES) as readonly UrlKind[];
+
+const TEMPLATE = /\{\{.*?\}\}/g;
+
+const checkUrl = (kind: UrlKind, url: string): void => {
+  if (!isUrlWithHost(url))
+    throw new KeelsonError('request.invalid', {
+      text: `invalid URL found in Authority Information Access (AIA) parameter ${WIRE_NAMES[kind]}: ${url}`,
+    });
+};
+
+/**
+ * Refuses what cannot become a URL. With templating, templates count as some host.
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkUrls = (urls: AuthorityUrls): void => {
+  for (const kind of URL_KINDS)
+    for (const url of urls[kind])
+      if (!urls.enableTemplating) checkUrl(kind, url.includes('{{') ? '' : url);
+      else if (!url.startsWith('{{')) checkUrl(kind, url.replaceAll(TEMPLATE, 'x'));
+};
+
+const needed = (value: string, what: string): string => {
+  if (value === '')
+    throw new KeelsonError('request.invalid', { text: `unable to template AIA URLs as ${what}` });
+  return value;
+};
+
+/**
+ * The URLs for certificates of one issuer, templates filled.
+ * @param issuerId "" while a root makes itself
+ * @throws KeelsonError `request.invalid` when a value for a template is missing
+ */
+export const resolveUrls = (
+  urls: AuthorityUrls,
+  issuerId: string,
+  cluster: ClusterAddress,
+): AuthorityUrls => {
+  if (!urls.enableTemplating) return urls;
+  const lacking = 'we lack local cluster address information';
+  const resolve = (kind: UrlKind): readonly string[] =>
+    urls[kind].map((url) => {
+      const filled = url
+        .replaceAll('{{issuer_id}}', () =>
+          needed(issuerId, 'we lack an issuer_id for this operation'),
+        )
+        .replaceAll('{{cluster_path}}', () => needed(cluster.path, `${lacking} (path)`))
+        .replaceAll('{{cluster_aia_path}}', () => needed(cluster.aiaPath, `${lacking} (aia_path)`));
+      checkUrl(kind, filled);
+      return filled;
+    });
+  return {
+    issuingCertificates: resolve('issuingCertificates'),
+    crlDistributionPoints: resolve('crlDistributionPoints'),
+    deltaCrlDistributionPoints: resolve('deltaCrlDistributionPoints'),
+    ocspServers: resolve('ocspServers'),
+    enableTemplating: false,
+  };
+};
+
+/** The extensions that carry these URLs. */
+export const urlExtensions = (urls: AuthorityUrls): readonly Extension[] => [
+  ...(urls.ocspServers.length + urls.issuingCertificates.length > 0
+    ? [authorityInformationAccess(urls.ocspServers, urls.issuingCertificates)]
+    : []),
+  ...(urls.crlDistributionPoints.length > 0
+    ? [crlDistributionPoints(urls.crlDistributionPoints)]
+    : []),
+  ...(urls.deltaCrlDistributionPoints.length > 0
+    ? [freshestCrl(urls.deltaCrlDistributionPoints)]
+    : []),
+];
+
+export const hasUrls = (urls: AuthorityUrls): boolean =>
+  URL_KINDS.some((kind) => urls[kind].length > 0);
+
+export const NO_URLS_WARNING =
+  "This mount hasn't configured any authority information access (AIA) fields; this may make it harder for systems to find missing certificates in the chain or to validate revocation status of certificates. Consider updating /config/urls or the newly generated issuer with this information.";

@@ -1,0 +1,152 @@
+/** Lists of certificates and what is kept beside them (reference §4.12, §4.13, §5.2). */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { ListOptions, Store } from '@keelson/storage';
+import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
+import { formatTime } from '../issuing/domain/lifetime.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { certificateSummary } from './certificate-document.ts';
+import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';
+import { searchByExpiry } from './certificate-search-operations.ts';
+import { listSerials, PAGE_FIELDS } from './serial-pages.ts';
+
+/** Details are read from each certificate, so an answer has so many at most. */
+const MAX_DETAILED = 1000;
+const MAX_BATCH = 1000;
+const LAST_MOMENT_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+const plainRoutes = (store: Store): Route[] => [
+  ...secretsRoutes({
+    path: '/certs',
+    tag: 'certificates',
+    fields: PAGE_FIELDS,
+    operations: {
+      list: {
+        summary: 'List certificates by serial number',
+        handle: async (context) => {
+          const prefix = certificatesPrefix(requireMount(context));
+          const list = (options: ListOptions) => store.list(prefix, options);
+          return { data: { keys: await listSerials(list, context.fields) } };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/certs/detailed',
+    tag: 'certificates',
+    fields: {
+      ...PAGE_FIELDS,
+      expires_after: field.time({ description: 'Only what expires at this time or later.' }),
+      expires_before: field.time({ description: 'Only what expires at this time or sooner.' }),
+    },
+    operations: {
+      list: {
+        summary: 'List certificates with details, those that expire first before the others',
+        description: `At most ${MAX_DETAILED}; the last serial number as \`after\` gives the next page.`,
+        handle: async (context) => {
+          const { after, limit, expires_after, expires_before } = context.fields;
+          const found = await searchByExpiry(store, requireMount(context), {
+            after,
+            limit: limit > 0 ? Math.min(limit, MAX_DETAILED) : MAX_DETAILED,
+            fromMs: expires_after?.epochMs ?? 0,
+            toMs: expires_before?.epochMs ?? LAST_MOMENT_MS,
+          });
+          const entries = found.map(
+            (certificate) =>
+              [toSerialHex(certificate.serialNumber), certificateSummary(certificate)] as const,
+          );
+          return {
+            data: {
+              keys: entries.map(([serial]) => serial),
+              key_info: Object.fromEntries(entries),
+            },
+          };
+        },
+      },
+    },
+  }),
+];
+
+const batchRoutes = (store: Store): Route[] =>
+  secretsRoutes({
+    path: '/batch/certs',
+    tag: 'certificates',
+    fields: {
+      serial_numbers: field.commaList({
+        required: true,
+        description: 'Serial numbers in hexadecimal.',
+      }),
+    },
+    operations: {
+      update: {
+        summary: 'Read several certificates',
+        handle: async (context) => {
+          const mount = requireMount(context);
+          const { serial_numbers: serials } = context.fields;
+          if (serials.length > MAX_BATCH)
+            throw new KeelsonError('request.invalid', {
+              text: `more than ${MAX_BATCH} serial numbers in one request`,
+            });
+          const certificates: Record<string, string | null> = {};
+          for (const serial of serials) {
+            const der = await findCertificate(store, mount, toSerialKey(parseSerialText(serial)));
+            certificates[serial] = der === undefined ? null : encodePem('CERTIFICATE', der);
+          }
+          return { data: { certificates } };
+        },
+      },
+    },
+  });
+
+const metadataRoutes = (store: Store): Route[] => [
+  ...secretsRoutes({
+    path: '/cert-metadata',
+    tag: 'certificates',
+    fields: PAGE_FIELDS,
+    operations: {
+      list: {
+        summary: 'List certificates with something kept beside them',
+        handle: async (context) => {
+          const records = metadataRecords(requireMount(context));
+          const list = (options: ListOptions) => records.keys(store, options);
+          return { data: { keys: await listSerials(list, context.fields) } };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/cert-metadata/:serial',
+    tag: 'certificates',
+    fields: {
+      serial: field.string({ default: '', description: 'Serial number in hexadecimal.' }),
+    },
+    operations: {
+      read: {
+        summary: 'Read what was kept beside a certificate',
+        handle: async (context) => {
+          const serial = parseSerialText(context.fields.serial);
+          const records = metadataRecords(requireMount(context));
+          const found = await records.find(store, toSerialKey(serial));
+          return (
+            found && {
+              data: {
+                cert_metadata: found.metadata,
+                expiration: formatTime(found.notAfterMs),
+                issuer_id: found.issuerId,
+                role: found.role,
+                serial_number: toSerialHex(serial),
+              },
+            }
+          );
+        },
+      },
+    },
+  }),
+];
+
+export const certificateListRoutes = (store: Store): Route[] => [
+  ...plainRoutes(store),
+  ...batchRoutes(store),
+  ...metadataRoutes(store),
+];

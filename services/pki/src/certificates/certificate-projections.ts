@@ -1,0 +1,70 @@
+/** Tables over certificates and revocations: what a search by serial number cannot answer. */
+import { defineProjection, jsonRecords, type Projection } from '@keelson/storage';
+import { parseCertificate } from '@keelson/x509';
+import { BULK } from '../mounts/mount-records.ts';
+import type { Revocation } from './certificate-records.ts';
+
+type CertificateRow = {
+  readonly mount_uuid: string;
+  /** As in record paths. */
+  readonly serial: string;
+  /** Epoch milliseconds. */
+  readonly not_after: number;
+};
+
+type RevocationRow = {
+  readonly mount_uuid: string;
+  readonly serial: string;
+  readonly issuer_id: string;
+  readonly revoked_at: number;
+  readonly not_after: number;
+};
+
+/** Tables as queries see them. */
+export interface CertificateTables {
+  readonly pki_certificate: CertificateRow;
+  readonly pki_revocation: RevocationRow;
+}
+
+/** Keys below the prefixes of `BULK`: `<mount uuid>/<serial>`. */
+const splitKey = (key: string): readonly [string, string] => {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
+};
+
+export const PKI_PROJECTIONS: readonly Projection[] = [
+  defineProjection({
+    table: 'pki_certificate',
+    version: 1,
+    source: { prefix: BULK.certificates, decode: (der) => der },
+    columns: { mount_uuid: 'text', serial: 'text', not_after: 'integer' },
+    indexes: [['mount_uuid', 'not_after', 'serial']],
+    rows: (der: Uint8Array, key): CertificateRow[] => {
+      const [mount_uuid, serial] = splitKey(key);
+      return [{ mount_uuid, serial, not_after: parseCertificate(der).notAfterMs }];
+    },
+  }) as unknown as Projection,
+  defineProjection({
+    table: 'pki_revocation',
+    version: 1,
+    source: jsonRecords<Revocation>(BULK.revocations),
+    columns: {
+      mount_uuid: 'text',
+      serial: 'text',
+      issuer_id: 'text',
+      revoked_at: 'integer',
+      not_after: 'integer',
+    },
+    indexes: [
+      // Holds all that a revocation list needs, in its order.
+      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at'],
+      ['mount_uuid', 'not_after', 'serial'],
+    ],
+    rows: ({ issuerId, revokedAtMs, notAfterMs }, key): RevocationRow[] => {
+      const [mount_uuid, serial] = splitKey(key);
+      return [
+        { mount_uuid, serial, issuer_id: issuerId, revoked_at: revokedAtMs, not_after: notAfterMs },
+      ];
+    },
+  }) as unknown as Projection,
+];

@@ -1,0 +1,162 @@
+/** The composition root of the certificate authority. */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { LeaseStore } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { RpcService } from '@keelson/rpc';
+import { startWorker, type Worker } from '@keelson/runtime';
+import { createSecretsErrorRenderer, renderSecretsError } from '@keelson/secrets-api';
+import type { Barrier, Store } from '@keelson/storage';
+import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
+import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
+import { certificateRoutes } from './certificates/certificate-routes.ts';
+import type { PkiConfig } from './config.ts';
+import { createCrlBuilder } from './crl/crl-builder.ts';
+import { crlRoutes } from './crl/crl-routes.ts';
+import { importRoutes } from './issuers/import-routes.ts';
+import { intermediateRoutes } from './issuers/intermediate-routes.ts';
+import { createAuthorities } from './issuers/issuer-records.ts';
+import { issuerRoutes } from './issuers/issuer-routes.ts';
+import { rootRoutes } from './issuers/root-routes.ts';
+import { caSigningRoutes } from './issuing/ca-signing-routes.ts';
+import { issuingRoutes } from './issuing/issuing-routes.ts';
+import { keyRoutes } from './keys/key-routes.ts';
+import { MountCleaning } from './mounts/mount-cleaning.ts';
+import { createOcspResponder } from './ocsp/ocsp-operations.ts';
+import { ocspRoutes } from './ocsp/ocsp-routes.ts';
+import { revocationRoutes } from './revocation/revocation-routes.ts';
+import { unifiedListRoutes } from './revocation/unified-list-routes.ts';
+import { roleRoutes } from './roles/role-routes.ts';
+import { createEngine } from './rpc/engine-rpc.ts';
+import { tidyRoutes } from './tidy/tidy-routes.ts';
+import { createTidyRunner } from './tidy/tidy-runner.ts';
+import { runAutoTidy } from './workers/auto-tidy.ts';
+import { followCluster } from './workers/cluster-state.ts';
+import { runCrlUpkeep } from './workers/crl-upkeep.ts';
+
+export { PKI_PROJECTIONS } from './certificates/certificate-projections.ts';
+export { revocationRecords } from './certificates/certificate-records.ts';
+export { pkiConfigSchema } from './config.ts';
+
+const VERSION = '0.1.0';
+
+export interface PkiParts {
+  readonly config: PkiConfig;
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly cluster: RpcService<typeof ClusterDefinition>;
+  readonly ledger: RpcService<typeof LeasesDefinition>;
+}
+
+export interface PkiService {
+  readonly edge: EdgeService;
+  readonly engine: RpcService<typeof EngineDefinition>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Answers nothing while the barrier is sealed: what is cached must not outlive the key. */
+const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
+  handle: (request) =>
+    barrier.isSealed
+      ? Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')))
+      : edge.handle(request),
+  describe: () => edge.describe(),
+});
+
+export const composePki = (parts: PkiParts): PkiService => {
+  const { store, barrier, leases, clock, cluster, ledger } = parts;
+  const logger = parts.logger.child({ service: 'pki' });
+  const stopping = new AbortController();
+  const authorities = createAuthorities(store);
+  const crlBuilder = createCrlBuilder({
+    store,
+    authorities,
+    leases,
+    clock,
+    stopping: stopping.signal,
+  });
+  const responder = createOcspResponder({ store, authorities, clock });
+  const shared = { store, authorities, crlBuilder, clock, logger, leases, ledger };
+  const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
+  const routes: readonly Route[] = [
+    ...rootRoutes(shared),
+    ...importRoutes(shared),
+    ...intermediateRoutes(shared),
+    ...issuerRoutes(shared),
+    ...keyRoutes(shared),
+    ...roleRoutes(store),
+    ...issuingRoutes(shared),
+    ...caSigningRoutes(shared),
+    ...certificateListRoutes(store),
+    ...certificateRoutes(shared),
+    ...revocationRoutes(shared),
+    ...unifiedListRoutes(shared),
+    ...crlRoutes(shared),
+    ...ocspRoutes({ authorities, responder, logger }),
+    ...tidyRoutes({ store, tidy }),
+    ...authorityUrlRoutes(store, authorities),
+  ];
+  const edge = createEdgeService({
+    service: 'pki',
+    version: VERSION,
+    pathPrefix: '/v1/{mount}',
+    routes,
+    renderError: createSecretsErrorRenderer((err, requestId) =>
+      logger.error({ err, request_id: requestId }, 'request failed'),
+    ),
+  });
+  let mounts: readonly Mount[] = [];
+  const follower = {
+    store,
+    barrier,
+    cluster,
+    logger,
+    cleaning: new MountCleaning(store),
+    instanceId: randomUUID(),
+    version: VERSION,
+    onSealed: () => {
+      authorities.clear();
+      responder.clear();
+    },
+    onMounts: (current: readonly Mount[]) => {
+      mounts = current;
+    },
+  };
+  let workers: readonly Worker[] = [];
+  return {
+    edge: unsealedOnly(edge, barrier),
+    engine: createEngine(shared),
+    start: () => {
+      const supervision = { logger, clock };
+      workers = [
+        startWorker('cluster state', (signal) => followCluster(follower, signal), supervision),
+        startWorker(
+          'crl upkeep',
+          (signal) => runCrlUpkeep({ ...shared, mounts: () => mounts }, signal),
+          supervision,
+        ),
+        startWorker(
+          'auto tidy',
+          (signal) => runAutoTidy({ ...shared, tidy, mounts: () => mounts }, signal),
+          supervision,
+        ),
+      ];
+      return Promise.resolve();
+    },
+    stop: async () => {
+      stopping.abort();
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await tidy.settled();
+      workers = [];
+    },
+  };
+};

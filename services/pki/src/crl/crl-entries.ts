@@ -1,0 +1,91 @@
+/** What belongs on the lists of a group of issuers. */
+import { KeelsonError } from '@keelson/errors';
+import type { Store } from '@keelson/storage';
+import { type CrlEntry, isSignedBy, toSerialKey } from '@keelson/x509';
+import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
+import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import type { PendingRevocation } from './crl-records.ts';
+import type { CrlGroup } from './domain/crl-group.ts';
+
+/** "0a-1b-2c" as octets: the form of record paths, which is always this one. */
+const toSerial = (serialKey: string): Uint8Array => {
+  const octets = new Uint8Array((serialKey.length + 1) / 3);
+  for (let at = 0; at < octets.byteLength; at++)
+    octets[at] = (digit(serialKey, at * 3) << 4) | digit(serialKey, at * 3 + 1);
+  return octets;
+};
+
+/** Value of a lower-case hexadecimal digit. */
+const digit = (text: string, at: number): number => {
+  const code = text.charCodeAt(at);
+  return code < 0x61 ? code - 0x30 : code - 0x57;
+};
+
+/** Whether a revocation by this issuer goes on the list of the group. */
+export const belongsTo = (group: CrlGroup, authority: Authority, issuerId: string): boolean => {
+  if (group.members.some(({ issuer }) => issuer.id === issuerId)) return true;
+  // What no issuer of the mount made has no list of its own: the default issuer's carries it.
+  const isUnknown = !authority.issuers.some(({ issuer }) => issuer.id === issuerId);
+  return isUnknown && group.members.some((member) => member === authority.defaultIssuer);
+};
+
+/** Revoked issuers of the mount that a member of the group signed; nobody is on a list of his own. */
+const revokedIssuers = (group: CrlGroup, authority: Authority): readonly CrlEntry[] =>
+  authority.issuers.flatMap(({ issuer, certificate }) => {
+    const isAbove = (member: IssuerInUse): boolean =>
+      Buffer.from(member.certificate.subject).equals(certificate.issuer) &&
+      isSignedBy(certificate, member.certificate.publicKeyDer);
+    const isOwn = group.members.some((member) => member.issuer.id === issuer.id);
+    return issuer.revokedAtMs !== undefined && !isOwn && group.members.some(isAbove)
+      ? [{ serialNumber: certificate.serialNumber, revokedAtMs: issuer.revokedAtMs }]
+      : [];
+  });
+
+/**
+ * Entries of the complete list, page by page.
+ * @throws KeelsonError `request.invalid` when there are more than the settings allow
+ */
+export async function* completeEntries(
+  store: Store,
+  mount: MountScope,
+  group: CrlGroup,
+  authority: Authority,
+): AsyncGenerator<readonly CrlEntry[]> {
+  const limit = authority.settings.crl.maxCrlEntries;
+  const issuers = revokedIssuers(group, authority);
+  // Not listed again; and nobody is on a list of his own, whatever is recorded.
+  const passedOver = new Set(
+    [...issuers, ...group.members.map(({ certificate }) => certificate)].map(({ serialNumber }) =>
+      toSerialKey(serialNumber),
+    ),
+  );
+  let count = issuers.length;
+  yield issuers;
+  for await (const issuerId of revokingIssuerIds(store, mount)) {
+    if (!belongsTo(group, authority, issuerId)) continue;
+    for await (const page of revocationsOf(store, mount, issuerId)) {
+      const fresh = page.filter(({ serial }) => !passedOver.has(serial));
+      count += fresh.length;
+      if (limit >= 0 && count > limit)
+        throw new KeelsonError('request.invalid', {
+          text: `the CRL would have more than max_crl_entries (${limit}) entries`,
+        });
+      yield fresh.map(({ serial, revoked_at }) => ({
+        serialNumber: toSerial(serial),
+        // PostgreSQL hands out 64-bit columns as text.
+        revokedAtMs: Number(revoked_at),
+      }));
+    }
+  }
+}
+
+/** Entries of the delta list. */
+export const deltaEntries = (
+  pending: readonly (readonly [string, PendingRevocation])[],
+  group: CrlGroup,
+  authority: Authority,
+): readonly CrlEntry[] =>
+  pending
+    .filter(([, { issuerId }]) => belongsTo(group, authority, issuerId))
+    .map(([serialKey, { revokedAtMs }]) => ({ serialNumber: toSerial(serialKey), revokedAtMs }));

@@ -1,0 +1,142 @@
+/** Fetching revocation lists, without a token (reference §5.6). */
+import type { Route } from '@keelson/edge';
+import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import { rawAnswer, rawUnlessUnmodified } from '../certificates/raw-answer.ts';
+import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { type CrlKind, findCrl } from './crl-operations.ts';
+import { crlPem } from './crl-pem.ts';
+
+export interface CrlFetchParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+}
+
+const DER_TYPE = 'application/pkix-crl';
+const PEM_TYPE = 'application/x-pem-file';
+
+type Form = 'der' | 'pem' | 'json';
+
+interface Place {
+  readonly path: string;
+  readonly kind: CrlKind;
+  readonly form: Form;
+  /** Lists of all clusters together. */
+  readonly unified: boolean;
+}
+
+const places = (
+  base: string,
+  unified: boolean,
+  forms: readonly (readonly [string, Form])[],
+): readonly Place[] =>
+  (['complete', 'delta'] as const).flatMap((kind) =>
+    forms.map(([suffix, form]) => ({
+      path: `${base}${kind === 'delta' ? '/delta' : ''}${suffix}`,
+      kind,
+      form,
+      unified,
+    })),
+  );
+
+const MOUNT_FORMS = [
+  ['', 'der'],
+  ['/pem', 'pem'],
+] as const;
+const ISSUER_FORMS = [
+  ['', 'json'],
+  ['/der', 'der'],
+  ['/pem', 'pem'],
+] as const;
+
+const MOUNT_PLACES: readonly Place[] = [
+  ...places('/crl', false, MOUNT_FORMS),
+  ...places('/unified-crl', true, MOUNT_FORMS),
+  { path: '/cert/crl', kind: 'complete', form: 'json', unified: false },
+  { path: '/cert/delta-crl', kind: 'delta', form: 'json', unified: false },
+  { path: '/cert/unified-crl', kind: 'complete', form: 'json', unified: true },
+  { path: '/cert/unified-delta-crl', kind: 'delta', form: 'json', unified: true },
+];
+
+const ISSUER_PLACES: readonly Place[] = [
+  ...places('/issuer/:issuer_ref/crl', false, ISSUER_FORMS),
+  ...places('/issuer/:issuer_ref/unified-crl', true, ISSUER_FORMS),
+];
+
+interface Fetch {
+  readonly mount: MountScope;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly place: Place;
+  readonly authority: Authority;
+  readonly issuer: IssuerInUse | undefined;
+}
+
+const fetchCrl = async (store: Store, fetch: Fetch): Promise<Result> => {
+  const { mount, place, authority, issuer, headers } = fetch;
+  // With one cluster, the lists of all clusters are the lists of this one.
+  const isServed = issuer !== undefined && (!place.unified || authority.settings.crl.unifiedCrl);
+  const found = isServed ? await findCrl(store, mount, issuer, place.kind) : undefined;
+  if (place.form === 'json') {
+    if (found === undefined) return undefined;
+    const pem = (await crlPem(found)).toString('latin1');
+    return place.path.startsWith('/cert/')
+      ? { data: { certificate: pem, revocation_time: 0, revocation_time_rfc3339: '' } }
+      : { data: { crl: pem } };
+  }
+  const contentType = place.form === 'der' ? DER_TYPE : PEM_TYPE;
+  if (found === undefined) return rawAnswer(contentType, undefined);
+  return rawUnlessUnmodified(headers, found.thisUpdateMs, contentType, () =>
+    place.form === 'der' ? found.der : crlPem(found),
+  );
+};
+
+const summaryOf = ({ kind, form, unified }: Place): string =>
+  `${unified ? 'Unified list' : 'List'}${kind === 'delta' ? ', delta' : ''}, ${form.toUpperCase()}`;
+
+const ISSUER_FIELD = {
+  issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
+};
+
+export const crlFetchRoutes = ({ store, authorities }: CrlFetchParts): Route[] => [
+  ...MOUNT_PLACES.flatMap((place) =>
+    secretsRoutes({
+      path: place.path,
+      tag: 'revocation',
+      fields: {},
+      operations: {
+        read: {
+          summary: `${summaryOf(place)}, of the default issuer`,
+          handle: async (context) => {
+            const mount = requireMount(context);
+            const authority = await authorities.of(mount);
+            const { headers } = context.head;
+            const issuer = authority.defaultIssuer;
+            return fetchCrl(store, { mount, headers, place, authority, issuer });
+          },
+        },
+      },
+    }),
+  ),
+  ...ISSUER_PLACES.flatMap((place) =>
+    secretsRoutes({
+      path: place.path,
+      tag: 'revocation',
+      fields: ISSUER_FIELD,
+      operations: {
+        read: {
+          summary: `${summaryOf(place)}, of an issuer`,
+          handle: async (context) => {
+            const mount = requireMount(context);
+            const authority = await authorities.of(mount);
+            const { headers } = context.head;
+            const issuer = authority.requireIssuer(context.fields.issuer_ref);
+            return fetchCrl(store, { mount, headers, place, authority, issuer });
+          },
+        },
+      },
+    }),
+  ),
+];

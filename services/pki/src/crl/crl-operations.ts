@@ -1,0 +1,38 @@
+import type { Store } from '@keelson/storage';
+import type { IssuerInUse } from '../issuers/domain/authority.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { crlRecords, readCrlParts, type StoredCrl } from './crl-records.ts';
+import { crlGroupId } from './domain/crl-group.ts';
+
+export type CrlKind = 'complete' | 'delta';
+
+export interface CurrentCrl {
+  readonly der: Uint8Array;
+  readonly thisUpdateMs: number;
+}
+
+// The store hands out the same record object until the lists change, and forgets it when sealed.
+const loaded = new WeakMap<StoredCrl, CurrentCrl>();
+
+/** The current list of an issuer; undefined before the first is built. */
+export const findCrl = async (
+  store: Store,
+  mount: MountScope,
+  issuer: IssuerInUse,
+  kind: CrlKind = 'complete',
+): Promise<CurrentCrl | undefined> => {
+  const groupId = crlGroupId(issuer);
+  const current = (await crlRecords(mount).find(store, groupId))?.[kind];
+  if (current === undefined) return undefined;
+  const known = loaded.get(current);
+  if (known !== undefined) return known;
+  // Record and parts of one moment: a list that is replaced meanwhile is read anew.
+  return store.transact(async (tx) => {
+    const stored = (await crlRecords(mount).find(tx, groupId))?.[kind];
+    if (stored === undefined) return undefined;
+    const { thisUpdateMs } = stored;
+    const crl = { der: await readCrlParts(tx, mount, groupId, stored), thisUpdateMs };
+    loaded.set(stored, crl);
+    return crl;
+  });
+};

@@ -1,0 +1,95 @@
+/**
+ * Revocation lists. A list may be tens of megabytes, so its bytes lie in parts below its number; one
+ * record for each group of issuers names the lists that are current.
+ */
+import {
+  type Fence,
+  jsonRecords,
+  type Reads,
+  type RecordCollection,
+  type Store,
+} from '@keelson/storage';
+import { bulkPrefix, localPrefix, type MountScope } from '../mounts/mount-records.ts';
+
+export interface StoredCrl {
+  readonly number: number;
+  readonly thisUpdateMs: number;
+  readonly nextUpdateMs: number;
+  readonly partCount: number;
+}
+
+export interface CrlRecord {
+  readonly complete: StoredCrl;
+  /** Adds to `complete`; undefined where delta lists are not made. */
+  readonly delta?: StoredCrl | undefined;
+  /** Of whichever list was made last: both kinds share one sequence, which only grows. */
+  readonly lastNumber: number;
+}
+
+/** Current lists by group of issuers. */
+export const crlRecords = (mount: MountScope): RecordCollection<CrlRecord> =>
+  jsonRecords(`${localPrefix(mount)}crls/`);
+
+/** What was revoked since the last complete list, by serial number; kept where delta lists are made. */
+export interface PendingRevocation {
+  readonly revokedAtMs: number;
+  readonly issuerId: string;
+}
+
+export const pendingRecords = (mount: MountScope): RecordCollection<PendingRevocation> =>
+  jsonRecords(`${localPrefix(mount)}crl-pending/`);
+
+/** Written in a few milliseconds. */
+const PART_BYTES = 512 * 1024;
+
+const partsPrefix = (mount: MountScope, groupId: string, number: number): string =>
+  `${bulkPrefix('crlParts', mount)}${groupId}/${number}/`;
+
+/** Writes the bytes of a list, each part in a commit of its own; returns how many there are. */
+export const writeCrlParts = async (
+  store: Store,
+  mount: MountScope,
+  crl: { readonly groupId: string; readonly number: number; readonly der: Uint8Array },
+  fence: Fence,
+): Promise<number> => {
+  const prefix = partsPrefix(mount, crl.groupId, crl.number);
+  const partCount = Math.ceil(crl.der.byteLength / PART_BYTES);
+  for (let part = 0; part < partCount; part++)
+    await store.transact(
+      (tx) =>
+        tx.write(`${prefix}${part}`, crl.der.subarray(part * PART_BYTES, (part + 1) * PART_BYTES)),
+      { fence },
+    );
+  return partCount;
+};
+
+/** Removes lists of a group by their numbers, and what unfinished builds of these numbers left. */
+export const deleteCrlParts = async (
+  store: Store,
+  mount: MountScope,
+  groupId: string,
+  numbers: readonly number[],
+): Promise<void> => {
+  for (const number of numbers) {
+    const prefix = partsPrefix(mount, groupId, number);
+    await store.transact(async (tx) => {
+      for (const name of await tx.list(prefix)) tx.delete(prefix + name);
+    });
+  }
+};
+
+/** @throws Error when a part is missing: the list was replaced while it was read */
+export const readCrlParts = async (
+  reads: Reads,
+  mount: MountScope,
+  groupId: string,
+  { number, partCount }: StoredCrl,
+): Promise<Uint8Array> => {
+  const parts: Uint8Array[] = [];
+  for (let part = 0; part < partCount; part++) {
+    const record = await reads.read(`${partsPrefix(mount, groupId, number)}${part}`);
+    if (record === undefined) throw new Error(`part ${part} of list ${number} is missing`);
+    parts.push(record.value);
+  }
+  return Buffer.concat(parts);
+};

@@ -1,0 +1,49 @@
+import type { Clock } from '@keelson/clock';
+import type { Route } from '@keelson/edge';
+import { secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import type { CrlBuilder } from './crl-builder.ts';
+import { crlConfigRoutes } from './crl-config-routes.ts';
+import { crlFetchRoutes } from './crl-fetch-routes.ts';
+import { crlSigningRoutes } from './crl-signing-routes.ts';
+
+export interface CrlRouteParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+  readonly crlBuilder: CrlBuilder;
+  readonly clock: Clock;
+}
+
+/** A GET with an effect: clients have come to expect it (reference §5.4). */
+const rotation = (
+  path: string,
+  summary: string,
+  rotate: (mount: MountScope) => Promise<readonly string[]>,
+): Route[] =>
+  secretsRoutes({
+    path,
+    tag: 'revocation',
+    fields: {},
+    operations: {
+      read: {
+        summary,
+        handle: async (context) => ({
+          warnings: await rotate(requireMount(context)),
+          data: { success: true },
+        }),
+      },
+    },
+  });
+
+export const crlRoutes = ({ crlBuilder, ...parts }: CrlRouteParts): Route[] => [
+  ...crlConfigRoutes({ crlBuilder, ...parts }),
+  ...rotation('/crl/rotate', 'Make new lists now', (mount) => crlBuilder.rebuild(mount)),
+  ...rotation('/crl/rotate-delta', 'Make new delta lists now', (mount) =>
+    crlBuilder.rebuildDeltas(mount),
+  ),
+  ...crlFetchRoutes(parts),
+  ...crlSigningRoutes(parts),
+];

@@ -1,0 +1,35 @@
+/**
+ * Issuers with the same name and key share one list: a relying party cannot tell whose certificate a
+ * serial number on it belongs to (reference §5.5).
+ */
+import { hash } from 'node:crypto';
+import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
+
+export interface CrlGroup {
+  readonly id: string;
+  readonly members: readonly IssuerInUse[];
+}
+
+/** The same for all issuers of a group, in every cluster. */
+export const crlGroupId = ({ certificate }: IssuerInUse): string =>
+  hash('sha256', Buffer.concat([certificate.publicKeyDer, certificate.subject]), 'hex').slice(
+    0,
+    32,
+  );
+
+export const crlGroups = (authority: Authority): readonly CrlGroup[] => {
+  const groups = new Map<string, IssuerInUse[]>();
+  for (const issuer of authority.issuers) {
+    const id = crlGroupId(issuer);
+    groups.set(id, [...(groups.get(id) ?? []), issuer]);
+  }
+  return [...groups].map(([id, members]) => ({ id, members }));
+};
+
+/** Who signs the list of a group: the default issuer where it can, else the first that can. */
+export const crlSignerOf = (group: CrlGroup, authority: Authority): IssuerInUse | undefined => {
+  const able = group.members.filter(
+    (member) => member.hasKey && member.issuer.usages.includes('crl-signing'),
+  );
+  return able.find((member) => member === authority.defaultIssuer) ?? able[0];
+};

@@ -1,0 +1,104 @@
+/** Parameters that describe an authority: shared by roots, requests for intermediates and their signing. */
+import { type FieldValues, field } from '@keelson/secrets-api';
+import type { SubjectAttributes } from '@keelson/x509';
+import {
+  type AlternativeNames,
+  parseAlternativeNames,
+  withCommonName,
+} from '../issuing/domain/requested-names.ts';
+import type { CaSubject } from './domain/ca-certificate.ts';
+
+const text = (description: string) => field.string({ default: '', description });
+const list = (description: string) => field.commaList({ default: [], description });
+
+export const SUBJECT_FIELDS = {
+  common_name: text('Common name.'),
+  alt_names: list('Host names and e-mail addresses.'),
+  ip_sans: list('IP addresses.'),
+  uri_sans: list('URIs.'),
+  other_sans: list('Other names: <oid>;UTF8:<value>.'),
+  exclude_cn_from_sans: field.bool({
+    default: false,
+    description: 'Keep the common name out of the alternative names.',
+  }),
+  ou: list('Organizational units.'),
+  organization: list('Organizations.'),
+  country: list('Countries.'),
+  locality: list('Localities.'),
+  province: list('Provinces.'),
+  street_address: list('Street addresses.'),
+  postal_code: list('Postal codes.'),
+  serial_number: text("The subject's serial number; not the certificate's."),
+};
+
+/** Those of a CA certificate; a request for one has no constraints. */
+export const CA_SUBJECT_FIELDS = {
+  ...SUBJECT_FIELDS,
+  max_path_length: field.integer({
+    default: -1,
+    description: 'CAs below; -1: no limit but that of the signer.',
+    check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
+  }),
+  key_usage: list('DigitalSignature may be added to what every CA has.'),
+  permitted_dns_domains: list('Name constraints.'),
+  excluded_dns_domains: list('Name constraints.'),
+  permitted_ip_ranges: list('Name constraints, CIDR.'),
+  excluded_ip_ranges: list('Name constraints, CIDR.'),
+  permitted_email_addresses: list('Name constraints.'),
+  excluded_email_addresses: list('Name constraints.'),
+  permitted_uri_domains: list('Name constraints.'),
+  excluded_uri_domains: list('Name constraints.'),
+};
+
+export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): SubjectAttributes => ({
+  country: values.country,
+  organization: values.organization,
+  organizationalUnit: values.ou,
+  locality: values.locality,
+  province: values.province,
+  streetAddress: values.street_address,
+  postalCode: values.postal_code,
+  commonName: values.common_name,
+  serialNumber: values.serial_number,
+});
+
+/** No role bounds these names. */
+export const toAlternatives = (values: FieldValues<typeof SUBJECT_FIELDS>): AlternativeNames => {
+  const named = parseAlternativeNames({
+    altNames: values.alt_names,
+    ipSans: values.ip_sans,
+    uriSans: values.uri_sans,
+    otherSans: values.other_sans,
+  });
+  return withCommonName(named, values.common_name, values.exclude_cn_from_sans);
+};
+
+export const toCaSubject = (values: FieldValues<typeof CA_SUBJECT_FIELDS>): CaSubject => ({
+  attributes: toAttributes(values),
+  alternatives: toAlternatives(values),
+  permitted: {
+    dns: values.permitted_dns_domains,
+    ipRanges: values.permitted_ip_ranges,
+    email: values.permitted_email_addresses,
+    uri: values.permitted_uri_domains,
+  },
+  excluded: {
+    dns: values.excluded_dns_domains,
+    ipRanges: values.excluded_ip_ranges,
+    email: values.excluded_email_addresses,
+    uri: values.excluded_uri_domains,
+  },
+  hasDigitalSignature: values.key_usage.some((name) => name.toLowerCase() === 'digitalsignature'),
+});
+
+/** What a client should know of a CA certificate with these parameters. */
+export const caSubjectWarnings = (values: FieldValues<typeof CA_SUBJECT_FIELDS>): string[] => [
+  ...(values.max_path_length === 0
+    ? [
+        'max path length of the certificate is zero, which does not allow it to sign CA certificates',
+      ]
+    : []),
+  ...values.key_usage
+    .filter((name) => !['digitalsignature', 'certsign', 'crlsign'].includes(name.toLowerCase()))
+    .map((name) => `key usage ${name} was ignored: a CA may only be given DigitalSignature`),
+];

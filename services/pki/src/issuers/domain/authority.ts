@@ -1,0 +1,191 @@
+/**
+ * The authority of one mount as requests see it: its issuers with their parsed certificates, keys and
+ * chains, and its settings. Built from records, never changed.
+ */
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import {
+  type CertificateFields,
+  isSamePublicKey,
+  isSignedBy,
+  type ParsedCertificate,
+} from '@keelson/x509';
+import {
+  type AuthorityUrls,
+  type ClusterAddress,
+  resolveUrls,
+} from '../../authority-urls/domain/authority-urls.ts';
+import type { CrlConfig } from '../../crl/domain/crl-config.ts';
+import { buildChain, type ChainGraph, pathsAbove } from './chain.ts';
+import { createChainCheck } from './chain-check.ts';
+import type { Issuer } from './issuer.ts';
+import { IssuerInUse } from './issuer-in-use.ts';
+
+export type { IssuerInUse } from './issuer-in-use.ts';
+
+/** A key of the mount as stored. */
+export interface Key {
+  readonly id: string;
+  /** "" when it has none. */
+  readonly name: string;
+  readonly type: string;
+  /** PKCS#8 DER in base64. Secret. */
+  readonly privateKey: string;
+  /** SubjectPublicKeyInfo DER in base64. */
+  readonly publicKey: string;
+}
+
+export interface MountSettings {
+  /** "" when there is none. */
+  readonly defaultIssuerId: string;
+  readonly defaultFollowsLatestIssuer: boolean;
+  readonly defaultKeyId: string;
+  readonly urls: AuthorityUrls;
+  readonly cluster: ClusterAddress;
+  readonly crl: CrlConfig;
+}
+
+export interface AuthorityRecords {
+  readonly issuers: readonly Issuer[];
+  readonly keys: readonly Key[];
+  readonly settings: MountSettings;
+}
+
+const byId = (a: Issuer, b: Issuer): number => (a.id < b.id ? -1 : 1);
+
+const isParent = (child: IssuerInUse, candidate: IssuerInUse): boolean =>
+  candidate !== child &&
+  Buffer.from(candidate.certificate.subject).equals(child.certificate.issuer) &&
+  isSignedBy(child.certificate, candidate.certificate.publicKeyDer);
+
+const isReissue = (one: IssuerInUse, other: IssuerInUse): boolean =>
+  other !== one &&
+  Buffer.from(other.certificate.subject).equals(one.certificate.subject) &&
+  Buffer.from(other.certificate.issuer).equals(one.certificate.issuer) &&
+  isSamePublicKey(other.certificate.publicKeyDer, one.certificate.publicKeyDer);
+
+/** Cross-signed issuers multiply the ways to a root; no client tries more than a few. */
+const MAX_PATHS = 32;
+
+export class Authority {
+  readonly settings: MountSettings;
+  readonly #byId: ReadonlyMap<string, IssuerInUse>;
+  readonly #keys: readonly Key[];
+  readonly #chains = new Map<IssuerInUse, readonly IssuerInUse[]>();
+  readonly #checks = new Map<IssuerInUse, (fields: CertificateFields) => void>();
+  readonly #parents = new Map<IssuerInUse, readonly IssuerInUse[]>();
+  readonly #graph: ChainGraph<IssuerInUse> = {
+    parentsOf: (child) => this.#parentsOf(child),
+    reissuesOf: (one) => this.issuers.filter((other) => isReissue(one, other)),
+  };
+
+  constructor({ issuers, keys, settings }: AuthorityRecords) {
+    this.settings = settings;
+    this.#keys = keys;
+    const keyById = new Map(keys.map((key) => [key.id, key]));
+    const privateKeyOf = (id: string): KeyObject | undefined => {
+      const key = keyById.get(id);
+      return (
+        key &&
+        createPrivateKey({
+          key: Buffer.from(key.privateKey, 'base64'),
+          format: 'der',
+          type: 'pkcs8',
+        })
+      );
+    };
+    this.#byId = new Map(
+      issuers
+        .toSorted(byId)
+        .map((issuer) => [issuer.id, new IssuerInUse(issuer, privateKeyOf(issuer.keyId))]),
+    );
+  }
+
+  get issuers(): readonly IssuerInUse[] {
+    return [...this.#byId.values()];
+  }
+
+  get keys(): readonly Key[] {
+    return this.#keys;
+  }
+
+  get defaultIssuer(): IssuerInUse | undefined {
+    return this.#byId.get(this.settings.defaultIssuerId);
+  }
+
+  /** By id, name, or the literal `default`. */
+  findIssuer(reference: string): IssuerInUse | undefined {
+    if (reference === 'default') return this.defaultIssuer;
+    return (
+      this.#byId.get(reference) ?? this.issuers.find(({ issuer }) => issuer.name === reference)
+    );
+  }
+
+  /** @throws KeelsonError `pki.issuer_not_found`, `pki.no_default_issuer` */
+  requireIssuer(reference: string): IssuerInUse {
+    const found = reference === '' ? undefined : this.findIssuer(reference);
+    if (found !== undefined) return found;
+    throw reference === 'default'
+      ? new KeelsonError('pki.no_default_issuer')
+      : new KeelsonError('pki.issuer_not_found', { reference });
+  }
+
+  /** By id, name, or the literal `default`. */
+  findKey(reference: string): Key | undefined {
+    const wanted = reference === 'default' ? this.settings.defaultKeyId : reference;
+    if (wanted === '') return undefined;
+    return (
+      this.#keys.find(({ id }) => id === wanted) ?? this.#keys.find(({ name }) => name === wanted)
+    );
+  }
+
+  /** @throws KeelsonError `pki.key_not_found` */
+  requireKey(reference: string): Key {
+    const found = this.findKey(reference);
+    if (found === undefined) throw new KeelsonError('pki.key_not_found', { reference });
+    return found;
+  }
+
+  /** The issuer and those above it, as its manual chain says or as they are found. */
+  chainOf(start: IssuerInUse): readonly IssuerInUse[] {
+    const known = this.#chains.get(start);
+    if (known !== undefined) return known;
+    const chain =
+      start.issuer.manualChain.length > 0
+        ? start.issuer.manualChain.flatMap((id) => this.#byId.get(id) ?? [])
+        : buildChain(start, this.#graph);
+    this.#chains.set(start, chain);
+    return chain;
+  }
+
+  /** What a certificate under this issuer must stand up to; the function throws `request.invalid`. */
+  chainCheckOf(issuer: IssuerInUse): (fields: CertificateFields) => void {
+    const known = this.#checks.get(issuer);
+    if (known !== undefined) return known;
+    const check = createChainCheck(issuer, [...pathsAbove(issuer, this.#graph, MAX_PATHS)]);
+    this.#checks.set(issuer, check);
+    return check;
+  }
+
+  /** URLs for certificates signed by this issuer: its own when it has any, else the mount's. */
+  urlsOf({ issuer }: IssuerInUse): AuthorityUrls {
+    return resolveUrls(issuer.urls ?? this.settings.urls, issuer.id, this.settings.cluster);
+  }
+
+  /** The issuer whose key signed this certificate. */
+  findSigner(certificate: ParsedCertificate): IssuerInUse | undefined {
+    return this.issuers.find(
+      (candidate) =>
+        Buffer.from(candidate.certificate.subject).equals(certificate.issuer) &&
+        isSignedBy(certificate, candidate.certificate.publicKeyDer),
+    );
+  }
+
+  #parentsOf(child: IssuerInUse): readonly IssuerInUse[] {
+    const known = this.#parents.get(child);
+    if (known !== undefined) return known;
+    const parents = this.issuers.filter((candidate) => isParent(child, candidate));
+    this.#parents.set(child, parents);
+    return parents;
+  }
+}

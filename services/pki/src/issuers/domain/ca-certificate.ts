@@ -1,0 +1,139 @@
+/** Certificates of authorities: a root that signs itself, and an intermediate under an issuer (reference §2.2, §4.8). */
+import {
+  basicConstraints,
+  type CertificateFields,
+  type CsrFields,
+  EXTENSION,
+  type Extension,
+  encodeName,
+  findExtension,
+  KEY_USAGES,
+  type KeyUsage,
+  keyIdentifierOf,
+  keyUsage,
+  type NameSubtrees,
+  nameConstraints,
+  parseKeyUsage,
+  type SubjectAttributes,
+  subjectAltName,
+  subjectKeyIdentifier,
+  toDistinguishedName,
+} from '@keelson/x509';
+import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import {
+  issuerExtensions,
+  withoutIssuerExtensions,
+} from '../../issuing/domain/issuer-extensions.ts';
+import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/requested-names.ts';
+
+export interface CaSubject {
+  readonly attributes: SubjectAttributes;
+  readonly alternatives: AlternativeNames;
+  readonly permitted: NameSubtrees;
+  readonly excluded: NameSubtrees;
+  /** Besides the two that every CA has. */
+  readonly hasDigitalSignature: boolean;
+}
+
+interface CommonRequest {
+  readonly subject: CaSubject;
+  /** undefined: no limit. */
+  readonly pathLength: number | undefined;
+  readonly serialNumber: Uint8Array;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly urls: AuthorityUrls;
+}
+
+export interface RootRequest extends CommonRequest {
+  readonly publicKeyDer: Uint8Array;
+}
+
+export interface IntermediateRequest extends CommonRequest {
+  readonly csr: CsrFields;
+  /** Subject, alternative names and extensions are the CSR's, not those of `subject`. */
+  readonly useCsrValues: boolean;
+  /** undefined: computed from the key. */
+  readonly keyIdentifier: Uint8Array | undefined;
+  readonly issuerName: Uint8Array;
+  readonly issuerKeyIdentifier: Uint8Array;
+}
+
+const caKeyUsage = ({ hasDigitalSignature }: CaSubject, more: readonly KeyUsage[]): Extension => {
+  const wanted = new Set<KeyUsage>(['CertSign', 'CRLSign', ...more]);
+  if (hasDigitalSignature) wanted.add('DigitalSignature');
+  return keyUsage(KEY_USAGES.filter((usage) => wanted.has(usage)));
+};
+
+/** Names and constraints that a request gives. */
+const subjectExtensions = (subject: CaSubject, isSubjectEmpty: boolean): readonly Extension[] => {
+  const alternatives = toGeneralNames(subject.alternatives);
+  const constraints = nameConstraints(subject.permitted, subject.excluded);
+  return [
+    ...(alternatives.length > 0 ? [subjectAltName(alternatives, isSubjectEmpty)] : []),
+    ...(constraints === undefined ? [] : [constraints]),
+  ];
+};
+
+export const buildRootCertificate = (request: RootRequest): CertificateFields => {
+  const name = toDistinguishedName(request.subject.attributes);
+  const keyIdentifier = keyIdentifierOf(request.publicKeyDer);
+  return {
+    serialNumber: request.serialNumber,
+    issuer: encodeName(name),
+    subject: encodeName(name),
+    notBeforeMs: request.notBeforeMs,
+    notAfterMs: request.notAfterMs,
+    publicKeyDer: request.publicKeyDer,
+    extensions: [
+      caKeyUsage(request.subject, []),
+      basicConstraints({ isCa: true, pathLength: request.pathLength }),
+      subjectKeyIdentifier(keyIdentifier),
+      ...issuerExtensions(keyIdentifier, request.urls),
+      ...subjectExtensions(request.subject, name.length === 0),
+    ],
+  };
+};
+
+/** What a CSR asks for and may have; what a CA certificate has in any case is added by the caller. */
+const takenFromCsr = ({ csr, keyIdentifier }: IntermediateRequest): readonly Extension[] =>
+  withoutIssuerExtensions(csr.extensions).filter(
+    ({ oid }) =>
+      oid !== EXTENSION.basicConstraints &&
+      oid !== EXTENSION.keyUsage &&
+      !(oid === EXTENSION.subjectKeyIdentifier && keyIdentifier !== undefined),
+  );
+
+export const buildIntermediateCertificate = (request: IntermediateRequest): CertificateFields => {
+  const { csr, subject, useCsrValues } = request;
+  const name = toDistinguishedName(subject.attributes);
+  const requestedUsage = useCsrValues && findExtension(csr.extensions, EXTENSION.keyUsage);
+  const taken = useCsrValues
+    ? takenFromCsr(request)
+    : subjectExtensions(subject, name.length === 0);
+  const keyIdentifier = request.keyIdentifier ?? keyIdentifierOf(csr.publicKeyDer);
+  return {
+    serialNumber: request.serialNumber,
+    issuer: request.issuerName,
+    subject: useCsrValues ? csr.subject : encodeName(name),
+    notBeforeMs: request.notBeforeMs,
+    notAfterMs: request.notAfterMs,
+    publicKeyDer: csr.publicKeyDer,
+    extensions: [
+      caKeyUsage(subject, requestedUsage ? parseKeyUsage(requestedUsage.value) : []),
+      basicConstraints({ isCa: true, pathLength: request.pathLength }),
+      ...(findExtension(taken, EXTENSION.subjectKeyIdentifier) === undefined
+        ? [subjectKeyIdentifier(keyIdentifier)]
+        : []),
+      ...issuerExtensions(request.issuerKeyIdentifier, request.urls),
+      ...taken,
+    ],
+  };
+};
+
+/** Length of the DER of a Name without attributes. */
+const EMPTY_NAME_BYTES = 2;
+
+/** An authority without a name works only for clients that go by keys alone. */
+export const subjectWarnings = ({ subject }: CertificateFields): readonly string[] =>
+  subject.byteLength <= EMPTY_NAME_BYTES ? ['the subject of the certificate is empty'] : [];

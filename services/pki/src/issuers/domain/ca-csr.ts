@@ -1,0 +1,36 @@
+/** The request for an intermediate whose key is in this mount (reference §2.4). */
+import {
+  basicConstraints,
+  type CsrFields,
+  encodeName,
+  type KeyUsage,
+  keyUsage,
+  type SubjectAttributes,
+  subjectAltName,
+  toDistinguishedName,
+} from '@keelson/x509';
+import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/requested-names.ts';
+
+export interface CaCsrRequest {
+  readonly attributes: SubjectAttributes;
+  readonly alternatives: AlternativeNames;
+  /** None: the signer decides. */
+  readonly keyUsages: readonly KeyUsage[];
+  /** Some signers want to be told that a CA is asked for. */
+  readonly addBasicConstraints: boolean;
+  readonly publicKeyDer: Uint8Array;
+}
+
+export const buildCaCsr = (request: CaCsrRequest): CsrFields => {
+  const name = toDistinguishedName(request.attributes);
+  const alternatives = toGeneralNames(request.alternatives);
+  return {
+    subject: encodeName(name),
+    publicKeyDer: request.publicKeyDer,
+    extensions: [
+      ...(request.keyUsages.length > 0 ? [keyUsage(request.keyUsages)] : []),
+      ...(request.addBasicConstraints ? [basicConstraints({ isCa: true })] : []),
+      ...(alternatives.length > 0 ? [subjectAltName(alternatives, name.length === 0)] : []),
+    ],
+  };
+};

@@ -1,0 +1,141 @@
+/** Bringing certificates and keys into a mount: each stored once, tied to each other by public key. */
+import { randomUUID } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import type { Store, Transaction } from '@keelson/storage';
+import { isSamePublicKey, type KeyPair, type ParsedCertificate } from '@keelson/x509';
+import type { CrlBuilder } from '../crl/crl-builder.ts';
+import { storeKey, toKey } from '../keys/key-operations.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { adoptAsDefault } from './default-adoption.ts';
+import type { Key } from './domain/authority.ts';
+import type { ImportBundle } from './domain/import-bundle.ts';
+import { type Issuer, newIssuer } from './domain/issuer.ts';
+import { issuerRecords, loadAuthority } from './issuer-records.ts';
+
+export interface Imported {
+  readonly importedIssuerIds: readonly string[];
+  readonly importedKeyIds: readonly string[];
+  readonly existingIssuerIds: readonly string[];
+  readonly existingKeyIds: readonly string[];
+  /** Key of each issuer of the bundle, "" where there is none. */
+  readonly keyIdByIssuerId: ReadonlyMap<string, string>;
+  readonly warnings: readonly string[];
+}
+
+export interface ImportParts {
+  readonly store: Store;
+  readonly crlBuilder: CrlBuilder;
+}
+
+interface Sorted<T> {
+  readonly created: T[];
+  readonly existing: T[];
+}
+
+const publicKeyOf = (key: Key): Uint8Array => Buffer.from(key.publicKey, 'base64');
+
+const sortKeys = (pairs: readonly KeyPair[], known: readonly Key[], name: string): Sorted<Key> => {
+  const sorted: Sorted<Key> = { created: [], existing: [] };
+  for (const pair of pairs) {
+    const isSame = (key: Key): boolean => isSamePublicKey(publicKeyOf(key), pair.publicKeyDer);
+    const existing = known.find(isSame);
+    if (existing !== undefined) sorted.existing.push(existing);
+    else if (!sorted.created.some(isSame)) sorted.created.push(toKey(pair, name));
+  }
+  return sorted;
+};
+
+const sortCertificates = (
+  certificates: readonly ParsedCertificate[],
+  known: readonly Issuer[],
+  keyIdOf: (certificate: ParsedCertificate) => string,
+): Sorted<Issuer> => {
+  const sorted: Sorted<Issuer> = { created: [], existing: [] };
+  for (const certificate of certificates) {
+    const text = Buffer.from(certificate.der).toString('base64');
+    const isSame = (issuer: Issuer): boolean => issuer.certificate === text;
+    const existing = known.find(isSame);
+    if (existing !== undefined) sorted.existing.push(existing);
+    else if (!sorted.created.some(isSame))
+      sorted.created.push(
+        newIssuer(certificate, { id: randomUUID(), name: '', keyId: keyIdOf(certificate) }),
+      );
+  }
+  return sorted;
+};
+
+const idsOf = (records: readonly { readonly id: string }[]): readonly string[] =>
+  records.map(({ id }) => id);
+
+/** Stores what the bundle holds and the mount has not got yet. */
+const storeBundle = async (
+  tx: Transaction,
+  mount: MountScope,
+  bundle: ImportBundle,
+  keyName: string,
+): Promise<Imported> => {
+  const authority = await loadAuthority(tx, mount);
+  const keys = sortKeys(bundle.keys, authority.keys, keyName);
+  const allKeys = [...authority.keys, ...keys.created];
+  const keyIdOf = ({ publicKeyDer }: ParsedCertificate): string =>
+    allKeys.find((key) => isSamePublicKey(publicKeyOf(key), publicKeyDer))?.id ?? '';
+  const before = authority.issuers.map(({ issuer, certificate }) =>
+    issuer.keyId === '' ? { ...issuer, keyId: keyIdOf(certificate) } : issuer,
+  );
+  const completed = before.filter(
+    ({ id, keyId }) => keyId !== '' && authority.requireIssuer(id).issuer.keyId === '',
+  );
+  const issuers = sortCertificates(bundle.certificates, before, keyIdOf);
+  for (const key of keys.created) storeKey(tx, mount, authority, key);
+  for (const issuer of [...issuers.created, ...completed])
+    issuerRecords(mount).write(tx, issuer.id, issuer);
+  const warnings = await adoptAsDefault(tx, mount, {
+    issuerIds: idsOf(issuers.created.filter(({ keyId }) => keyId !== '')),
+    completedIssuerIds: idsOf(completed),
+    keyIds: idsOf(keys.created),
+  });
+  return {
+    importedIssuerIds: idsOf(issuers.created),
+    importedKeyIds: idsOf(keys.created),
+    existingIssuerIds: idsOf(issuers.existing),
+    existingKeyIds: idsOf(keys.existing),
+    keyIdByIssuerId: new Map(
+      [...issuers.created, ...issuers.existing].map(({ id, keyId }) => [id, keyId]),
+    ),
+    warnings,
+  };
+};
+
+/** Imports all of a bundle and builds the lists of its issuers; a list that cannot be built is a warning. */
+export const importBundle = async (
+  { store, crlBuilder }: ImportParts,
+  mount: MountScope,
+  bundle: ImportBundle,
+): Promise<Imported> => {
+  const imported = await store.transact((tx) => storeBundle(tx, mount, bundle, ''));
+  if (imported.importedIssuerIds.length + imported.importedKeyIds.length === 0) return imported;
+  try {
+    const warnings = await crlBuilder.rebuild(mount);
+    return { ...imported, warnings: [...imported.warnings, ...warnings] };
+  } catch (error) {
+    if (!(error instanceof KeelsonError)) throw error;
+    return {
+      ...imported,
+      warnings: [...imported.warnings, `the lists could not be built: ${error.message}`],
+    };
+  }
+};
+
+/** Imports one key under a name; one that the mount has keeps the name it has. */
+export const importKey = (
+  store: Store,
+  mount: MountScope,
+  pair: KeyPair,
+  name: string,
+): Promise<{ readonly keyId: string; readonly isNew: boolean }> =>
+  store.transact(async (tx) => {
+    const bundle = { certificates: [], keys: [pair] };
+    const { importedKeyIds, existingKeyIds } = await storeBundle(tx, mount, bundle, name);
+    const [keyId = existingKeyIds[0] ?? ''] = importedKeyIds;
+    return { keyId, isNew: importedKeyIds.length > 0 };
+  });

@@ -1,0 +1,76 @@
+/** Import of certificates and keys under the names clients know it by (reference §2.5). */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { requireMount } from '../mounts/request-mount.ts';
+import { checkPemLength, parseImportBundle } from './domain/import-bundle.ts';
+import { type Imported, type ImportParts, importBundle } from './import-operations.ts';
+
+const FIELDS = {
+  pem_bundle: field.string({ default: '', description: 'PEM of certificates and keys.' }),
+  certificate: field.string({ default: '', description: 'PEM of certificates.' }),
+};
+
+const MIN_BUNDLE_LENGTH = 75;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const onlyOne = (pemBundle: string, certificate: string): string => {
+  if (pemBundle !== '' && certificate !== '')
+    refuse("'certificate' and 'pem_bundle' parameters were both provided");
+  if (pemBundle === '' && certificate === '')
+    refuse("'certificate' and 'pem_bundle' parameters were empty");
+  return pemBundle || certificate;
+};
+
+const orNull = (ids: readonly string[]): readonly string[] | null =>
+  ids.length === 0 ? null : ids;
+
+const importedDocument = (imported: Imported): JsonObject => ({
+  imported_issuers: orNull(imported.importedIssuerIds),
+  imported_keys: orNull(imported.importedKeyIds),
+  existing_issuers: orNull(imported.existingIssuerIds),
+  existing_keys: orNull(imported.existingKeyIds),
+  mapping: Object.fromEntries(imported.keyIdByIssuerId),
+});
+
+interface ImportPath {
+  readonly path: string;
+  readonly summary: string;
+  readonly allowsKeys: boolean;
+}
+
+const PATHS: readonly ImportPath[] = [
+  { path: '/config/ca', summary: 'Import issuers and keys', allowsKeys: true },
+  { path: '/issuers/import/bundle', summary: 'Import issuers and keys', allowsKeys: true },
+  { path: '/issuers/import/cert', summary: 'Import issuers', allowsKeys: false },
+  { path: '/intermediate/set-signed', summary: 'Import a signed intermediate', allowsKeys: false },
+];
+
+export const importRoutes = (parts: ImportParts): Route[] =>
+  PATHS.flatMap(({ path, summary, allowsKeys }) =>
+    secretsRoutes({
+      path,
+      tag: 'issuers',
+      fields: FIELDS,
+      operations: {
+        update: {
+          summary,
+          handle: async (context) => {
+            const { pem_bundle: pemBundle, certificate } = context.fields;
+            const pem = onlyOne(pemBundle, certificate);
+            checkPemLength(pem, MIN_BUNDLE_LENGTH);
+            const bundle = parseImportBundle(pem);
+            if (bundle.keys.length > 0 && !allowsKeys)
+              refuse(
+                'private keys found in the PEM bundle but not allowed by the path; use /issuers/import/bundle',
+              );
+            const imported = await importBundle(parts, requireMount(context), bundle);
+            return { data: importedDocument(imported), warnings: imported.warnings };
+          },
+        },
+      },
+    }),
+  );

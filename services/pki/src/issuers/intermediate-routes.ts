@@ -1,0 +1,78 @@
+import type { Route } from '@keelson/edge';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import { encodePem } from '@keelson/x509';
+import {
+  privateKeyText,
+  requireFormat,
+  requirePrivateKeyFormat,
+} from '../issuing/issuing-document.ts';
+import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { toKeyUsages } from '../roles/domain/role.ts';
+import { SUBJECT_FIELDS, toAlternatives, toAttributes } from './ca-subject-parameters.ts';
+import { generateIntermediate, type IntermediateParts } from './intermediate-operations.ts';
+
+const FIELDS = {
+  type: field.string({ default: 'existing', description: 'internal, exported or existing.' }),
+  ...KEY_FIELDS,
+  ...SUBJECT_FIELDS,
+  add_basic_constraints: field.bool({ default: false, description: 'Ask for a CA expressly.' }),
+  key_usage: field.commaList({ default: [], description: 'Key usages to ask for.' }),
+  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+};
+
+const PATHS = [
+  ['/intermediate/generate/:type', 'Generate a key and a request for an intermediate'],
+  ['/issuers/generate/intermediate/:type', 'Generate a key and a request for an intermediate'],
+  ['/intermediate/cross-sign', 'Generate a request for a key of the mount'],
+] as const;
+
+export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
+  PATHS.flatMap(([path, summary]) =>
+    secretsRoutes({
+      path,
+      tag: 'issuers',
+      fields: FIELDS,
+      operations: {
+        update: {
+          summary,
+          handle: async (context) => {
+            const { fields, given, params } = context;
+            // Only the path says the type: a cross-signed request is always for an existing key.
+            const type = params['type'] ?? 'existing';
+            const format = requireFormat(fields.format);
+            const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
+            const { csrDer, key } = await generateIntermediate(
+              parts,
+              requireMount(context),
+              toKeyChoice(type, fields, given),
+              {
+                attributes: toAttributes(fields),
+                alternatives: toAlternatives(fields),
+                keyUsages: toKeyUsages(fields.key_usage),
+                addBasicConstraints: fields.add_basic_constraints,
+              },
+            );
+            const privateKey = Buffer.from(key.privateKey, 'base64');
+            const isExported = type === 'exported';
+            const pem = encodePem('CERTIFICATE REQUEST', csrDer);
+            const csr = format === 'der' ? Buffer.from(csrDer).toString('base64') : pem;
+            return {
+              data: {
+                csr:
+                  isExported && format === 'pem_bundle'
+                    ? `${privateKeyText(privateKey, 'pem', '')}\n${csr}`
+                    : csr,
+                key_id: key.id,
+                ...(isExported && {
+                  private_key: privateKeyText(privateKey, format, privateKeyFormat),
+                  private_key_type: key.type,
+                }),
+              },
+            };
+          },
+        },
+      },
+    }),
+  );

@@ -1,0 +1,306 @@
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import {
+  type FieldValues,
+  field,
+  type OperationContext,
+  type PartialFieldValues,
+  secretsRoutes,
+} from '@keelson/secrets-api';
+import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/authority-urls.ts';
+import { requireName } from '../mounts/reference-name.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import {
+  CHAIN_CHECKS,
+  ISSUER_USAGES,
+  type Issuer,
+  LEAF_NOT_AFTER_BEHAVIORS,
+  requireOneOf,
+} from './domain/issuer.ts';
+import { findScheme, issuerDocument } from './issuer-document.ts';
+import {
+  deleteIssuer,
+  deleteRoot,
+  type IssuerParts,
+  revokeIssuer,
+  updateDefaults,
+  updateIssuer,
+} from './issuer-operations.ts';
+
+const list = (description: string) => field.commaList({ default: [], description });
+
+/** Frees certificates under this issuer from a check against the chain above them. */
+const freedom = (what: string) =>
+  field.bool({ default: false, description: `Do not hold new certificates against ${what}.` });
+
+const REFERENCE = {
+  issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
+};
+
+const ISSUER_FIELDS = {
+  ...REFERENCE,
+  issuer_name: field.string({ default: '', description: 'Name of the issuer.' }),
+  leaf_not_after_behavior: field.string({
+    default: 'err',
+    description: 'err, truncate, permit or always_enforce_err.',
+  }),
+  manual_chain: list('Chain to use instead of the one that is found; `self` first.'),
+  usage: field.commaList({ default: [...ISSUER_USAGES], description: 'What may be done.' }),
+  revocation_signature_algorithm: field.string({
+    default: '',
+    description: 'Signature scheme of lists.',
+  }),
+  issuing_certificates: list('Where the issuer can be fetched.'),
+  crl_distribution_points: list('Where lists can be fetched.'),
+  delta_crl_distribution_points: list('Where delta lists can be fetched.'),
+  ocsp_servers: list('OCSP responders.'),
+  enable_aia_url_templating: field.bool({ default: false, description: 'Fill templates in URLs.' }),
+  disable_critical_extension_checks: freedom('unknown critical extensions'),
+  disable_path_length_checks: freedom('path lengths'),
+  disable_name_checks: freedom('the names of issuer and subject'),
+  disable_name_constraint_checks: freedom('name constraints'),
+};
+
+type IssuerValues = FieldValues<typeof ISSUER_FIELDS>;
+type PatchValues = Partial<PartialFieldValues<typeof ISSUER_FIELDS>>;
+
+/** What a merge patch sets; null takes a setting back to its default. */
+const patched = (context: OperationContext<PatchValues>): PatchValues =>
+  Object.fromEntries(
+    (Object.keys(ISSUER_FIELDS) as (keyof typeof ISSUER_FIELDS)[])
+      .filter((name) => context.given.has(name))
+      .map((name) => [name, context.fields[name] ?? ISSUER_FIELDS[name].read(name, undefined)]),
+  ) as PatchValues;
+
+const toUrls = (values: PatchValues, before: AuthorityUrls) => ({
+  issuingCertificates: values.issuing_certificates ?? before.issuingCertificates,
+  crlDistributionPoints: values.crl_distribution_points ?? before.crlDistributionPoints,
+  deltaCrlDistributionPoints:
+    values.delta_crl_distribution_points ?? before.deltaCrlDistributionPoints,
+  ocspServers: values.ocsp_servers ?? before.ocspServers,
+  enableTemplating: values.enable_aia_url_templating ?? before.enableTemplating,
+});
+
+/** The issuer with the values that are there; a POST has them all, a PATCH what it sent. */
+const applyTo = (before: Issuer, values: PatchValues): Issuer => {
+  const algorithm = values.revocation_signature_algorithm;
+  const scheme = algorithm === undefined ? before.revocationScheme : findScheme(algorithm);
+  if (algorithm && scheme === undefined)
+    throw new KeelsonError('request.invalid', {
+      text: `Unknown value for field \`revocation_signature_algorithm\`: ${algorithm}`,
+    });
+  const urls = toUrls(values, before.urls ?? NO_URLS);
+  if (values.issuer_name) requireName(values.issuer_name);
+  return {
+    ...before,
+    name: values.issuer_name ?? before.name,
+    leafNotAfterBehavior: requireOneOf(
+      'leaf_not_after_behavior',
+      LEAF_NOT_AFTER_BEHAVIORS,
+      values.leaf_not_after_behavior ?? before.leafNotAfterBehavior,
+    ),
+    usages:
+      values.usage === undefined
+        ? before.usages
+        : [
+            ...new Set([
+              'read-only' as const,
+              ...values.usage.map((usage) => requireOneOf('usage', ISSUER_USAGES, usage)),
+            ]),
+          ],
+    revocationScheme: scheme,
+    manualChain: values.manual_chain ?? before.manualChain,
+    urls: hasUrls(urls) ? urls : undefined,
+    disabledChecks: CHAIN_CHECKS.filter(
+      (check) => values[`disable_${check}_checks`] ?? before.disabledChecks?.includes(check),
+    ),
+  };
+};
+
+const issuerAnswer = async (
+  parts: IssuerParts,
+  context: OperationContext<unknown>,
+  reference: string,
+  warnings: readonly string[] = [],
+) => {
+  const authority = await parts.authorities.of(requireMount(context));
+  return { data: issuerDocument(authority, authority.requireIssuer(reference)), warnings };
+};
+
+/** The id of a reference: the name may be what is about to change. */
+const idOf = async (
+  parts: IssuerParts,
+  context: OperationContext<unknown>,
+  reference: string,
+): Promise<string> =>
+  (await parts.authorities.of(requireMount(context))).requireIssuer(reference).issuer.id;
+
+const oneIssuerRoutes = (parts: IssuerParts): Route[] =>
+  secretsRoutes({
+    path: '/issuer/:issuer_ref',
+    tag: 'issuers',
+    fields: ISSUER_FIELDS,
+    operations: {
+      read: {
+        summary: 'Read an issuer',
+        handle: (context) => issuerAnswer(parts, context, context.fields.issuer_ref),
+      },
+      update: {
+        summary: 'Replace the settings of an issuer',
+        handle: async (context) => {
+          const values: IssuerValues = context.fields;
+          const id = await idOf(parts, context, values.issuer_ref);
+          const warnings = await updateIssuer(parts, requireMount(context), id, (before) =>
+            applyTo(before, values),
+          );
+          return issuerAnswer(parts, context, id, warnings);
+        },
+      },
+      patch: {
+        summary: 'Change given settings of an issuer',
+        handle: async (context) => {
+          const values = patched(context);
+          const id = await idOf(parts, context, context.params['issuer_ref'] ?? '');
+          const warnings = await updateIssuer(parts, requireMount(context), id, (before) =>
+            applyTo(before, values),
+          );
+          return issuerAnswer(parts, context, id, warnings);
+        },
+      },
+      delete: {
+        summary: 'Delete an issuer',
+        handle: async (context) => ({
+          warnings: await deleteIssuer(parts, requireMount(context), context.fields.issuer_ref),
+        }),
+      },
+    },
+  });
+
+const revokeRoutes = (parts: IssuerParts): Route[] =>
+  secretsRoutes({
+    path: '/issuer/:issuer_ref/revoke',
+    tag: 'issuers',
+    fields: REFERENCE,
+    operations: {
+      update: {
+        summary: 'Revoke an issuer',
+        handle: async (context) => {
+          const id = await idOf(parts, context, context.fields.issuer_ref);
+          const warnings = await revokeIssuer(parts, requireMount(context), id);
+          return issuerAnswer(parts, context, id, warnings);
+        },
+      },
+    },
+  });
+
+const listRoutes = (parts: IssuerParts): Route[] =>
+  secretsRoutes({
+    path: '/issuers',
+    tag: 'issuers',
+    fields: {},
+    operations: {
+      list: {
+        summary: 'List issuers',
+        handle: async (context) => {
+          const authority = await parts.authorities.of(requireMount(context));
+          return {
+            data: {
+              keys: authority.issuers.map(({ issuer }) => issuer.id),
+              key_info: Object.fromEntries(
+                authority.issuers.map((found) => [
+                  found.issuer.id,
+                  {
+                    is_default: found === authority.defaultIssuer,
+                    issuer_name: found.issuer.name,
+                    key_id: found.issuer.keyId,
+                    serial_number: found.serialHex,
+                  },
+                ]),
+              ),
+            },
+          };
+        },
+      },
+    },
+  });
+
+const DEFAULTS_FIELDS = {
+  default: field.string({ description: 'Id or name of the default issuer.' }),
+  default_follows_latest_issuer: field.bool({ description: 'A new issuer becomes the default.' }),
+};
+
+const defaultsDocument = (issuerId: string, followsLatestIssuer: boolean) => ({
+  default: issuerId,
+  default_follows_latest_issuer: followsLatestIssuer,
+});
+
+const defaultsRoutes = (parts: IssuerParts): Route[] => [
+  ...secretsRoutes({
+    path: '/config/issuers',
+    tag: 'issuers',
+    fields: DEFAULTS_FIELDS,
+    operations: {
+      read: {
+        summary: 'Read which issuer is the default',
+        handle: async (context) => {
+          const { settings } = await parts.authorities.of(requireMount(context));
+          return {
+            data: defaultsDocument(settings.defaultIssuerId, settings.defaultFollowsLatestIssuer),
+          };
+        },
+      },
+      update: {
+        summary: 'Choose the default issuer',
+        handle: async (context) => {
+          const defaults = await updateDefaults(parts, requireMount(context), {
+            issuerRef: context.fields.default ?? '',
+            followsLatestIssuer: context.fields.default_follows_latest_issuer,
+          });
+          return {
+            data: defaultsDocument(defaults.issuerId, defaults.followsLatestIssuer),
+            warnings: defaults.warnings,
+          };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/root',
+    tag: 'issuers',
+    fields: {},
+    operations: {
+      delete: {
+        summary: 'Delete all issuers and keys',
+        handle: async (context) => ({ warnings: await deleteRoot(parts, requireMount(context)) }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/root/replace',
+    tag: 'issuers',
+    fields: {
+      default: field.string({ default: 'next', description: 'Id or name of the new default.' }),
+    },
+    operations: {
+      update: {
+        summary: 'Make a rotated root the default',
+        handle: async (context) => {
+          const defaults = await updateDefaults(parts, requireMount(context), {
+            issuerRef: context.fields.default,
+          });
+          return {
+            data: defaultsDocument(defaults.issuerId, defaults.followsLatestIssuer),
+            warnings: defaults.warnings,
+          };
+        },
+      },
+    },
+  }),
+];
+
+export const issuerRoutes = (parts: IssuerParts): Route[] => [
+  ...listRoutes(parts),
+  ...oneIssuerRoutes(parts),
+  ...revokeRoutes(parts),
+  ...defaultsRoutes(parts),
+];

@@ -1,0 +1,110 @@
+import type { Route } from '@keelson/edge';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import { toSerialHex } from '@keelson/x509';
+import { decideLifetime } from '../issuing/domain/lifetime.ts';
+import {
+  privateKeyText,
+  requireFormat,
+  requirePrivateKeyFormat,
+} from '../issuing/issuing-document.ts';
+import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { requireName } from '../mounts/reference-name.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
+import { generateRoot, type RootParts } from './root-operations.ts';
+
+const text = (description: string) => field.string({ default: '', description });
+
+const ROOT_FIELDS = {
+  type: text('internal, exported or existing.'),
+  issuer_name: text('Name of the issuer.'),
+  ...KEY_FIELDS,
+  ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
+  not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
+  not_before_duration: field.durationSeconds({
+    default: 30,
+    description: 'How far the start of validity lies in the past.',
+  }),
+  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+  ...CA_SUBJECT_FIELDS,
+};
+
+/** The name of a rotated root that was given none. */
+const ROTATED_NAME = 'next';
+
+export const rootRoutes = (parts: RootParts): Route[] => {
+  const generate = (path: string, summary: string, isRotation: boolean): Route[] =>
+    secretsRoutes({
+      path,
+      tag: 'issuers',
+      fields: ROOT_FIELDS,
+      operations: {
+        update: {
+          summary,
+          handle: async (context) => {
+            const { fields, given } = context;
+            const key = toKeyChoice(fields.type, fields, given);
+            const format = requireFormat(fields.format);
+            const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
+            const mount = requireMount(context);
+            const lifetime = decideLifetime({
+              nowMs: parts.clock.nowMs(),
+              ttlSeconds: fields.ttl,
+              notAfterMs: fields.not_after?.epochMs,
+              notBeforeDurationSeconds: fields.not_before_duration,
+              roleTtlSeconds: 0,
+              roleMaxTtlSeconds: 0,
+              mountDefaultTtlSeconds: mount.defaultLeaseTtlSeconds,
+              mountMaxTtlSeconds: mount.maxLeaseTtlSeconds,
+              // The specification bounds leaves and intermediates; a root's lifetime is cut in both dialects.
+              overlong: 'cap',
+            });
+            const isNextFree =
+              isRotation &&
+              (await parts.authorities.of(mount)).findIssuer(ROTATED_NAME) === undefined;
+            const issuerName = fields.issuer_name || (isNextFree ? ROTATED_NAME : '');
+            if (issuerName !== '') requireName(issuerName);
+            const root = await generateRoot(parts, {
+              mount,
+              issuerName,
+              key,
+              ...lifetime,
+              subject: toCaSubject(fields),
+              pathLength: fields.max_path_length < 0 ? undefined : fields.max_path_length,
+            });
+            const { issuer } = root;
+            const der = issuer.certificate.der;
+            const certificate = format === 'der' ? Buffer.from(der).toString('base64') : issuer.pem;
+            const isExported = fields.type === 'exported';
+            const privateKey = Buffer.from(root.key.privateKey, 'base64');
+            return {
+              data: {
+                certificate:
+                  isExported && format === 'pem_bundle'
+                    ? `${privateKeyText(privateKey, 'pem', '')}\n${certificate}`
+                    : certificate,
+                expiration: issuer.certificate.notAfterMs / 1000,
+                issuer_id: issuer.issuer.id,
+                issuer_name: issuer.issuer.name,
+                issuing_ca: certificate,
+                key_id: root.key.id,
+                key_name: root.key.name,
+                serial_number: toSerialHex(issuer.certificate.serialNumber),
+                ...(isExported && {
+                  private_key: privateKeyText(privateKey, format, privateKeyFormat),
+                  private_key_type: root.key.type,
+                }),
+              },
+              warnings: [...caSubjectWarnings(fields), ...lifetime.warnings, ...root.warnings],
+            };
+          },
+        },
+      },
+    });
+  return [
+    ...generate('/root/generate/:type', 'Generate a root', false),
+    ...generate('/issuers/generate/root/:type', 'Generate a root', false),
+    ...generate('/root/rotate/:type', 'Generate the next root', true),
+  ];
+};

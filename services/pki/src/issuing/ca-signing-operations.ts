@@ -1,0 +1,134 @@
+/** Signing other authorities, for trusted operators (reference §4.8, §4.10). */
+import { KeelsonError } from '@keelson/errors';
+import {
+  ATTRIBUTE,
+  attributeValues,
+  EXTENSION,
+  findExtension,
+  parseName,
+  randomSerialNumber,
+  type SchemeChoice,
+} from '@keelson/x509';
+import { hasUrls, NO_URLS_WARNING } from '../authority-urls/domain/authority-urls.ts';
+import type { IssuerInUse } from '../issuers/domain/authority.ts';
+import {
+  buildIntermediateCertificate,
+  type CaSubject,
+  subjectWarnings,
+} from '../issuers/domain/ca-certificate.ts';
+import { describePublicKey } from '../issuers/domain/public-key.ts';
+import { signLinted } from '../lints/lints.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { readCsrPem } from './domain/csr-names.ts';
+import { checkKeySize } from './domain/key-rules.ts';
+import { privilegedBehavior } from './domain/lifetime.ts';
+import { decidePathLength } from './domain/path-length.ts';
+import { readSelfIssuedPem, underNewSigner } from './domain/self-issued.ts';
+import {
+  type IssuedCertificate,
+  type IssuingParts,
+  type LifetimeParameters,
+  lifetimeUnder,
+  NO_RULES,
+  requireSigner,
+  signAndKeep,
+} from './signing-operations.ts';
+
+export interface IntermediateSignRequest extends LifetimeParameters {
+  readonly issuerRef: string;
+  /** PEM. */
+  readonly csr: string;
+  readonly useCsrValues: boolean;
+  /** Its common name, when empty, is the CSR's. */
+  readonly subject: (commonNameOfCsr: string) => CaSubject;
+  /** -1: as the issuer allows. */
+  readonly maxPathLength: number;
+  readonly notBeforeDurationSeconds: number;
+  /** undefined: computed from the key. */
+  readonly keyIdentifier: Uint8Array | undefined;
+  readonly enforcesBehavior: boolean;
+  readonly scheme: SchemeChoice;
+}
+
+/** Signs the CSR of an intermediate as a CA certificate. */
+export const signIntermediate = async (
+  parts: IssuingParts,
+  request: IntermediateSignRequest,
+): Promise<IssuedCertificate> => {
+  const { mount, useCsrValues } = request;
+  const authority = await parts.authorities.of(mount);
+  const issuer = requireSigner(authority, request.issuerRef);
+  const csr = readCsrPem(request.csr);
+  checkKeySize(describePublicKey(csr.publicKeyDer));
+  const pathLength = decidePathLength(request.maxPathLength, issuer.pathLength);
+  const behavior = privilegedBehavior(issuer.issuer.leafNotAfterBehavior, {
+    isEnforced: request.enforcesBehavior,
+    mayOutlive: true,
+  });
+  const rules = { ...NO_RULES, notBeforeDurationSeconds: request.notBeforeDurationSeconds };
+  const { isTruncated, ...lifetime } = lifetimeUnder(parts, request, rules, issuer, behavior);
+  const urls = authority.urlsOf(issuer);
+  const [commonName = ''] = attributeValues(parseName(csr.subject), ATTRIBUTE.commonName);
+  const fields = buildIntermediateCertificate({
+    csr,
+    useCsrValues,
+    subject: request.subject(commonName),
+    pathLength,
+    keyIdentifier: request.keyIdentifier,
+    serialNumber: randomSerialNumber(),
+    notBeforeMs: lifetime.notBeforeMs,
+    notAfterMs: lifetime.notAfterMs,
+    issuerName: issuer.certificate.subject,
+    issuerKeyIdentifier: issuer.keyIdentifier,
+    urls,
+  });
+  const hasConstraints = findExtension(csr.extensions, EXTENSION.basicConstraints) !== undefined;
+  const warnings = [
+    ...subjectWarnings(fields),
+    ...lifetime.warnings,
+    ...(isTruncated
+      ? ["the signed intermediary CA certificate's notAfter was truncated to the issuer's notAfter"]
+      : []),
+    ...(useCsrValues && hasConstraints
+      ? ['specified CSR contained a Basic Constraints extension that was ignored during issuance']
+      : []),
+    ...(hasUrls(urls) ? [] : [NO_URLS_WARNING]),
+  ];
+  return signAndKeep(
+    parts,
+    { mount, roleName: '', metadata: '' },
+    { authority, fields, issuer, scheme: request.scheme, warnings },
+  );
+};
+
+export interface SelfIssuedSignRequest {
+  readonly mount: MountScope;
+  readonly issuerRef: string;
+  /** PEM. */
+  readonly certificate: string;
+  readonly requiresMatchingAlgorithm: boolean;
+}
+
+/** Signs the root of another authority again; nothing is stored. */
+export const signSelfIssued = async (
+  parts: IssuingParts,
+  request: SelfIssuedSignRequest,
+): Promise<{ readonly der: Uint8Array; readonly issuer: IssuerInUse }> => {
+  const authority = await parts.authorities.of(request.mount);
+  const issuer = requireSigner(authority, request.issuerRef);
+  const certificate = readSelfIssuedPem(request.certificate);
+  const [own, theirs] = [issuer.certificate, certificate].map(
+    ({ publicKeyDer }) => describePublicKey(publicKeyDer).type,
+  );
+  if (request.requiresMatchingAlgorithm && own !== theirs)
+    throw new KeelsonError('request.invalid', {
+      text: `signing CA public key algorithm (${own}) does not match submitted certificate's (${theirs})`,
+    });
+  const fields = underNewSigner(certificate, {
+    name: issuer.certificate.subject,
+    keyIdentifier: issuer.keyIdentifier,
+    urls: authority.urlsOf(issuer),
+  });
+  // The path length stays what it is, even where a path through this issuer will not allow as much.
+  return { der: await signLinted(fields, issuer.signer(), undefined), issuer };
+};

@@ -1,0 +1,144 @@
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
+import { encodePem } from '@keelson/x509';
+import {
+  CA_SUBJECT_FIELDS,
+  caSubjectWarnings,
+  toCaSubject,
+} from '../issuers/ca-subject-parameters.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
+import { issuedDocument, requireFormat } from './issuing-document.ts';
+import { CSR_FIELD, ENFORCE_FIELD, SCHEME_FIELDS, VALIDITY_FIELDS } from './issuing-parameters.ts';
+import type { IssuingParts } from './signing-operations.ts';
+
+const ISSUER_FIELD = {
+  issuer_ref: field.string({ default: 'default', description: 'Id or name of an issuer.' }),
+};
+
+const INTERMEDIATE_FIELDS = {
+  ...ISSUER_FIELD,
+  ...CA_SUBJECT_FIELDS,
+  ...CSR_FIELD,
+  ...VALIDITY_FIELDS,
+  ...SCHEME_FIELDS,
+  ...ENFORCE_FIELD,
+  use_csr_values: field.bool({
+    default: false,
+    description: 'Take subject, alternative names, usages and extensions from the request.',
+  }),
+  not_before_duration: field.durationSeconds({
+    default: 30,
+    description: 'How far the start of validity lies in the past.',
+  }),
+  skid: field.string({
+    default: '',
+    description: 'Subject key identifier, hexadecimal, for cross-signing.',
+  }),
+};
+
+const MAX_KEY_IDENTIFIER_BYTES = 64;
+
+const toKeyIdentifier = (skid: string): Uint8Array | undefined => {
+  const hex = skid.replaceAll(/[\s:._-]/g, '');
+  if (hex === '') return undefined;
+  if (!/^(?:[0-9A-Fa-f]{2})+$/.test(hex) || hex.length > 2 * MAX_KEY_IDENTIFIER_BYTES)
+    throw new KeelsonError('request.invalid', {
+      text: 'the skid parameter is not a hexadecimal key identifier',
+    });
+  return Buffer.from(hex, 'hex');
+};
+
+/** On the path without a reference the issuer is the default one, whatever the body says. */
+const referenceOf = ({ params }: { readonly params: Readonly<Record<string, string>> }): string =>
+  params['issuer_ref'] ?? 'default';
+
+const onBothPaths = (name: string): readonly string[] => [
+  `/root/${name}`,
+  `/issuer/:issuer_ref/${name}`,
+];
+
+const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
+  secretsRoutes({
+    path,
+    tag: 'issuing',
+    fields: INTERMEDIATE_FIELDS,
+    operations: {
+      update: {
+        summary: 'Sign the request of an intermediate',
+        handle: async (context) => {
+          const { fields, dialect } = context;
+          const format = requireFormat(fields.format);
+          const rules = dialectRules(dialect);
+          const toSubject = (commonNameOfCsr: string) => ({
+            ...fields,
+            common_name: fields.common_name || commonNameOfCsr,
+          });
+          const issued = await signIntermediate(parts, {
+            mount: requireMount(context),
+            issuerRef: referenceOf(context),
+            csr: fields.csr,
+            useCsrValues: fields.use_csr_values,
+            subject: (commonName) => toCaSubject(toSubject(commonName)),
+            maxPathLength: fields.max_path_length,
+            ttlSeconds: fields.ttl,
+            notAfterMs: fields.not_after?.epochMs,
+            notBeforeDurationSeconds: fields.not_before_duration,
+            overlong: rules.overlongLifetime,
+            keyIdentifier: toKeyIdentifier(fields.skid),
+            enforcesBehavior: fields.enforce_leaf_not_after_behavior,
+            scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
+          });
+          return {
+            data: issuedDocument(issued, {
+              format,
+              privateKeyFormat: '',
+              removeRootsFromChain: false,
+              startsChain: true,
+              expiration: (epochSeconds) => rules.expiration(epochSeconds),
+            }),
+            warnings: [...caSubjectWarnings(fields), ...issued.warnings],
+          };
+        },
+      },
+    },
+  });
+
+const SELF_ISSUED_FIELDS = {
+  ...ISSUER_FIELD,
+  certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
+  require_matching_certificate_algorithms: field.bool({
+    default: false,
+    description: 'Refuse a certificate whose key is of another type than the issuer has.',
+  }),
+};
+
+const selfIssuedRoutes = (parts: IssuingParts, path: string): Route[] =>
+  secretsRoutes({
+    path,
+    tag: 'issuing',
+    fields: SELF_ISSUED_FIELDS,
+    operations: {
+      update: {
+        summary: 'Sign a self-issued certificate of another authority',
+        handle: async (context) => {
+          const { fields } = context;
+          const { der, issuer } = await signSelfIssued(parts, {
+            mount: requireMount(context),
+            issuerRef: referenceOf(context),
+            certificate: fields.certificate,
+            requiresMatchingAlgorithm: fields.require_matching_certificate_algorithms,
+          });
+          return {
+            data: { certificate: encodePem('CERTIFICATE', der), issuing_ca: issuer.pem },
+          };
+        },
+      },
+    },
+  });
+
+export const caSigningRoutes = (parts: IssuingParts): Route[] => [
+  ...onBothPaths('sign-intermediate').flatMap((path) => intermediateRoutes(parts, path)),
+  ...onBothPaths('sign-self-issued').flatMap((path) => selfIssuedRoutes(parts, path)),
+];

@@ -1,0 +1,53 @@
+import { KeelsonError } from '@keelson/errors';
+import {
+  ATTRIBUTE,
+  attributeValues,
+  type CsrFields,
+  decodePem,
+  EXTENSION,
+  findExtension,
+  type GeneralName,
+  parseCsr,
+  parseGeneralNames,
+  parseName,
+} from '@keelson/x509';
+import type { CsrNames } from './requested-names.ts';
+
+/**
+ * The request in a PEM text.
+ * @throws KeelsonError `request.invalid`
+ */
+export const readCsrPem = (pem: string): CsrFields => {
+  if (pem === '') throw new KeelsonError('request.invalid', { text: '"csr" is empty' });
+  const [block] = decodePem(pem);
+  if (block === undefined)
+    throw new KeelsonError('request.invalid', { text: 'csr contains no data' });
+  try {
+    return parseCsr(block.der);
+  } catch (error) {
+    if (!(error instanceof KeelsonError) || error.code !== 'pki.malformed') throw error;
+    throw new KeelsonError(
+      'request.invalid',
+      { text: `certificate request could not be parsed: ${error.message}` },
+      { cause: error },
+    );
+  }
+};
+
+/** The names a request asks for. Directory names and other uninterpreted forms are left out. */
+export const namesOfCsr = (csr: CsrFields): CsrNames => {
+  const subject = parseName(csr.subject);
+  const extension = findExtension(csr.extensions, EXTENSION.subjectAltName);
+  const names = extension === undefined ? [] : parseGeneralNames(extension.value);
+  const texts = (kind: GeneralName['kind']): readonly string[] =>
+    names.flatMap((name) => (name.kind === kind && 'value' in name ? [name.value] : []));
+  return {
+    commonName: attributeValues(subject, ATTRIBUTE.commonName)[0] ?? '',
+    serialNumber: attributeValues(subject, ATTRIBUTE.serialNumber)[0] ?? '',
+    dns: texts('dns'),
+    emails: texts('email'),
+    ips: texts('ip'),
+    uris: texts('uri'),
+    others: names.flatMap((name) => (name.kind === 'other' ? [name] : [])),
+  };
+};

@@ -1,0 +1,78 @@
+/** The certificate a role makes from accepted names and a key (reference §4.7). */
+import {
+  basicConstraints,
+  type CertificateFields,
+  certificatePolicies,
+  type Extension,
+  encodeName,
+  extendedKeyUsage,
+  keyIdentifierOf,
+  keyUsage,
+  subjectAltName,
+  subjectKeyIdentifier,
+  toDistinguishedName,
+} from '@keelson/x509';
+import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import {
+  extendedKeyUsagesOf,
+  parsePolicyIdentifiers,
+  type Role,
+  toKeyUsages,
+} from '../../roles/domain/role.ts';
+import { issuerExtensions } from './issuer-extensions.ts';
+import { type CertificateNames, toGeneralNames } from './requested-names.ts';
+
+export interface LeafRequest {
+  readonly role: Role;
+  readonly names: CertificateNames;
+  readonly serialNumber: Uint8Array;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly publicKeyDer: Uint8Array;
+  readonly issuerName: Uint8Array;
+  readonly issuerKeyIdentifier: Uint8Array;
+  readonly urls: AuthorityUrls;
+}
+
+const leafExtensions = (request: LeafRequest, isSubjectEmpty: boolean): readonly Extension[] => {
+  const { role, names } = request;
+  const usages = toKeyUsages(role.keyUsage);
+  const extendedUsages = extendedKeyUsagesOf(role);
+  const alternatives = toGeneralNames(names.alternatives);
+  return [
+    ...(usages.length > 0 ? [keyUsage(usages)] : []),
+    ...(extendedUsages.length > 0 ? [extendedKeyUsage(extendedUsages)] : []),
+    ...(role.basicConstraintsValidForNonCa ? [basicConstraints({ isCa: false })] : []),
+    subjectKeyIdentifier(keyIdentifierOf(request.publicKeyDer)),
+    ...issuerExtensions(request.issuerKeyIdentifier, request.urls),
+    ...(alternatives.length > 0 ? [subjectAltName(alternatives, isSubjectEmpty)] : []),
+    ...(role.policyIdentifiers.length > 0
+      ? [certificatePolicies(parsePolicyIdentifiers(role.policyIdentifiers))]
+      : []),
+  ];
+};
+
+export const buildLeafCertificate = (request: LeafRequest): CertificateFields => {
+  const { role, names } = request;
+  const subject = toDistinguishedName({
+    country: role.country,
+    organization: role.organization,
+    organizationalUnit: role.ou,
+    locality: role.locality,
+    province: role.province,
+    streetAddress: role.streetAddress,
+    postalCode: role.postalCode,
+    commonName: names.commonName,
+    serialNumber: names.serialNumber,
+    userIds: names.userIds,
+  });
+  return {
+    serialNumber: request.serialNumber,
+    issuer: request.issuerName,
+    subject: encodeName(subject),
+    notBeforeMs: request.notBeforeMs,
+    notAfterMs: request.notAfterMs,
+    publicKeyDer: request.publicKeyDer,
+    extensions: leafExtensions(request, subject.length === 0),
+  };
+};

@@ -1,0 +1,114 @@
+/** From when to when a certificate is valid (reference §4.5). */
+import { KeelsonError } from '@keelson/errors';
+import type { LeafNotAfterBehavior } from '../../issuers/domain/issuer.ts';
+
+export interface LifetimeRequest {
+  readonly nowMs: number;
+  /** 0: not asked for. */
+  readonly ttlSeconds: number;
+  /** Absolute end; undefined: not asked for. */
+  readonly notAfterMs: number | undefined;
+  readonly notBeforeDurationSeconds: number;
+  /** Of the role, 0 when it has none. */
+  readonly roleTtlSeconds: number;
+  readonly roleMaxTtlSeconds: number;
+  readonly mountDefaultTtlSeconds: number;
+  readonly mountMaxTtlSeconds: number;
+  /** What becomes of a requested lifetime over the maximum. */
+  readonly overlong: 'refuse' | 'cap';
+}
+
+export interface Lifetime {
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly warnings: readonly string[];
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
+
+/** RFC 3339 to the second. */
+export const formatTime = (epochMs: number): string =>
+  new Date(epochMs).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/** Last moment that ASN.1 time can name. */
+const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+const decideTtl = (request: LifetimeRequest): { seconds: number; warnings: readonly string[] } => {
+  const { roleMaxTtlSeconds: roleMax, mountMaxTtlSeconds: mountMax } = request;
+  const max = roleMax > 0 ? Math.min(roleMax, mountMax) : mountMax;
+  const wanted = request.ttlSeconds || request.roleTtlSeconds || request.mountDefaultTtlSeconds;
+  if (wanted <= max) return { seconds: wanted, warnings: [] };
+  if (request.ttlSeconds > 0 && request.overlong === 'refuse')
+    refuse(`requested ttl ${wanted}s is greater than the maximum ttl ${max}s`);
+  return {
+    seconds: max,
+    warnings:
+      request.ttlSeconds === 0 && request.roleTtlSeconds === 0
+        ? []
+        : [`TTL "${wanted}s" is longer than permitted maxTTL "${max}s", so maxTTL is being used`],
+  };
+};
+
+/**
+ * The validity asked for, within the maximum of role and mount; an absolute end is bound by neither.
+ * @throws KeelsonError `request.invalid`
+ */
+export const decideLifetime = (request: LifetimeRequest): Lifetime => {
+  const { ttlSeconds, notAfterMs: absolute } = request;
+  if (ttlSeconds > 0 && absolute !== undefined)
+    refuse(
+      'Either ttl or not_after should be provided. Both should not be provided in the same request.',
+    );
+  if (ttlSeconds < 0) refuse('ttl must not be negative');
+  const nowMs = wholeSecond(request.nowMs);
+  const notBeforeMs = nowMs - request.notBeforeDurationSeconds * 1000;
+  if (absolute !== undefined) {
+    const notAfterMs = wholeSecond(absolute);
+    if (notAfterMs <= notBeforeMs)
+      refuse(
+        `not_after (${formatTime(notAfterMs)}) lies before the start of validity (${formatTime(notBeforeMs)})`,
+      );
+    return { notBeforeMs, notAfterMs: Math.min(notAfterMs, MAX_TIME_MS), warnings: [] };
+  }
+  const { seconds, warnings } = decideTtl(request);
+  return { notBeforeMs, notAfterMs: Math.min(nowMs + seconds * 1000, MAX_TIME_MS), warnings };
+};
+
+/**
+ * The end of validity after the issuer's rule for what would outlive it.
+ * @throws KeelsonError `request.invalid`
+ */
+export const boundByIssuer = (
+  notAfterMs: number,
+  issuerNotAfterMs: number,
+  behavior: LeafNotAfterBehavior,
+): number => {
+  if (notAfterMs <= issuerNotAfterMs) return notAfterMs;
+  switch (behavior) {
+    case 'permit':
+      return notAfterMs;
+    case 'truncate':
+      return issuerNotAfterMs;
+    case 'err':
+    case 'always_enforce_err':
+      return refuse(
+        `cannot satisfy request, as TTL would result in notAfter of ${formatTime(notAfterMs)} that is beyond the expiration of the CA certificate at ${formatTime(issuerNotAfterMs)}`,
+      );
+  }
+};
+
+/**
+ * The rule for what would outlive the issuer where a trusted operator signs: it is cut instead of
+ * refused, unless the request or the issuer insists.
+ */
+export const privilegedBehavior = (
+  configured: LeafNotAfterBehavior,
+  { isEnforced, mayOutlive = false }: { isEnforced: boolean; mayOutlive?: boolean },
+): LeafNotAfterBehavior => {
+  if (isEnforced || configured === 'always_enforce_err') return configured;
+  return configured === 'permit' && mayOutlive ? 'permit' : 'truncate';
+};

@@ -1,0 +1,76 @@
+/** Parameters of the issuing endpoints. */
+import { field } from '@keelson/secrets-api';
+
+const text = (description: string) => field.string({ default: '', description });
+const list = (description: string) => field.commaList({ default: [], description });
+
+export const PATH_FIELDS = {
+  name: text('Role.'),
+  issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
+};
+
+export const VALIDITY_FIELDS = {
+  ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
+  not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
+  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+};
+
+export const LIFETIME_FIELDS = {
+  ...VALIDITY_FIELDS,
+  remove_roots_from_chain: field.bool({
+    default: false,
+    description: 'Leave self-signed certificates out of ca_chain.',
+  }),
+  user_ids: list('User ids of the subject.'),
+  metadata: text('Kept beside the certificate.'),
+  cert_metadata: text('Older name of metadata.'),
+};
+
+export const NAME_FIELDS = {
+  common_name: text('Common name.'),
+  alt_names: list('Host names and e-mail addresses.'),
+  ip_sans: list('IP addresses.'),
+  uri_sans: list('URIs.'),
+  other_sans: list('Other names: <oid>;UTF8:<value>.'),
+  serial_number: text("The subject's serial number; not the certificate's."),
+  exclude_cn_from_sans: field.bool({
+    default: false,
+    description: 'Keep the common name out of the alternative names.',
+  }),
+};
+
+export const ISSUE_FIELDS = {
+  ...PATH_FIELDS,
+  ...NAME_FIELDS,
+  ...LIFETIME_FIELDS,
+  private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+};
+
+export const CSR_FIELD = { csr: field.string({ default: '', description: 'PEM of the request.' }) };
+export const SIGN_FIELDS = { ...PATH_FIELDS, ...NAME_FIELDS, ...LIFETIME_FIELDS, ...CSR_FIELD };
+
+export const SCHEME_FIELDS = {
+  signature_bits: field.integer({ default: 0, description: 'Hash size of RSA signatures.' }),
+  use_pss: field.bool({ default: false, description: 'PSS where the issuer has an RSA key.' }),
+};
+
+export const ENFORCE_FIELD = {
+  enforce_leaf_not_after_behavior: field.bool({
+    default: false,
+    description: "Apply the issuer's leaf_not_after_behavior instead of cutting the lifetime.",
+  }),
+};
+
+export const VERBATIM_FIELDS = {
+  ...PATH_FIELDS,
+  ...LIFETIME_FIELDS,
+  ...CSR_FIELD,
+  key_usage: field.commaList({
+    default: ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'],
+    description: 'Key usages when the CSR names none.',
+  }),
+  ext_key_usage: list('Extended key usages when the CSR names none.'),
+  ext_key_usage_oids: list('The same by object identifier.'),
+  ...SCHEME_FIELDS,
+  ...ENFORCE_FIELD,
+};

@@ -1,0 +1,201 @@
+import type { Route } from '@keelson/edge';
+import type { Caller, Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { RpcService } from '@keelson/rpc';
+import {
+  dialectRules,
+  type FieldValues,
+  type OperationContext,
+  type Result,
+  secretsRoutes,
+  type Timestamp,
+} from '@keelson/secrets-api';
+import { requireMount } from '../mounts/request-mount.ts';
+import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
+import { toExtendedKeyUsageOids, toKeyUsages } from '../roles/domain/role.ts';
+import { issuedDocument, requireFormat, requirePrivateKeyFormat } from './issuing-document.ts';
+import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
+import {
+  ISSUE_FIELDS,
+  type LIFETIME_FIELDS,
+  type NAME_FIELDS,
+  type PATH_FIELDS,
+  SIGN_FIELDS,
+  VERBATIM_FIELDS,
+} from './issuing-parameters.ts';
+import type { IssuedCertificate, IssuingParts, IssuingRequest } from './signing-operations.ts';
+
+type Common = FieldValues<typeof PATH_FIELDS & typeof LIFETIME_FIELDS>;
+
+const templateValuesOf = (caller: Caller | undefined): TemplateValues | undefined =>
+  caller === undefined || caller.entityId === ''
+    ? undefined
+    : {
+        'identity.entity.id': caller.entityId,
+        'identity.entity.name': caller.displayName,
+        ...Object.fromEntries(
+          Object.entries(caller.metadata).map(([key, value]) => [
+            `identity.entity.metadata.${key}`,
+            value,
+          ]),
+        ),
+      };
+
+const toIssuingRequest = (context: OperationContext<Common>): IssuingRequest => {
+  const { fields, dialect } = context;
+  const notAfter: Timestamp | undefined = fields.not_after;
+  return {
+    mount: requireMount(context),
+    roleName: fields.name,
+    issuerRef: context.params['issuer_ref'],
+    ttlSeconds: fields.ttl,
+    notAfterMs: notAfter?.epochMs,
+    overlong: dialectRules(dialect).overlongLifetime,
+    metadata: fields.metadata || fields.cert_metadata,
+  };
+};
+
+const toNamedRequest = (context: OperationContext<Common & FieldValues<typeof NAME_FIELDS>>) => {
+  const { fields } = context;
+  return {
+    ...toIssuingRequest(context),
+    templateValues: templateValuesOf(context.caller),
+    names: {
+      commonName: fields.common_name,
+      altNames: fields.alt_names,
+      ipSans: fields.ip_sans,
+      uriSans: fields.uri_sans,
+      otherSans: fields.other_sans,
+      serialNumber: fields.serial_number,
+      userIds: fields.user_ids,
+      excludeCnFromSans: fields.exclude_cn_from_sans,
+    },
+  };
+};
+
+export interface IssuingRouteParts extends IssuingParts {
+  readonly ledger: RpcService<typeof LeasesDefinition>;
+}
+
+/** Puts a certificate under a lease of its requester where the role wants that. */
+const registerLease = async (
+  { ledger, clock }: IssuingRouteParts,
+  context: OperationContext<unknown>,
+  { role, fields, serialKey }: IssuedCertificate,
+): Promise<{ id: string; durationSeconds: number; renewable: boolean } | undefined> => {
+  if (!role?.generateLease || context.caller === undefined) return undefined;
+  const ttlSeconds = Math.max(1, Math.floor((fields.notAfterMs - clock.nowMs()) / 1000));
+  const lease = await ledger.register({
+    mountUuid: requireMount(context).uuid,
+    requestPath: requestPath(context.head),
+    tokenHash: context.caller.tokenHash,
+    tokenType: context.caller.tokenType,
+    namespace: context.caller.namespace,
+    ttlSeconds,
+    maxTtlSeconds: ttlSeconds,
+    renewable: false,
+    engineData: Buffer.from(serialKey),
+  });
+  return { id: lease.leaseId, durationSeconds: lease.ttlSeconds, renewable: false };
+};
+
+const requestPath = ({ path }: RequestHead): string => path.replace(/^\//, '');
+
+interface FormatFields {
+  readonly format: string;
+  readonly remove_roots_from_chain: boolean;
+  readonly private_key_format?: string;
+}
+
+/** Formats are checked before anything is signed: a refusal afterwards would leave a certificate behind. */
+const answerWith = async (
+  parts: IssuingRouteParts,
+  context: OperationContext<FormatFields>,
+  issue: () => Promise<IssuedCertificate>,
+): Promise<Result> => {
+  const { fields, dialect } = context;
+  const format = requireFormat(fields.format);
+  const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format ?? '');
+  const issued = await issue();
+  const lease = await registerLease(parts, context, issued);
+  return {
+    data: issuedDocument(issued, {
+      format,
+      privateKeyFormat,
+      removeRootsFromChain: fields.remove_roots_from_chain,
+      expiration: expirationOf(dialect),
+    }),
+    warnings: issued.warnings,
+    ...(lease && { lease }),
+  };
+};
+
+const expirationOf =
+  (dialect: Dialect) =>
+  (epochSeconds: number): string | number =>
+    dialectRules(dialect).expiration(epochSeconds);
+
+/** `issue/:name` and `issuer/:issuer_ref/issue/:name`, and so on. */
+const onBothPaths = (path: string): readonly string[] => [path, `/issuer/:issuer_ref${path}`];
+
+export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
+  ...onBothPaths('/issue/:name').flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: 'issuing',
+      fields: ISSUE_FIELDS,
+      operations: {
+        update: {
+          summary: 'Issue a certificate and its private key',
+          handle: (context) =>
+            answerWith(parts, context, () => issueCertificate(parts, toNamedRequest(context))),
+        },
+      },
+    }),
+  ),
+  ...onBothPaths('/sign/:name').flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: 'issuing',
+      fields: SIGN_FIELDS,
+      operations: {
+        update: {
+          summary: 'Sign a request under a role',
+          handle: (context) =>
+            answerWith(parts, context, () =>
+              signCsr(parts, { ...toNamedRequest(context), csr: context.fields.csr }),
+            ),
+        },
+      },
+    }),
+  ),
+  ...[...onBothPaths('/sign-verbatim'), ...onBothPaths('/sign-verbatim/:name')].flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: 'issuing',
+      fields: VERBATIM_FIELDS,
+      operations: {
+        update: {
+          summary: 'Sign a request as it is',
+          handle: (context) => {
+            const { fields } = context;
+            return answerWith(parts, context, () =>
+              signVerbatim(parts, {
+                ...toIssuingRequest(context),
+                csr: fields.csr,
+                scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
+                userIds: fields.user_ids,
+                enforcesBehavior: fields.enforce_leaf_not_after_behavior,
+                keyUsages: toKeyUsages(fields.key_usage),
+                extendedKeyUsages: [
+                  ...toExtendedKeyUsageOids(fields.ext_key_usage),
+                  ...fields.ext_key_usage_oids,
+                ],
+              }),
+            );
+          },
+        },
+      },
+    }),
+  ),
+];

@@ -1,0 +1,19 @@
+/** Checks that run on every certificate before it is signed; one rule per file, with its source. */
+import type { BasicConstraints, CertificateFields, GeneralName } from '@keelson/x509';
+
+export interface LintSubject {
+  readonly fields: CertificateFields;
+  /** undefined when the certificate has none. */
+  readonly constraints: BasicConstraints | undefined;
+  /** Alternative names; undefined when the certificate has no such extension. */
+  readonly alternatives: readonly GeneralName[] | undefined;
+  /** Path length of the signing certificate; undefined: no limit, or it signs itself. */
+  readonly issuerPathLength: number | undefined;
+}
+
+export interface Lint {
+  /** Document and section that demand it. */
+  readonly citation: string;
+  /** What is wrong; undefined when nothing is. */
+  check(subject: LintSubject): string | undefined;
+}

@@ -1,0 +1,72 @@
+/** The certificate authority as a process of its own: gRPC for gateway and sys, PostgreSQL, Redis. */
+import { systemClock } from '@keelson/clock';
+import type { Config } from '@keelson/config';
+import { createEdgeServer } from '@keelson/edge/stream';
+import { RedisLeaseStore } from '@keelson/locks/redis';
+import type { Logger } from '@keelson/logging';
+import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import {
+  createRpcClient,
+  createRpcServer,
+  enrolIdentityFromFiles,
+  implementService,
+} from '@keelson/rpc';
+import { runConfiguredProcess } from '@keelson/runtime';
+import { createBarrier } from '@keelson/storage';
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { composePki, PKI_PROJECTIONS } from './compose.ts';
+import { pkiProcessConfig } from './config.ts';
+
+const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) => {
+  const clock = systemClock;
+  const report = (error: unknown, method?: string) =>
+    logger.error({ err: error, method }, 'failed');
+  const kept = await enrolIdentityFromFiles({
+    ...config,
+    service: 'pki',
+    clock,
+    report,
+  });
+  const tls = kept.identity;
+  const barrier = createBarrier();
+  const store = await openPostgresStore({
+    connectionString: config.databaseUrl,
+    barrier,
+    clock,
+    projections: PKI_PROJECTIONS,
+  });
+  const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
+  const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
+  const cluster = createRpcClient(ClusterDefinition, sys);
+  const ledger = createRpcClient(LeasesDefinition, sys);
+  const pki = composePki({ config, store, barrier, leases, clock, logger, cluster, ledger });
+  await pki.start();
+  const server = await createRpcServer({
+    address: config.rpcAddress,
+    tls,
+    services: [
+      createEdgeServer(pki.edge, [], { report, clock }),
+      implementService(EngineDefinition, pki.engine, { report }),
+    ],
+  });
+  logger.info({ port: server.port }, 'serving');
+  return {
+    stop: async () => {
+      await server.stop();
+      await pki.stop();
+      ledger.close();
+      cluster.close();
+      kept.stop();
+      await leases.close();
+      await store.close();
+    },
+  };
+};
+
+await runConfiguredProcess({
+  name: 'keelson-pki',
+  schema: pkiProcessConfig,
+  environment: process.env,
+  start,
+});

@@ -1,0 +1,35 @@
+/** Where a mount keeps its records: by its uuid, so that a path can be mounted again with nothing left of the old. */
+
+/** What decides about the place of a mount's records. */
+export interface MountScope {
+  readonly uuid: string;
+  /** Nothing of a local mount leaves the cluster. */
+  readonly local: boolean;
+}
+
+/** Issuers, keys, roles and settings: the same in all clusters. */
+export const sharedPrefix = ({ uuid, local }: MountScope): string =>
+  `${local ? 'local' : 'shared'}/mounts/${uuid}/`;
+
+/** Lists, metadata, addresses: each cluster its own. */
+export const localPrefix = ({ uuid }: MountScope): string => `local/mounts/${uuid}/`;
+
+/**
+ * Kinds of local records of which there may be millions, or megabytes, lie apart from the rest: a
+ * projection then reads records of its own kind only.
+ */
+export const BULK = {
+  certificates: 'local/certs/',
+  revocations: 'local/revoked/',
+  crlParts: 'local/crl-parts/',
+} as const;
+
+export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>
+  `${BULK[kind]}${uuid}/`;
+
+/** Prefixes below which all mounts lie. */
+export const ALL_MOUNTS_PREFIXES: readonly string[] = [
+  'shared/mounts/',
+  'local/mounts/',
+  ...Object.values(BULK),
+];

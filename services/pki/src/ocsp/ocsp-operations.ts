@@ -1,0 +1,130 @@
+/** Answers requests for the status of certificates, signed by the issuer itself. */
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import {
+  type CertId,
+  type CertificateStatus,
+  createOcspResponse,
+  keyIdentifierOf,
+  nonceExtension,
+  type OcspRequest,
+  toSerialKey,
+} from '@keelson/x509';
+import { certificatesPrefix, revocationRecords } from '../certificates/certificate-records.ts';
+import type { IssuerInUse } from '../issuers/domain/authority.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { findIssuers, findResponder } from './domain/certificate-issuers.ts';
+import { createUnstoredView, findStatus, type StatusScope } from './ocsp-status-operations.ts';
+import { PresignedAnswers } from './presigned-answers.ts';
+
+export interface OcspParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+  readonly clock: Clock;
+}
+
+export interface OcspResponder {
+  /** A signed answer; undefined where this mount gives none (turned off, no issuer that may sign). */
+  answer(mount: MountScope, request: OcspRequest): Promise<Uint8Array | undefined>;
+  /** Forgets everything, references to keys included. */
+  clear(): void;
+}
+
+interface Exchange extends StatusScope {
+  readonly request: OcspRequest;
+  /** Issuers that the first certificate asked about names. */
+  readonly issuers: readonly IssuerInUse[];
+  readonly responder: IssuerInUse;
+}
+
+type Statuses = readonly (readonly [CertId, CertificateStatus])[];
+
+const sign = ({ clock }: OcspParts, exchange: Exchange, answers: Statuses): Promise<Uint8Array> => {
+  const { responder, request, authority } = exchange;
+  const nowMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  const { ocspExpirySeconds } = authority.settings.crl;
+  return createOcspResponse(
+    {
+      responderKeyHash: keyIdentifierOf(responder.certificate.publicKeyDer),
+      producedAtMs: nowMs,
+      thisUpdateMs: nowMs,
+      nextUpdateMs: ocspExpirySeconds === 0 ? undefined : nowMs + ocspExpirySeconds * 1000,
+      answers,
+      extensions: request.nonce === undefined ? [] : [nonceExtension(request.nonce)],
+    },
+    responder.revocationSigner(),
+  );
+};
+
+const answerFresh = async (parts: OcspParts, exchange: Exchange): Promise<Uint8Array> => {
+  const { authority, request, issuers } = exchange;
+  const statuses: [CertId, CertificateStatus][] = [];
+  for (const certId of request.certIds) {
+    const named = findIssuers(authority, certId);
+    // One signature answers for one issuer: for certificates of others it would not count.
+    const own = named[0] === issuers[0] ? named : [];
+    statuses.push([certId, await findStatus(parts.store, exchange, own, certId.serialNumber)]);
+  }
+  return sign(parts, exchange, statuses);
+};
+
+const isSame = (one: CertificateStatus, other: CertificateStatus): boolean =>
+  one.kind === other.kind &&
+  (one.kind !== 'revoked' || one.revokedAtMs === (other as typeof one).revokedAtMs);
+
+const answerPresigned = async (
+  parts: OcspParts,
+  presigned: PresignedAnswers,
+  exchange: Exchange,
+  certId: CertId,
+): Promise<Uint8Array> => {
+  const { store, clock } = parts;
+  const { mount, authority, hasUnstored, issuers } = exchange;
+  const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
+  const serialKey = toSerialKey(certId.serialNumber);
+  const paths = [certificatesPrefix(mount) + serialKey, revocationRecords(mount).path(serialKey)];
+  const nowMs = clock.nowMs();
+  const known = presigned.find(key);
+  const isFresh =
+    known !== undefined &&
+    known.authority === authority &&
+    known.hasUnstored === hasUnstored &&
+    nowMs < known.signAgainAtMs;
+  if (isFresh && !store.hasChangedSince(paths, known.position)) return known.der;
+  // Before the reads: what changes during them counts as changed.
+  const position = await store.position();
+  const status = await findStatus(store, exchange, issuers, certId.serialNumber);
+  if (isFresh && isSame(known.status, status)) {
+    known.position = position;
+    return known.der;
+  }
+  const der = await sign(parts, exchange, [[certId, status]]);
+  const signAgainAtMs = nowMs + authority.settings.crl.ocspExpirySeconds * 500;
+  presigned.put(key, { der, status, authority, hasUnstored, signAgainAtMs, position });
+  return der;
+};
+
+export const createOcspResponder = (parts: OcspParts): OcspResponder => {
+  const presigned = new PresignedAnswers();
+  const hasUnstoredRoles = createUnstoredView(parts.store);
+  return {
+    answer: async (mount, request) => {
+      const authority = await parts.authorities.of(mount);
+      const [certId] = request.certIds;
+      if (certId === undefined || authority.settings.crl.ocspDisable) return undefined;
+      const issuers = findIssuers(authority, certId);
+      const { defaultIssuer } = authority;
+      const candidates =
+        issuers.length > 0 || defaultIssuer === undefined ? issuers : [defaultIssuer];
+      const responder = findResponder(candidates);
+      if (responder === undefined) return undefined;
+      const hasUnstored = await hasUnstoredRoles(mount);
+      const exchange = { mount, authority, hasUnstored, request, issuers, responder };
+      return request.nonce === undefined && request.certIds.length === 1 && issuers.length > 0
+        ? answerPresigned(parts, presigned, exchange, certId)
+        : answerFresh(parts, exchange);
+    },
+    clear: () => presigned.clear(),
+  };
+};

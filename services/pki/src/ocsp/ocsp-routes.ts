@@ -1,0 +1,102 @@
+/** OCSP over HTTP (RFC 6960 appendix A), without a token (reference §5.7). */
+import {
+  decodePath,
+  type EdgeResponse,
+  edgeResponse,
+  type Route,
+  type RouteExchange,
+} from '@keelson/edge';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import { type OcspFailure, type OcspRequest, ocspFailure, parseOcspRequest } from '@keelson/x509';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import type { OcspResponder } from './ocsp-operations.ts';
+
+export interface OcspRouteParts {
+  readonly authorities: Authorities;
+  readonly responder: OcspResponder;
+  readonly logger: Logger;
+}
+
+const HEADERS = { 'content-type': 'application/ocsp-response' } as const;
+const STATUS_OF: Readonly<Record<OcspFailure, number>> = {
+  malformedRequest: 400,
+  internalError: 500,
+  unauthorized: 401,
+};
+
+const MAX_POST_BYTES = 64 * 1024;
+const MAX_GET_LENGTH = 2048;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+const failure = (kind: OcspFailure): EdgeResponse =>
+  edgeResponse(STATUS_OF[kind], HEADERS, ocspFailure(kind));
+
+const malformed = (text: string): KeelsonError => new KeelsonError('pki.malformed', { text });
+
+/** Standard base64 in the path may hold slashes, so the path is taken as a whole. */
+const fromPath = (path: string, prefix: string): Uint8Array => {
+  const encoded = decodePath(path).slice(prefix.length);
+  if (encoded.length >= MAX_GET_LENGTH || !BASE64.test(encoded))
+    throw malformed('the request in the path is not base64 or is too long');
+  return Buffer.from(encoded, 'base64');
+};
+
+const readRequest = async (exchange: RouteExchange, prefix: string): Promise<OcspRequest> =>
+  parseOcspRequest(
+    exchange.head.method === 'POST'
+      ? await exchange.body.bytes(MAX_POST_BYTES)
+      : fromPath(exchange.head.path, prefix),
+  );
+
+const serve = async (
+  { authorities, responder, logger }: OcspRouteParts,
+  exchange: RouteExchange,
+  path: string,
+  unified: boolean,
+): Promise<EdgeResponse> => {
+  const mount = requireMount(exchange.head);
+  try {
+    const request = await readRequest(exchange, `${path}/`);
+    // With one cluster, what all clusters know is what this one knows.
+    const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
+    const der = isServed ? await responder.answer(mount, request) : undefined;
+    return der === undefined ? failure('unauthorized') : edgeResponse(200, HEADERS, der);
+  } catch (error) {
+    if (hasCode(error, 'pki.malformed') || hasCode(error, 'request.too_large'))
+      return failure('malformedRequest');
+    if (KeelsonError.from(error).code !== 'internal') throw error;
+    logger.error({ err: error, request_id: exchange.head.requestId }, 'OCSP request failed');
+    return failure('internalError');
+  }
+};
+
+const operation = (summary: string) => ({
+  tags: ['revocation'],
+  summary,
+  responses: {
+    200: { description: 'OCSPResponse, DER.', content: { [HEADERS['content-type']]: {} } },
+  },
+});
+
+export const ocspRoutes = (parts: OcspRouteParts): Route[] =>
+  (
+    [
+      ['/ocsp', false],
+      ['/unified-ocsp', true],
+    ] as const
+  ).flatMap(([path, unified]): Route[] => [
+    {
+      method: 'POST',
+      path,
+      operation: operation('Ask for the status of certificates'),
+      handle: (exchange) => serve(parts, exchange, path, unified),
+    },
+    {
+      method: 'GET',
+      path: `${path}/*`,
+      operation: operation('Ask for the status of certificates, the request in base64'),
+      handle: (exchange) => serve(parts, exchange, path, unified),
+    },
+  ]);

@@ -1,0 +1,186 @@
+import { createPrivateKey, createPublicKey } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { Store } from '@keelson/storage';
+import {
+  decodePem,
+  type ParsedCertificate,
+  parseCertificate,
+  parseSerialText,
+  toSerialHex,
+  toSerialKey,
+} from '@keelson/x509';
+import {
+  findCertificate,
+  revocationRecords,
+  writeCertificate,
+} from '../certificates/certificate-records.ts';
+import type { CrlBuilder } from '../crl/crl-builder.ts';
+import { pendingRecords } from '../crl/crl-records.ts';
+import type { Authority } from '../issuers/domain/authority.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+
+export interface RevocationParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+  readonly crlBuilder: CrlBuilder;
+  readonly clock: Clock;
+}
+
+export interface RevokeRequest {
+  readonly mount: MountScope;
+  readonly serialNumber: string;
+  /** PEM. */
+  readonly certificate: string;
+  /** PEM, where the request proves possession; undefined on the privileged path. */
+  readonly privateKey?: string;
+}
+
+export type RevokeOutcome =
+  | { readonly kind: 'revoked'; readonly revokedAtMs: number; readonly warnings: readonly string[] }
+  | { readonly kind: 'expired'; readonly serialHex: string; readonly notAfterMs: number };
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const MIN_CERTIFICATE_LENGTH = 75;
+const MIN_KEY_LENGTH = 64;
+/** A certificate about to expire within this time is as good as expired. */
+const EXPIRY_SLACK_MS = 2000;
+
+const parsePresented = (pem: string): ParsedCertificate => {
+  if (pem.length < MIN_CERTIFICATE_LENGTH)
+    refuse(
+      'provided certificate data was too short; perhaps a path was passed to the API rather than the contents of a PEM file',
+    );
+  const blocks = decodePem(pem);
+  const [block] = blocks;
+  if (block === undefined || blocks.length > 1) return refuse('expected exactly one certificate');
+  return parseCertificate(block.der);
+};
+
+const refuseIssuer = (authority: Authority, serialHex: string): void => {
+  const issuer = authority.issuers.find((candidate) => candidate.serialHex === serialHex);
+  if (issuer !== undefined)
+    refuse(`adding issuer (id: ${issuer.issuer.id}) to its own CRL is not allowed`);
+};
+
+const findBySerial = async (
+  { store }: RevocationParts,
+  { mount, serialNumber }: RevokeRequest,
+): Promise<ParsedCertificate> => {
+  const serial = parseSerialText(serialNumber);
+  const der = await findCertificate(store, mount, toSerialKey(serial));
+  return der === undefined
+    ? refuse(`certificate with serial ${toSerialHex(serial)} not found.`)
+    : parseCertificate(der);
+};
+
+/** The presented certificate, which must be the stored one or carry the signature of an issuer here. */
+const acceptPresented = async (
+  { store }: RevocationParts,
+  { mount, certificate: pem }: RevokeRequest,
+  authority: Authority,
+): Promise<ParsedCertificate> => {
+  const presented = parsePresented(pem);
+  const stored = await findCertificate(store, mount, toSerialKey(presented.serialNumber));
+  if (stored !== undefined && !Buffer.from(stored).equals(presented.der))
+    refuse('certificate with same serial but unequal value already present');
+  if (stored === undefined && authority.findSigner(presented) === undefined)
+    refuse('unable to verify signature on presented cert from any present issuer in this mount');
+  return presented;
+};
+
+const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string): void => {
+  if (privateKeyPem === '')
+    refuse('Must have private key to revoke via the /revoke-with-key path.');
+  if (privateKeyPem.length < MIN_KEY_LENGTH)
+    refuse(
+      'Provided data for private_key was too short; perhaps a path was passed to the API rather than the contents of a PEM file?',
+    );
+  let publicKeyDer: Buffer;
+  try {
+    publicKeyDer = createPublicKey(createPrivateKey(privateKeyPem)).export({
+      type: 'spki',
+      format: 'der',
+    });
+  } catch {
+    // The cause may quote the input, which is a secret: it goes no further.
+    return refuse('provided key PEM block contained no data or failed to parse');
+  }
+  if (!publicKeyDer.equals(certificate.publicKeyDer))
+    refuse("provided private key does not match certificate's public key");
+};
+
+const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => {
+  if (serialNumber === '' && certificate === '')
+    refuse('The serial number or certificate to revoke must be provided.');
+  if (serialNumber !== '' && certificate !== '')
+    refuse('Must provide either the certificate or the serial to revoke; not both.');
+};
+
+/** Records the revocation; one that is there already keeps its time. */
+const recordRevocation = (
+  { store, clock }: RevocationParts,
+  mount: MountScope,
+  certificate: ParsedCertificate,
+  issuerId: string,
+): Promise<number> => {
+  const serialKey = toSerialKey(certificate.serialNumber);
+  const revokedAtMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  return store.transact(async (tx) => {
+    const existing = await revocationRecords(mount).find(tx, serialKey);
+    if (existing !== undefined) return existing.revokedAtMs;
+    if ((await findCertificate(tx, mount, serialKey)) === undefined)
+      writeCertificate(tx, mount, serialKey, certificate.der);
+    const { notAfterMs } = certificate;
+    revocationRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId, notAfterMs });
+    // For the next delta list, and for the worker when this request does not get to make the lists.
+    pendingRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId });
+    return revokedAtMs;
+  });
+};
+
+/** Revokes a certificate and rebuilds the lists unless that is left to the worker. */
+export const revokeCertificate = async (
+  parts: RevocationParts,
+  request: RevokeRequest,
+): Promise<RevokeOutcome> => {
+  checkParameters(request);
+  const { mount } = request;
+  const authority = await parts.authorities.of(mount);
+  if (request.serialNumber !== '')
+    refuseIssuer(authority, toSerialHex(parseSerialText(request.serialNumber)));
+  const certificate =
+    request.serialNumber === ''
+      ? await acceptPresented(parts, request, authority)
+      : await findBySerial(parts, request);
+  const serialHex = toSerialHex(certificate.serialNumber);
+  refuseIssuer(authority, serialHex);
+  if (request.privateKey !== undefined) checkPossession(certificate, request.privateKey);
+
+  const isExpired = certificate.notAfterMs < parts.clock.nowMs() + EXPIRY_SLACK_MS;
+  if (isExpired && !authority.settings.crl.allowExpiredCertRevocation)
+    return { kind: 'expired', serialHex, notAfterMs: certificate.notAfterMs };
+  const issuerId = authority.findSigner(certificate)?.issuer.id ?? '';
+  const revokedAtMs = await recordRevocation(parts, mount, certificate, issuerId);
+  // A repeated call builds again: the first may have been cut off before its list was made.
+  const warnings = authority.settings.crl.autoRebuild ? [] : await parts.crlBuilder.rebuild(mount);
+  return { kind: 'revoked', revokedAtMs, warnings };
+};
+
+/** Revokes the certificate of an ended lease. What is unknown, expired or an issuer's counts as done. */
+export const revokeLeasedCertificate = async (
+  parts: RevocationParts,
+  mount: MountScope,
+  serialKey: string,
+): Promise<void> => {
+  const der = await findCertificate(parts.store, mount, serialKey);
+  if (der === undefined) return;
+  const serialHex = toSerialHex(parseSerialText(serialKey));
+  const authority = await parts.authorities.of(mount);
+  if (authority.issuers.some((issuer) => issuer.serialHex === serialHex)) return;
+  await revokeCertificate(parts, { mount, serialNumber: serialHex, certificate: '' });
+};

@@ -1,0 +1,99 @@
+import type { Route } from '@keelson/edge';
+import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import type { ListOptions } from '@keelson/storage';
+import { revocationRecords } from '../certificates/certificate-records.ts';
+import { listSerials, PAGE_FIELDS } from '../certificates/serial-pages.ts';
+import { formatTime } from '../issuing/domain/lifetime.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import {
+  type RevocationParts,
+  type RevokeOutcome,
+  revokeCertificate,
+} from './revocation-operations.ts';
+
+const FIELDS = {
+  serial_number: field.string({
+    default: '',
+    description: 'Serial number in hexadecimal with colons or hyphens.',
+  }),
+  certificate: field.string({ default: '', description: 'PEM of the certificate.' }),
+};
+
+const KEY_FIELD = {
+  private_key: field.string({ default: '', description: "PEM of the certificate's key." }),
+};
+
+const toResult = (outcome: RevokeOutcome): Result => {
+  switch (outcome.kind) {
+    case 'revoked':
+      return {
+        data: {
+          revocation_time: outcome.revokedAtMs / 1000,
+          revocation_time_rfc3339: formatTime(outcome.revokedAtMs),
+          state: 'revoked',
+        },
+        warnings: outcome.warnings,
+      };
+    case 'expired':
+      return {
+        warnings: [
+          `certificate with serial ${outcome.serialHex} already expired (expiration time: ${formatTime(outcome.notAfterMs)}); refusing to add to CRL`,
+        ],
+      };
+  }
+};
+
+export const revocationRoutes = (parts: RevocationParts): Route[] => [
+  ...secretsRoutes({
+    path: '/revoke',
+    tag: 'revocation',
+    fields: FIELDS,
+    operations: {
+      update: {
+        summary: 'Revoke a certificate',
+        handle: async (context) =>
+          toResult(
+            await revokeCertificate(parts, {
+              mount: requireMount(context),
+              serialNumber: context.fields.serial_number,
+              certificate: context.fields.certificate,
+            }),
+          ),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/revoke-with-key',
+    tag: 'revocation',
+    fields: { ...FIELDS, ...KEY_FIELD },
+    operations: {
+      update: {
+        summary: 'Revoke a certificate by proof that its key is held',
+        handle: async (context) =>
+          toResult(
+            await revokeCertificate(parts, {
+              mount: requireMount(context),
+              serialNumber: context.fields.serial_number,
+              certificate: context.fields.certificate,
+              privateKey: context.fields.private_key,
+            }),
+          ),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/certs/revoked',
+    tag: 'revocation',
+    fields: PAGE_FIELDS,
+    operations: {
+      list: {
+        summary: 'List revoked certificates by serial number',
+        handle: async (context) => {
+          const records = revocationRecords(requireMount(context));
+          const list = (options: ListOptions) => records.keys(parts.store, options);
+          return { data: { keys: await listSerials(list, context.fields) } };
+        },
+      },
+    },
+  }),
+];

@@ -1,0 +1,32 @@
+/** Host names as certificates hold them: ASCII, IDNA-converted, of bounded length. */
+import { domainToASCII } from 'node:url';
+
+const LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+const HOSTNAME = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)*${LABEL}\\.?$`);
+const BEYOND_ASCII = /[^ -~]/;
+const WILDCARD_LABEL = /^(?:[a-zA-Z0-9][a-zA-Z0-9-]*)?\*(?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/;
+const MAX_HOSTNAME_LENGTH = 253;
+const MAX_LABEL_LENGTH = 63;
+
+/** ASCII form of a host name, undefined when it has none. A leading wildcard label is kept. */
+export const toAsciiHostname = (name: string): string | undefined => {
+  if (name.length > 4 * MAX_HOSTNAME_LENGTH) return undefined;
+  if (!BEYOND_ASCII.test(name)) return name;
+  const wildcard = name.startsWith('*.') ? '*.' : '';
+  const converted = domainToASCII(name.slice(wildcard.length));
+  return converted === '' ? undefined : wildcard + converted;
+};
+
+/** True for ASCII text that is a host name, with or without a leading wildcard label. */
+export const isHostname = (name: string): boolean => {
+  const bare = name.endsWith('.') ? name.slice(0, -1) : name;
+  return (
+    bare.length <= MAX_HOSTNAME_LENGTH &&
+    HOSTNAME.test(name) &&
+    bare.split('.').every((label) => label.length <= MAX_LABEL_LENGTH)
+  );
+};
+
+/** `*`, `*x`, `x*` or `x*y`. */
+export const isWildcardLabel = (label: string): boolean =>
+  label.length <= MAX_LABEL_LENGTH && WILDCARD_LABEL.test(label);

@@ -1,0 +1,198 @@
+/** A role: what may be asked of the mount under its name. Reference §3.1. */
+import { KeelsonError } from '@keelson/errors';
+import {
+  type CertificatePolicy,
+  EXTENDED_KEY_USAGE,
+  isObjectIdentifier,
+  KEY_USAGES,
+  type KeyUsage,
+  keyBits,
+  toKeyAlgorithm,
+} from '@keelson/x509';
+
+export interface Role {
+  readonly issuerRef: string;
+  /** 0: the mount's default. */
+  readonly ttlSeconds: number;
+  /** 0: the mount's maximum. */
+  readonly maxTtlSeconds: number;
+  readonly allowLocalhost: boolean;
+  readonly allowedDomains: readonly string[];
+  readonly allowedDomainsTemplate: boolean;
+  readonly allowBareDomains: boolean;
+  readonly allowSubdomains: boolean;
+  readonly allowGlobDomains: boolean;
+  readonly allowWildcardCertificates: boolean;
+  readonly allowAnyName: boolean;
+  readonly enforceHostnames: boolean;
+  readonly allowIpSans: boolean;
+  readonly allowedIpSansCidr: readonly string[];
+  readonly allowedUriSans: readonly string[];
+  readonly allowedUriSansTemplate: boolean;
+  readonly allowedOtherSans: readonly string[];
+  readonly allowedSerialNumbers: readonly string[];
+  readonly allowedUserIds: readonly string[];
+  readonly serialNumberSource: string;
+  readonly serverFlag: boolean;
+  readonly clientFlag: boolean;
+  readonly codeSigningFlag: boolean;
+  readonly emailProtectionFlag: boolean;
+  /** rsa, ec, ed25519 or any. */
+  readonly keyType: string;
+  /** 0 for ed25519 and any. */
+  readonly keyBits: number;
+  readonly signatureBits: number;
+  readonly usePss: boolean;
+  readonly keyUsage: readonly string[];
+  readonly extKeyUsage: readonly string[];
+  readonly extKeyUsageOids: readonly string[];
+  readonly useCsrCommonName: boolean;
+  readonly useCsrSans: boolean;
+  readonly ou: readonly string[];
+  readonly organization: readonly string[];
+  readonly country: readonly string[];
+  readonly locality: readonly string[];
+  readonly province: readonly string[];
+  readonly streetAddress: readonly string[];
+  readonly postalCode: readonly string[];
+  readonly generateLease: boolean;
+  readonly noStore: boolean;
+  readonly noStoreMetadata: boolean;
+  readonly requireCn: boolean;
+  readonly cnValidations: readonly string[];
+  /** Object identifiers, or JSON objects with `oid`, `cps`, `notice`. */
+  readonly policyIdentifiers: readonly string[];
+  readonly basicConstraintsValidForNonCa: boolean;
+  readonly notBeforeDurationSeconds: number;
+  /** RFC 3339, or "" when lifetimes decide. */
+  readonly notAfter: string;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const CN_VALIDATIONS = ['email', 'hostname', 'disabled'];
+
+const checkCnValidations = (values: readonly string[]): readonly string[] => {
+  const unknown = values.find((value) => !CN_VALIDATIONS.includes(value));
+  if (unknown !== undefined)
+    refuse(
+      `cn_validations value incorrect: unknown type: \`${unknown}\`; valid values are "email", "hostname" or "disabled"`,
+    );
+  if (values.includes('disabled') && values.length > 1)
+    refuse('cn_validations value incorrect: cannot specify `disabled` along with other values');
+  return values.length === 0 ? ['email', 'hostname'] : values;
+};
+
+/** Policies as written in a role: plain identifiers, or JSON objects that carry qualifiers. */
+export const parsePolicyIdentifiers = (values: readonly string[]): readonly CertificatePolicy[] =>
+  values.map((value) => {
+    if (isObjectIdentifier(value)) return { oid: value };
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(value);
+    } catch {
+      parsed = undefined;
+    }
+    const { oid, cps, notice } = (parsed ?? {}) as Record<string, unknown>;
+    if (typeof oid !== 'string' || !isObjectIdentifier(oid))
+      return refuse(`policy identifier "${value}" is not an object identifier`);
+    return {
+      oid,
+      cps: typeof cps === 'string' ? cps : undefined,
+      notice: typeof notice === 'string' ? notice : undefined,
+    };
+  });
+
+const OTHER_SAN_RULE = /^\d+(?:\.\d+)+;\s*utf-?8:/i;
+
+const checkOtherSans = (rules: readonly string[]): void => {
+  if (rules.length === 1 && rules[0] === '*') return;
+  const bad = rules.find((rule) => !OTHER_SAN_RULE.test(rule));
+  if (bad !== undefined) refuse(`error parsing allowed_other_sans: could not parse "${bad}"`);
+};
+
+/**
+ * A role as it is stored: checked, sizes resolved.
+ * @returns the role and what to warn of
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkRole = (
+  role: Role,
+  mountMaxTtlSeconds: number,
+): { readonly role: Role; readonly warnings: readonly string[] } => {
+  const warnings: string[] = [];
+  if (role.maxTtlSeconds > 0 && role.ttlSeconds > role.maxTtlSeconds)
+    refuse('"ttl" value must be less than "max_ttl" value');
+  if (role.ttlSeconds < 0 || role.maxTtlSeconds < 0 || role.notBeforeDurationSeconds < 0)
+    refuse('"ttl", "max_ttl" and "not_before_duration" must not be negative');
+  if (role.maxTtlSeconds > mountMaxTtlSeconds)
+    warnings.push(
+      `max_ttl is greater than the mount's maximum; issued certificates are limited to ${mountMaxTtlSeconds} seconds`,
+    );
+  if (role.ttlSeconds > mountMaxTtlSeconds)
+    warnings.push(
+      `ttl is greater than the mount's maximum; issued certificates are limited to ${mountMaxTtlSeconds} seconds`,
+    );
+  const bits = role.keyType === 'any' ? 0 : keyBits(toKeyAlgorithm(role.keyType, role.keyBits));
+  if (![0, 256, 384, 512].includes(role.signatureBits))
+    refuse(`unsupported hash signature algorithm: ${role.signatureBits}`);
+  const badOid = role.extKeyUsageOids.find((oid) => !isObjectIdentifier(oid));
+  if (badOid !== undefined) refuse(`"${badOid}" could not be parsed as a valid oid`);
+  if (!['json-csr', 'json'].includes(role.serialNumberSource))
+    refuse(`unknown serial_number_source "${role.serialNumberSource}"`);
+  checkOtherSans(role.allowedOtherSans);
+  parsePolicyIdentifiers(role.policyIdentifiers);
+  if (role.noStore && role.generateLease)
+    warnings.push(
+      'mutually exclusive values no_store=true and generate_lease=true were both specified; no_store=true takes priority',
+    );
+  else if (role.generateLease)
+    warnings.push(
+      'it is encouraged to disable generate_lease and rely on PKI native capabilities when possible; each lease has a cost and revokes its certificate when it ends',
+    );
+  return {
+    role: {
+      ...role,
+      keyBits: bits,
+      generateLease: role.generateLease && !role.noStore,
+      cnValidations: checkCnValidations(role.cnValidations),
+    },
+    warnings,
+  };
+};
+
+const withoutPrefix = (name: string, prefix: string): string =>
+  name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
+
+/** Usages by name, in any case, with or without their prefix; unknown names are left out. */
+export const toKeyUsages = (names: readonly string[]): readonly KeyUsage[] =>
+  KEY_USAGES.filter((usage) =>
+    names.some(
+      (name) => withoutPrefix(name.trim(), 'keyusage').toLowerCase() === usage.toLowerCase(),
+    ),
+  );
+
+const EXTENDED_BY_NAME: ReadonlyMap<string, string> = new Map(
+  Object.entries(EXTENDED_KEY_USAGE).map(([name, oid]) => [name.toLowerCase(), oid]),
+);
+
+/** Object identifiers of extended usages by name; unknown names are left out. */
+export const toExtendedKeyUsageOids = (names: readonly string[]): readonly string[] =>
+  names.flatMap((name) => {
+    const oid = EXTENDED_BY_NAME.get(withoutPrefix(name.trim(), 'extkeyusage').toLowerCase());
+    return oid === undefined ? [] : [oid];
+  });
+
+/** Extended key usages of the certificates of a role: flags, names and identifiers together. */
+export const extendedKeyUsagesOf = (role: Role): readonly string[] => [
+  ...new Set([
+    ...(role.serverFlag ? [EXTENDED_KEY_USAGE.ServerAuth] : []),
+    ...(role.clientFlag ? [EXTENDED_KEY_USAGE.ClientAuth] : []),
+    ...(role.codeSigningFlag ? [EXTENDED_KEY_USAGE.CodeSigning] : []),
+    ...(role.emailProtectionFlag ? [EXTENDED_KEY_USAGE.EmailProtection] : []),
+    ...toExtendedKeyUsageOids(role.extKeyUsage),
+    ...role.extKeyUsageOids,
+  ]),
+];

@@ -1,0 +1,35 @@
+/** Paths of a mount that need no token, and those that need `sudo` (reference §0.6). */
+import type { EngineDescription } from '@keelson/proto/sys/v1/cluster';
+
+export const PKI_ENGINE: EngineDescription = {
+  type: 'pki',
+  unauthenticatedPaths: [
+    'cert/*',
+    'ca',
+    'ca/pem',
+    'ca_chain',
+    'crl',
+    'crl/pem',
+    'crl/delta',
+    'crl/delta/pem',
+    'issuer/+/json',
+    'issuer/+/der',
+    'issuer/+/pem',
+    'issuer/+/crl',
+    'issuer/+/crl/der',
+    'issuer/+/crl/pem',
+    'issuer/+/crl/delta',
+    'issuer/+/crl/delta/der',
+    'issuer/+/crl/delta/pem',
+    'issuers',
+    'ocsp',
+    'ocsp/*',
+    'unified-crl',
+    'unified-crl/*',
+    'issuer/+/unified-crl',
+    'issuer/+/unified-crl/*',
+    'unified-ocsp',
+    'unified-ocsp/*',
+  ],
+  rootPaths: ['root', 'root/sign-self-issued'],
+};

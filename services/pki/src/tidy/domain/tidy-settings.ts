@@ -1,0 +1,116 @@
+/** What tidying removes and when (reference §6.3). Times in seconds. */
+import { KeelsonError } from '@keelson/errors';
+
+export const TIDY_OPERATIONS = [
+  'tidy_cert_store',
+  'tidy_revoked_certs',
+  'tidy_revoked_cert_issuer_associations',
+  'tidy_expired_issuers',
+  'tidy_move_legacy_ca_bundle',
+  'tidy_acme',
+  'tidy_revocation_queue',
+  'tidy_cross_cluster_revoked_certs',
+  'tidy_cert_metadata',
+  'tidy_cmpv2_nonce_store',
+  'tidy_invalid_certs',
+] as const;
+
+export type TidyOperation = (typeof TIDY_OPERATIONS)[number];
+
+export interface TidySettings {
+  readonly operations: readonly TidyOperation[];
+  readonly safetyBufferSeconds: number;
+  readonly issuerSafetyBufferSeconds: number;
+  readonly acmeAccountSafetyBufferSeconds: number;
+  readonly revocationQueueSafetyBufferSeconds: number;
+  /** undefined: as `safetyBufferSeconds`. */
+  readonly revokedSafetyBufferSeconds?: number | undefined;
+  /** As written. */
+  readonly pauseDuration: string;
+  readonly pauseSeconds: number;
+  /** Records between two pauses. */
+  readonly pageSize: number;
+}
+
+const HOUR = 3600;
+
+export const DEFAULT_TIDY_SETTINGS: TidySettings = {
+  operations: [],
+  safetyBufferSeconds: 72 * HOUR,
+  issuerSafetyBufferSeconds: 8760 * HOUR,
+  acmeAccountSafetyBufferSeconds: 720 * HOUR,
+  revocationQueueSafetyBufferSeconds: 48 * HOUR,
+  pauseDuration: '0s',
+  pauseSeconds: 0,
+  pageSize: 1000,
+};
+
+const MIN_PAGE_SIZE = 5;
+const MAX_PAGE_SIZE = 5000;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const checkTidySettings = (settings: TidySettings): TidySettings => {
+  const buffers: Readonly<Record<string, number | undefined>> = {
+    safety_buffer: settings.safetyBufferSeconds,
+    issuer_safety_buffer: settings.issuerSafetyBufferSeconds,
+    acme_account_safety_buffer: settings.acmeAccountSafetyBufferSeconds,
+    revocation_queue_safety_buffer: settings.revocationQueueSafetyBufferSeconds,
+    revoked_safety_buffer: settings.revokedSafetyBufferSeconds,
+  };
+  for (const [name, seconds] of Object.entries(buffers))
+    if (seconds !== undefined && seconds <= 0) refuse(`${name} must be greater than zero`);
+  if (settings.pauseSeconds < 0) refuse('received invalid, negative pause_duration');
+  if (settings.pageSize < MIN_PAGE_SIZE || settings.pageSize > MAX_PAGE_SIZE)
+    refuse(`page_size must be between ${MIN_PAGE_SIZE} and ${MAX_PAGE_SIZE}`);
+  return settings;
+};
+
+export interface AutoTidySettings {
+  readonly enabled: boolean;
+  /** From the end of one run to the start of the next. */
+  readonly intervalSeconds: number;
+  readonly maintainsCounts: boolean;
+  readonly publishesCounts: boolean;
+  /** Bounds of the time after the start of the service in which no run begins. */
+  readonly minStartupBackoffSeconds: number;
+  readonly maxStartupBackoffSeconds: number;
+  readonly tidy: TidySettings;
+}
+
+export const DEFAULT_AUTO_TIDY: AutoTidySettings = {
+  enabled: false,
+  intervalSeconds: 12 * HOUR,
+  maintainsCounts: false,
+  publishesCounts: false,
+  minStartupBackoffSeconds: 300,
+  maxStartupBackoffSeconds: 900,
+  tidy: DEFAULT_TIDY_SETTINGS,
+};
+
+const operationList = TIDY_OPERATIONS.join('; ');
+
+export const NO_OPERATIONS = `Manual tidy requested but no tidy operations were set. Enable at least one tidy operation to be run (${operationList}).`;
+
+/** @throws KeelsonError `request.invalid` */
+export const checkAutoTidy = (settings: AutoTidySettings): AutoTidySettings => {
+  checkTidySettings(settings.tidy);
+  if (settings.enabled && settings.tidy.operations.length === 0)
+    refuse(
+      `Auto-tidy enabled but no tidy operations were requested. Enable at least one tidy operation to be run (${operationList}).`,
+    );
+  if (settings.intervalSeconds <= 0) refuse('interval_duration must be greater than zero');
+  if (settings.publishesCounts && !settings.maintainsCounts)
+    refuse(
+      'Can not publish a running storage metrics count to metrics without first maintaining that count. Enable `maintain_stored_certificate_counts` to enable `publish_stored_certificate_count_metrics`.',
+    );
+  if (
+    settings.minStartupBackoffSeconds < 0 ||
+    settings.maxStartupBackoffSeconds < settings.minStartupBackoffSeconds
+  )
+    refuse('max_startup_backoff_duration must not be less than min_startup_backoff_duration');
+  return settings;
+};

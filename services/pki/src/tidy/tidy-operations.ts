@@ -1,0 +1,187 @@
+/** The work of tidying. Each operation goes page by page, so that it can be paused and cancelled. */
+import type { Clock } from '@keelson/clock';
+import type { Fence, Store } from '@keelson/storage';
+import { parseCertificate } from '@keelson/x509';
+import type { CertificateTables } from '../certificates/certificate-projections.ts';
+import {
+  certificatesPrefix,
+  findCertificate,
+  metadataRecords,
+  revocationRecords,
+} from '../certificates/certificate-records.ts';
+import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
+import type { CrlBuilder } from '../crl/crl-builder.ts';
+import { pendingRecords } from '../crl/crl-records.ts';
+import { deleteIssuer } from '../issuers/issuer-operations.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import type { TidyOperation, TidySettings } from './domain/tidy-settings.ts';
+import type { TidyCounts } from './tidy-records.ts';
+
+export interface TidyParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+  readonly crlBuilder: CrlBuilder;
+  readonly clock: Clock;
+}
+
+export interface TidyRun {
+  readonly mount: MountScope;
+  readonly settings: TidySettings;
+  readonly fence: Fence;
+  /** Called after each page with what it did; throws when the run is to end. */
+  advance(done: Partial<TidyCounts>): Promise<void>;
+}
+
+const deleteExpiredCertificates = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { store, clock } = parts;
+  const { mount, settings, fence } = run;
+  const beforeMs = clock.nowMs() - settings.safetyBufferSeconds * 1000;
+  for (;;) {
+    const rows = await store.select<CertificateTables, { serial: string }>((tables) =>
+      tables
+        .selectFrom('pki_certificate')
+        .select('serial')
+        .where('mount_uuid', '=', mount.uuid)
+        .where('not_after', '<', beforeMs)
+        .orderBy('not_after')
+        .limit(settings.pageSize),
+    );
+    if (rows.length === 0) return;
+    await store.transact(
+      (tx) => {
+        for (const { serial } of rows) tx.delete(certificatesPrefix(mount) + serial);
+      },
+      { fence },
+    );
+    await run.advance({ certificates: rows.length });
+  }
+};
+
+const deleteExpiredRevocations = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { store, clock } = parts;
+  const { mount, settings, fence } = run;
+  const bufferSeconds = settings.revokedSafetyBufferSeconds ?? settings.safetyBufferSeconds;
+  const beforeMs = clock.nowMs() - bufferSeconds * 1000;
+  let isListChanged = false;
+  for (;;) {
+    const rows = await store.select<CertificateTables, { serial: string }>((tables) =>
+      tables
+        .selectFrom('pki_revocation')
+        .select('serial')
+        .where('mount_uuid', '=', mount.uuid)
+        .where('not_after', '<', beforeMs)
+        .orderBy('not_after')
+        .limit(settings.pageSize),
+    );
+    if (rows.length === 0) break;
+    await store.transact(
+      (tx) => {
+        for (const { serial } of rows) {
+          revocationRecords(mount).delete(tx, serial);
+          pendingRecords(mount).delete(tx, serial);
+          tx.delete(certificatesPrefix(mount) + serial);
+        }
+      },
+      { fence },
+    );
+    isListChanged = true;
+    await run.advance({ revocations: rows.length });
+  }
+  if (isListChanged) await parts.crlBuilder.rebuild(mount);
+};
+
+/** Names the issuer in revocations that were recorded before it was known, or under one since deleted. */
+const associateIssuers = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { store, authorities } = parts;
+  const { mount, fence } = run;
+  const authority = await authorities.of(mount);
+  const known = new Set(authority.issuers.map(({ issuer }) => issuer.id));
+  let isListChanged = false;
+  for await (const issuerId of revokingIssuerIds(store, mount)) {
+    if (known.has(issuerId)) continue;
+    for await (const page of revocationsOf(store, mount, issuerId)) {
+      let missing = 0;
+      await store.transact(
+        async (tx) => {
+          missing = 0;
+          for (const { serial } of page) {
+            const revocation = await revocationRecords(mount).find(tx, serial);
+            const der = await findCertificate(tx, mount, serial);
+            if (revocation === undefined) continue;
+            const signer = der && authority.findSigner(parseCertificate(der));
+            if (signer === undefined) missing++;
+            else
+              revocationRecords(mount).write(tx, serial, {
+                ...revocation,
+                issuerId: signer.issuer.id,
+              });
+          }
+        },
+        { fence },
+      );
+      isListChanged ||= missing < page.length;
+      await run.advance({ missingIssuers: missing });
+    }
+  }
+  if (isListChanged) await parts.crlBuilder.rebuild(mount);
+};
+
+const deleteExpiredIssuers = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { mount, settings } = run;
+  const beforeMs = parts.clock.nowMs() - settings.issuerSafetyBufferSeconds * 1000;
+  const authority = await parts.authorities.of(mount);
+  const expired = authority.issuers.filter(
+    (issuer) => issuer !== authority.defaultIssuer && issuer.certificate.notAfterMs < beforeMs,
+  );
+  for (const { issuer } of expired) {
+    await deleteIssuer(parts, mount, issuer.id);
+    await run.advance({});
+  }
+  if (expired.length > 0) await parts.crlBuilder.rebuild(mount);
+};
+
+const deleteExpiredMetadata = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  const { store, clock } = parts;
+  const { mount, settings, fence } = run;
+  const beforeMs = clock.nowMs() - settings.safetyBufferSeconds * 1000;
+  const records = metadataRecords(mount);
+  let after: string | undefined;
+  for (;;) {
+    const page = await records.entries(store, {
+      limit: settings.pageSize,
+      ...(after !== undefined && { after }),
+    });
+    const expired = page.filter(([, { notAfterMs }]) => notAfterMs < beforeMs);
+    await store.transact(
+      (tx) => {
+        for (const [serial] of expired) records.delete(tx, serial);
+      },
+      { fence },
+    );
+    after = page.at(-1)?.[0];
+    if (after === undefined) return;
+    await run.advance({ metadata: expired.length });
+  }
+};
+
+type Work = (parts: TidyParts, run: TidyRun) => Promise<void>;
+
+/**
+ * Operations with something to do here, in the order they run. The others are accepted and find
+ * nothing: there is no old bundle to move, no other cluster, no ACME or CMP state, and nothing that
+ * cannot be parsed is ever stored.
+ */
+const WORK: Readonly<Partial<Record<TidyOperation, Work>>> = {
+  tidy_cert_store: deleteExpiredCertificates,
+  tidy_revoked_cert_issuer_associations: associateIssuers,
+  tidy_revoked_certs: deleteExpiredRevocations,
+  tidy_expired_issuers: deleteExpiredIssuers,
+  tidy_cert_metadata: deleteExpiredMetadata,
+};
+
+/** Does all that the settings ask for. */
+export const tidyMount = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  for (const [operation, work] of Object.entries(WORK))
+    if (run.settings.operations.includes(operation as TidyOperation)) await work(parts, run);
+};

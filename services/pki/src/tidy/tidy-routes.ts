@@ -1,0 +1,126 @@
+/** Reference §6.3–6.5. */
+import type { Route } from '@keelson/edge';
+import { type Answer, field, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { countStored, findAutoTidy, updateAutoTidy } from './auto-tidy-operations.ts';
+import { checkTidySettings, DEFAULT_TIDY_SETTINGS, NO_OPERATIONS } from './domain/tidy-settings.ts';
+import { autoTidyDocument, tidyStatusDocument } from './tidy-document.ts';
+import { readTidySettings, TIDY_FIELDS } from './tidy-fields.ts';
+import type { TidyRunner } from './tidy-runner.ts';
+
+export interface TidyRouteParts {
+  readonly store: Store;
+  readonly tidy: TidyRunner;
+}
+
+const AUTO_FIELDS = {
+  enabled: field.bool({ description: 'Tidy by itself.' }),
+  interval_duration: field.durationSeconds({
+    description: 'From the end of one run to the start of the next.',
+  }),
+  maintain_stored_certificate_counts: field.bool({ description: 'Show counts in tidy-status.' }),
+  publish_stored_certificate_count_metrics: field.bool({ description: 'Publish them as metrics.' }),
+  min_startup_backoff_duration: field.durationSeconds({
+    description: 'Least time after the start of the service before a run.',
+  }),
+  max_startup_backoff_duration: field.durationSeconds({ description: 'Most of that time.' }),
+  ...TIDY_FIELDS,
+};
+
+const autoTidyRoutes = (store: Store): Route[] =>
+  secretsRoutes({
+    path: '/config/auto-tidy',
+    tag: 'configuration',
+    fields: AUTO_FIELDS,
+    operations: {
+      read: {
+        summary: 'Read how the mount is tidied by itself',
+        handle: async (context) => ({
+          data: autoTidyDocument(await findAutoTidy(store, requireMount(context))),
+        }),
+      },
+      update: {
+        summary: 'Change how the mount is tidied by itself',
+        handle: async (context) => {
+          const { fields } = context;
+          const settings = await updateAutoTidy(store, requireMount(context), (before) => ({
+            enabled: fields.enabled ?? before.enabled,
+            intervalSeconds: fields.interval_duration ?? before.intervalSeconds,
+            maintainsCounts: fields.maintain_stored_certificate_counts ?? before.maintainsCounts,
+            publishesCounts:
+              fields.publish_stored_certificate_count_metrics ?? before.publishesCounts,
+            minStartupBackoffSeconds:
+              fields.min_startup_backoff_duration ?? before.minStartupBackoffSeconds,
+            maxStartupBackoffSeconds:
+              fields.max_startup_backoff_duration ?? before.maxStartupBackoffSeconds,
+            tidy: readTidySettings(fields, before.tidy),
+          }));
+          return { data: autoTidyDocument(settings) };
+        },
+      },
+    },
+  });
+
+const STARTED =
+  'Tidy operation successfully started. The path tidy-status tells how far it has come.';
+
+export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
+  const statusOf = async (mount: MountScope) => {
+    const { maintainsCounts } = await findAutoTidy(store, mount);
+    const stored = maintainsCounts ? await countStored(store, mount) : undefined;
+    return tidyStatusDocument(await tidy.status(mount), stored, mount.uuid);
+  };
+  return [
+    ...secretsRoutes({
+      path: '/tidy',
+      tag: 'upkeep',
+      fields: TIDY_FIELDS,
+      operations: {
+        update: {
+          summary: 'Delete what is over',
+          handle: async (context): Promise<Answer> => {
+            const settings = checkTidySettings(
+              readTidySettings(context.fields, DEFAULT_TIDY_SETTINGS),
+            );
+            if (settings.operations.length === 0) return { status: 202, warnings: [NO_OPERATIONS] };
+            return (await tidy.start(requireMount(context), settings, 'manual'))
+              ? { status: 202, warnings: [STARTED] }
+              : { warnings: ['Tidy operation already in progress.'] };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/tidy-status',
+      tag: 'upkeep',
+      fields: {},
+      operations: {
+        read: {
+          summary: 'How far tidying has come',
+          handle: async (context) => ({ data: await statusOf(requireMount(context)) }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/tidy-cancel',
+      tag: 'upkeep',
+      fields: {},
+      operations: {
+        update: {
+          summary: 'End tidying that is under way',
+          handle: async (context) => {
+            const mount = requireMount(context);
+            return (await tidy.cancel(mount))
+              ? { data: await statusOf(mount) }
+              : {
+                  warnings: ['Tidy operation cannot be cancelled as none is currently running.'],
+                };
+          },
+        },
+      },
+    }),
+    ...autoTidyRoutes(store),
+  ];
+};

@@ -1,0 +1,44 @@
+import { systemClock } from '@keelson/clock';
+import {
+  type CertificateSource,
+  openCertificateFiles,
+  openSelfIssuedCertificate,
+} from '@keelson/gateway-service';
+import type { Logger } from '@keelson/logging';
+import type { DataFolder } from './data-folder.ts';
+
+export interface EdgeCertificateSettings {
+  readonly tlsCertificateFile?: string;
+  readonly tlsKeyFile?: string;
+  readonly tlsNames: readonly string[];
+}
+
+export interface EdgeCertificate {
+  readonly source: CertificateSource;
+  /** What clients have to trust; undefined when the certificate was given and is the operator's affair. */
+  readonly authorityFile: string | undefined;
+}
+
+/** The given certificate, else one that Keelson issues to itself below `tls/` in the data folder. */
+export const openEdgeCertificate = async (
+  { tlsCertificateFile, tlsKeyFile, tlsNames }: EdgeCertificateSettings,
+  folder: DataFolder,
+  logger: Logger,
+): Promise<EdgeCertificate> => {
+  if ((tlsCertificateFile === undefined) !== (tlsKeyFile === undefined))
+    throw new Error('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together');
+  if (tlsCertificateFile !== undefined && tlsKeyFile !== undefined) {
+    const source = await openCertificateFiles({
+      certificateFile: tlsCertificateFile,
+      keyFile: tlsKeyFile,
+      report: (error) => logger.error({ err: error }, 'HTTPS certificate files cannot be used'),
+    });
+    return { source, authorityFile: undefined };
+  }
+  const source = await openSelfIssuedCertificate({
+    folder: folder.file('tls'),
+    names: tlsNames,
+    clock: systemClock,
+  });
+  return { source, authorityFile: source.authorityFile };
+};

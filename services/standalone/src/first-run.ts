@@ -1,0 +1,26 @@
+/**
+ * What only the first start can tell: initial tokens and key shares, kept in `first-run.json` (mode
+ * 0600) so that scripts and newcomers find them. Delete the file once the values are kept elsewhere;
+ * no later start reads it.
+ */
+import { renameSync, writeFileSync } from 'node:fs';
+
+export interface FirstRun {
+  /** Token of the root policy for /v1. */
+  readonly root_token: string;
+  /** Token of an administrator who may create organizations, for /api/v2. */
+  readonly api_token: string;
+  /** Base URLs, HTTP first. */
+  readonly addresses: readonly string[];
+  /** "" when the edge was given a certificate. */
+  readonly ca_certificate_file: string;
+  /** Shares of the recovery key, base64: for generate-root and rekey. The seal opens by key file. */
+  readonly unseal_keys: readonly string[];
+}
+
+/** Written whole or not at all. */
+export const writeFirstRun = (file: string, facts: FirstRun): void => {
+  const unfinished = `${file}.new`;
+  writeFileSync(unfinished, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(unfinished, file);
+};

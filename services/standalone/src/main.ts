@@ -1,0 +1,35 @@
+/** `make up`: the standalone control plane. `--help` lists its settings. */
+import { openLogDestination } from '@keelson/logging';
+import { runConfiguredProcess } from '@keelson/runtime';
+import { startStandalone } from './compose.ts';
+import { standaloneConfig } from './config.ts';
+import { openDataFolder } from './data-folder.ts';
+import { greeting } from './greeting.ts';
+
+await runConfiguredProcess({
+  name: 'keelson',
+  schema: standaloneConfig,
+  environment: process.env,
+  // The terminal belongs to the greeting.
+  logDestination: ({ logFile, dataDir }) =>
+    logFile === '-' ? undefined : openLogDestination(logFile ?? `${dataDir}/keelson.log`),
+  start: async (config, logger) => {
+    const folder = openDataFolder(config.dataDir);
+    const standalone = await startStandalone({ config, folder, logger });
+    process.stdout.write(
+      greeting({
+        dataFolder: folder.path,
+        addresses: standalone.addresses,
+        caCertificateFile: standalone.caCertificateFile,
+        firstRunFile: folder.file('first-run.json'),
+        ...(standalone.firstRun === undefined ? {} : { firstRun: standalone.firstRun }),
+      }),
+    );
+    return {
+      stop: async () => {
+        await standalone.stop();
+        folder.release();
+      },
+    };
+  },
+});

@@ -1,0 +1,111 @@
+/** Audit devices through the whole control plane: one that cannot be written to locks nobody out. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let folder: string;
+let keelson: KeelsonProcess;
+const start = (env: Readonly<Record<string, string>> = {}) =>
+  startKeelson({ dataFolder: join(folder, 'data'), env });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'keelson-audit-'));
+  keelson = await start();
+});
+afterAll(async () => {
+  await keelson.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const call = async (method: string, path: string, body?: object) => {
+  const response = await fetch(`${keelson.http}/v1/${path}`, {
+    method,
+    headers: { 'x-service-token': keelson.rootToken },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  // oxlint-disable-next-line typescript/no-unsafe-assignment -- documents of many shapes
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+const enable = (name: string, type: string, options: object) =>
+  call('PUT', `sys/audit/${name}`, { type, options });
+const lookUp = async () => (await call('GET', 'auth/token/lookup-self')).status;
+
+/** A receiver of entries that can vanish. */
+const openReceiver = async () => {
+  const sockets = new Set<Socket>();
+  const server: Server = createServer((socket) => {
+    sockets.add(socket.resume());
+    // It vanishes under the writer's hands.
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return {
+    address: typeof address === 'object' ? `127.0.0.1:${address?.port}` : '',
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+};
+
+test('a device that cannot be written to is not enabled', async () => {
+  const gone = await openReceiver();
+  await gone.close();
+  for (const [type, options] of [
+    ['file', { file_path: join(folder, 'absent', 'audit.log') }],
+    ['file', { file_path: folder }],
+    ['socket', { address: gone.address }],
+  ] as const) {
+    const { status, body } = await enable('bad', type, options);
+    expect([status, body.errors[0]]).toEqual([
+      400,
+      expect.stringContaining('the audit device cannot be written to: '),
+    ]);
+  }
+  expect((await call('GET', 'sys/audit')).body.data).toEqual({});
+  expect(await lookUp()).toBe(200);
+});
+
+test('what is refused for its options is not touched', async () => {
+  const file_path = join(folder, 'script.sh');
+  expect((await enable('bad', 'file', { file_path, mode: '0755' })).status).toBe(400);
+  expect(() => readFileSync(file_path)).toThrow('ENOENT');
+});
+
+test('a device begins with the entry it was tried with', async () => {
+  const file_path = join(folder, 'audit.log');
+  expect((await enable('file', 'file', { file_path })).status).toBe(204);
+  expect(await lookUp()).toBe(200);
+  const paths = readFileSync(file_path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { request: { path: string } }).request.path);
+  expect(paths).toEqual(['sys/audit/test', 'auth/token/lookup-self', 'auth/token/lookup-self']);
+});
+
+test('a device that breaks for good blocks, and is disabled while audit is not required', async () => {
+  const receiver = await openReceiver();
+  expect((await enable('socket', 'socket', { address: receiver.address })).status).toBe(204);
+  expect((await call('DELETE', 'sys/audit/file')).status).toBe(204);
+  expect(await lookUp()).toBe(200);
+  await receiver.close();
+  // The first entries may still be accepted by a connection whose end has not arrived.
+  await expect.poll(lookUp).toBe(500);
+  expect((await call('DELETE', 'sys/audit/socket')).status).toBe(500);
+
+  await keelson.stop();
+  keelson = await start({ KEELSON_AUDIT_REQUIRED: 'false' });
+  expect((await call('DELETE', 'sys/audit/socket')).status).toBe(204);
+  const log = readFileSync(join(folder, 'data', 'keelson.log'), 'utf8');
+  expect(log).toContain('requests are served even if no audit device records');
+  expect(log).toContain('audit device did not accept an entry');
+  await keelson.stop();
+  keelson = await start();
+  expect(await lookUp()).toBe(200);
+});

@@ -1,0 +1,33 @@
+import { type ConfigSchema, configMarkdown } from '@keelson/config';
+import { expect, test } from 'vitest';
+import { gatewayProcessConfig } from '../../gateway/src/config.ts';
+import { pkiProcessConfig } from '../../pki/src/config.ts';
+import { sysProcessConfig } from '../../sys/src/config.ts';
+import { workspaceProcessConfig } from '../../workspace/src/config.ts';
+import { standaloneConfig } from '../src/config.ts';
+
+const PROCESSES: readonly [string, string, ConfigSchema][] = [
+  ['standalone', 'services/standalone/src/main.ts', standaloneConfig],
+  ['gateway', 'services/gateway/src/main.ts', gatewayProcessConfig],
+  ['sys', 'services/sys/src/main.ts', sysProcessConfig],
+  ['pki', 'services/pki/src/main.ts', pkiProcessConfig],
+  ['workspace', 'services/workspace/src/main.ts', workspaceProcessConfig],
+];
+
+test('docs/configuration.md lists every setting of every process', async () => {
+  const page = [
+    '# Configuration',
+    '',
+    'Settings are environment variables, read once at the start. A `KEELSON_*` variable that a process does not know, or a value it cannot use, stops the start with a sentence that names it. `--help` prints the same. This page is written from the declarations: `npx vitest run --project unit services/standalone -u`.',
+    ...PROCESSES.flatMap(([name, file, schema]) => [
+      '',
+      `## ${name}`,
+      '',
+      `\`${file}\``,
+      '',
+      configMarkdown(schema),
+    ]),
+    '',
+  ].join('\n');
+  await expect(page).toMatchFileSnapshot('../../../docs/configuration.md');
+});

@@ -1,0 +1,127 @@
+/** Every kind of secret goes through a real process that logs and audits all it can; none may stay there. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startKeelson } from '@keelson/testkit';
+import { expect, test } from 'vitest';
+
+const SSH_KEY =
+  '-----BEGIN OPENSSH PRIVATE KEY-----\nsshKEYsshKEYsshKEY\n-----END OPENSSH PRIVATE KEY-----';
+
+const keelsonWithFolder = async (folder: string) => {
+  const keelson = await startKeelson({
+    dataFolder: join(folder, 'data'),
+    env: { KEELSON_LOG_LEVEL: 'trace' },
+  });
+  const send = async (
+    path: string,
+    body: object | undefined,
+    headers: Record<string, string>,
+    method: string,
+  ) => {
+    const response = await fetch(keelson.http + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    expect([path, response.status, text]).toEqual([
+      path,
+      expect.toSatisfy((status: number) => status < 300),
+      text,
+    ]);
+    // oxlint-disable-next-line typescript/no-explicit-any -- documents of many shapes
+    return (text === '' ? undefined : JSON.parse(text)) as any;
+  };
+  return {
+    keelson,
+    v1: (path: string, body?: object, headers: Record<string, string> = {}, method = 'POST') =>
+      send(`/v1/${path}`, body, { 'x-service-token': keelson.rootToken, ...headers }, method),
+    api: (path: string, type: string, attributes: object) =>
+      send(
+        `/api/v2/${path}`,
+        { data: { type, attributes } },
+        {
+          authorization: `Bearer ${keelson.apiToken}`,
+          'content-type': 'application/vnd.api+json',
+        },
+        'POST',
+      ),
+  };
+};
+
+test('no secret is in the log or in an audit file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-secrets-'));
+  const { keelson, v1, api } = await keelsonWithFolder(folder);
+  const secrets: Record<string, string> = {
+    'root token': keelson.rootToken,
+    'API token': keelson.apiToken,
+    'SSH key': SSH_KEY.slice(40, 56),
+  };
+  try {
+    const auditFile = join(folder, 'audit.log');
+    await v1('sys/audit/file', { type: 'file', options: { file_path: auditFile } });
+
+    const { auth } = await v1('auth/token/create', { policies: ['default'], ttl: '1h' });
+    secrets['created token'] = auth.client_token;
+    await v1('auth/token/lookup', { token: auth.client_token });
+
+    await v1('sys/mounts/pki', { type: 'pki' });
+    await v1('pki/root/generate/internal', {
+      common_name: 'Log CA',
+      key_type: 'ec',
+      key_bits: 256,
+    });
+    await v1('pki/roles/any', { allow_any_name: true, key_type: 'ec', key_bits: 256 });
+    const issued = await v1('pki/issue/any', { common_name: 'a.example.com', ttl: '1h' });
+    secrets['private key'] = (issued.data.private_key as string).split('\n')[1] ?? '';
+
+    const wrapping = { 'x-service-wrap-ttl': '60' };
+    const { wrap_info } = await v1('sys/wrapping/wrap', { word: 'wrappedVALUEwrapped' }, wrapping);
+    secrets['wrapping token'] = wrap_info.token;
+    secrets['wrapped value'] = 'wrappedVALUEwrapped';
+    expect((await v1('sys/wrapping/unwrap', { token: wrap_info.token })).data.word).toBe(
+      'wrappedVALUEwrapped',
+    );
+
+    const { unseal_keys: shares } = JSON.parse(
+      readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8'),
+    ) as { unseal_keys: string[] };
+    const { nonce, otp } = await v1('sys/generate-root/attempt', {});
+    secrets['one-time password'] = otp;
+    for (const [index, key] of shares.entries()) {
+      secrets[`share ${index}`] = key;
+      const { complete } = await v1('sys/generate-root/update', { nonce, key });
+      if (complete === true) break;
+    }
+
+    await api('organizations', 'organizations', { name: 'acme', email: 'ops@example.com' });
+    await api('organizations/acme/ssh-keys', 'ssh-keys', { name: 'deploy', value: SSH_KEY });
+    const token = await api('organizations/acme/authentication-token', 'authentication-tokens', {});
+    secrets['organization token'] = token.data.attributes.token;
+
+    await fetch(`${keelson.http}/v1/sys/mounts`, {
+      headers: { 'x-service-token': 'hvs.wrongTOKENwrongTOKEN' },
+    });
+    secrets['refused token'] = 'wrongTOKENwrongTOKEN';
+
+    await keelson.stop();
+    const kept = {
+      log: readFileSync(join(keelson.dataFolder, 'keelson.log'), 'utf8'),
+      audit: readFileSync(auditFile, 'utf8'),
+    };
+    expect(kept.log).toContain('/v1/pki/issue/any');
+    expect(kept.audit).toContain('"path":"pki/issue/any"');
+    for (const [name, secret] of Object.entries(secrets)) {
+      expect([name, secret.length]).toEqual([
+        name,
+        expect.toSatisfy((length: number) => length > 12),
+      ]);
+      for (const [file, text] of Object.entries(kept))
+        expect([name, file, text.includes(secret)]).toEqual([name, file, false]);
+    }
+  } finally {
+    await keelson.stop();
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,93 @@
+/** `sys/capabilities`, `-self`, `-accessor`, and the summary the console asks for. */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import type { PolicyBook } from '../policies/policy-book.ts';
+import type { TokenEntry } from '../tokens/domain/token-entry.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import { findToken, findTokenByAccessor } from '../tokens/token-operations.ts';
+import { capabilitiesOf } from './capability-operations.ts';
+
+const TAG = 'policies';
+
+const PATHS = {
+  paths: field.commaList({ description: 'Paths to ask about.', default: [] }),
+  path: field.commaList({ description: 'Older name of paths.', default: [] }),
+} as const;
+
+type PathFields = { readonly paths: readonly string[]; readonly path: readonly string[] };
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+export const capabilityRoutes = (
+  tokens: TokenContext,
+  policies: () => Promise<PolicyBook>,
+): Route[] => {
+  const answer = async (
+    token: Pick<TokenEntry, 'namespace' | 'policies'>,
+    { namespace, fields }: OperationContext<PathFields>,
+  ) => {
+    const paths = fields.paths.length > 0 ? fields.paths : fields.path;
+    if (paths.length === 0) refuse('paths must be supplied');
+    const book = await policies();
+    const byPath = Object.fromEntries(
+      paths.map((path) => [path, capabilitiesOf(book, token, namespace, path)]),
+    );
+    const [only] = paths;
+    return mirrored(
+      paths.length === 1 && only !== undefined ? { ...byPath, capabilities: byPath[only] } : byPath,
+    );
+  };
+
+  return [
+    ...secretsRoutes({
+      path: '/sys/capabilities',
+      tag: TAG,
+      fields: { ...PATHS, token: field.string({ description: 'The token.', default: '' }) },
+      operations: {
+        update: {
+          summary: 'Capabilities of a token',
+          handle: async (exchange) => {
+            const { token } = exchange.fields;
+            if (token === '') refuse('token must be supplied');
+            return answer((await findToken(tokens, token)) ?? refuse('invalid token'), exchange);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/capabilities-self',
+      tag: TAG,
+      fields: { ...PATHS, token: field.string({ description: 'Ignored.', default: '' }) },
+      operations: {
+        update: {
+          summary: 'Capabilities of the token of the request',
+          handle: async (exchange) => {
+            const { caller } = exchange;
+            if (caller === undefined) throw new KeelsonError('sys.permission_denied');
+            const { policies: names, namespace = { id: 'root', path: '' } } = caller;
+            return answer({ policies: names, namespace }, exchange);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/capabilities-accessor',
+      tag: TAG,
+      fields: { ...PATHS, accessor: field.string({ description: 'Accessor.', default: '' }) },
+      operations: {
+        update: {
+          summary: 'Capabilities of a token named by its accessor',
+          handle: async (exchange) => {
+            const { accessor } = exchange.fields;
+            if (accessor === '') refuse('accessor must be supplied');
+            const token = await findTokenByAccessor(tokens, accessor);
+            return answer(token ?? refuse('invalid accessor'), exchange);
+          },
+        },
+      },
+    }),
+  ];
+};

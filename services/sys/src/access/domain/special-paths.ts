@@ -1,0 +1,160 @@
+/**
+ * Paths of this service with rules of their own, relative to the namespace. Engines announce theirs when
+ * they join.
+ */
+import type { Operation } from './operation.ts';
+import { PathSet } from './path-set.ts';
+
+/** Answered without a token; one that is given is still resolved, so that the answer may show more. */
+export const UNAUTHENTICATED_PATHS = new PathSet([
+  'sys/wrapping/lookup',
+  // The wrapping token alone authorises these; the handler refuses a used or foreign one with its own text.
+  'sys/wrapping/unwrap',
+  'sys/wrapping/rewrap',
+  'sys/wrapping/pubkey',
+  'sys/replication/status',
+  'sys/replication/performance/status',
+  'sys/replication/dr/status',
+  'sys/replication/dr/secondary/promote',
+  'sys/replication/dr/secondary/disable',
+  'sys/replication/dr/secondary/recover',
+  'sys/replication/dr/secondary/update-primary',
+  'sys/replication/dr/secondary/operation-token/delete',
+  'sys/replication/dr/secondary/reindex',
+  'sys/replication/dr/secondary/merkle-check',
+  'sys/replication/dr/secondary/generate-operation-token/attempt',
+  'sys/replication/dr/secondary/generate-operation-token/update',
+  'sys/internal/specs/openapi',
+  'sys/internal/ui/mounts',
+  'sys/internal/ui/mounts/*',
+  'sys/internal/ui/namespaces',
+  'sys/internal/ui/unauthenticated-messages',
+  'sys/internal/ui/authenticated-messages',
+  'sys/init',
+  'sys/seal-status',
+  'sys/unseal',
+  'sys/leader',
+  'sys/health',
+  'sys/generate-root/attempt',
+  'sys/generate-root/update',
+  'sys/decode-token',
+  'sys/rekey/init',
+  'sys/rekey/update',
+  'sys/rekey/verify',
+  'sys/rekey-recovery-key/init',
+  'sys/rekey-recovery-key/update',
+  'sys/rekey-recovery-key/verify',
+]);
+
+/** Need `sudo` besides the operation's own capability. */
+const ROOT_PROTECTED_PATHS = new PathSet([
+  'auth/token/accessors',
+  'auth/token/revoke-orphan',
+  'sys/auth/*',
+  'sys/remount',
+  'sys/audit',
+  'sys/audit/*',
+  'sys/raw',
+  'sys/raw/*',
+  'sys/replication/primary/secondary-token',
+  'sys/replication/performance/primary/secondary-token',
+  'sys/replication/dr/primary/secondary-token',
+  'sys/replication/reindex',
+  'sys/replication/dr/reindex',
+  'sys/replication/performance/reindex',
+  'sys/rotate',
+  'sys/rekey/backup',
+  'sys/rekey/recovery-key-backup',
+  'sys/config/cors',
+  'sys/config/auditing/*',
+  'sys/config/ui/headers/*',
+  'sys/plugins/catalog/*',
+  'sys/plugins/runtimes/catalog/*',
+  'sys/revoke-prefix/*',
+  'sys/revoke-force/*',
+  'sys/leases/revoke-prefix/*',
+  'sys/leases/revoke-force/*',
+  'sys/leases/lookup/*',
+  'sys/leases',
+  'sys/storage/raft/snapshot-auto/config/*',
+  'sys/internal/inspect/*',
+  'sys/seal',
+  'sys/step-down',
+  'sys/capabilities-accessor',
+]);
+
+const ROOT_PROTECTED_WRITES = new PathSet(['sys/rotate/config']);
+
+export const isRootProtected = (path: string, operation: Operation): boolean =>
+  ROOT_PROTECTED_PATHS.has(path) || (operation === 'update' && ROOT_PROTECTED_WRITES.has(path));
+
+const RESTRICTED_PATHS = new PathSet([
+  'sys/replication/*',
+  'sys/seal',
+  'sys/unseal',
+  'sys/seal-status',
+  'sys/init',
+  'sys/health',
+  'sys/rekey/*',
+  'sys/rekey-recovery-key/*',
+  'sys/rotate',
+  'sys/rotate/*',
+  'sys/key-status',
+  'sys/generate-root/*',
+  'sys/decode-token',
+  'sys/raw',
+  'sys/raw/*',
+  'sys/audit',
+  'sys/audit/*',
+  'sys/audit-hash/*',
+  'sys/config/*',
+  'sys/storage/*',
+  'sys/leader',
+  'sys/ha-status',
+  'sys/step-down',
+  'sys/license',
+  'sys/license/*',
+  'sys/metrics',
+  'sys/host-info',
+  'sys/pprof',
+  'sys/pprof/*',
+  'sys/plugins/*',
+]);
+
+const NAMESPACED_CONFIG = 'sys/config/ui/custom-messages';
+
+/** Exist in the root namespace only. */
+export const isRestricted = (path: string): boolean =>
+  RESTRICTED_PATHS.has(path) &&
+  path !== NAMESPACED_CONFIG &&
+  !path.startsWith(`${NAMESPACED_CONFIG}/`);
+
+/** What answers while the cluster is sealed or not initialized. */
+export const SERVED_WHILE_SEALED = new PathSet([
+  'sys/init',
+  'sys/seal-status',
+  'sys/unseal',
+  'sys/leader',
+  'sys/health',
+]);
+
+/** A locked namespace can still be unlocked. */
+export const SERVED_WHILE_LOCKED = new PathSet([
+  'sys/namespaces/api-lock/unlock',
+  'sys/namespaces/api-lock/unlock/*',
+]);
+
+/** The handler is given the token of the request. */
+export const NEEDS_TOKEN = new PathSet([
+  'auth/token/lookup-self',
+  'auth/token/renew-self',
+  'auth/token/revoke-self',
+  'sys/capabilities-self',
+  'sys/wrapping/*',
+]);
+
+const AUDIT_DEVICES = 'sys/audit/';
+
+/** Name of the audit device that a write to `path` enables. */
+export const enabledAuditDevice = (path: string): string | undefined =>
+  path.startsWith(AUDIT_DEVICES) ? path.slice(AUDIT_DEVICES.length) : undefined;

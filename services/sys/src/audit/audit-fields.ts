@@ -1,0 +1,17 @@
+import { field, readFields } from '@keelson/secrets-api';
+import type { EnableAuditDevice } from './audit-operations.ts';
+
+/** What `sys/audit/:path` takes. */
+export const AUDIT_DEVICE_FIELDS = {
+  path: field.string({ description: 'Name of the device.', required: true }),
+  type: field.string({ description: '"file" or "socket".', default: '' }),
+  description: field.string({ description: 'For people.', default: '' }),
+  options: field.stringMap({ description: 'Options of the type.', default: {} }),
+  local: field.bool({ description: 'Not replicated to secondaries.', default: false }),
+} as const;
+
+/** The device that a request to `sys/audit/<path>` describes. @throws KeelsonError `request.invalid` */
+export const readAuditDevice = (
+  path: string,
+  data: Readonly<Record<string, unknown>>,
+): EnableAuditDevice => readFields(AUDIT_DEVICE_FIELDS, { ...data, path });

@@ -1,0 +1,107 @@
+/** An audit device: where the gateway writes one entry per request and per response. */
+import { KeelsonError } from '@keelson/errors';
+
+export type AuditDeviceType = 'file' | 'socket';
+
+export interface AuditDeviceRecord {
+  /** With a trailing slash: "file/". */
+  readonly path: string;
+  readonly type: AuditDeviceType;
+  readonly description: string;
+  readonly options: Readonly<Record<string, string>>;
+  readonly local: boolean;
+  readonly accessor: string;
+  /** Key of the HMACs in this device's entries; base64. Kept for the device's life. */
+  readonly salt: string;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const COMMON = [
+  'format',
+  'prefix',
+  'hmac_accessor',
+  'log_raw',
+  'elide_list_responses',
+  'fallback',
+  'filter',
+  'exclude',
+];
+const OPTIONS: Readonly<Record<AuditDeviceType, readonly string[]>> = {
+  file: ['file_path', 'mode', ...COMMON],
+  socket: ['address', 'socket_type', 'write_timeout', ...COMMON],
+};
+const BOOLEAN_OPTIONS = ['hmac_accessor', 'log_raw', 'elide_list_responses', 'fallback'];
+const MAX_PREFIX_LENGTH = 64;
+
+/** @throws KeelsonError `request.invalid` */
+export const requireAuditDeviceType = (type: string): AuditDeviceType => {
+  if (type === 'file' || type === 'socket') return type;
+  return refuse(
+    type === '' ? 'backend type must be specified as a string' : `unknown backend type: "${type}"`,
+  );
+};
+
+/** "/file//" -> "file/". @throws KeelsonError `request.invalid` */
+export const requireAuditPath = (given: string): string => {
+  const path = `${given
+    .split('/')
+    .filter((segment) => segment !== '')
+    .join('/')}/`;
+  return /^[\w.-]+(\/[\w.-]+)*\/$/.test(path) && path.length <= 256
+    ? path
+    : refuse('an audit path consists of letters, digits and the characters _ - . /');
+};
+
+/**
+ * The file is written by the server's own user, so who may name it must not be able to make it run or
+ * to replace a file of the system: an absolute path without steps upwards, below one of `directories`
+ * where any are configured, never executable, no script header as a prefix.
+ */
+const requireFileOptions = (
+  options: Readonly<Record<string, string>>,
+  directories: readonly string[],
+): void => {
+  const path = options['file_path'] ?? '';
+  if (path === '') refuse('file_path is required');
+  if (path === 'stdout' || path === 'discard') return;
+  if (!/^\/[\x20-\x7e]+[^/]$/.test(path) || path.split('/').some((s) => s === '..' || s === '.'))
+    refuse('file_path must be an absolute path without "." and ".." segments');
+  if (/^\/(proc|sys|dev|etc)\//.test(path))
+    refuse('file_path must not lie in a directory of the system');
+  const allowed = directories.some((directory) => path.startsWith(directory.replace(/\/*$/, '/')));
+  if (directories.length > 0 && !allowed)
+    refuse('file_path must lie below a configured audit directory');
+  const mode = options['mode'] ?? '0600';
+  if (!/^0?[0-7]{3,4}$/.test(mode)) refuse('mode must be an octal number');
+  if ((Number.parseInt(mode, 8) & 0o7111) !== 0) refuse('mode must not make the file executable');
+};
+
+const requireSocketOptions = (options: Readonly<Record<string, string>>): void => {
+  if ((options['address'] ?? '') === '') refuse('address is required');
+  // Whether a datagram was accepted is never known.
+  if (!['tcp', 'unix'].includes(options['socket_type'] ?? 'tcp'))
+    refuse('socket_type must be tcp or unix');
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const requireAuditOptions = (
+  type: AuditDeviceType,
+  options: Readonly<Record<string, string>>,
+  directories: readonly string[],
+): void => {
+  for (const name of Object.keys(options))
+    if (!OPTIONS[type].includes(name)) refuse(`unknown option "${name}" of a ${type} audit device`);
+  if (!['json', 'jsonx'].includes(options['format'] ?? 'json'))
+    refuse('format must be json or jsonx');
+  for (const name of BOOLEAN_OPTIONS)
+    if (!['true', 'false'].includes(options[name] ?? 'false'))
+      refuse(`${name} must be true or false`);
+  const prefix = options['prefix'] ?? '';
+  if (!/^[\x20-\x7e]*$/.test(prefix) || prefix.length > MAX_PREFIX_LENGTH || prefix.includes('#!'))
+    refuse(`prefix has at most ${MAX_PREFIX_LENGTH} printable characters and no "#!"`);
+  if (type === 'file') requireFileOptions(options, directories);
+  else requireSocketOptions(options);
+};

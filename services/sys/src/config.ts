@@ -1,0 +1,45 @@
+import { composeConfig } from '@keelson/config';
+import { electingSettings, processSettings, servingSettings } from '@keelson/runtime';
+import { Type } from 'typebox';
+
+/** Settings of sys that hold in every mode. */
+export const sysConfigSchema = Type.Object({
+  unsealKeyFile: Type.Optional(
+    Type.String({
+      description:
+        'File with the 32-byte key (base64) that opens the seal without shares; made at the first start when it is absent. Without this setting key shares open the seal.',
+    }),
+  ),
+  clusterName: Type.String({
+    description: 'Name the cluster gets when it is initialized.',
+    default: 'keelson',
+  }),
+  auditDirectories: Type.Array(Type.String(), {
+    description: 'Folders that audit files may lie in; empty: anywhere but system folders.',
+    default: [],
+  }),
+  maxTokenTtlSeconds: Type.Integer({
+    description: 'Default and longest life of tokens and leases that no mount or role tunes.',
+    minimum: 60,
+    default: 768 * 3600,
+  }),
+});
+
+export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
+
+/** What the service in a process of its own is told besides. */
+export const sysProcessConfig = composeConfig(
+  sysConfigSchema,
+  servingSettings,
+  electingSettings,
+  Type.Object({
+    pkiAddresses: Type.Array(Type.String(), {
+      description: 'host:port of the pki service; a DNS name stands for all its replicas.',
+      default: ['pki:9000'],
+    }),
+    internalCaFile: Type.String({
+      description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',
+    }),
+  }),
+  processSettings,
+);

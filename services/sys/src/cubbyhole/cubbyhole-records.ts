@@ -1,0 +1,26 @@
+/** What tokens keep for themselves; it ends with the token. */
+import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import type { TokenRef } from '../tokens/token-records.ts';
+
+type Secret = Readonly<Record<string, unknown>>;
+
+const PREFIX = 'local/cubbyhole/';
+
+/** Prefix of everything kept by the tokens of one namespace. */
+export const namespaceCubbyholePrefix = (namespaceId: string): string => `${PREFIX}${namespaceId}/`;
+
+/** Key: the path a client chose. */
+export const cubbyholeOf = ({ namespaceId, hash }: TokenRef) =>
+  jsonRecords<Secret>(`${PREFIX}${namespaceId}/${hash}/`);
+
+/** In the transaction that removes the token. */
+export const removeCubbyhole = async (tx: Transaction, token: TokenRef): Promise<void> => {
+  for (const { path } of await tx.scan(cubbyholeOf(token).prefix)) tx.delete(path);
+};
+
+/** Names below a path of a token's cubbyhole. */
+export const listCubbyhole = (
+  reads: Reads,
+  token: TokenRef,
+  path: string,
+): Promise<readonly string[]> => reads.list(`${cubbyholeOf(token).prefix}${path}`);

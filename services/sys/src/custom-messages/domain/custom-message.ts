@@ -1,0 +1,116 @@
+/** Banners and dialogs shown in the console before or after login, and the rules they keep. */
+import { KeelsonError } from '@keelson/errors';
+
+interface Moment {
+  readonly epochMs: number;
+  /** RFC 3339, as given. */
+  readonly text: string;
+}
+
+export interface MessageLink {
+  readonly title: string;
+  readonly url: string;
+}
+
+const MESSAGE_TYPES = ['banner', 'modal'] as const;
+export type MessageType = (typeof MESSAGE_TYPES)[number];
+
+export const isMessageType = (type: string): type is MessageType =>
+  MESSAGE_TYPES.some((known) => known === type);
+
+/** What a client decides; a change replaces all of it. */
+export interface MessageContent {
+  readonly title: string;
+  /** Shown after login; false: before, to anyone. */
+  readonly authenticated: boolean;
+  readonly type: MessageType;
+  /** Base64, as given. */
+  readonly message: string;
+  readonly startTime: Moment;
+  /** null: never ends. */
+  readonly endTime: Moment | null;
+  readonly link: MessageLink | null;
+  readonly options: Readonly<Record<string, unknown>> | null;
+}
+
+export interface CustomMessage extends MessageContent {
+  readonly id: string;
+}
+
+/** Per namespace, inactive ones included. */
+const MAX_MESSAGES = 100;
+
+/** Shown strictly between its two times. Never stored: it changes with time alone. */
+export const isActive = (message: MessageContent, nowMs: number): boolean =>
+  nowMs > message.startTime.epochMs &&
+  (message.endTime === null || nowMs < message.endTime.epochMs);
+
+/** Standard base64; the padding may be left out. */
+export const isBase64 = (text: string): boolean =>
+  /^[A-Za-z0-9+/]*={0,2}$/.test(text) &&
+  (text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1);
+
+/**
+ * The one link of a message; `{}` and `{"":""}` mean none.
+ * @returns the refusal's text, or the link
+ */
+export const parseLink = (
+  link: Readonly<Record<string, unknown>>,
+): { readonly refused: string } | { readonly link: MessageLink | null } => {
+  const entries = Object.entries(link);
+  const [title, url] = entries[0] ?? ['', ''];
+  if (entries.length > 1)
+    return {
+      refused:
+        'invalid number of elements in link parameter value; only a single element can be provided',
+    };
+  if (typeof url !== 'string')
+    return { refused: `invalid url for "${title}" key in link parameter value` };
+  if (title === '' && url === '') return { link: null };
+  if (title === '') return { refused: 'missing title key in link parameter value' };
+  if (url === '') return { refused: `missing url for "${title}" key in link parameter value` };
+  return { link: { title, url } };
+};
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** What is not yet known to be a message: the type is any text. */
+export type MessageDraft = Omit<MessageContent, 'type'> & { readonly type: string };
+
+/**
+ * Rules over the whole message.
+ * @throws KeelsonError `request.invalid`
+ */
+export const requireMessageContent = (
+  draft: MessageDraft,
+  action: 'create' | 'update',
+): MessageContent => {
+  const failed = `failed to ${action} custom message`;
+  if (draft.endTime !== null && draft.startTime.epochMs >= draft.endTime.epochMs)
+    refuse(`${failed}: message start time must occur before end time`);
+  const { type } = draft;
+  return isMessageType(type) ? { ...draft, type } : refuse(`${failed}: unrecognized message type`);
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const requireRoomForMessage = (count: number): void => {
+  if (count >= MAX_MESSAGES)
+    refuse('failed to create custom message: maximum number of messages already exist');
+};
+
+export interface MessageFilter {
+  readonly active?: boolean | undefined;
+  readonly authenticated?: boolean | undefined;
+  readonly type?: MessageType | undefined;
+}
+
+export const matchesFilter = (
+  message: CustomMessage,
+  filter: MessageFilter,
+  nowMs: number,
+): boolean =>
+  (filter.active ?? isActive(message, nowMs)) === isActive(message, nowMs) &&
+  (filter.authenticated ?? message.authenticated) === message.authenticated &&
+  (filter.type ?? message.type) === message.type;

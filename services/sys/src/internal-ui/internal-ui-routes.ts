@@ -1,0 +1,132 @@
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Caller, Namespace } from '@keelson/proto/edge/v1/edge';
+import { field, secretsRoutes } from '@keelson/secrets-api';
+import type { MountRecord } from '../mounts/domain/mount.ts';
+import type { MountIndex } from '../mounts/domain/mount-index.ts';
+import { mountDocument } from '../mounts/mount-document.ts';
+import { contains, type NamespaceTable } from '../namespaces/domain/namespace-table.ts';
+import type { PolicyBook } from '../policies/policy-book.ts';
+import { resultantAclDocument } from '../policies/resultant-acl-document.ts';
+
+export interface InternalUiDependencies {
+  readonly mounts: () => Promise<MountIndex>;
+  readonly namespaces: () => Promise<NamespaceTable>;
+  readonly policies: () => Promise<PolicyBook>;
+}
+
+type Reaches = (path: string) => boolean;
+
+const NOWHERE: Reaches = () => false;
+
+const pathOf = ({ table, path }: MountRecord): string => (table === 'auth' ? `auth/${path}` : path);
+
+/** What an anonymous caller learns of a mount that is tuned to be visible. */
+const publicDocument = ({ type, description, options }: MountRecord) => ({
+  type,
+  description,
+  options: Object.keys(options).length === 0 ? null : options,
+});
+
+/** `sys/internal/ui`: what the console asks before it knows what the user may see. */
+export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] => {
+  /** Whether the caller's policies grant anything at or below a path of `namespace`. */
+  const reachOf = async (caller: Caller | undefined, namespace: Namespace): Promise<Reaches> => {
+    const home = caller?.namespace ?? { id: 'root', path: '' };
+    if (caller === undefined || !contains(home, namespace)) return NOWHERE;
+    if (caller.root) return () => true;
+    const acl = (await dependencies.policies()).aclFor(home.id, caller.policies);
+    // Paths of policies are relative to the namespace of the token.
+    const below = namespace.path.slice(home.path.length);
+    return (path) => acl.reachesBelow(below + path);
+  };
+
+  const visibleMounts = async (
+    namespace: Namespace,
+    caller: Caller | undefined,
+    table: 'auth' | 'secret',
+  ) => {
+    const reaches = await reachOf(caller, namespace);
+    const shown = (await dependencies.mounts()).of(namespace.id, table).flatMap((mount) => {
+      if (reaches(pathOf(mount))) return [[mount.path, mountDocument(mount)] as const];
+      return mount.config.listingVisibility === 'unauth'
+        ? [[mount.path, publicDocument(mount)] as const]
+        : [];
+    });
+    return Object.fromEntries(shown);
+  };
+
+  return [
+    ...secretsRoutes({
+      path: '/sys/internal/ui/mounts',
+      tag: 'console',
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Mounts the caller can reach, and those visible to everyone.',
+          handle: async ({ namespace, caller }) => ({
+            data: {
+              auth: await visibleMounts(namespace, caller, 'auth'),
+              secret: await visibleMounts(namespace, caller, 'secret'),
+            },
+          }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/internal/ui/mounts/*',
+      tag: 'console',
+      fields: { path: field.string({ description: 'Any path of the mount.', required: true }) },
+      operations: {
+        read: {
+          summary: 'The mount that serves a path.',
+          handle: async ({ namespace, caller, fields }) => {
+            const given = fields.path.replace(/\/*$/, '/');
+            const index = await dependencies.mounts();
+            const mount = given.startsWith('auth/')
+              ? index.findAt(namespace.id, 'auth', given.slice('auth/'.length))
+              : index.findServing(namespace.id, given);
+            const reaches = await reachOf(caller, namespace);
+            // One answer for absent and for out of reach: paths cannot be probed.
+            if (mount === undefined || !reaches(pathOf(mount)))
+              throw new KeelsonError('sys.preflight_denied', { path: given });
+            return { data: { ...mountDocument(mount), path: pathOf(mount) } };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/internal/ui/namespaces',
+      tag: 'console',
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Namespaces below the present one that the caller can reach.',
+          handle: async ({ namespace, caller }) => {
+            const reaches = await reachOf(caller, namespace);
+            const children = (await dependencies.namespaces()).childrenOf(namespace);
+            const names = children.map(({ path }) => path.slice(namespace.path.length));
+            return { data: { keys: names.filter(reaches) } };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/internal/ui/resultant-acl',
+      tag: 'console',
+      fields: {},
+      operations: {
+        read: {
+          summary: 'What the policies of the token of the request come to, path by path.',
+          handle: async ({ caller }) => {
+            if (caller === undefined) throw new KeelsonError('sys.permission_denied');
+            if (caller.root) return { data: { root: true } };
+            const { id, path } = caller.namespace ?? { id: 'root', path: '' };
+            const acl = (await dependencies.policies()).aclFor(id, caller.policies);
+            return { data: resultantAclDocument(acl, path) };
+          },
+        },
+      },
+    }),
+  ];
+};

@@ -1,0 +1,80 @@
+/** The sys service as a process of its own: gRPC, PostgreSQL for its records, Redis for its leases. */
+import { systemClock } from '@keelson/clock';
+import type { Config } from '@keelson/config';
+import { createEdgeServer } from '@keelson/edge/stream';
+import { RedisLeaseStore } from '@keelson/locks/redis';
+import type { Logger } from '@keelson/logging';
+import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
+import {
+  createRpcClient,
+  createRpcServer,
+  implementService,
+  openInternalIssuer,
+} from '@keelson/rpc';
+import { runConfiguredProcess } from '@keelson/runtime';
+import { createBarrier } from '@keelson/storage';
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { composeSys } from './compose.ts';
+import { sysProcessConfig } from './config.ts';
+
+const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) => {
+  const clock = systemClock;
+  const report = (error: unknown, method?: string) =>
+    logger.error({ err: error, method }, 'failed');
+  const issuer = await openInternalIssuer({ file: config.internalCaFile, clock, report });
+  const kept = await issuer.identityOf('sys');
+  const tls = kept.identity;
+  const barrier = createBarrier();
+  const store = await openPostgresStore({ connectionString: config.databaseUrl, barrier, clock });
+  const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
+  const pki = createRpcClient(EngineDefinition, {
+    address: config.pkiAddresses,
+    service: 'pki',
+    tls,
+  });
+  const sys = composeSys({
+    config,
+    store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    engines: new Map([['pki', pki]]),
+    storageType: 'postgresql',
+  });
+  await sys.start();
+  const server = await createRpcServer({
+    address: config.rpcAddress,
+    tls,
+    services: [
+      createEdgeServer(sys.edge, [[AccessDefinition, sys.access]], { report, clock }),
+      implementService(ClusterDefinition, sys.cluster, { report }),
+      implementService(LeasesDefinition, sys.ledger, { report }),
+      implementService(InternalCertificatesDefinition, issuer.service, {
+        callers: 'anyone',
+        report,
+      }),
+    ],
+  });
+  logger.info({ port: server.port }, 'serving');
+  return {
+    stop: async () => {
+      await server.stop();
+      await sys.stop();
+      pki.close();
+      kept.stop();
+      await leases.close();
+      await store.close();
+    },
+  };
+};
+
+await runConfiguredProcess({
+  name: 'keelson-sys',
+  schema: sysProcessConfig,
+  environment: process.env,
+  start,
+});

@@ -1,0 +1,53 @@
+/** All mounts of all namespaces, ready for the look-up of every request. */
+import type { MountRecord, MountTable } from './mount.ts';
+
+const key = (namespaceId: string, table: MountTable, path: string): string =>
+  `${namespaceId} ${table} ${path}`;
+
+export class MountIndex {
+  readonly #byPath = new Map<string, MountRecord>();
+  readonly #byUuid = new Map<string, MountRecord>();
+  readonly #byNamespace = new Map<string, MountRecord[]>();
+
+  constructor(mounts: readonly MountRecord[]) {
+    for (const mount of mounts) {
+      this.#byPath.set(key(mount.namespaceId, mount.table, mount.path), mount);
+      this.#byUuid.set(mount.uuid, mount);
+      const siblings = this.#byNamespace.get(mount.namespaceId);
+      if (siblings === undefined) this.#byNamespace.set(mount.namespaceId, [mount]);
+      else siblings.push(mount);
+    }
+  }
+
+  /**
+   * The secrets mount that serves `path` (below the namespace, no leading slash). Mounts never lie below
+   * one another, so the first prefix that is a mount is the only one.
+   */
+  findServing(namespaceId: string, path: string): MountRecord | undefined {
+    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+      const mount = this.#byPath.get(key(namespaceId, 'secret', path.slice(0, slash + 1)));
+      if (mount !== undefined) return mount;
+    }
+    // LIST and tune name a mount without its slash.
+    return this.#byPath.get(key(namespaceId, 'secret', `${path}/`));
+  }
+
+  findAt(namespaceId: string, table: MountTable, path: string): MountRecord | undefined {
+    return this.#byPath.get(key(namespaceId, table, path));
+  }
+
+  findByUuid(uuid: string): MountRecord | undefined {
+    return this.#byUuid.get(uuid);
+  }
+
+  /** Mounts of one namespace, by path. */
+  of(namespaceId: string, table: MountTable): readonly MountRecord[] {
+    return (this.#byNamespace.get(namespaceId) ?? [])
+      .filter((mount) => mount.table === table)
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  all(): Iterable<MountRecord> {
+    return this.#byUuid.values();
+  }
+}

@@ -1,0 +1,98 @@
+/** A mount: an engine enabled at a path of a namespace, with its tuning. */
+
+export type MountTable = 'secret' | 'auth';
+
+export interface MountConfig {
+  /** 0: the system's. Seconds. */
+  readonly defaultLeaseTtlSeconds: number;
+  readonly maxLeaseTtlSeconds: number;
+  readonly forceNoCache: boolean;
+  /** "" means hidden. */
+  readonly listingVisibility: '' | 'hidden' | 'unauth';
+  readonly auditNonHmacRequestKeys: readonly string[];
+  readonly auditNonHmacResponseKeys: readonly string[];
+  readonly passthroughRequestHeaders: readonly string[];
+  readonly allowedResponseHeaders: readonly string[];
+  readonly allowedManagedKeys: readonly string[];
+  readonly delegatedAuthAccessors: readonly string[];
+  readonly identityTokenKey: string;
+}
+
+export interface MountRecord {
+  readonly uuid: string;
+  /** "pki_1a2b3c4d". */
+  readonly accessor: string;
+  readonly table: MountTable;
+  readonly type: string;
+  readonly namespaceId: string;
+  /** Below the namespace (below auth/ for the auth table), with a trailing slash: "pki/". */
+  readonly path: string;
+  readonly description: string;
+  readonly local: boolean;
+  readonly sealWrap: boolean;
+  readonly externalEntropyAccess: boolean;
+  readonly options: Readonly<Record<string, string>>;
+  readonly config: MountConfig;
+}
+
+export const DEFAULT_MOUNT_CONFIG: MountConfig = {
+  defaultLeaseTtlSeconds: 0,
+  maxLeaseTtlSeconds: 0,
+  forceNoCache: false,
+  listingVisibility: '',
+  auditNonHmacRequestKeys: [],
+  auditNonHmacResponseKeys: [],
+  passthroughRequestHeaders: [],
+  allowedResponseHeaders: [],
+  allowedManagedKeys: [],
+  delegatedAuthAccessors: [],
+  identityTokenKey: '',
+};
+
+export type MountConfigChanges = {
+  readonly [K in keyof MountConfig]?: MountConfig[K] | undefined;
+};
+
+/** What is undefined keeps its value. */
+export const withConfigChanges = (
+  config: MountConfig,
+  changes: MountConfigChanges,
+): MountConfig => ({
+  ...config,
+  ...(Object.fromEntries(
+    Object.entries(changes).filter(([, value]) => value !== undefined),
+  ) as Partial<MountConfig>),
+});
+
+export interface BuiltInMount {
+  readonly table: MountTable;
+  readonly type: string;
+  readonly path: string;
+  readonly description: string;
+  readonly local: boolean;
+}
+
+/** What every namespace has from the start; it can be tuned, not moved or disabled. */
+export const BUILT_IN_MOUNTS: readonly BuiltInMount[] = [
+  {
+    table: 'secret',
+    type: 'system',
+    path: 'sys/',
+    description: 'system endpoints used for control, policy and debugging',
+    local: false,
+  },
+  {
+    table: 'secret',
+    type: 'cubbyhole',
+    path: 'cubbyhole/',
+    description: 'per-token private secret storage',
+    local: true,
+  },
+  {
+    table: 'auth',
+    type: 'token',
+    path: 'token/',
+    description: 'token based credentials',
+    local: false,
+  },
+];

@@ -1,0 +1,80 @@
+/** Wire shapes of mounts. */
+import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
+import { effectiveLeaseTtls, type LeaseTtls } from './domain/lease-ttl.ts';
+import type { MountRecord } from './domain/mount.ts';
+
+/** Lists appear once they were configured. */
+const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries({
+      audit_non_hmac_request_keys: config.auditNonHmacRequestKeys,
+      audit_non_hmac_response_keys: config.auditNonHmacResponseKeys,
+      passthrough_request_headers: config.passthroughRequestHeaders,
+      allowed_response_headers: config.allowedResponseHeaders,
+      allowed_managed_keys: config.allowedManagedKeys,
+      delegated_auth_accessors: config.delegatedAuthAccessors,
+    }).filter(([, list]) => list.length > 0),
+  );
+
+const visibility = ({ config }: MountRecord): Record<string, unknown> => ({
+  ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
+  ...(config.identityTokenKey === '' ? {} : { identity_token_key: config.identityTokenKey }),
+});
+
+/** `sys/mounts`: TTLs as tuned, 0 where the system's hold. */
+export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
+  type: mount.type,
+  description: mount.description,
+  accessor: mount.accessor,
+  uuid: mount.uuid,
+  local: mount.local,
+  seal_wrap: mount.sealWrap,
+  external_entropy_access: mount.externalEntropyAccess,
+  options: Object.keys(mount.options).length === 0 ? null : mount.options,
+  config: {
+    default_lease_ttl: mount.config.defaultLeaseTtlSeconds,
+    max_lease_ttl: mount.config.maxLeaseTtlSeconds,
+    force_no_cache: mount.config.forceNoCache,
+    ...visibility(mount),
+    ...configuredLists(mount),
+    ...(mount.table === 'auth' ? { token_type: 'default-service' } : {}),
+  },
+  plugin_version: '',
+  running_plugin_version: '',
+  running_sha256: '',
+  deprecation_status: 'supported',
+});
+
+/** `sys/mounts/:path/tune`: values in force. */
+export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<string, unknown> => {
+  const ttls = effectiveLeaseTtls(mount.config, system);
+  return {
+    default_lease_ttl: ttls.defaultLeaseTtlSeconds,
+    max_lease_ttl: ttls.maxLeaseTtlSeconds,
+    force_no_cache: mount.config.forceNoCache,
+    description: mount.description,
+    ...visibility(mount),
+    ...configuredLists(mount),
+    ...(Object.keys(mount.options).length === 0 ? {} : { options: mount.options }),
+    ...(mount.table === 'auth' ? { token_type: 'default-service' } : {}),
+  };
+};
+
+/** What an engine is told about the mount of a request. */
+export const toEdgeMount = (
+  mount: MountRecord,
+  namespace: Namespace,
+  system: LeaseTtls,
+): Mount => ({
+  uuid: mount.uuid,
+  accessor: mount.accessor,
+  type: mount.type,
+  path: mount.path,
+  namespace,
+  local: mount.local,
+  ...effectiveLeaseTtls(mount.config, system),
+  passthroughRequestHeaders: [...mount.config.passthroughRequestHeaders],
+  allowedResponseHeaders: [...mount.config.allowedResponseHeaders],
+  options: { ...mount.options },
+  description: mount.description,
+});

@@ -1,0 +1,83 @@
+/** A namespace: a tenant with mounts, policies, tokens and messages of its own. */
+import { KeelsonError } from '@keelson/errors';
+
+export interface NamespaceRecord {
+  /** Five letters and digits; never reused. */
+  readonly id: string;
+  /** From the root, with a trailing slash: "team-a/web/". */
+  readonly path: string;
+  readonly customMetadata: Readonly<Record<string, string>>;
+  /** Its content is being removed; it serves nothing any more. */
+  readonly isDeleting: boolean;
+}
+
+export const ROOT_NAMESPACE_ID = 'root';
+
+/** Written without the trailing slash; the root is "". */
+export const ROOT: NamespaceRecord = {
+  id: ROOT_NAMESPACE_ID,
+  path: '',
+  customMetadata: {},
+  isDeleting: false,
+};
+
+const RESERVED = new Set(['root', 'sys', 'audit', 'auth', 'cubbyhole', 'identity']);
+const MAX_NAME_LENGTH = 128;
+const MAX_DEPTH = 16;
+const MAX_METADATA_ENTRIES = 64;
+const MAX_METADATA_KEY_LENGTH = 128;
+const MAX_METADATA_VALUE_LENGTH = 512;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** "/a//b/" -> ["a", "b"]. */
+export const toSegments = (path: string): string[] =>
+  path.split('/').filter((segment) => segment !== '');
+
+/** "/a/b" -> "a/b/"; "" stays "". */
+export const toNamespacePath = (path: string): string => {
+  const segments = toSegments(path);
+  return segments.length === 0 ? '' : `${segments.join('/')}/`;
+};
+
+const requireName = (name: string): void => {
+  if (RESERVED.has(name)) refuse(`"${name}" is a reserved path and cannot be used as a namespace`);
+  if (name.length > MAX_NAME_LENGTH)
+    refuse(`a namespace name has at most ${MAX_NAME_LENGTH} characters`);
+  // `+` and `*` are wildcards of policies; a dot path could climb.
+  if (!/^[\p{L}\p{N}_.~@:=,-]+$/u.test(name) || /^\.+$/.test(name))
+    refuse('a namespace name consists of letters, digits and the characters _ - . ~ @ : = ,');
+};
+
+/**
+ * The full path of a namespace named relative to another.
+ * @throws KeelsonError `request.invalid` for a name that is reserved or malformed
+ */
+export const requireChildPath = (parentPath: string, relativePath: string): string => {
+  const names = toSegments(relativePath);
+  if (names.length === 0) refuse('a namespace path is required');
+  for (const name of names) requireName(name);
+  const path = `${parentPath}${names.join('/')}/`;
+  if (toSegments(path).length > MAX_DEPTH)
+    refuse(`namespaces nest at most ${MAX_DEPTH} levels deep`);
+  return path;
+};
+
+/** "a/b/" -> "a/"; "a/" -> "". */
+export const parentPathOf = (path: string): string =>
+  path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
+
+/** @throws KeelsonError `request.invalid` */
+export const requireCustomMetadata = (metadata: Readonly<Record<string, string>>): void => {
+  const entries = Object.entries(metadata);
+  if (entries.length > MAX_METADATA_ENTRIES)
+    refuse(`custom_metadata has at most ${MAX_METADATA_ENTRIES} entries`);
+  for (const [key, value] of entries) {
+    if (key === '' || key.length > MAX_METADATA_KEY_LENGTH)
+      refuse(`a custom_metadata key has 1 to ${MAX_METADATA_KEY_LENGTH} characters`);
+    if (value.length > MAX_METADATA_VALUE_LENGTH)
+      refuse(`a custom_metadata value has at most ${MAX_METADATA_VALUE_LENGTH} characters`);
+  }
+};

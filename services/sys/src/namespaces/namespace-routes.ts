@@ -1,0 +1,157 @@
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, isJsonObject, mergePatchObject, secretsRoutes } from '@keelson/secrets-api';
+import type { NamespaceRecord } from './domain/namespace.ts';
+import type { NamespaceOperations } from './namespace-operations.ts';
+
+const path = field.string({
+  description: 'Path of the namespace, relative to the caller’s.',
+  required: true,
+});
+const customMetadata = field.stringMap({ description: 'Metadata of the namespace, text by text.' });
+
+const document = (namespace: NamespaceRecord) => ({
+  id: namespace.id,
+  path: namespace.path,
+  custom_metadata: namespace.customMetadata,
+});
+
+/** A merge patch may remove keys; what it sets must be text. */
+const patchMetadata =
+  (patch: unknown) =>
+  (before: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+    if (patch === undefined) return before;
+    if (patch === null) return {};
+    if (
+      !isJsonObject(patch) ||
+      Object.values(patch).some((v) => v !== null && typeof v !== 'string')
+    )
+      throw new KeelsonError('request.invalid', {
+        text: 'Field validation failed: error converting input for field "custom_metadata": expected an object of strings',
+      });
+    return mergePatchObject(before, patch) as Readonly<Record<string, string>>;
+  };
+
+/** `sys/namespaces`. */
+export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/namespaces',
+    tag: 'namespaces',
+    fields: {},
+    operations: {
+      list: {
+        summary: 'List the namespaces directly below the caller’s.',
+        handle: async ({ namespace }) => {
+          const children = await namespaces.listChildren(namespace.path);
+          const named = children.map(
+            (child) => [child.path.slice(namespace.path.length), child] as const,
+          );
+          return {
+            data: {
+              keys: named.map(([name]) => name),
+              key_info: Object.fromEntries(named.map(([name, child]) => [name, document(child)])),
+            },
+          };
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/namespaces/*',
+    tag: 'namespaces',
+    fields: { path, custom_metadata: customMetadata },
+    operations: {
+      read: {
+        summary: 'Read a namespace.',
+        handle: async ({ fields, namespace }) => {
+          const found = await namespaces.find(namespace.path, fields.path);
+          return found && { data: document(found) };
+        },
+      },
+      update: {
+        summary: 'Create a namespace, or replace the metadata of one.',
+        handle: async ({ fields, namespace }) => ({
+          data: document(
+            await namespaces.write(namespace.path, fields.path, fields.custom_metadata),
+          ),
+        }),
+      },
+      delete: {
+        summary: 'Delete a namespace that has no children, with everything in it.',
+        handle: async ({ fields, namespace }) => {
+          await namespaces.remove(namespace.path, fields.path);
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/namespaces/*',
+    tag: 'namespaces',
+    fields: {
+      path,
+      custom_metadata: field.map({ description: 'Merge patch of the metadata; null removes.' }),
+    },
+    operations: {
+      patch: {
+        summary: 'Change the metadata of a namespace.',
+        handle: async ({ params, data, namespace }) => {
+          const changed = await namespaces.changeMetadata(
+            namespace.path,
+            params['path'] ?? '',
+            patchMetadata(data['custom_metadata']),
+          );
+          if (changed === undefined)
+            throw new KeelsonError('request.not_found', { text: 'no namespace at this path' });
+          return { data: document(changed) };
+        },
+      },
+    },
+  }),
+  ...['/sys/namespaces/api-lock/lock', '/sys/namespaces/api-lock/lock/*'].flatMap((route) =>
+    secretsRoutes({
+      path: route,
+      tag: 'namespaces',
+      fields: {
+        path: field.string({
+          description: 'Namespace to lock; the caller’s when absent.',
+          default: '',
+        }),
+      },
+      operations: {
+        update: {
+          summary: 'Lock the API of a namespace and of all below it.',
+          handle: async ({ fields, namespace }) => ({
+            data: { unlock_key: await namespaces.lock(namespace.path, fields.path) },
+          }),
+        },
+      },
+    }),
+  ),
+  ...['/sys/namespaces/api-lock/unlock', '/sys/namespaces/api-lock/unlock/*'].flatMap((route) =>
+    secretsRoutes({
+      path: route,
+      tag: 'namespaces',
+      fields: {
+        path: field.string({
+          description: 'Namespace to unlock; the caller’s when absent.',
+          default: '',
+        }),
+        unlock_key: field.string({
+          description: 'What locking answered; not needed by a root token.',
+        }),
+      },
+      operations: {
+        update: {
+          summary: 'Unlock the API of a namespace.',
+          handle: async ({ fields, namespace, caller }) => {
+            if (fields.unlock_key === undefined && caller?.root !== true)
+              throw new KeelsonError('request.invalid', { text: 'unlock_key must be supplied' });
+            await namespaces.unlock(namespace.path, fields.path, fields.unlock_key);
+            return undefined;
+          },
+        },
+      },
+    }),
+  ),
+];

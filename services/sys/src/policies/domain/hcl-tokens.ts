@@ -1,0 +1,108 @@
+/**
+ * Tokens of the configuration language policies are written in: identifiers, quoted strings with
+ * escapes, heredocs, numbers, punctuation; comments (`#`, `//`, `/* *\/`) vanish.
+ */
+import { KeelsonError } from '@keelson/errors';
+
+export interface HclToken {
+  readonly kind: 'identifier' | 'string' | 'number' | 'punctuation' | 'end';
+  readonly text: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+const SPACE_OR_COMMENT = /(?:\s+|#[^\n]*|\/\/[^\n]*|\/\*[\s\S]*?\*\/)+/y;
+const IDENTIFIER = /[A-Za-z_][\w.-]*/y;
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const STRING = /"(?:[^"\\\n]|\\[^\n])*"/y;
+const HEREDOC = /<<(-?)([A-Za-z_]\w*)\r?\n/y;
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|([\s\S]))/g;
+const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '"': '"',
+  '\\': '\\',
+};
+
+const fail = (reason: string, line: number): never => {
+  throw new KeelsonError('sys.policy_unparsable', { reason: `line ${line}: ${reason}` });
+};
+
+const unescape = (quoted: string, line: number): string =>
+  quoted
+    .slice(1, -1)
+    .replaceAll(ESCAPE, (whole, short?: string, long?: string, byte?: string, single?: string) => {
+      const hex = short ?? long ?? byte;
+      if (hex !== undefined) {
+        const point = Number.parseInt(hex, 16);
+        return point > 0x10ffff
+          ? fail(`invalid escape ${whole}`, line)
+          : String.fromCodePoint(point);
+      }
+      return SIMPLE_ESCAPES[single ?? ''] ?? fail(`invalid escape ${whole}`, line);
+    });
+
+/** `<<-` takes the smallest indentation away. */
+const stripIndentation = (lines: readonly string[]): string[] => {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
+  const indent = indents.length === 0 ? 0 : Math.min(...indents);
+  return lines.map((line) => line.slice(indent));
+};
+
+/** @throws KeelsonError `sys.policy_unparsable` */
+export function* hclTokens(text: string): Generator<HclToken, void> {
+  let at = 0;
+  let line = 1;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text);
+    if (found !== null) at = pattern.lastIndex;
+    return found;
+  };
+  const countLines = (part: string): void => {
+    for (const character of part) if (character === '\n') line += 1;
+  };
+  for (;;) {
+    const skipped = take(SPACE_OR_COMMENT);
+    if (skipped !== null) countLines(skipped[0]);
+    if (at >= text.length) break;
+    const startLine = line;
+    const identifier = take(IDENTIFIER);
+    if (identifier !== null) {
+      yield { kind: 'identifier', text: identifier[0], line };
+      continue;
+    }
+    const string = take(STRING);
+    if (string !== null) {
+      yield { kind: 'string', text: unescape(string[0], line), line };
+      continue;
+    }
+    const heredoc = take(HEREDOC);
+    if (heredoc !== null) {
+      line += 1;
+      const [, dash, marker = ''] = heredoc;
+      const rest = text.slice(at).split('\n');
+      const end = rest.findIndex((candidate) => candidate.trim() === marker);
+      if (end < 0) fail('heredoc not terminated', startLine);
+      const body = rest.slice(0, end);
+      at += rest.slice(0, end + 1).join('\n').length;
+      line += end;
+      const lines = dash === '' ? body : stripIndentation(body);
+      yield { kind: 'string', text: lines.map((one) => `${one}\n`).join(''), line: startLine };
+      continue;
+    }
+    const number = take(NUMBER);
+    if (number !== null) {
+      yield { kind: 'number', text: number[0], line };
+      continue;
+    }
+    const character = text[at] ?? '';
+    if (!'{}[]=,:'.includes(character)) fail(`unexpected character "${character}"`, line);
+    at += 1;
+    yield { kind: 'punctuation', text: character, line };
+  }
+  yield { kind: 'end', text: 'end of text', line };
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { type Identity, resolvePathTemplate } from './path-template.ts';
+
+const IDENTITY: Identity = {
+  entity: {
+    id: 'e1',
+    name: 'alice',
+    metadata: { team: 'blue', wide: 'a/*' },
+    aliases: { oidc_1: { name: 'alice@x', metadata: { role: 'dev' } } },
+  },
+  groups: [{ id: 'g1', name: 'ops' }],
+};
+
+describe('placeholders in paths', () => {
+  test.for<[string, string | undefined]>([
+    ['kv/plain', 'kv/plain'],
+    ['kv/{{identity.entity.id}}/*', 'kv/e1/*'],
+    ['kv/{{ identity.entity.name }}', 'kv/alice'],
+    ['kv/{{identity.entity.metadata.team}}', 'kv/blue'],
+    ['kv/{{identity.entity.aliases.oidc_1.name}}', 'kv/alice@x'],
+    ['kv/{{identity.entity.aliases.oidc_1.metadata.role}}', 'kv/dev'],
+    ['kv/{{identity.groups.ids.g1.name}}', 'kv/ops'],
+    ['kv/{{identity.groups.names.ops.id}}', 'kv/g1'],
+    ['kv/{{identity.entity.metadata.none}}', undefined],
+    ['kv/{{identity.entity.metadata.constructor}}', undefined],
+    ['kv/{{identity.entity.metadata.wide}}', undefined],
+    ['kv/{{identity.groups.ids.none.name}}', undefined],
+    ['kv/{{time.now}}', undefined],
+    ['kv/{{identity.entity.id', undefined],
+  ])('%s', ([path, resolved]) => {
+    expect(resolvePathTemplate(path, IDENTITY)).toBe(resolved);
+  });
+
+  test('a token without an identity has no rule with a placeholder', () => {
+    expect(resolvePathTemplate('kv/{{identity.entity.id}}', undefined)).toBeUndefined();
+    expect(resolvePathTemplate('kv/x', undefined)).toBe('kv/x');
+  });
+});

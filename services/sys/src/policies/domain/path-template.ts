@@ -1,0 +1,69 @@
+/**
+ * Placeholders in the paths of rules: `{{identity.entity.id}}` and its kin. A path whose placeholder
+ * has no value for the caller makes no rule at all.
+ */
+
+/** What a caller is known as beside its token. */
+export interface Identity {
+  readonly entity: {
+    readonly id: string;
+    readonly name: string;
+    readonly metadata: Readonly<Record<string, string>>;
+    /** By accessor of the auth mount. */
+    readonly aliases: Readonly<
+      Record<string, { readonly name: string; readonly metadata: Readonly<Record<string, string>> }>
+    >;
+  };
+  readonly groups: readonly { readonly id: string; readonly name: string }[];
+}
+
+const PLACEHOLDER = /\{\{\s*([^{}]+?)\s*\}\}/g;
+
+const ownValue = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
+
+const resolveEntity = ({ entity }: Identity, parts: readonly string[]): string | undefined => {
+  const [field, first = '', second, third] = parts;
+  if (parts.length === 1 && (field === 'id' || field === 'name')) return entity[field];
+  if (parts.length === 2 && field === 'metadata') return ownValue(entity.metadata, first);
+  if (field !== 'aliases') return undefined;
+  const alias = ownValue(entity.aliases, first);
+  if (parts.length === 3 && second === 'name') return alias?.name;
+  return parts.length === 4 && second === 'metadata' && third !== undefined && alias !== undefined
+    ? ownValue(alias.metadata, third)
+    : undefined;
+};
+
+const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | undefined => {
+  const [by, key, field] = parts;
+  const group = groups.find(
+    (one) => (by === 'ids' ? one.id : by === 'names' ? one.name : '') === key,
+  );
+  if (parts.length !== 3 || group === undefined) return undefined;
+  return field === 'id' || field === 'name' ? group[field] : undefined;
+};
+
+const resolvePlaceholder = (identity: Identity, name: string): string | undefined => {
+  const [root, kind, ...rest] = name.split('.');
+  if (root !== 'identity') return undefined;
+  if (kind === 'entity') return resolveEntity(identity, rest);
+  return kind === 'groups' ? resolveGroup(identity, rest) : undefined;
+};
+
+const hasPlaceholders = (path: string): boolean => path.includes('{{');
+
+/** The path with every placeholder filled in; undefined when one has no value. */
+export const resolvePathTemplate = (
+  path: string,
+  identity: Identity | undefined,
+): string | undefined => {
+  if (!hasPlaceholders(path)) return path;
+  let isComplete = true;
+  const resolved = path.replaceAll(PLACEHOLDER, (_whole, name: string) => {
+    const value = identity === undefined ? undefined : resolvePlaceholder(identity, name);
+    // A value with a wildcard or a slash would widen the rule beyond the caller's own place.
+    if (value === undefined || value === '' || /[*+/{}]/.test(value)) isComplete = false;
+    return value ?? '';
+  });
+  return isComplete && !hasPlaceholders(resolved) ? resolved : undefined;
+};

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest';
+import { CAPABILITY_BITS, toCapabilitySet } from './capabilities.ts';
+import { DEFAULT_POLICY_TEXT, RESPONSE_WRAPPING_POLICY_TEXT } from './default-policy.ts';
+import { parsePolicyText } from './policy-text.ts';
+
+const parse = (text: string) =>
+  parsePolicyText(text, (duration) => (duration === '1m' ? 60 : undefined));
+
+const HCL = `
+# comment
+path "/secret/foo" { // another
+  capabilities = ["create", "read",]
+  required_parameters = ["Title"]
+  allowed_parameters = { "ttl" = ["1h", 2, true], zip = [] }
+  denied_parameters = {
+    "bad" = []
+    "worse" = ["a*"]
+  }
+  min_wrapping_ttl = "1m"
+  max_wrapping_ttl = 90
+} /* multi
+line */
+path "kv/*" { policy = "read" }`;
+
+const JSON_TEXT = JSON.stringify({
+  path: {
+    '/secret/foo': {
+      capabilities: ['create', 'read'],
+      required_parameters: ['Title'],
+      allowed_parameters: { ttl: ['1h', 2, true], zip: [] },
+      denied_parameters: { bad: [], worse: ['a*'] },
+      min_wrapping_ttl: '1m',
+      max_wrapping_ttl: 90,
+    },
+    'kv/*': { policy: 'read' },
+  },
+});
+
+describe('policy texts', () => {
+  test('HCL and JSON of one policy make the same rules', () => {
+    expect(parse(HCL)).toEqual(parse(JSON_TEXT));
+    expect(parse(HCL)).toEqual([
+      {
+        path: 'secret/foo',
+        capabilities: toCapabilitySet(['create', 'read']),
+        parameters: {
+          required: new Set(['title']),
+          allowed: new Map<string, unknown[]>([
+            ['ttl', ['1h', 2, true]],
+            ['zip', []],
+          ]),
+          denied: new Map([
+            ['bad', []],
+            ['worse', ['a*']],
+          ]),
+        },
+        minWrappingTtlSeconds: 60,
+        maxWrappingTtlSeconds: 90,
+      },
+      {
+        path: 'kv/*',
+        capabilities: toCapabilitySet(['read', 'list']),
+        parameters: { required: new Set(), allowed: undefined, denied: undefined },
+        minWrappingTtlSeconds: 0,
+        maxWrappingTtlSeconds: 0,
+      },
+    ]);
+  });
+
+  test('a deny among capabilities leaves only deny', () => {
+    expect(parse('path "a" { capabilities = ["read", "deny"] }')[0]?.capabilities).toBe(
+      CAPABILITY_BITS.deny,
+    );
+  });
+
+  test('a heredoc, escapes and an empty text are read', () => {
+    expect(parse('')).toEqual([]);
+    expect(
+      parse('path "a\\u002fb" {\n policy = "read"\n comment = <<-END\n  text\n  END\n}'),
+    ).toHaveLength(1);
+  });
+
+  test('the built-in texts are policies', () => {
+    expect(parse(DEFAULT_POLICY_TEXT).length).toBeGreaterThan(10);
+    expect(parse(RESPONSE_WRAPPING_POLICY_TEXT)).not.toHaveLength(0);
+  });
+
+  test.for<[string, string, RegExp]>([
+    ['an unknown capability', 'path "a" { capabilities = ["fly"] }', /invalid capability "fly"/],
+    ['an unknown key', 'path "a" { colour = "red" }', /invalid key "colour" on line 1/],
+    ['an unknown top-level key', 'rule "a" { }', /invalid key "rule" on line 1/],
+    [
+      '+* wildcards',
+      'path "a/+*" { policy = "read" }',
+      /path "a\/\+\*": invalid use of wildcards \('\+\*' is forbidden\)/,
+    ],
+    ['an unknown word', 'path "a" { policy = "fly" }', /invalid policy "fly"/],
+    ['an attribute given twice', 'path "a" { policy = "read" policy = "deny" }', /given twice/],
+    ['an unclosed block', 'path "a" { policy = "read"', /expected a key/],
+    ['an unclosed list', 'path "a" { capabilities = ["read"', /expected "," or "]"/],
+    ['an unclosed string', 'path "a', /unexpected character/],
+    ['an expression', 'path "a" { policy = foo }', /unexpected word "foo"/],
+    [
+      'deep nesting',
+      `path "a" { allowed_parameters = { x = ${'['.repeat(40)}${']'.repeat(40)} } }`,
+      /nested deeper/,
+    ],
+    ['bad JSON', '{"path": ', /invalid JSON/],
+    ['JSON null', '{"path": {"a": null}}', /null/],
+    [
+      'wrapping limits that contradict',
+      'path "a" { min_wrapping_ttl = 9 max_wrapping_ttl = 3 }',
+      /cannot be less/,
+    ],
+    ['a safeguard that does not exist here', 'path "a" { mfa_methods = ["duo"] }', /not supported/],
+    ['a text over the limit', `path "${'a'.repeat(1024 * 1024)}" { }`, /longer than/],
+  ])('refuses %s', ([, text, reason]) => {
+    expect(() => parse(text)).toThrow(reason);
+    expect(() => parse(text)).toThrow(/^failed to parse policy: /);
+  });
+});

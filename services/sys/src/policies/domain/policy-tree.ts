@@ -1,0 +1,24 @@
+/**
+ * The shape under a policy text, whether it was written in HCL or JSON: nested entries in their order,
+ * each with its keys (`path "x" {…}` has two).
+ */
+type PolicyScalar = string | number | boolean;
+
+export type PolicyValue = PolicyScalar | readonly PolicyValue[] | PolicyBlock;
+
+export interface PolicyEntry {
+  readonly keys: readonly string[];
+  readonly value: PolicyValue;
+  /** 0 when the text was JSON. */
+  readonly line: number;
+}
+
+export interface PolicyBlock {
+  readonly entries: readonly PolicyEntry[];
+}
+
+export const isBlock = (value: PolicyValue): value is PolicyBlock =>
+  typeof value === 'object' && !Array.isArray(value);
+
+/** A policy this deep is a mistake or an attack. */
+export const MAX_POLICY_DEPTH = 16;

@@ -1,0 +1,72 @@
+/**
+ * All policies of all namespaces, parsed, with the rules of the sets of policies that tokens carry. A
+ * book is never changed: when a policy changes, the next request gets a new one.
+ */
+import { parseDurationSeconds } from '@keelson/secrets-api';
+import { deriveView, type Store } from '@keelson/storage';
+import { Acl, mergePolicies, type NamedPolicy } from './domain/acl.ts';
+import {
+  DEFAULT_POLICY,
+  DEFAULT_POLICY_TEXT,
+  RESPONSE_WRAPPING_POLICY,
+  RESPONSE_WRAPPING_POLICY_TEXT,
+} from './domain/default-policy.ts';
+import { parsePolicyText, type WrittenRule } from './domain/policy-text.ts';
+import { type PolicyRecord, policyRecords } from './policy-records.ts';
+
+/** Sets of policies kept ready; a service has far fewer, this only bounds an attack. */
+const MAX_READY_SETS = 4096;
+
+const parse = (text: string): readonly WrittenRule[] => parsePolicyText(text, parseDurationSeconds);
+
+const RESPONSE_WRAPPING_RULES = parse(RESPONSE_WRAPPING_POLICY_TEXT);
+const DEFAULT_RULES = parse(DEFAULT_POLICY_TEXT);
+
+/** By record, which stays the same object while it is unchanged. */
+const parsedRecords = new WeakMap<PolicyRecord, readonly WrittenRule[]>();
+
+const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
+  let rules = parsedRecords.get(record);
+  if (rules === undefined) {
+    rules = parse(record.text);
+    parsedRecords.set(record, rules);
+  }
+  return rules;
+};
+
+export class PolicyBook {
+  readonly #records: ReadonlyMap<string, PolicyRecord>;
+  readonly #ready = new Map<string, Acl>();
+
+  /** By `<namespace id>/<name>`. */
+  constructor(records: ReadonlyMap<string, PolicyRecord>) {
+    this.#records = records;
+  }
+
+  /** What tokens with these policies (sorted) of a namespace may do. Unknown policies grant nothing. */
+  aclFor(namespaceId: string, policies: readonly string[]): Acl {
+    const key = `${namespaceId} ${policies.join(' ')}`;
+    let acl = this.#ready.get(key);
+    if (acl === undefined) {
+      const named = policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
+      // Tokens are not bound to entities here, so no placeholder has a value.
+      acl = new Acl(mergePolicies(named, undefined));
+      if (this.#ready.size >= MAX_READY_SETS) this.#ready.clear();
+      this.#ready.set(key, acl);
+    }
+    return acl;
+  }
+
+  #find(namespaceId: string, name: string): NamedPolicy | undefined {
+    if (name === RESPONSE_WRAPPING_POLICY) return { name, rules: RESPONSE_WRAPPING_RULES };
+    const record = this.#records.get(`${namespaceId}/${name}`);
+    if (record !== undefined) return { name, rules: rulesOf(record) };
+    return name === DEFAULT_POLICY ? { name, rules: DEFAULT_RULES } : undefined;
+  }
+}
+
+/** The policies as of each call. */
+export const policyBookView = (store: Store): (() => Promise<PolicyBook>) =>
+  deriveView(store, [policyRecords.prefix], async (reads) => {
+    return new PolicyBook(new Map(await policyRecords.entries(reads)));
+  });

@@ -1,0 +1,89 @@
+/** `sys/generate-root/*`, `sys/decode-token`: a root token from key shares. */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { decodeToken } from './domain/one-time-password.ts';
+import { toTokenCeremony } from './seal-document.ts';
+import type { TokenCeremonies } from './token-ceremony-operations.ts';
+
+const TAG = 'seal';
+
+const ATTEMPT_FIELDS = {
+  otp: field.string({ description: 'One-time password of the client (deprecated).', default: '' }),
+  pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
+  nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
+} as const;
+
+export const SHARE_FIELDS = {
+  key: field.string({ description: 'A key share, hex or base64.', default: '' }),
+  nonce: field.string({ description: 'Nonce of the attempt.', default: '' }),
+} as const;
+
+/** Who cancels: with the nonce (body or query), or by a token with sudo. */
+export const cancelling = ({
+  fields,
+  caller,
+}: OperationContext<{ readonly nonce: string }>): { nonce: string; isSudo: boolean } => ({
+  nonce: fields.nonce,
+  isSudo: caller?.root === true || caller?.sudo === true,
+});
+
+export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/generate-root/attempt',
+    tag: TAG,
+    fields: ATTEMPT_FIELDS,
+    operations: {
+      read: {
+        summary: 'Progress of the attempt',
+        handle: async () => topLevel(toTokenCeremony(await ceremonies.status())),
+      },
+      update: {
+        summary: 'Start an attempt',
+        handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
+          const started = await ceremonies.start({ otp, pgpKey });
+          // A password of the client is not said back.
+          const drawn = otp === '' ? started.attempt?.purpose.password : '';
+          return topLevel(toTokenCeremony(started, drawn));
+        },
+      },
+      delete: {
+        summary: 'Cancel the attempt',
+        handle: async (exchange) => {
+          await ceremonies.cancel(cancelling(exchange));
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/generate-root/update',
+    tag: TAG,
+    fields: SHARE_FIELDS,
+    operations: {
+      update: {
+        summary: 'Give a key share',
+        handle: async ({ fields }) => topLevel(toTokenCeremony(await ceremonies.update(fields))),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/decode-token',
+    tag: TAG,
+    fields: {
+      encoded_token: field.string({ description: 'What the ceremony answered.', default: '' }),
+      otp: field.string({ description: 'Its one-time password.', default: '' }),
+    },
+    operations: {
+      update: {
+        summary: 'Decode the token of a ceremony',
+        handle: ({ fields: { encoded_token: encoded, otp } }) => {
+          if (encoded === '')
+            throw new KeelsonError('request.invalid', { text: 'missing encoded token' });
+          if (otp === '') throw new KeelsonError('request.invalid', { text: 'missing otp' });
+          return { data: { token: decodeToken(encoded, otp) } };
+        },
+      },
+    },
+  }),
+];

@@ -1,0 +1,74 @@
+/**
+ * Ceremonies: holders of key shares prove together that they may do something. One attempt of a kind at
+ * a time. They need no token (rulings: 20), so for its first minutes an attempt can be cancelled only by
+ * who knows its nonce or has sudo: otherwise anyone could keep the holders from ever finishing.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+
+export interface Ceremony<Purpose> {
+  readonly nonce: string;
+  readonly startedAtMs: number;
+  readonly required: number;
+  readonly purpose: Purpose;
+  /** Base64, distinct. */
+  readonly shares: readonly string[];
+}
+
+/** Texts that differ between kinds. */
+export interface CeremonyTexts {
+  /** "root generation" */
+  readonly name: string;
+  /** "generation" */
+  readonly short: string;
+}
+
+const CANCEL_GUARD_MS = 10 * 60_000;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const isSame = (a: string, b: string): boolean => {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)];
+  return left.length === right.length && timingSafeEqual(left, right);
+};
+
+/** The ceremony with one more share. */
+export const withShare = <Purpose>(
+  ceremony: Ceremony<Purpose> | undefined,
+  nonce: string,
+  share: Uint8Array,
+  { name, short }: CeremonyTexts,
+): Ceremony<Purpose> => {
+  if (ceremony === undefined) return refuse(`no ${name} in progress`);
+  if (!isSame(nonce, ceremony.nonce)) {
+    refuse(`incorrect nonce supplied; nonce for this ${name} operation is "${ceremony.nonce}"`);
+  }
+  const encoded = Buffer.from(share).toString('base64');
+  if (ceremony.shares.some((other) => isSame(other, encoded))) {
+    refuse(`given key has already been provided during this ${short} operation`);
+  }
+  return { ...ceremony, shares: [...ceremony.shares, encoded] };
+};
+
+export const isComplete = (ceremony: Ceremony<unknown>): boolean =>
+  ceremony.shares.length >= ceremony.required;
+
+/** The shares as bytes. */
+export const sharesOf = (ceremony: Ceremony<unknown>): Uint8Array[] =>
+  ceremony.shares.map((share) => Uint8Array.from(Buffer.from(share, 'base64')));
+
+/** @throws KeelsonError `request.invalid` when the caller may not cancel yet */
+export const requireCancellable = (
+  ceremony: Ceremony<unknown>,
+  by: { readonly nonce: string; readonly isSudo: boolean; readonly nowMs: number },
+): void => {
+  if (by.isSudo || isSame(by.nonce, ceremony.nonce)) return;
+  if (by.nowMs - ceremony.startedAtMs >= CANCEL_GUARD_MS) return;
+  refuse(
+    by.nonce === ''
+      ? 'nonce is required to cancel within 10 minutes of the start of the attempt'
+      : 'invalid nonce',
+  );
+};

@@ -1,0 +1,34 @@
+/** What `sys/health` answers: the first state of this list that holds, and the code it stands for. */
+export interface HealthState {
+  readonly initialized: boolean;
+  readonly sealed: boolean;
+  readonly isDrSecondary: boolean;
+  readonly isPerformanceStandby: boolean;
+  readonly isStandby: boolean;
+}
+
+/** Query parameters that override codes; undefined: not given. */
+export interface HealthOverrides {
+  readonly uninitcode?: number | undefined;
+  readonly sealedcode?: number | undefined;
+  readonly drsecondarycode?: number | undefined;
+  readonly performancestandbycode?: number | undefined;
+  readonly standbycode?: number | undefined;
+  readonly activecode?: number | undefined;
+  readonly standbyok?: boolean | undefined;
+  readonly perfstandbyok?: boolean | undefined;
+}
+
+export const decideHealthCode = (state: HealthState, overrides: HealthOverrides): number => {
+  const active = overrides.activecode ?? 200;
+  if (!state.initialized) return overrides.uninitcode ?? 501;
+  if (state.sealed) return overrides.sealedcode ?? 503;
+  if (state.isDrSecondary) return overrides.drsecondarycode ?? 472;
+  if (state.isPerformanceStandby) {
+    return overrides.perfstandbyok === true ? active : (overrides.performancestandbycode ?? 473);
+  }
+  if (state.isStandby) {
+    return overrides.standbyok === true ? active : (overrides.standbycode ?? 429);
+  }
+  return active;
+};

@@ -1,0 +1,24 @@
+/** How many shares a key is split into, and how many open it. */
+import { KeelsonError } from '@keelson/errors';
+
+export interface ShareCounts {
+  readonly shares: number;
+  readonly threshold: number;
+}
+
+const MAX_SHARES = 255;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const requireShareCounts = ({ shares, threshold }: ShareCounts): ShareCounts => {
+  if (shares < 1) refuse('shares must be at least one');
+  if (threshold < 1) refuse('threshold must be at least one');
+  if (shares > 1 && threshold === 1)
+    refuse('threshold must be greater than one for multiple shares');
+  if (shares > MAX_SHARES) refuse(`shares must be less than ${MAX_SHARES + 1}`);
+  if (threshold > shares) refuse('threshold cannot be larger than shares');
+  return { shares, threshold };
+};

@@ -1,0 +1,130 @@
+/** `sys/health`, `sys/leader`, `sys/ha-status`: what load balancers and operators ask. */
+
+import type { Clock } from '@keelson/clock';
+import { edgeResponse, type Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, type JsonObject, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { decideHealthCode, type HealthOverrides } from './domain/health.ts';
+import type { Seal } from './seal.ts';
+import type { Build } from './seal-document.ts';
+
+const TAG = 'health';
+
+export interface HealthRouteOptions {
+  readonly seal: Seal;
+  readonly build: Build;
+  readonly clock: Clock;
+  readonly instance: { readonly hostname: string; readonly startedAtMs: number };
+}
+
+const code = (description: string) =>
+  field.integer({
+    description,
+    invalidText: () => 'bad value for a status code',
+    check: (value) =>
+      value >= 100 && value <= 599 ? undefined : 'a status code is between 100 and 599',
+  });
+
+const FIELDS = {
+  uninitcode: code('Code when not initialized.'),
+  sealedcode: code('Code when sealed.'),
+  drsecondarycode: code('Code of a DR secondary.'),
+  performancestandbycode: code('Code of a performance standby.'),
+  standbycode: code('Code of a standby.'),
+  activecode: code('Code when active.'),
+  haunhealthycode: code('Code when the active node cannot be reached.'),
+  removedcode: code('Code of a removed node.'),
+  standbyok: field.bool({ description: 'A standby answers like an active node.' }),
+  perfstandbyok: field.bool({ description: 'A performance standby answers like an active node.' }),
+} as const;
+
+export const healthRoutes = ({ seal, build, clock, instance }: HealthRouteOptions): Route[] => {
+  const health = async (overrides: HealthOverrides) => {
+    const { initialized, sealed, cluster } = await seal.status();
+    const status = decideHealthCode(
+      // Every replica is active: reads and writes go to the same store.
+      { initialized, sealed, isDrSecondary: false, isPerformanceStandby: false, isStandby: false },
+      overrides,
+    );
+    const document: JsonObject = {
+      initialized,
+      sealed,
+      standby: false,
+      performance_standby: false,
+      replication_performance_mode: sealed ? 'unknown' : 'disabled',
+      replication_dr_mode: sealed ? 'unknown' : 'disabled',
+      server_time_utc: Math.floor(clock.nowMs() / 1000),
+      version: build.version,
+      ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),
+      enterprise: true,
+      echo_duration_ms: 0,
+      clock_skew_ms: 0,
+      replication_primary_canary_age_ms: 0,
+    };
+    return topLevel(document, status);
+  };
+  const read = secretsRoutes({
+    path: '/sys/health',
+    tag: TAG,
+    fields: FIELDS,
+    operations: {
+      read: { summary: 'Health of this process', handle: ({ fields }) => health(fields) },
+    },
+  });
+
+  return [
+    ...read,
+    ...read.map(
+      (route): Route => ({
+        ...route,
+        method: 'HEAD',
+        handle: async (exchange) => {
+          const answer = await route.handle(exchange);
+          return edgeResponse(answer.head.status, { 'cache-control': 'no-store' });
+        },
+      }),
+    ),
+    ...secretsRoutes({
+      path: '/sys/leader',
+      tag: TAG,
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Who leads (every replica serves)',
+          handle: () =>
+            topLevel({
+              ha_enabled: false,
+              is_self: true,
+              active_time: new Date(instance.startedAtMs).toISOString(),
+              leader_address: '',
+              leader_cluster_address: '',
+              performance_standby: false,
+              performance_standby_last_remote_wal: 0,
+            }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/sys/ha-status',
+      tag: TAG,
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Nodes of the cluster',
+          handle: () => {
+            if (seal.isSealed) throw new KeelsonError('sys.sealed');
+            const node = {
+              hostname: instance.hostname,
+              api_address: '',
+              cluster_address: '',
+              active_node: true,
+              last_echo: null,
+              version: build.version,
+            };
+            return { data: { nodes: [node] } };
+          },
+        },
+      },
+    }),
+  ];
+};

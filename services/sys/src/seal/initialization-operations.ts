@@ -1,0 +1,119 @@
+/**
+ * The first start of a cluster: root key, seal, barrier, first token. Everything behind the barrier and
+ * the seal itself are one transaction, so a crash before it leaves a cluster that can be initialized
+ * again, and after it one that is complete.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import { type Barrier, openBarrierFor, type Store } from '@keelson/storage';
+import { issueServiceToken, rootTokenPlan } from '../tokens/token-operations.ts';
+import { writeTokenSalt } from '../tokens/token-records.ts';
+import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
+import { splitKey } from './key-shares.ts';
+import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
+import { wrapRootKey } from './root-key-wrap.ts';
+import { hashRecoveryKey, newKey, type Seal } from './seal.ts';
+import {
+  CLAIM_KEY,
+  CLUSTER_KEY,
+  clusterRecords,
+  initializationClaims,
+  RECOVERY_KEY,
+  recoveryRecords,
+  SEAL_KEY,
+  sealRecords,
+} from './seal-records.ts';
+import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
+
+export interface InitializationRequest extends ShareCounts {
+  readonly pgpKeys: readonly string[];
+  readonly rootTokenPgpKey: string;
+}
+
+export interface Initialized extends HandedShares {
+  readonly rootToken: string;
+  /** Whether the shares open the seal or only authorise ceremonies. */
+  readonly type: 'shamir' | 'static';
+}
+
+const KEYRING_PATH = 'node/core/keyring';
+const TOKEN_SALT_BYTES = 32;
+
+/** @throws KeelsonError `request.invalid` when the cluster is initialized, or another start claimed it */
+export const initializeCluster = async (
+  {
+    seal,
+    store,
+    barrier,
+    clock,
+    clusterName,
+  }: {
+    readonly seal: Seal;
+    readonly store: Store;
+    readonly barrier: Barrier;
+    readonly clock: Clock;
+    readonly clusterName: string;
+  },
+  request: InitializationRequest,
+): Promise<Initialized> => {
+  const counts = requireShareCounts(request);
+  await checkPgpKeys(request.pgpKeys, counts.shares, 'secret shares');
+  if (request.rootTokenPgpKey !== '') await pgpFingerprint(request.rootTokenPgpKey);
+  const refuseInitialized = (): never => {
+    throw new KeelsonError('request.invalid', { text: 'Keelson is already initialized' });
+  };
+
+  const claim = randomUUID();
+  await store.transact(async (tx) => {
+    if ((await sealRecords.find(tx, SEAL_KEY)) !== undefined) refuseInitialized();
+    initializationClaims.write(tx, CLAIM_KEY, { nonce: claim });
+    // What a start that did not finish left: its root key is lost.
+    tx.delete(KEYRING_PATH);
+  });
+
+  const rootKey = newKey();
+  const shareKey = newKey();
+  const wrappingKey = (await seal.unsealKey()) ?? shareKey;
+  const type = seal.configuredType;
+  // The seal stays closed to everyone else until the cluster is complete.
+  await openBarrierFor(store, barrier, rootKey);
+  try {
+    const shares = await splitKey(shareKey, counts);
+    const handed = await handOut(shares, request.pgpKeys);
+    const rootToken = await store.transact(async (tx) => {
+      if ((await sealRecords.find(tx, SEAL_KEY)) !== undefined) refuseInitialized();
+      if ((await initializationClaims.find(tx, CLAIM_KEY))?.nonce !== claim) refuseInitialized();
+      initializationClaims.delete(tx, CLAIM_KEY);
+      sealRecords.write(tx, SEAL_KEY, {
+        type,
+        ...counts,
+        wrappedRootKey: wrapRootKey(wrappingKey, rootKey),
+      });
+      if (type === 'static') {
+        const keyHash = hashRecoveryKey(shareKey).toString('hex');
+        recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
+      }
+      clusterRecords.write(tx, CLUSTER_KEY, { id: randomUUID(), name: clusterName });
+      writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
+      return issueServiceToken(tx, rootTokenPlan(clock.nowMs()));
+    });
+    await seal.open(rootKey);
+    return {
+      ...handed,
+      type,
+      rootToken:
+        request.rootTokenPgpKey === ''
+          ? rootToken.token
+          : Buffer.from(await encryptToPgpKey(request.rootTokenPgpKey, rootToken.token)).toString(
+              'base64',
+            ),
+    };
+  } catch (error) {
+    barrier.seal();
+    throw error;
+  } finally {
+    rootKey.fill(0);
+    shareKey.fill(0);
+  }
+};

@@ -1,0 +1,129 @@
+/** `sys/rekey/*` and `sys/rekey-recovery-key/*`: new key shares. */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { cancelling, SHARE_FIELDS } from './ceremony-routes.ts';
+import type { RekeyOperations } from './rekey-operations.ts';
+import { toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
+
+const TAG = 'seal';
+
+const INIT_FIELDS = {
+  secret_shares: field.integer({ description: 'New number of shares.', default: 0 }),
+  secret_threshold: field.integer({ description: 'New threshold.', default: 0 }),
+  pgp_keys: field.commaList({ description: 'PGP keys of the holders, base64.', default: [] }),
+  backup: field.bool({ description: 'Keep the encrypted shares.', default: false }),
+  require_verification: field.bool({
+    description: 'The new shares take effect only when they were given back once.',
+    default: false,
+  }),
+  nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
+} as const;
+
+const missing = (): never => {
+  throw new KeelsonError('request.invalid', { text: 'no rekey configuration found' });
+};
+
+export const rekeyRoutes = (
+  base: '/sys/rekey' | '/sys/rekey-recovery-key',
+  rekey: RekeyOperations,
+): Route[] => {
+  const status = async () => topLevel(toRekeyStatus(await rekey.status(), await rekey.required()));
+  const backupPath = base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup';
+  return [
+    ...secretsRoutes({
+      path: `${base}/init`,
+      tag: TAG,
+      fields: INIT_FIELDS,
+      operations: {
+        read: { summary: 'Progress of the attempt', handle: status },
+        update: {
+          summary: 'Start an attempt',
+          handle: async ({ fields }) => {
+            const attempt = await rekey.start({
+              shares: fields.secret_shares,
+              threshold: fields.secret_threshold,
+              pgpKeys: fields.pgp_keys,
+              backup: fields.backup,
+              requireVerification: fields.require_verification,
+            });
+            return topLevel(toRekeyStatus(attempt, attempt.required));
+          },
+        },
+        delete: {
+          summary: 'Cancel the attempt',
+          handle: async (exchange) => {
+            await rekey.cancel(cancelling(exchange));
+            return undefined;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/update`,
+      tag: TAG,
+      fields: SHARE_FIELDS,
+      operations: {
+        update: {
+          summary: 'Give a key share',
+          handle: async ({ fields }) => topLevel(toRekeyOutcome(await rekey.update(fields))),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${base}/verify`,
+      tag: TAG,
+      fields: SHARE_FIELDS,
+      operations: {
+        read: {
+          summary: 'Progress of the verification',
+          handle: async () => topLevel(toVerification((await rekey.status()) ?? missing())),
+        },
+        update: {
+          summary: 'Give one of the new shares',
+          handle: async ({ fields }) => {
+            const { attempt, complete } = await rekey.verify(fields);
+            return topLevel(complete ? { nonce: fields.nonce, complete } : toVerification(attempt));
+          },
+        },
+        delete: {
+          summary: 'Start the verification again',
+          handle: async () => {
+            await rekey.restartVerification();
+            return topLevel(toVerification((await rekey.status()) ?? missing()));
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: backupPath,
+      tag: TAG,
+      fields: {},
+      operations: {
+        read: {
+          summary: 'Encrypted shares of the last rekey',
+          handle: async () => {
+            const backup = await rekey.findBackup();
+            if (backup === undefined) {
+              throw new KeelsonError('request.invalid', { text: 'no backed-up keys found' });
+            }
+            const base64 = Object.fromEntries(
+              Object.entries(backup.keys).map(([fingerprint, keys]) => [
+                fingerprint,
+                keys.map((key) => Buffer.from(key, 'hex').toString('base64')),
+              ]),
+            );
+            return { data: { nonce: backup.nonce, keys: backup.keys, keys_base64: base64 } };
+          },
+        },
+        delete: {
+          summary: 'Delete the encrypted shares',
+          handle: async () => {
+            await rekey.deleteBackup();
+            return undefined;
+          },
+        },
+      },
+    }),
+  ];
+};

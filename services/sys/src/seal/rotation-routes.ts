@@ -1,0 +1,75 @@
+/** `sys/key-status`, `sys/rotate`, `sys/rotate/config`. */
+import type { Route } from '@keelson/edge';
+import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
+import type { RotationOperations } from './rotation-operations.ts';
+
+const TAG = 'seal';
+
+export const rotationRoutes = (rotation: RotationOperations): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/key-status',
+    tag: TAG,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Newest key of the barrier',
+        handle: async () => {
+          await rotation.currentTerm();
+          const { term, installedAtMs, encryptions } = rotation.keyStatus();
+          return mirrored({
+            term,
+            install_time: new Date(installedAtMs).toISOString(),
+            encryptions,
+          });
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/rotate',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Replace the key of the barrier',
+        handle: async () => {
+          await rotation.rotate();
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/rotate/config',
+    tag: TAG,
+    fields: {
+      enabled: field.bool({ description: 'Whether the key is replaced by itself.' }),
+      max_operations: field.integer({ description: 'Encryptions after which it is replaced.' }),
+      interval: field.durationSeconds({
+        description: 'Time after which it is replaced; 0: never.',
+      }),
+    },
+    operations: {
+      read: {
+        summary: 'Automatic rotation',
+        handle: async () => {
+          const { enabled, maxOperations, intervalSeconds } = await rotation.config();
+          return {
+            data: { enabled, max_operations: maxOperations, interval: intervalSeconds },
+          };
+        },
+      },
+      update: {
+        summary: 'Configure automatic rotation',
+        handle: async ({ fields }) => {
+          await rotation.configure({
+            ...(fields.enabled !== undefined && { enabled: fields.enabled }),
+            ...(fields.max_operations !== undefined && { maxOperations: fields.max_operations }),
+            ...(fields.interval !== undefined && { intervalSeconds: fields.interval }),
+          });
+          return undefined;
+        },
+      },
+    },
+  }),
+];

@@ -1,0 +1,91 @@
+/** Wire documents of the seal: all of them stand at the top level, without the envelope. */
+import type { JsonObject } from '@keelson/secrets-api';
+import type { RekeyAttempt, RekeyOutcome } from './rekey-operations.ts';
+import type { SealStatus } from './seal.ts';
+import type { HandedShares } from './sealed-shares.ts';
+import { TOKEN_LENGTH, type TokenCeremonyProgress } from './token-ceremony-operations.ts';
+
+export interface Build {
+  readonly version: string;
+  /** "sqlite", "postgresql". */
+  readonly storageType: string;
+}
+
+export const toSealStatus = (status: SealStatus, { version, storageType }: Build): JsonObject => ({
+  type: status.type,
+  initialized: status.initialized,
+  sealed: status.sealed,
+  t: status.threshold,
+  n: status.shares,
+  progress: status.progress,
+  nonce: status.nonce,
+  version,
+  build_date: '',
+  migration: false,
+  ...(status.cluster !== undefined && {
+    cluster_name: status.cluster.name,
+    cluster_id: status.cluster.id,
+  }),
+  recovery_seal: status.type === 'static',
+  ...(status.type === 'static' && { recovery_seal_type: 'shamir' }),
+  storage_type: storageType,
+});
+
+export const toHandedShares = (handed: HandedShares): JsonObject => ({
+  keys: handed.keys,
+  keys_base64: handed.keysBase64,
+});
+
+export const toTokenCeremony = (
+  { attempt, required, encodedToken }: TokenCeremonyProgress,
+  shownPassword = '',
+): JsonObject => ({
+  started: attempt !== undefined,
+  nonce: attempt?.nonce ?? '',
+  progress: attempt?.shares.length ?? 0,
+  required,
+  complete: encodedToken !== '',
+  encoded_token: encodedToken,
+  encoded_root_token: encodedToken,
+  pgp_fingerprint: attempt?.purpose.pgpFingerprint ?? '',
+  otp: shownPassword,
+  otp_length: TOKEN_LENGTH,
+});
+
+export const toRekeyStatus = (attempt: RekeyAttempt | undefined, required: number): JsonObject => ({
+  nonce: attempt?.nonce ?? '',
+  started: attempt !== undefined,
+  t: attempt?.purpose.threshold ?? 0,
+  n: attempt?.purpose.shares ?? 0,
+  progress: attempt?.shares.length ?? 0,
+  required: attempt?.required ?? required,
+  pgp_fingerprints: attempt === undefined ? null : attempt.purpose.pgpFingerprints,
+  backup: attempt?.purpose.backup ?? false,
+  verification_required: attempt?.purpose.verificationRequired ?? false,
+  ...(attempt?.purpose.pending !== undefined && {
+    verification_nonce: attempt.purpose.pending.nonce,
+  }),
+});
+
+export const toRekeyOutcome = ({ attempt, handed }: RekeyOutcome): JsonObject =>
+  handed === undefined
+    ? toRekeyStatus(attempt, attempt.required)
+    : {
+        nonce: attempt.nonce,
+        complete: true,
+        ...toHandedShares(handed),
+        pgp_fingerprints: attempt.purpose.pgpFingerprints,
+        backup: attempt.purpose.backup,
+        verification_required: attempt.purpose.verificationRequired,
+        ...(attempt.purpose.pending !== undefined && {
+          verification_nonce: attempt.purpose.pending.nonce,
+        }),
+      };
+
+export const toVerification = (attempt: RekeyAttempt): JsonObject => ({
+  nonce: attempt.purpose.pending?.nonce ?? '',
+  started: attempt.purpose.pending !== undefined,
+  t: attempt.purpose.threshold,
+  n: attempt.purpose.shares,
+  progress: attempt.purpose.pending?.shares.length ?? 0,
+});

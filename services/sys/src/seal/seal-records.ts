@@ -1,0 +1,73 @@
+/**
+ * What must be readable before anything can be decrypted (node scope), and what the seal keeps behind
+ * the barrier (local scope).
+ */
+import { jsonRecords } from '@keelson/storage';
+import type { Ceremony } from './domain/ceremony.ts';
+import type { RotationConfig } from './domain/rotation-config.ts';
+import type { ShareCounts } from './domain/share-counts.ts';
+
+export interface SealRecord extends ShareCounts {
+  /** `static`: the key that opens the root key is in a file; shares only authorise ceremonies. */
+  readonly type: 'shamir' | 'static';
+  /** The root key under the key that is split (shamir) or in the file (static); base64. */
+  readonly wrappedRootKey: string;
+}
+
+/** Exists from the end of the first start on. */
+export const sealRecords = jsonRecords<SealRecord>('node/core/');
+export const SEAL_KEY = 'seal';
+
+/** Who is initializing right now: the last to claim it wins. */
+export const initializationClaims = jsonRecords<{ readonly nonce: string }>('node/core/');
+export const CLAIM_KEY = 'initializing';
+
+export interface ClusterIdentity {
+  readonly id: string;
+  readonly name: string;
+}
+export const clusterRecords = jsonRecords<ClusterIdentity>('local/core/');
+export const CLUSTER_KEY = 'cluster';
+
+/** SHA-256 of the recovery key (hex); only with a static seal. */
+export const recoveryRecords = jsonRecords<{ readonly keyHash: string }>('local/core/');
+export const RECOVERY_KEY = 'recovery';
+
+export const rotationRecords = jsonRecords<RotationConfig>('shared/core/');
+export const ROTATION_KEY = 'rotation';
+
+/** Tells replicas and services that the keyring grew. */
+export const keyringTermRecords = jsonRecords<{ readonly term: number }>('local/core/');
+export const KEYRING_TERM_KEY = 'keyring-term';
+
+/** What an attempt to make a token is for. */
+export interface TokenPurpose {
+  /** "" when the token is encrypted to a PGP key. */
+  readonly password: string;
+  readonly pgpKey: string;
+  readonly pgpFingerprint: string;
+}
+/** Keys: the kind of ceremony. */
+export const tokenCeremonies = jsonRecords<Ceremony<TokenPurpose>>('local/core/token-ceremonies/');
+
+export interface RekeyPurpose extends ShareCounts {
+  readonly pgpKeys: readonly string[];
+  readonly pgpFingerprints: readonly string[];
+  readonly backup: boolean;
+  readonly verificationRequired: boolean;
+  /** Set once the old shares were given and the new ones wait for verification. */
+  readonly pending?: {
+    readonly nonce: string;
+    /** Base64 of the new key that the new shares must give. */
+    readonly key: string;
+    readonly shares: readonly string[];
+  };
+}
+/** Keys: `barrier` or `recovery`. */
+export const rekeyCeremonies = jsonRecords<Ceremony<RekeyPurpose>>('local/core/rekey/');
+
+/** Shares encrypted to PGP keys, by fingerprint; hex. Keys: `barrier` or `recovery`. */
+export const rekeyBackups = jsonRecords<{
+  readonly nonce: string;
+  readonly keys: Readonly<Record<string, readonly string[]>>;
+}>('local/core/rekey-backups/');

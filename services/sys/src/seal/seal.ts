@@ -1,0 +1,208 @@
+/**
+ * The seal of this process. It holds the root key while unsealed: the services' keys are derived from
+ * it, and it opens this service's own barrier. Sealing wipes it.
+ */
+import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import { type Barrier, countEncryptions, openBarrierFor, type Store } from '@keelson/storage';
+import { parseShare } from './domain/share-text.ts';
+import { joinShares } from './key-shares.ts';
+import { deriveServiceKey, KEY_BYTES, unwrapRootKey } from './root-key-wrap.ts';
+import {
+  CLUSTER_KEY,
+  type ClusterIdentity,
+  clusterRecords,
+  RECOVERY_KEY,
+  recoveryRecords,
+  SEAL_KEY,
+  type SealRecord,
+  sealRecords,
+} from './seal-records.ts';
+
+export interface SealStatus {
+  readonly initialized: boolean;
+  readonly sealed: boolean;
+  readonly type: SealRecord['type'];
+  readonly threshold: number;
+  readonly shares: number;
+  /** Shares given since the last attempt to unseal. */
+  readonly progress: number;
+  readonly nonce: string;
+  readonly cluster: ClusterIdentity | undefined;
+}
+
+export interface SealOptions {
+  readonly store: Store;
+  readonly barrier: Barrier;
+  /** Reads the key of a static seal; undefined: shares open the seal. */
+  readonly loadUnsealKey: ((isInitialized: boolean) => Promise<Uint8Array>) | undefined;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+export class Seal {
+  readonly #store: Store;
+  readonly #barrier: Barrier;
+  readonly #loadUnsealKey: SealOptions['loadUnsealKey'];
+  #rootKey: Uint8Array | undefined;
+  #given: Uint8Array[] = [];
+  #nonce = '';
+  readonly #listeners = new Set<() => void>();
+
+  constructor({ store, barrier, loadUnsealKey }: SealOptions) {
+    this.#store = store;
+    this.#barrier = barrier;
+    this.#loadUnsealKey = loadUnsealKey;
+  }
+
+  get isSealed(): boolean {
+    return this.#rootKey === undefined;
+  }
+
+  /** The type a first start makes. */
+  get configuredType(): SealRecord['type'] {
+    return this.#loadUnsealKey === undefined ? 'shamir' : 'static';
+  }
+
+  /** Key of the file, made when the cluster is not initialized yet; undefined for a seal of shares. */
+  async unsealKey(): Promise<Uint8Array | undefined> {
+    return this.#loadUnsealKey?.((await this.record()) !== undefined);
+  }
+
+  record(): Promise<SealRecord | undefined> {
+    return sealRecords.find(this.#store, SEAL_KEY);
+  }
+
+  async status(): Promise<SealStatus> {
+    const record = await this.record();
+    return {
+      initialized: record !== undefined,
+      sealed: this.isSealed,
+      type: record?.type ?? this.configuredType,
+      threshold: record?.threshold ?? 0,
+      shares: record?.shares ?? 0,
+      progress: this.#given.length,
+      nonce: this.#nonce,
+      cluster: this.isSealed ? undefined : await clusterRecords.find(this.#store, CLUSTER_KEY),
+    };
+  }
+
+  /** Calls back after every change between sealed and unsealed. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Root key of one service's own barrier; undefined while sealed. */
+  serviceKey(service: string): Uint8Array | undefined {
+    return this.#rootKey && deriveServiceKey(this.#rootKey, service);
+  }
+
+  /** The root key, for wrapping it under another key. @throws KeelsonError `sys.sealed` */
+  requireRootKey(): Uint8Array {
+    if (this.#rootKey === undefined) throw new KeelsonError('sys.sealed');
+    return this.#rootKey;
+  }
+
+  /** Opens with the root key itself: at the first start, and by `unseal` below. */
+  async open(rootKey: Uint8Array): Promise<void> {
+    await openBarrierFor(this.#store, this.#barrier, rootKey);
+    this.#rootKey = Uint8Array.from(rootKey);
+    this.#forgetShares();
+    this.#announce();
+  }
+
+  /**
+   * Opens a static seal with its key file. Does nothing before the first start, and for a seal of shares.
+   * @throws KeelsonError `sys.wrong_unseal_key`
+   */
+  async openWithKeyFile(): Promise<void> {
+    const record = await this.record();
+    if (record?.type !== 'static' || !this.isSealed) return;
+    const key = await this.unsealKey();
+    const rootKey = key && unwrapRootKey(key, record.wrappedRootKey);
+    key?.fill(0);
+    if (rootKey === undefined) throw new KeelsonError('sys.wrong_unseal_key');
+    await this.open(rootKey);
+  }
+
+  /**
+   * One more share towards unsealing.
+   * @throws KeelsonError `request.invalid` when the share cannot be read, or at the threshold when the
+   *   shares do not open the seal; all shares are then forgotten
+   */
+  async giveShare(text: string): Promise<void> {
+    if (text === '') {
+      refuse("'key' must be specified in request body as JSON, or 'reset' set to true");
+    }
+    const record = await this.record();
+    if (record === undefined) throw new KeelsonError('sys.not_initialized_request');
+    if (!this.isSealed) return;
+    if (record.type === 'static') {
+      await this.openWithKeyFile();
+      return;
+    }
+    const share = parseShare(text);
+    if (!this.#given.some((other) => Buffer.compare(other, share) === 0)) this.#given.push(share);
+    if (this.#nonce === '') this.#nonce = randomUUID();
+    if (this.#given.length < record.threshold) return;
+    const given = this.#given;
+    this.#forgetShares();
+    const key = await joinShares(given, record.threshold);
+    const rootKey = key && unwrapRootKey(key, record.wrappedRootKey);
+    for (const one of given) one.fill(0);
+    if (rootKey === undefined) {
+      return refuse('Unseal failed, invalid key: failed to decrypt keys from storage');
+    }
+    await this.open(rootKey);
+  }
+
+  resetShares(): void {
+    this.#forgetShares();
+  }
+
+  /** Wipes all keys; nothing behind the barrier can be read until it is unsealed. */
+  async seal(): Promise<void> {
+    if (!this.isSealed) await countEncryptions(this.#store, this.#barrier);
+    this.#rootKey?.fill(0);
+    this.#rootKey = undefined;
+    this.#barrier.seal();
+    this.#announce();
+  }
+
+  /** Whether shares authorise a ceremony: those of the seal, or of the recovery key of a static one. */
+  async acceptsShares(shares: readonly Uint8Array[]): Promise<boolean> {
+    const record = await this.record();
+    if (record === undefined) return false;
+    const key = await joinShares(shares, record.threshold);
+    if (key === undefined || key.length !== KEY_BYTES) return false;
+    if (record.type === 'shamir') {
+      const rootKey = unwrapRootKey(key, record.wrappedRootKey);
+      const isOurs = rootKey !== undefined && timingSafeEqual(rootKey, this.requireRootKey());
+      rootKey?.fill(0);
+      return isOurs;
+    }
+    const recovery = await recoveryRecords.find(this.#store, RECOVERY_KEY);
+    return (
+      recovery !== undefined &&
+      timingSafeEqual(hashRecoveryKey(key), Buffer.from(recovery.keyHash, 'hex'))
+    );
+  }
+
+  #forgetShares(): void {
+    this.#given = [];
+    this.#nonce = '';
+  }
+
+  #announce(): void {
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** The recovery key opens nothing by itself; knowing its hash is enough to recognise it. */
+export const hashRecoveryKey = (key: Uint8Array): Buffer =>
+  createHash('sha256').update('keelson recovery key').update(key).digest();
+
+export const newKey = (): Uint8Array => Uint8Array.from(randomBytes(KEY_BYTES));

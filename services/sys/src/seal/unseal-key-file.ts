@@ -1,0 +1,42 @@
+/** The key file of a static seal: 32 bytes in base64, readable by its owner only. */
+import { randomBytes } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import { KeelsonError } from '@keelson/errors';
+import { KEY_BYTES } from './root-key-wrap.ts';
+
+const parse = (text: string): Uint8Array => {
+  const key = Uint8Array.from(Buffer.from(text.trim(), 'base64'));
+  if (key.length !== KEY_BYTES) throw new KeelsonError('sys.wrong_unseal_key');
+  return key;
+};
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT';
+
+const create = async (file: string): Promise<Uint8Array> => {
+  const key = randomBytes(KEY_BYTES);
+  // Exclusive: two processes that start together must not each keep a key of their own.
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(`${key.toString('base64')}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  return Uint8Array.from(key);
+};
+
+/**
+ * Reads the key. A file that is absent is made only for a cluster that is not initialized yet: for
+ * another, a fresh key would open nothing.
+ * @throws KeelsonError `sys.wrong_unseal_key` when the file is missing or holds no key
+ */
+export const loadUnsealKey = async (file: string, isInitialized: boolean): Promise<Uint8Array> => {
+  try {
+    return parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    if (isInitialized) throw new KeelsonError('sys.wrong_unseal_key', {}, { cause: error });
+    return create(file);
+  }
+};

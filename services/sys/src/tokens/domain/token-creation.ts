@@ -1,0 +1,215 @@
+/**
+ * Who may create which token. The texts are what clients of this API know.
+ */
+import { KeelsonError } from '@keelson/errors';
+import { INTERNAL_POLICIES } from '../../policies/domain/default-policy.ts';
+import type { TokenEntry, TokenNamespace, TokenType } from './token-entry.ts';
+import { decideLifetime } from './token-lifetime.ts';
+import { checkRolePolicies, restrictsPolicies, type TokenRole } from './token-role.ts';
+
+export interface CreationRequest {
+  /** "": the service draws one. */
+  readonly id: string;
+  /** undefined: the role's or the parent's. */
+  readonly policies: readonly string[] | undefined;
+  readonly meta: Readonly<Record<string, string>>;
+  readonly noParent: boolean;
+  readonly noDefaultPolicy: boolean;
+  readonly renewable: boolean;
+  readonly ttlSeconds: number;
+  readonly type: string;
+  readonly explicitMaxTtlSeconds: number;
+  readonly displayName: string;
+  readonly numUses: number;
+  readonly periodSeconds: number;
+  readonly entityAlias: string;
+}
+
+export interface CreationContext {
+  readonly parent: TokenEntry;
+  /** The parent's policies grant sudo on the request's path (root does). */
+  readonly isSudo: boolean;
+  /** `create-orphan` makes orphans without sudo. */
+  readonly isOrphanPath: boolean;
+  readonly role: TokenRole | undefined;
+  /** Namespace of the request: the token's own. */
+  readonly namespace: TokenNamespace;
+  readonly systemMaxTtlSeconds: number;
+  readonly nowMs: number;
+}
+
+/** Everything of a new token but what is drawn at random. */
+export type TokenPlan = Omit<TokenEntry, 'hash' | 'accessor'>;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** Lower case, trimmed, sorted, without repetitions. */
+export const normalizePolicies = (policies: readonly string[]): string[] =>
+  [
+    ...new Set(policies.map((name) => name.trim().toLowerCase()).filter((name) => name !== '')),
+  ].sort();
+
+/** Policies of a role that says which; without any asked for, all it allows by name. */
+const decideRolePolicies = (
+  role: TokenRole,
+  asked: readonly string[],
+  parent: TokenEntry,
+  noDefaultPolicy: boolean,
+): string[] => {
+  const named = role.allowedPolicies.length > 0 ? role.allowedPolicies : parent.policies;
+  const addsDefault =
+    !noDefaultPolicy && !role.noDefaultPolicy && !role.disallowedPolicies.includes('default');
+  const chosen = normalizePolicies([
+    ...(asked.length > 0 ? asked : named),
+    ...(addsDefault ? ['default'] : []),
+  ]);
+  checkRolePolicies(role, chosen);
+  return chosen;
+};
+
+const decidePolicies = (request: CreationRequest, context: CreationContext): string[] => {
+  const { parent, role, isSudo } = context;
+  const asked = normalizePolicies(request.policies ?? []);
+  if (role !== undefined && restrictsPolicies(role)) {
+    return decideRolePolicies(role, asked, parent, request.noDefaultPolicy);
+  }
+  if (asked.length === 0) return [...parent.policies];
+  if (!isSudo && !asked.every((name) => parent.policies.includes(name))) {
+    refuse('child policies must be subset of parent');
+  }
+  // Nobody hands on what they do not have, `default` included.
+  const addsDefault =
+    !request.noDefaultPolicy &&
+    role?.noDefaultPolicy !== true &&
+    (isSudo || parent.policies.includes('default'));
+  return addsDefault ? normalizePolicies([...asked, 'default']) : asked;
+};
+
+const decideType = (request: CreationRequest, role: TokenRole | undefined): TokenType => {
+  const fixed = role?.tokenType;
+  if (fixed === 'service' || fixed === 'batch') return fixed;
+  const asked = request.type.toLowerCase();
+  if (asked === '') return fixed === 'default-batch' ? 'batch' : 'service';
+  return asked === 'service' || asked === 'batch'
+    ? asked
+    : refuse(`invalid 'token_type' value "${request.type}"`);
+};
+
+const checkBatch = (request: CreationRequest, policies: readonly string[]): void => {
+  if (request.explicitMaxTtlSeconds > 0) refuse('batch tokens cannot have "explicit_max_ttl" set');
+  if (request.numUses > 0) refuse('batch tokens cannot have "num_uses" set');
+  if (request.periodSeconds > 0) refuse('batch tokens cannot have "period" set');
+  if (policies.includes('root')) refuse('batch tokens cannot be root tokens');
+};
+
+const checkId = (request: CreationRequest, context: CreationContext): void => {
+  if (request.id === '') return;
+  if (!context.isSudo) refuse('root or sudo privileges required to specify token id');
+  if (context.namespace.id !== 'root')
+    refuse('token IDs can only be manually specified in the root namespace');
+  if (/^(?:hv[sbr]|[sbr])\./.test(request.id)) {
+    refuse("custom token ID cannot have the 'hvs.' or 's.' prefix");
+  }
+  if (request.id.includes('.')) refuse("custom token ID cannot have a '.' in the value");
+  if (request.id.length > 512) refuse('custom token ID is too long');
+};
+
+const toDisplayName = (given: string): string =>
+  given === '' ? 'token' : `token-${given.slice(0, 512).replaceAll(/[^a-zA-Z0-9-]/g, '-')}`;
+
+const smallestNonZero = (...values: readonly number[]): number => {
+  const set = values.filter((value) => value > 0);
+  return set.length === 0 ? 0 : Math.min(...set);
+};
+
+/**
+ * The token that a request makes.
+ * @throws KeelsonError `request.invalid` with the rule that refuses it
+ */
+export const decideCreation = (
+  request: CreationRequest,
+  context: CreationContext,
+): { readonly plan: TokenPlan; readonly warnings: readonly string[] } => {
+  const { parent, role, isSudo, nowMs } = context;
+  if (parent.type === 'batch') refuse('batch tokens cannot create more tokens');
+  if (parent.usesLeft !== 0) refuse('restricted use token cannot generate child tokens');
+  if (request.numUses < 0) refuse('number of uses cannot be negative');
+  if (request.entityAlias !== '') {
+    refuse(
+      role === undefined
+        ? "'entity_alias' is only allowed in combination with token role"
+        : "invalid 'entity_alias' value, no entities are kept here",
+    );
+  }
+  const chosen = decidePolicies(request, context);
+  // Root needs no other policy beside it.
+  const policies = chosen.includes('root') ? ['root'] : chosen;
+  const type = decideType(request, role);
+  const isRoot = policies.includes('root');
+  if (isRoot && !parent.policies.includes('root')) {
+    refuse('root tokens may not be created without parent token being root');
+  }
+  const internal = policies.find((name) => INTERNAL_POLICIES.includes(name));
+  if (internal !== undefined) refuse(`cannot assign policy "${internal}"`);
+  if (request.periodSeconds > 0 && !isSudo) {
+    refuse('root or sudo privileges required to create periodic token');
+  }
+  checkId(request, context);
+  if (type === 'batch') checkBatch(request, policies);
+  const isOrphan = role?.orphan === true || context.isOrphanPath || request.noParent;
+  if (request.noParent && !context.isOrphanPath && role?.orphan !== true && !isSudo) {
+    refuse('root or sudo privileges required to create orphan token');
+  }
+  const periodSeconds = type === 'batch' ? 0 : role?.periodSeconds || request.periodSeconds;
+  const explicitMaxTtlSeconds =
+    type === 'batch'
+      ? 0
+      : smallestNonZero(request.explicitMaxTtlSeconds, role?.explicitMaxTtlSeconds ?? 0);
+  const neverExpires =
+    isRoot && request.ttlSeconds === 0 && periodSeconds === 0 && explicitMaxTtlSeconds === 0;
+  if (neverExpires && parent.expiresAtMs !== undefined) {
+    refuse('expiring root tokens cannot create non-expiring root tokens');
+  }
+  const { ttlSeconds, warnings } = neverExpires
+    ? { ttlSeconds: 0, warnings: [] }
+    : decideLifetime({
+        ttlSeconds: request.ttlSeconds,
+        explicitMaxTtlSeconds,
+        periodSeconds,
+        systemMaxTtlSeconds: context.systemMaxTtlSeconds,
+      });
+  const allWarnings =
+    request.id === ''
+      ? warnings
+      : [
+          ...warnings,
+          'A token with an ID of your own is only as strong as the ID is hard to guess.',
+        ];
+  const suffix = role?.pathSuffix ? `/${role.pathSuffix}` : '';
+  const basePath = role === undefined ? 'create' : `create/${role.name}`;
+  return {
+    plan: {
+      namespace: context.namespace,
+      type,
+      policies,
+      meta: request.meta,
+      displayName: toDisplayName(request.displayName),
+      path: context.isOrphanPath ? 'auth/token/create-orphan' : `auth/token/${basePath}${suffix}`,
+      role: role?.name ?? '',
+      parent: isOrphan ? undefined : { hash: parent.hash, namespaceId: parent.namespace.id },
+      createdAtMs: nowMs,
+      creationTtlSeconds: ttlSeconds,
+      expiresAtMs: neverExpires ? undefined : nowMs + ttlSeconds * 1000,
+      explicitMaxTtlSeconds,
+      periodSeconds,
+      renewable:
+        type === 'service' && !neverExpires && (role?.renewable ?? true) && request.renewable,
+      lastRenewalMs: undefined,
+      usesLeft: type === 'batch' ? 0 : smallestNonZero(request.numUses, role?.numUses ?? 0),
+      boundCidrs: role?.boundCidrs ?? [],
+    },
+    warnings: allWarnings,
+  };
+};

@@ -1,0 +1,196 @@
+/**
+ * Making, finding and using tokens. A found token is usable at that moment: it exists, has not expired,
+ * has uses left, and so has every ancestor; revoking or outliving a parent therefore ends its whole tree
+ * with the next request, however long the removal of the records takes.
+ */
+import { randomBytes } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import type { Reads, Transaction } from '@keelson/storage';
+import { openBatchToken, sealBatchToken } from './batch-token-operations.ts';
+import type { TokenPlan } from './domain/token-creation.ts';
+import { isExpired, isUsable, SPENT, type TokenEntry } from './domain/token-entry.ts';
+import { decideRenewal } from './domain/token-lifetime.ts';
+import {
+  base62,
+  base62EntropyBytes,
+  isBatchToken,
+  MAX_TOKEN_LENGTH,
+  namespaceIdOf,
+  RANDOM_LENGTH,
+  toAccessor,
+  toServiceToken,
+} from './domain/token-text.ts';
+import type { TokenContext } from './token-context.ts';
+import {
+  findByAccessor,
+  findStoredToken,
+  hashSecret,
+  refOf,
+  type TokenRef,
+  writeToken,
+} from './token-records.ts';
+
+export interface IssuedToken {
+  /** The token itself; it exists nowhere else. */
+  readonly token: string;
+  readonly entry: TokenEntry;
+}
+
+/** The request that spent the last use may still need what the token holds. */
+const SPENT_GRACE_MS = 90_000;
+
+export const randomBase62 = (length: number): string =>
+  base62(randomBytes(base62EntropyBytes(length)), length);
+
+/** True when all ancestors of a token may be used. */
+const hasLiveAncestors = async (
+  reads: Reads,
+  token: TokenEntry,
+  nowMs: number,
+): Promise<boolean> => {
+  for (let { parent } = token; parent !== undefined; ) {
+    const found = await findStoredToken(reads, parent);
+    if (found === undefined || isExpired(found, nowMs)) return false;
+    parent = found.parent;
+  }
+  return true;
+};
+
+const usable = async (
+  context: TokenContext,
+  token: TokenEntry | undefined,
+): Promise<TokenEntry | undefined> => {
+  const nowMs = context.clock.nowMs();
+  if (token === undefined || !isUsable(token, nowMs)) return undefined;
+  return (await hasLiveAncestors(context.store, token, nowMs)) ? token : undefined;
+};
+
+/** The entry of a usable token; undefined for all others. */
+export const findToken = async (
+  context: TokenContext,
+  token: string,
+): Promise<TokenEntry | undefined> => {
+  if (token === '' || token.length > MAX_TOKEN_LENGTH) return undefined;
+  const { store, barrier } = context;
+  const hash = await hashSecret(store, token);
+  if (isBatchToken(token)) return usable(context, openBatchToken(barrier, token, hash));
+  const namespaceId = namespaceIdOf(token);
+  // The id becomes a path segment.
+  if (!/^\w{1,64}$/.test(namespaceId)) return undefined;
+  return usable(context, await findStoredToken(store, { namespaceId, hash }));
+};
+
+export const findTokenByAccessor = async (
+  context: TokenContext,
+  accessor: string,
+): Promise<TokenEntry | undefined> =>
+  /^\w{1,128}(?:\.\w{1,64})?$/.test(accessor)
+    ? usable(context, await findByAccessor(context.store, accessor))
+    : undefined;
+
+/**
+ * Stores a new service token as part of a transaction. The parent, when there is one, must exist in it:
+ * a token cannot be born to a parent that is being revoked.
+ */
+export const issueServiceToken = async (
+  tx: Transaction,
+  plan: TokenPlan,
+  customToken?: string,
+): Promise<IssuedToken> => {
+  if (plan.parent !== undefined && (await findStoredToken(tx, plan.parent)) === undefined) {
+    throw new KeelsonError('sys.permission_denied');
+  }
+  const namespaceId = plan.namespace.id;
+  const token = customToken ?? toServiceToken(randomBase62(RANDOM_LENGTH), namespaceId);
+  const hash = await hashSecret(tx, token);
+  if (customToken !== undefined && (await findStoredToken(tx, { namespaceId, hash }))) {
+    throw new KeelsonError('request.invalid', {
+      text: 'cannot create a token with a duplicate ID',
+    });
+  }
+  const accessor = toAccessor(randomBase62(RANDOM_LENGTH), namespaceId);
+  const entry: TokenEntry = { ...plan, hash, accessor };
+  await writeToken(tx, entry, undefined);
+  return { token, entry };
+};
+
+/** A new token of either type. */
+export const issueToken = async (
+  context: TokenContext,
+  plan: TokenPlan,
+  customToken?: string,
+): Promise<IssuedToken> => {
+  if (plan.type === 'service') {
+    return context.store.transact((tx) => issueServiceToken(tx, plan, customToken));
+  }
+  const token = sealBatchToken(context.barrier, plan);
+  return { token, entry: { ...plan, hash: await hashSecret(context.store, token), accessor: '' } };
+};
+
+/** The plan of a root token that never expires. */
+export const rootTokenPlan = (nowMs: number): TokenPlan => ({
+  namespace: { id: 'root', path: '' },
+  type: 'service',
+  policies: ['root'],
+  meta: {},
+  displayName: 'root',
+  path: 'auth/token/root',
+  role: '',
+  parent: undefined,
+  createdAtMs: nowMs,
+  creationTtlSeconds: 0,
+  expiresAtMs: undefined,
+  explicitMaxTtlSeconds: 0,
+  periodSeconds: 0,
+  renewable: false,
+  lastRenewalMs: undefined,
+  usesLeft: 0,
+  boundCidrs: [],
+});
+
+/**
+ * Counts one use of a token that has a limit. False when another request took the last one.
+ * After its last use the token is refused; its record goes when the request is surely over.
+ */
+export const useToken = async (context: TokenContext, token: TokenEntry): Promise<boolean> => {
+  if (token.usesLeft === 0) return true;
+  const nowMs = context.clock.nowMs();
+  return context.store.transact(async (tx) => {
+    const current = await findStoredToken(tx, refOf(token));
+    if (current === undefined || !isUsable(current, nowMs)) return false;
+    const used: TokenEntry =
+      current.usesLeft > 1
+        ? { ...current, usesLeft: current.usesLeft - 1 }
+        : {
+            ...current,
+            usesLeft: SPENT,
+            expiresAtMs: Math.min(current.expiresAtMs ?? Infinity, nowMs + SPENT_GRACE_MS),
+          };
+    await writeToken(tx, used, current);
+    return true;
+  });
+};
+
+/**
+ * @throws KeelsonError `request.invalid` when it cannot be renewed or is gone
+ */
+export const renewToken = async (
+  context: TokenContext,
+  ref: TokenRef,
+  incrementSeconds: number,
+): Promise<TokenEntry> =>
+  context.store.transact(async (tx) => {
+    const nowMs = context.clock.nowMs();
+    const current = await findStoredToken(tx, ref);
+    if (current === undefined)
+      throw new KeelsonError('request.invalid', { text: 'token not found' });
+    const { expiresAtMs } = decideRenewal(
+      current,
+      incrementSeconds,
+      context.systemMaxTtlSeconds,
+      nowMs,
+    );
+    const renewed: TokenEntry = { ...current, expiresAtMs, lastRenewalMs: nowMs };
+    await writeToken(tx, renewed, current);
+    return renewed;
+  });

@@ -1,0 +1,162 @@
+/**
+ * Where tokens are kept. No path and no value holds a token or an accessor as a client knows it: both
+ * are looked up by HMAC under a salt that never leaves the barrier.
+ */
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import type { TokenEntry } from './domain/token-entry.ts';
+import type { TokenRole } from './domain/token-role.ts';
+import { namespaceIdOf } from './domain/token-text.ts';
+
+/** Keys are `<namespace id>/<hash>`. */
+export const tokens = jsonRecords<TokenEntry>('local/tokens/');
+
+/** Keys are `<namespace id>/<hash of the accessor>`. */
+const ACCESSOR_PREFIX = 'local/token-accessors/';
+interface AccessorRecord {
+  readonly hash: string;
+  readonly accessor: string;
+}
+const accessors = jsonRecords<AccessorRecord>(ACCESSOR_PREFIX);
+
+/** Accessors of all tokens of a namespace. */
+export const listAccessors = async (reads: Reads, namespaceId: string): Promise<string[]> => {
+  const own = jsonRecords<AccessorRecord>(`${ACCESSOR_PREFIX}${namespaceId}/`);
+  return (await own.entries(reads)).map(([, { accessor }]) => accessor);
+};
+
+/** Keys are `<parent's namespace id>/<parent's hash>/<child's namespace id>.<child's hash>`. */
+const children = jsonRecords<Record<string, never>>('local/token-children/');
+
+/** Keys are `<epoch seconds, 12 digits>/<namespace id>/<hash>`, in order of expiry. */
+export const expiries = jsonRecords<Record<string, never>>('local/token-expiry/');
+
+/** Keys are `<namespace id>/<name>`. */
+export const roles = jsonRecords<TokenRole>('shared/token-roles/');
+
+const salts = jsonRecords<{ readonly keyBase64: string }>('local/core/');
+const SALT_KEY = 'token-salt';
+
+/** Prefixes that hold what belongs to one namespace; they are emptied when it is deleted. */
+export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =>
+  [tokens, accessors, children, roles].map(({ prefix }) => `${prefix}${namespaceId}/`);
+
+/** Part of the first start of a cluster. */
+export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
+  salts.write(tx, SALT_KEY, { keyBase64: Buffer.from(key).toString('base64') });
+
+/** Keys by the salt record they were made from, which stays the same object while it is unchanged. */
+const keyObjects = new WeakMap<object, KeyObject>();
+
+/** Hex HMAC of a token or accessor under the cluster's salt. */
+export const hashSecret = async (reads: Reads, secret: string): Promise<string> => {
+  const salt = await salts.find(reads, SALT_KEY);
+  if (salt === undefined) throw new KeelsonError('sys.not_initialized');
+  let key = keyObjects.get(salt);
+  if (key === undefined) {
+    key = createSecretKey(Buffer.from(salt.keyBase64, 'base64'));
+    keyObjects.set(salt, key);
+  }
+  return createHmac('sha256', key).update(secret).digest('hex');
+};
+
+export interface TokenRef {
+  readonly namespaceId: string;
+  readonly hash: string;
+}
+
+export const refOf = (token: TokenEntry): TokenRef => ({
+  namespaceId: token.namespace.id,
+  hash: token.hash,
+});
+
+const keyOf = ({ namespaceId, hash }: TokenRef): string => `${namespaceId}/${hash}`;
+
+const expiryKeyOf = (token: TokenEntry): string | undefined =>
+  token.expiresAtMs === undefined
+    ? undefined
+    : `${String(Math.ceil(token.expiresAtMs / 1000)).padStart(12, '0')}/${keyOf(refOf(token))}`;
+
+const childKeyOf = (token: TokenEntry): string | undefined =>
+  token.parent === undefined
+    ? undefined
+    : `${keyOf(token.parent)}/${token.namespace.id}.${token.hash}`;
+
+const accessorKeyOf = async (reads: Reads, accessor: string): Promise<string> =>
+  `${namespaceIdOf(accessor)}/${await hashSecret(reads, accessor)}`;
+
+/** As stored, whether or not it may still be used. */
+export const findStoredToken = (reads: Reads, ref: TokenRef): Promise<TokenEntry | undefined> =>
+  tokens.find(reads, keyOf(ref));
+
+export const findByAccessor = async (
+  reads: Reads,
+  accessor: string,
+): Promise<TokenEntry | undefined> => {
+  const found = await accessors.find(reads, await accessorKeyOf(reads, accessor));
+  return (
+    found && findStoredToken(reads, { namespaceId: namespaceIdOf(accessor), hash: found.hash })
+  );
+};
+
+/** Writes a token with all its indexes; `before` is what it replaces. */
+export const writeToken = async (
+  tx: Transaction,
+  token: TokenEntry,
+  before: TokenEntry | undefined,
+): Promise<void> => {
+  if (before === undefined) {
+    accessors.write(tx, await accessorKeyOf(tx, token.accessor), {
+      hash: token.hash,
+      accessor: token.accessor,
+    });
+  }
+  const [oldExpiry, newExpiry] = [before && expiryKeyOf(before), expiryKeyOf(token)];
+  if (oldExpiry !== undefined && oldExpiry !== newExpiry) expiries.delete(tx, oldExpiry);
+  if (newExpiry !== undefined) expiries.write(tx, newExpiry, {});
+  const [oldChild, newChild] = [before && childKeyOf(before), childKeyOf(token)];
+  if (oldChild !== undefined && oldChild !== newChild) children.delete(tx, oldChild);
+  if (newChild !== undefined) children.write(tx, newChild, {});
+  tokens.write(tx, keyOf(refOf(token)), token);
+};
+
+/** Removes a token and its indexes; its children keep naming it until they are removed, too. */
+export const removeToken = async (tx: Transaction, token: TokenEntry): Promise<void> => {
+  accessors.delete(tx, await accessorKeyOf(tx, token.accessor));
+  const expiry = expiryKeyOf(token);
+  if (expiry !== undefined) expiries.delete(tx, expiry);
+  const child = childKeyOf(token);
+  if (child !== undefined) children.delete(tx, child);
+  tokens.delete(tx, keyOf(refOf(token)));
+};
+
+/** Children of a token, whether or not it still exists. */
+export const childrenOf = async (
+  reads: Reads,
+  ref: TokenRef,
+  limit: number,
+): Promise<readonly TokenRef[]> => {
+  const names = await reads.list(children.path(`${keyOf(ref)}/`), { limit });
+  return names.map((name) => {
+    const dot = name.indexOf('.');
+    return { namespaceId: name.slice(0, dot), hash: name.slice(dot + 1) };
+  });
+};
+
+export const forgetChild = (tx: Transaction, parent: TokenRef, child: TokenRef): void =>
+  children.delete(tx, `${keyOf(parent)}/${child.namespaceId}.${child.hash}`);
+
+/** Tokens that expired at or before `nowMs`, oldest first. */
+export const listExpired = async (
+  reads: Reads,
+  nowMs: number,
+  limit: number,
+): Promise<readonly { readonly key: string; readonly ref: TokenRef }[]> => {
+  const entries = await expiries.entries(reads, { limit });
+  const latest = Math.floor(nowMs / 1000);
+  return entries.flatMap(([key]) => {
+    const [seconds = '', namespaceId = '', hash = ''] = key.split('/');
+    return Number(seconds) <= latest ? [{ key, ref: { namespaceId, hash } }] : [];
+  });
+};

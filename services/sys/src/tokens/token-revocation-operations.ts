@@ -1,0 +1,104 @@
+/**
+ * Ending tokens. The first transaction removes the token itself, which ends its whole tree at once (see
+ * token-operations); the following ones remove the records of the tree in bounded portions.
+ */
+import type { Transaction, TransactOptions } from '@keelson/storage';
+import type { TokenEntry } from './domain/token-entry.ts';
+import type { TokenContext } from './token-context.ts';
+import {
+  childrenOf,
+  expiries,
+  findStoredToken,
+  forgetChild,
+  listExpired,
+  refOf,
+  removeToken,
+  type TokenRef,
+  tokens,
+  writeToken,
+} from './token-records.ts';
+
+const PORTION = 200;
+
+/** Removes a token and all its descendants. */
+export const revokeTree = async (
+  context: TokenContext,
+  head: TokenRef,
+  options: TransactOptions = {},
+): Promise<void> => {
+  const open: TokenRef[] = [head];
+  for (let ref = open.at(-1); ref !== undefined; ref = open.at(-1)) {
+    const current = ref;
+    const { isLastPortion, deeper } = await context.store.transact(async (tx) => {
+      await removeStored(context, tx, current);
+      const portion = await childrenOf(tx, current, PORTION);
+      const withChildren: TokenRef[] = [];
+      for (const child of portion) {
+        forgetChild(tx, current, child);
+        // Leaves go with their parent in one transaction.
+        if ((await childrenOf(tx, child, 1)).length > 0) withChildren.push(child);
+        else await removeStored(context, tx, child);
+      }
+      return { isLastPortion: portion.length < PORTION, deeper: withChildren };
+    }, options);
+    if (isLastPortion) open.pop();
+    open.push(...deeper);
+  }
+};
+
+const removeStored = async (
+  context: TokenContext,
+  tx: Transaction,
+  ref: TokenRef,
+): Promise<void> => {
+  const token = await findStoredToken(tx, ref);
+  if (token === undefined) return;
+  await removeToken(tx, token);
+  for (const hook of context.onRemoved) await hook(tx, token);
+};
+
+/** Removes a token and makes its children orphans. */
+export const revokeOrphaning = async (context: TokenContext, token: TokenEntry): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const current = await findStoredToken(tx, refOf(token));
+    if (current === undefined) return;
+    for (const ref of await childrenOf(tx, refOf(current), Number.MAX_SAFE_INTEGER)) {
+      const child = await findStoredToken(tx, ref);
+      if (child !== undefined) await writeToken(tx, { ...child, parent: undefined }, child);
+    }
+    await removeStored(context, tx, refOf(current));
+  });
+
+/** Removes tokens whose time is over. Returns how many were due; called again while there are more. */
+export const removeExpired = async (
+  context: TokenContext,
+  options: TransactOptions = {},
+): Promise<number> => {
+  const due = await listExpired(context.store, context.clock.nowMs(), PORTION);
+  for (const { key, ref } of due) {
+    await revokeTree(context, ref, options);
+    // An entry whose token went with a deleted namespace has nothing behind it.
+    await context.store.transact((tx) => expiries.delete(tx, key), options);
+  }
+  return due.length;
+};
+
+/** Removes records of tokens whose parent is gone, as an interrupted revocation leaves them. */
+export const removeDangling = async (context: TokenContext): Promise<number> => {
+  let removed = 0;
+  let after: string | undefined;
+  for (;;) {
+    const page = await tokens.entries(context.store, {
+      limit: PORTION,
+      ...(after !== undefined && { after }),
+    });
+    for (const [, token] of page) {
+      const parent = token.parent && (await findStoredToken(context.store, token.parent));
+      if (token.parent === undefined || parent !== undefined) continue;
+      await revokeTree(context, refOf(token));
+      removed += 1;
+    }
+    after = page.at(-1)?.[0];
+    if (page.length < PORTION || after === undefined) return removed;
+  }
+};

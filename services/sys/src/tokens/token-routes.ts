@@ -1,0 +1,331 @@
+/** `auth/token/*`: creating, looking up, renewing and ending tokens. Roles have a file of their own. */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { Caller } from '@keelson/proto/edge/v1/edge';
+import {
+  type FieldValues,
+  field,
+  type OperationContext,
+  secretsRoutes,
+} from '@keelson/secrets-api';
+import type { PolicyContext } from '../policies/policy-operations.ts';
+import { findMissingPolicies } from '../policies/policy-operations.ts';
+import { decideCreation } from './domain/token-creation.ts';
+import type { TokenEntry } from './domain/token-entry.ts';
+import { presentedToken } from './presented-token.ts';
+import type { TokenContext } from './token-context.ts';
+import { toAuthBlock, toLookupData } from './token-document.ts';
+import { findToken, findTokenByAccessor, issueToken, renewToken } from './token-operations.ts';
+import { findStoredToken, listAccessors, refOf } from './token-records.ts';
+import { removeDangling, revokeOrphaning, revokeTree } from './token-revocation-operations.ts';
+import { findRole } from './token-role-operations.ts';
+
+const TAG = 'tokens';
+
+const CREATE_FIELDS = {
+  id: field.string({ description: 'Value of the token (root namespace, sudo only).', default: '' }),
+  role_name: field.string({ description: 'Role to create the token by.', default: '' }),
+  policies: field.commaList({ description: 'Policies; the parent’s when not given.' }),
+  meta: field.stringMap({ description: 'Metadata for the audit log.', default: {} }),
+  no_parent: field.bool({ description: 'Make an orphan (sudo only).', default: false }),
+  no_default_policy: field.bool({ description: 'Leave the default policy out.', default: false }),
+  renewable: field.bool({ description: 'Whether it can be renewed.', default: true }),
+  ttl: field.durationSeconds({ description: 'Time to live.' }),
+  lease: field.durationSeconds({ description: 'Older name of ttl.' }),
+  type: field.string({ description: '"service" or "batch".', default: '' }),
+  explicit_max_ttl: field.durationSeconds({ description: 'Absolute maximum.', default: 0 }),
+  display_name: field.string({ description: 'Name in the audit log.', default: '' }),
+  num_uses: field.integer({ description: 'Requests it serves; 0: no limit.', default: 0 }),
+  period: field.durationSeconds({ description: 'Period of renewal (sudo only).', default: 0 }),
+  entity_alias: field.string({ description: 'Alias to bind to (with a role).', default: '' }),
+} as const;
+
+const TOKEN_FIELD = { token: field.string({ description: 'The token.', default: '' }) } as const;
+const ACCESSOR_FIELD = {
+  accessor: field.string({ description: 'Accessor of the token.', default: '' }),
+} as const;
+const INCREMENT_FIELD = {
+  increment: field.durationSeconds({ description: 'Time wanted from now.', default: 0 }),
+} as const;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const requireCaller = (caller: Caller | undefined): Caller => {
+  if (caller === undefined) throw new KeelsonError('sys.permission_denied');
+  return caller;
+};
+
+export const tokenRoutes = (context: TokenContext, policies: PolicyContext): Route[] => {
+  const now = (): number => context.clock.nowMs();
+
+  /** The stored or batch token that makes the request. */
+  const requireOwn = async ({ head, caller }: OperationContext<unknown>): Promise<TokenEntry> => {
+    const { tokenHash, namespace } = requireCaller(caller);
+    const stored = await findStoredToken(context.store, {
+      namespaceId: namespace?.id ?? 'root',
+      hash: tokenHash,
+    });
+    const own = stored ?? (await findToken(context, presentedToken(head)));
+    if (own === undefined) throw new KeelsonError('sys.permission_denied');
+    return own;
+  };
+
+  const requireToken = async (token: string): Promise<TokenEntry> => {
+    if (token === '') refuse('missing token');
+    const found = await findToken(context, token);
+    if (found === undefined) throw new KeelsonError('sys.bad_token');
+    return found;
+  };
+
+  const requireAccessor = async (accessor: string): Promise<TokenEntry> => {
+    if (accessor === '') refuse('missing accessor');
+    return (await findTokenByAccessor(context, accessor)) ?? refuse('invalid accessor');
+  };
+
+  const create =
+    (kind: 'create' | 'create-orphan') =>
+    async (exchange: OperationContext<FieldValues<typeof CREATE_FIELDS>>) => {
+      const { fields, namespace, caller, warnings } = exchange;
+      const parent =
+        caller?.tokenType === 'batch'
+          ? refuse('batch tokens cannot create more tokens')
+          : await requireOwn(exchange);
+      const role =
+        fields.role_name === ''
+          ? undefined
+          : ((await findRole(context, namespace.id, fields.role_name)) ??
+            refuse(`unknown role ${fields.role_name}`));
+      const { plan, warnings: planWarnings } = decideCreation(
+        {
+          id: fields.id,
+          policies: fields.policies,
+          meta: fields.meta,
+          noParent: fields.no_parent,
+          noDefaultPolicy: fields.no_default_policy,
+          renewable: fields.renewable,
+          ttlSeconds: fields.ttl ?? fields.lease ?? 0,
+          type: fields.type,
+          explicitMaxTtlSeconds: fields.explicit_max_ttl,
+          displayName: fields.display_name,
+          numUses: fields.num_uses,
+          periodSeconds: fields.period,
+          entityAlias: fields.entity_alias,
+        },
+        {
+          parent,
+          isSudo: caller?.sudo === true,
+          isOrphanPath: kind === 'create-orphan',
+          role,
+          namespace,
+          systemMaxTtlSeconds: context.systemMaxTtlSeconds,
+          nowMs: now(),
+        },
+      );
+      warnings.push(...planWarnings);
+      for (const name of await findMissingPolicies(policies, namespace.id, plan.policies)) {
+        warnings.push(`Policy "${name}" does not exist`);
+      }
+      const { token, entry } = await issueToken(context, plan, fields.id || undefined);
+      return { auth: toAuthBlock(token, entry, now()) };
+    };
+
+  const lookup = async (token: string) => ({
+    data: toLookupData(token, await requireToken(token), now()),
+  });
+
+  const renewed = async (token: string, entry: TokenEntry, increment: number) => {
+    if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
+    const after = await renewToken(context, refOf(entry), increment);
+    return { auth: toAuthBlock(token, after, now()) };
+  };
+
+  const revoke = async (entry: TokenEntry | undefined): Promise<undefined> => {
+    if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
+    if (entry !== undefined) await revokeTree(context, refOf(entry));
+  };
+
+  return [
+    ...(['/auth/token/create', '/auth/token/create/:role_name'] as const).flatMap((path) =>
+      secretsRoutes({
+        path,
+        tag: TAG,
+        fields: CREATE_FIELDS,
+        operations: { update: { summary: 'Create a token', handle: create('create') } },
+      }),
+    ),
+    ...secretsRoutes({
+      path: '/auth/token/create-orphan',
+      tag: TAG,
+      fields: CREATE_FIELDS,
+      operations: {
+        update: { summary: 'Create a token without a parent', handle: create('create-orphan') },
+      },
+    }),
+    ...(['/auth/token/lookup', '/auth/token/lookup/:token'] as const).flatMap((path) =>
+      secretsRoutes({
+        path,
+        tag: TAG,
+        fields: TOKEN_FIELD,
+        operations: {
+          read: { summary: 'Look up a token', handle: ({ fields }) => lookup(fields.token) },
+          update: { summary: 'Look up a token', handle: ({ fields }) => lookup(fields.token) },
+        },
+      }),
+    ),
+    ...secretsRoutes({
+      path: '/auth/token/lookup-self',
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        read: {
+          summary: 'Look up the token of the request',
+          handle: async (exchange) => ({
+            data: toLookupData(presentedToken(exchange.head), await requireOwn(exchange), now()),
+          }),
+        },
+        update: {
+          summary: 'Look up the token of the request',
+          handle: async (exchange) => ({
+            data: toLookupData(presentedToken(exchange.head), await requireOwn(exchange), now()),
+          }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/lookup-accessor',
+      tag: TAG,
+      fields: ACCESSOR_FIELD,
+      operations: {
+        update: {
+          summary: 'Look up a token by its accessor',
+          handle: async ({ fields }) => ({
+            data: toLookupData('', await requireAccessor(fields.accessor), now()),
+          }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/renew',
+      tag: TAG,
+      fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
+      operations: {
+        update: {
+          summary: 'Renew a token',
+          handle: async ({ fields: { token, increment } }) => {
+            if (token === '') refuse('missing token');
+            const entry = (await findToken(context, token)) ?? refuse('token not found');
+            return renewed(token, entry, increment);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/renew-self',
+      tag: TAG,
+      fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
+      operations: {
+        update: {
+          summary: 'Renew the token of the request',
+          handle: async (exchange) =>
+            renewed(
+              presentedToken(exchange.head),
+              await requireOwn(exchange),
+              exchange.fields.increment,
+            ),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/renew-accessor',
+      tag: TAG,
+      fields: { ...ACCESSOR_FIELD, ...INCREMENT_FIELD },
+      operations: {
+        update: {
+          summary: 'Renew a token by its accessor',
+          handle: async ({ fields }) =>
+            renewed('', await requireAccessor(fields.accessor), fields.increment),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/revoke',
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        update: {
+          summary: 'Revoke a token and its children',
+          handle: async ({ fields: { token } }) =>
+            revoke(token === '' ? refuse('missing token') : await findToken(context, token)),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/revoke-self',
+      tag: TAG,
+      fields: {},
+      operations: {
+        update: {
+          summary: 'Revoke the token of the request and its children',
+          handle: async (exchange) => revoke(await requireOwn(exchange)),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/revoke-accessor',
+      tag: TAG,
+      fields: ACCESSOR_FIELD,
+      operations: {
+        update: {
+          summary: 'Revoke a token by its accessor',
+          handle: async ({ fields }) => revoke(await requireAccessor(fields.accessor)),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/revoke-orphan',
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        update: {
+          summary: 'Revoke a token and leave its children as orphans',
+          handle: async ({ fields: { token } }) => {
+            if (token === '') refuse('missing token');
+            const entry = await findToken(context, token);
+            if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
+            await revokeOrphaning(context, entry ?? refuse('token to revoke not found'));
+            return undefined;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/accessors',
+      tag: TAG,
+      fields: {},
+      operations: {
+        list: {
+          summary: 'List the accessors of all tokens of the namespace',
+          handle: async ({ namespace }) => ({
+            data: { keys: await listAccessors(context.store, namespace.id) },
+          }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: '/auth/token/tidy',
+      tag: TAG,
+      fields: {},
+      operations: {
+        update: {
+          summary: 'Remove what interrupted revocations left behind',
+          handle: async () => {
+            const removed = await removeDangling(context);
+            return { status: 202, warnings: [`Tidy operation removed ${removed} token trees.`] };
+          },
+        },
+      },
+    }),
+  ];
+};

@@ -1,0 +1,81 @@
+/**
+ * JWT wrapping tokens (RFC 7519): they carry a wrapping token together with the address of the cluster
+ * that can unwrap it. Signed with ES512 (RFC 7518 §3.4: P-521, SHA-512, the signature as r and s).
+ */
+import { createPublicKey, sign, verify } from 'node:crypto';
+
+interface WrappingClaims {
+  /** The wrapping token itself. */
+  readonly jti: string;
+  readonly accessor: string;
+  readonly type: 'wrapping';
+  /** Epoch seconds, as the two below. */
+  readonly iat: number;
+  readonly nbf: number;
+  readonly exp: number;
+  readonly addr?: string;
+}
+
+const toPart = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** The only header there is: no token chooses how it is verified. */
+const HEADER = toPart({ alg: 'ES512', typ: 'JWT' });
+const ENCODING = 'ieee-p1363';
+/** Clocks of two clusters may differ by this much. */
+const SKEW_SECONDS = 5;
+
+export interface WrappingJwtRequest {
+  readonly token: string;
+  readonly accessor: string;
+  readonly issuedAtMs: number;
+  readonly ttlSeconds: number;
+  /** "" when the cluster does not know it. */
+  readonly apiAddress: string;
+}
+
+export const signWrappingJwt = (
+  privateKeyPem: string,
+  { token, accessor, issuedAtMs, ttlSeconds, apiAddress }: WrappingJwtRequest,
+): string => {
+  const iat = Math.floor(issuedAtMs / 1000);
+  const claims: WrappingClaims = {
+    jti: token,
+    accessor,
+    type: 'wrapping',
+    iat,
+    nbf: iat - SKEW_SECONDS,
+    exp: iat + ttlSeconds,
+    ...(apiAddress === '' ? {} : { addr: apiAddress }),
+  };
+  const signed = `${HEADER}.${toPart(claims)}`;
+  const signature = sign('sha512', Buffer.from(signed), {
+    key: privateKeyPem,
+    dsaEncoding: ENCODING,
+  });
+  return `${signed}.${signature.toString('base64url')}`;
+};
+
+/** Whether a text is to be opened as such a token at all. */
+export const isWrappingJwt = (text: string): boolean => text.startsWith(`${HEADER}.`);
+
+/** The wrapping token inside; undefined when the signature or the time is wrong. */
+export const openWrappingJwt = (
+  privateKeyPem: string,
+  jwt: string,
+  nowMs: number,
+): string | undefined => {
+  const end = jwt.lastIndexOf('.');
+  const isSigned = verify(
+    'sha512',
+    Buffer.from(jwt.slice(0, end)),
+    { key: createPublicKey(privateKeyPem), dsaEncoding: ENCODING },
+    Buffer.from(jwt.slice(end + 1), 'base64url'),
+  );
+  if (!isSigned) return undefined;
+  const claims = JSON.parse(
+    Buffer.from(jwt.slice(HEADER.length + 1, end), 'base64url').toString(),
+  ) as WrappingClaims;
+  const nowSeconds = nowMs / 1000;
+  const isInTime = claims.nbf <= nowSeconds && nowSeconds < claims.exp;
+  return claims.type === 'wrapping' && isInTime ? claims.jti : undefined;
+};

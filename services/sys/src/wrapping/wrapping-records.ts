@@ -1,0 +1,64 @@
+/**
+ * A wrapped response is a secret in the cubbyhole of its single-use token: it is found only with the
+ * token, and ends with it.
+ */
+import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
+import { cubbyholeOf } from '../cubbyhole/cubbyhole-records.ts';
+import type { TokenRef } from '../tokens/token-records.ts';
+
+export interface WrapInfo {
+  readonly ttlSeconds: number;
+  /** RFC 3339. */
+  readonly creationTime: string;
+  /** Path of the request whose response is wrapped. */
+  readonly creationPath: string;
+  readonly wrappedAccessor: string;
+}
+
+const RESPONSE = 'response';
+const INFO = 'wrapinfo';
+
+export const writeWrappedResponse = (
+  tx: Transaction,
+  token: TokenRef,
+  response: string,
+  info: WrapInfo,
+): void => {
+  const secrets = cubbyholeOf(token);
+  secrets.write(tx, RESPONSE, { response });
+  secrets.write(tx, INFO, {
+    creation_ttl: info.ttlSeconds,
+    creation_time: info.creationTime,
+    creation_path: info.creationPath,
+    wrapped_accessor: info.wrappedAccessor,
+  });
+};
+
+export const findWrappedResponse = async (
+  reads: Reads,
+  token: TokenRef,
+): Promise<string | undefined> => {
+  const secret = await cubbyholeOf(token).find(reads, RESPONSE);
+  return typeof secret?.['response'] === 'string' ? secret['response'] : undefined;
+};
+
+export const findWrapInfo = async (
+  reads: Reads,
+  token: TokenRef,
+): Promise<WrapInfo | undefined> => {
+  const secret = await cubbyholeOf(token).find(reads, INFO);
+  return (
+    secret && {
+      ttlSeconds: Number(secret['creation_ttl']),
+      creationTime: String(secret['creation_time']),
+      creationPath: String(secret['creation_path']),
+      wrappedAccessor: String(secret['wrapped_accessor']),
+    }
+  );
+};
+
+/** Key of JWT wrapping tokens; every cluster of a replication set has the same. */
+export const wrappingKeyRecords = jsonRecords<{ readonly privateKeyPem: string }>(
+  'shared/core/wrapping-key/',
+);
+export const WRAPPING_KEY = 'current';

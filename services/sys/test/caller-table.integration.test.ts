@@ -1,0 +1,170 @@
+/**
+ * Every route of sys × every kind of caller. The rows come from the routes the service describes, so a
+ * new route is in the table at once; what is expected comes from the documented classes of paths, so a
+ * route that is in no class needs a token and its capability.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
+
+/** Answer without a token. Written out here: the table must not read what it checks. */
+const UNAUTHENTICATED = [
+  /^\/sys\/(init|seal-status|unseal|leader|health|decode-token)$/,
+  /^\/sys\/generate-root\/(attempt|update)$/,
+  /^\/sys\/rekey(-recovery-key)?\/(init|update|verify)$/,
+  /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,
+  /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|(un)?authenticated-messages)$/,
+  /^\/sys\/replication\/((performance|dr)\/)?status$/,
+];
+const SUDO = [
+  /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
+  /^\/sys\/audit\/.*$/,
+  /^\/sys\/auth\/.*$/,
+  /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,
+  /^\/sys\/leases\/lookup\/.*$/,
+  /^\/sys\/rekey\/(recovery-key-)?backup$/,
+  /^\/auth\/token\/(accessors|revoke-orphan)$/,
+];
+const ROOT_NAMESPACE_ONLY =
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down)$/;
+
+type Caller =
+  | 'none'
+  | 'wrong'
+  | 'expired'
+  | 'revoked'
+  | 'other namespace'
+  | 'policy-less'
+  | 'without sudo'
+  | 'with sudo'
+  | 'root';
+
+const CALLERS: readonly Caller[] = [
+  'none',
+  'wrong',
+  'expired',
+  'revoked',
+  'other namespace',
+  'policy-less',
+  'without sudo',
+  'with sudo',
+  'root',
+];
+const EVERYTHING = '"create", "read", "update", "patch", "delete", "list"';
+const METHODS: Readonly<Record<string, string>> = { 'x-list': 'LIST' };
+
+let harness: SysHarness;
+const tokens = new Map<Caller, string>();
+let rows: { readonly method: string; readonly path: string }[] = [];
+
+beforeAll(async () => {
+  harness = await openSysHarness();
+  const root = (await harness.initialize()).rootToken;
+  const post = async (path: string, body: Document, namespace = ''): Promise<Document> =>
+    (await harness.call('POST', path, { token: root, body, namespace })).body;
+  const create = async (body: Document, namespace = ''): Promise<string> =>
+    (await post('auth/token/create', body, namespace)).auth.client_token;
+  await post('sys/policies/acl/all', { policy: `path "*" { capabilities = [${EVERYTHING}] }` });
+  await post('sys/policies/acl/sudo', {
+    policy: `path "*" { capabilities = [${EVERYTHING}, "sudo"] }`,
+  });
+  await post('sys/namespaces/other', {});
+  await post('sys/policies/acl/all', { policy: `path "*" { policy = "sudo" }` }, 'other');
+  tokens.set('none', '');
+  tokens.set('wrong', `hvs.${'x'.repeat(24)}`);
+  tokens.set('expired', await create({ policies: ['sudo'], ttl: '1m' }));
+  tokens.set('revoked', await create({ policies: ['sudo'] }));
+  tokens.set(
+    'other namespace',
+    await create({ policies: ['all'], no_default_policy: true }, 'other'),
+  );
+  tokens.set('policy-less', await create({ policies: ['none'], no_default_policy: true }));
+  tokens.set('without sudo', await create({ policies: ['all'], no_default_policy: true }));
+  tokens.set('with sudo', await create({ policies: ['sudo'], no_default_policy: true }));
+  tokens.set('root', root);
+  await post('auth/token/revoke', { token: tokens.get('revoked') });
+  harness.clock.advance(61_000);
+  const { pathsJson } = await harness.sys.edge.describe();
+  const paths = JSON.parse(pathsJson) as Record<string, Record<string, unknown>>;
+  rows = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((key) => ({ method: METHODS[key] ?? key.toUpperCase(), path })),
+  );
+});
+afterAll(() => harness.close());
+
+const isIn = (classes: readonly RegExp[], path: string): boolean =>
+  classes.some((one) => one.test(path));
+
+const expected = (path: string, method: string, caller: Caller): 'served' | 403 => {
+  if (isIn(UNAUTHENTICATED, path)) return 'served';
+  if (caller === 'root' || caller === 'with sudo') return 'served';
+  if (caller !== 'without sudo') return 403;
+  const isWrite = method === 'POST' || method === 'PUT';
+  return isIn(SUDO, path) || (path === '/sys/rotate/config' && isWrite) ? 403 : 'served';
+};
+
+/** Whether Resolve lets the request through; no handler runs, so the rows do not disturb each other. */
+const outcome = async (
+  method: string,
+  path: string,
+  token: string,
+  namespace = '',
+): Promise<'served' | number> => {
+  const filled = path.slice(1).replaceAll(/\{\w+\}/g, 'x');
+  const { outcome: found } = await harness.sys.access.resolve({
+    surface: 0,
+    token,
+    namespace,
+    path: filled,
+    method,
+    remoteAddress: '127.0.0.1',
+    wrapTtlSeconds: 0,
+    wrapFormat: '',
+    body: Buffer.alloc(0),
+    hasBody: false,
+    requestId: '',
+    contentType: '',
+    query: '',
+  });
+  if (found?.$case === 'allowed') return found.value.service === 'sys' ? 'served' : 0;
+  // Permitted, as far as it can be said without the body.
+  if (found?.$case === 'needsBody') return 'served';
+  const code = found?.$case === 'refused' ? found.value.code : '';
+  return { 'sys.permission_denied': 403, 'request.unsupported_path': 404 }[code] ?? -1;
+};
+
+describe('every route of sys', () => {
+  test('is in the table', () => {
+    expect(rows.length).toBeGreaterThan(100);
+    for (const known of [
+      '/sys/health',
+      '/sys/mounts',
+      '/sys/policies/acl/{name}',
+      '/auth/token/create',
+    ]) {
+      expect(rows.map(({ path }) => path)).toContain(known);
+    }
+  });
+
+  test.for(CALLERS)('answers a caller of the kind "%s" as documented', async (caller) => {
+    const token = tokens.get(caller) ?? '';
+    const found: string[] = [];
+    const wanted: string[] = [];
+    for (const { method, path } of rows) {
+      found.push(`${method} ${path}: ${await outcome(method, path, token)}`);
+      wanted.push(`${method} ${path}: ${expected(path, method, caller)}`);
+    }
+    expect(found).toEqual(wanted);
+  });
+
+  test('exists outside the root namespace only where it is not restricted', async () => {
+    const token = tokens.get('root') ?? '';
+    for (const { method, path } of rows) {
+      const answer = await outcome(method, path, token, 'other');
+      expect([method, path, answer]).toEqual([
+        method,
+        path,
+        ROOT_NAMESPACE_ONLY.test(path) ? 404 : 'served',
+      ]);
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { type PostgresServer, startPostgres } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openSysHarness, type SysHarness } from './sys-harness.ts';
+
+let postgres: PostgresServer;
+let first: SysHarness;
+let second: SysHarness;
+let root: string;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const connectionString = await postgres.createDatabase('sys');
+  const open = () =>
+    openSysHarness({
+      openStore: (barrier, _folder, clock) =>
+        openPostgresStore({ connectionString, barrier, clock }),
+    });
+  [first, second] = [await open(), await open()];
+  const made = await first.initialize();
+  root = made.rootToken;
+  await second.sys.seal.unseal(made.key);
+});
+afterAll(async () => {
+  await first.close();
+  await second.close();
+  await postgres[Symbol.asyncDispose]();
+});
+
+const lists = async (replica: SysHarness, token: string): Promise<number> =>
+  (await replica.call('LIST', 'sys/policies/acl', { token })).status;
+
+describe('two replicas on one database', () => {
+  test('a revoked token is refused by the other replica with its next request', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const { body } = await first.call('POST', 'auth/token/create', {
+        token: root,
+        body: { policies: ['root'] },
+      });
+      const token = body.auth.client_token;
+      expect(await lists(second, token)).toBe(200);
+      await first.call('POST', 'auth/token/revoke', { token: root, body: { token } });
+      expect(await lists(second, token)).toBe(403);
+    }
+  });
+
+  test('a changed policy decides in the other replica with its next request', async () => {
+    const { body } = await second.call('POST', 'auth/token/create', {
+      token: root,
+      body: { policies: ['p'] },
+    });
+    const token = body.auth.client_token;
+    for (let round = 0; round < 20; round += 1) {
+      const capability = round % 2 === 0 ? 'list' : 'deny';
+      await first.call('PUT', 'sys/policies/acl/p', {
+        token: root,
+        body: { policy: `path "sys/policies/acl" { capabilities = ["${capability}"] }` },
+      });
+      expect(await lists(second, token)).toBe(round % 2 === 0 ? 200 : 403);
+    }
+  });
+
+  test('a use limit is one for both replicas', async () => {
+    const { body } = await first.call('POST', 'auth/token/create', {
+      token: root,
+      body: { policies: ['default'], num_uses: 6 },
+    });
+    const token = body.auth.client_token;
+    const uses = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        (index % 2 === 0 ? first : second).call('GET', 'auth/token/lookup-self', { token }),
+      ),
+    );
+    expect(uses.filter(({ status }) => status === 200)).toHaveLength(6);
+  });
+
+  test('a rotated key of one replica opens what the other wrote', async () => {
+    expect((await first.call('PUT', 'sys/rotate', { token: root })).status).toBe(204);
+    await first.call('PUT', 'sys/policies/acl/q', {
+      token: root,
+      body: { policy: 'path "q" { policy = "read" }' },
+    });
+    const read = await second.call('GET', 'sys/policies/acl/q', { token: root });
+    expect(read.body.data.name).toBe('q');
+    expect((await second.call('GET', 'sys/key-status', { token: root })).body.data.term).toBe(2);
+  });
+
+  test('one attempt to generate a root token is seen by both', async () => {
+    const { nonce } = (await first.call('PUT', 'sys/generate-root/attempt', { body: {} })).body;
+    const other = await second.call('PUT', 'sys/generate-root/attempt', { body: {} });
+    expect(other.body.errors).toEqual(['root generation already in progress']);
+    expect((await second.call('GET', 'sys/generate-root/attempt')).body.nonce).toBe(nonce);
+  });
+
+  test('the hundredth custom message has one author', async () => {
+    const path = 'sys/config/ui/custom-messages';
+    const create = (index: number) =>
+      (index % 2 === 0 ? first : second).call('POST', path, {
+        token: root,
+        body: { title: `${index}`, message: '', start_time: 0 },
+      });
+    for (let index = 0; index < 80; index++) await create(index);
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => create(index)));
+    const count = (status: number): number =>
+      answers.filter((answer) => answer.status === status).length;
+    expect([count(200), count(400)]).toEqual([20, 30]);
+    for (const replica of [first, second])
+      expect((await replica.call('LIST', path, { token: root })).body.data.keys).toHaveLength(100);
+  });
+
+  test('a mount, a namespace and a used wrapping token hold in the other replica at once', async () => {
+    await first.call('POST', 'sys/mounts/pki', { token: root, body: { type: 'sample' } });
+    expect((await second.call('GET', 'pki/ca')).body).toEqual({ service: 'sample' });
+    await second.call('POST', 'sys/namespaces/team', { token: root });
+    expect((await first.call('GET', 'team/sys/mounts', { token: root })).status).toBe(200);
+    const wrapped = await first.call('GET', 'sys/mounts', { token: root, wrapTtlSeconds: 60 });
+    const body = { token: wrapped.body.wrap_info.token };
+    const unwrapped = await Promise.all(
+      [first, second].map((replica) => replica.call('POST', 'sys/wrapping/unwrap', { body })),
+    );
+    expect(unwrapped.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400]);
+  });
+});

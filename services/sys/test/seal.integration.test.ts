@@ -1,0 +1,117 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openSysHarness, type SysHarness } from './sys-harness.ts';
+
+let harness: SysHarness;
+const open = async (options = {}): Promise<SysHarness> => (harness = await openSysHarness(options));
+afterEach(() => harness.close());
+
+describe('the seal', () => {
+  test('health, seal-status and init tell each state apart', async () => {
+    const { call } = await open();
+    expect((await call('GET', 'sys/health')).status).toBe(501);
+    expect((await call('GET', 'sys/init')).body).toEqual({ initialized: false });
+    const made = await call('POST', 'sys/init', {
+      body: { secret_shares: 3, secret_threshold: 2 },
+    });
+    expect(made.status).toBe(200);
+    expect(made.body.keys).toHaveLength(3);
+    expect(made.body.keys[0]).toMatch(/^[0-9a-f]{66}$/);
+    expect(made.body.root_token).toMatch(/^hvs\.\w{24}$/);
+    const token = made.body.root_token;
+    expect((await call('POST', 'sys/init', { body: {} })).status).toBe(400);
+    expect((await call('GET', 'sys/health')).status).toBe(200);
+    expect((await call('PUT', 'sys/seal', { token })).status).toBe(204);
+    expect((await call('GET', 'sys/health')).status).toBe(503);
+    expect((await call('GET', 'sys/health', { query: 'sealedcode=299' })).status).toBe(299);
+    const refused = await call('GET', 'auth/token/lookup-self', { token });
+    expect([refused.status, refused.body]).toEqual([503, { errors: ['Keelson is sealed'] }]);
+
+    const [first, second] = made.body.keys as string[];
+    const one = await call('PUT', 'sys/unseal', { body: { key: first } });
+    expect(one.body).toMatchObject({ sealed: true, progress: 1, t: 2, n: 3, type: 'shamir' });
+    expect((await call('PUT', 'sys/unseal', { body: { reset: true } })).body.progress).toBe(0);
+    await call('PUT', 'sys/unseal', { body: { key: first } });
+    const opened = await call('PUT', 'sys/unseal', { body: { key: made.body.keys_base64[1] } });
+    expect(opened.body).toMatchObject({ sealed: false, cluster_name: 'test' });
+    expect(second).toBeDefined();
+    expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
+  });
+
+  test('wrong and malformed shares are refused and forgotten', async () => {
+    const { call, initialize } = await open();
+    const early = await call('PUT', 'sys/unseal', { body: { key: 'ab' } });
+    expect([early.status, early.body.errors]).toEqual([400, ['server is not yet initialized']]);
+    const { rootToken: token, key } = await initialize();
+    const open200 = await call('PUT', 'sys/unseal', { body: { key } });
+    expect([open200.status, open200.body.sealed]).toEqual([200, false]);
+    await call('PUT', 'sys/seal', { token });
+    const refusal = async (body: object): Promise<string> =>
+      (await call('PUT', 'sys/unseal', { body })).body.errors[0];
+    expect(await refusal({})).toBe(
+      "'key' must be specified in request body as JSON, or 'reset' set to true",
+    );
+    expect(await refusal({ key: '?' })).toBe("'key' must be a valid hex or base64 string");
+    expect(await refusal({ key: '00'.repeat(32) })).toMatch(/^Unseal failed, invalid key/);
+    expect((await call('PUT', 'sys/unseal', { body: { key } })).body.sealed).toBe(false);
+  });
+
+  test.for<[object, string]>([
+    [{ secret_shares: 0, secret_threshold: 1 }, 'shares must be at least one'],
+    [{ secret_shares: 1, secret_threshold: 0 }, 'threshold must be at least one'],
+    [{ secret_shares: 2, secret_threshold: 3 }, 'threshold cannot be larger than shares'],
+    [{ secret_shares: 256, secret_threshold: 3 }, 'shares must be less than 256'],
+  ])('initialization refuses %o', async ([body, text]) => {
+    const { call } = await open();
+    const answer = await call('POST', 'sys/init', { body });
+    expect([answer.status, answer.body.errors]).toEqual([400, [text]]);
+    expect((await call('GET', 'sys/init')).body.initialized).toBe(false);
+  });
+
+  test('of several first starts at once one makes the cluster', async () => {
+    const { call } = await open();
+    const body = { secret_shares: 1, secret_threshold: 1 };
+    const both = await Promise.all([1, 2, 3].map(() => call('POST', 'sys/init', { body })));
+    const made = both.filter(({ status }) => status === 200);
+    expect(made).toHaveLength(1);
+    const token = made[0]?.body.root_token;
+    expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
+  });
+
+  test('bad overrides of health codes are refused', async () => {
+    const { call } = await open();
+    for (const query of ['activecode=x', 'sealedcode=9', 'standbyok=maybe']) {
+      expect((await call('GET', 'sys/health', { query })).status).toBe(400);
+    }
+    expect((await call('HEAD', 'sys/health')).status).toBe(501);
+  });
+
+  test('a key file opens the seal at each start; recovery shares authorise', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'keelson-key-'));
+    const unsealKeyFile = join(folder, 'unseal.key');
+    const { sys, call } = await open({ config: { unsealKeyFile } });
+    await sys.start();
+    const made = await sys.seal.initialize({ shares: 1, threshold: 1 });
+    expect((await stat(unsealKeyFile)).mode & 0o777).toBe(0o600);
+    expect((await call('GET', 'sys/seal-status')).body).toMatchObject({
+      type: 'static',
+      recovery_seal: true,
+    });
+    await call('PUT', 'sys/seal', { token: made.rootToken });
+    expect((await sys.seal.status()).sealed).toBe(true);
+    await sys.start();
+    expect((await sys.seal.status()).sealed).toBe(false);
+    const { nonce } = (await call('PUT', 'sys/generate-root/attempt', { body: {} })).body;
+    const done = await call('PUT', 'sys/generate-root/update', {
+      body: { key: made.keys[0], nonce },
+    });
+    expect(done.body.complete).toBe(true);
+    await call('PUT', 'sys/seal', { token: made.rootToken });
+    await writeFile(unsealKeyFile, Buffer.alloc(32, 1).toString('base64'));
+    await expect(sys.start()).rejects.toThrow('does not open this cluster');
+    await rm(folder, { recursive: true });
+    await expect(sys.start()).rejects.toThrow('the unseal key is missing');
+  });
+});

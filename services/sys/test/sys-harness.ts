@@ -1,0 +1,263 @@
+/**
+ * The sys service on a real store in a temporary folder, driven as the gateway drives it: Access.Resolve
+ * first, then the edge, then wrapping.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ManualClock } from '@keelson/clock';
+import { bufferedBody, type EdgeResponse } from '@keelson/edge';
+import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
+import { InProcessLeaseStore } from '@keelson/locks';
+import { createLogger } from '@keelson/logging';
+import { Dialect } from '@keelson/proto/edge/v1/edge';
+import type { EngineDefinition, RevokeLeaseRequest } from '@keelson/proto/engine/v1/engine';
+import { type Resolution, type ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
+import { renderSecretsError } from '@keelson/secrets-api';
+import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import { composeSys, type SysService } from '../src/compose.ts';
+import type { SysConfig } from '../src/config.ts';
+
+export interface SysRequest {
+  readonly token?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly query?: string;
+  /** Sent as JSON; text is sent as it is. */
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly wrapTtlSeconds?: number;
+  readonly wrapFormat?: 'jwt';
+  readonly remoteAddress?: string;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
+export type Document = any;
+
+interface SysAnswer {
+  readonly status: number;
+  readonly body: Document;
+}
+
+/** An engine that remembers what it was asked to take back, and fails while `refusing`. */
+class RecordingEngine implements RpcService<typeof EngineDefinition> {
+  readonly revoked: RevokeLeaseRequest[] = [];
+  refusing = false;
+
+  revokeLease = async (request: RevokeLeaseRequest): Promise<object> => {
+    if (this.refusing) throw new Error('out of order');
+    this.revoked.push(request);
+    return {};
+  };
+}
+
+export interface SysHarness {
+  readonly sys: SysService;
+  readonly store: Store;
+  readonly clock: ManualClock;
+  readonly folder: string;
+  /** Serves the engine type "sample" of the service "sample". */
+  readonly engine: RecordingEngine;
+  /** What Access says, given the body where it asks for it. */
+  readonly resolve: (method: string, path: string, request?: SysRequest) => Promise<Resolution>;
+  readonly call: (method: string, path: string, request?: SysRequest) => Promise<SysAnswer>;
+  /** The same with the root token of `initialize`. */
+  readonly asRoot: (method: string, path: string, request?: SysRequest) => Promise<SysAnswer>;
+  /** A token of these policies, made by the root token. */
+  readonly createToken: (policies: readonly string[], namespace?: string) => Promise<string>;
+  /** The id of a new namespace. */
+  readonly createNamespace: (path: string) => Promise<string>;
+  /** Rounds of one kind of periodic work until there is nothing left to do. */
+  readonly settle: (work: string) => Promise<void>;
+  /** A first start with one share. */
+  readonly initialize: () => Promise<{ rootToken: string; key: string }>;
+  close(): Promise<void>;
+}
+
+export interface SysHarnessOptions {
+  readonly config?: Partial<SysConfig>;
+  readonly clock?: ManualClock;
+  /** Opens the store; SQLite in the harness's folder when absent. */
+  readonly openStore?: (
+    barrier: ReturnType<typeof createBarrier>,
+    folder: string,
+    clock: ManualClock,
+  ) => Promise<Store>;
+}
+
+const logger = createLogger({ name: 'test', level: 'silent' });
+
+const bodyBytes = (body: unknown): Uint8Array => {
+  if (body === undefined) return new Uint8Array(0);
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+};
+
+const readAll = async (body: EdgeResponse['body']): Promise<string> => {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString();
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+const contentTypeOf = (method: string, { contentType }: SysRequest): string =>
+  contentType ?? (method === 'PATCH' ? 'application/merge-patch+json' : 'application/json');
+
+/** Announces the engine type "sample" as its service does. */
+const joinSample = async ({ cluster }: SysService): Promise<void> => {
+  const states = cluster.join({
+    service: 'sample',
+    instanceId: 'one',
+    version: '1',
+    engines: [{ type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'] }],
+  });
+  for await (const state of states) if (!state.sealed) return;
+};
+
+export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<SysHarness> => {
+  const folder = await mkdtemp(join(tmpdir(), 'keelson-sys-'));
+  const clock = options.clock ?? new ManualClock();
+  const barrier = createBarrier({ clock });
+  const store = await (options.openStore?.(barrier, folder, clock) ??
+    openSqliteStore({ file: join(folder, 'sys.sqlite'), barrier, clock }));
+  const leases = new InProcessLeaseStore({ clock });
+  const engine = new RecordingEngine();
+  let rootToken = '';
+  const sys = composeSys({
+    config: {
+      clusterName: 'test',
+      auditDirectories: [],
+      maxTokenTtlSeconds: 768 * 3600,
+      ...options.config,
+    },
+    store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    engines: new Map([['sample', engine]]),
+  });
+
+  const questionOf = (method: string, path: string, request: SysRequest): ResolveRequest => ({
+    surface: Surface.V1,
+    token: request.token ?? '',
+    namespace: request.namespace ?? '',
+    path,
+    method,
+    remoteAddress: request.remoteAddress ?? '127.0.0.1',
+    wrapTtlSeconds: request.wrapTtlSeconds ?? 0,
+    wrapFormat: request.wrapFormat ?? '',
+    body: Buffer.alloc(0),
+    hasBody: false,
+    requestId: 'request',
+    contentType: contentTypeOf(method, request),
+    query: request.query ?? '',
+  });
+
+  const resolve = async (
+    method: string,
+    path: string,
+    request: SysRequest = {},
+  ): Promise<Resolution> => {
+    const question = questionOf(method, path, request);
+    const resolution = await sys.access.resolve(question);
+    if (resolution.outcome?.$case !== 'needsBody') return resolution;
+    const body = Buffer.from(bodyBytes(request.body));
+    return sys.access.resolve({ ...question, hasBody: true, body });
+  };
+
+  const call = async (
+    method: string,
+    path: string,
+    request: SysRequest = {},
+  ): Promise<SysAnswer> => {
+    const { outcome } = await resolve(method, path, request);
+    if (outcome?.$case === 'refused') {
+      const { code, detailsJson } = outcome.value;
+      const error = new KeelsonError(code as ErrorCode, JSON.parse(detailsJson) as ErrorParams);
+      const { head, body } = renderSecretsError(error);
+      return { status: head.status, body: JSON.parse(await readAll(body)) };
+    }
+    if (outcome?.$case !== 'allowed') throw new Error(`unexpected ${outcome?.$case}`);
+    const { value: allowed } = outcome;
+    if (allowed.service !== 'sys') return { status: 0, body: { service: allowed.service } };
+    const response = await sys.edge.handle({
+      head: {
+        requestId: 'request',
+        method,
+        path: allowed.path,
+        query: request.query ?? '',
+        headers: {
+          'content-type': contentTypeOf(method, request),
+          ...(allowed.passToken && { 'x-presented-token': request.token ?? '' }),
+        },
+        dialect: Dialect.SPECIFICATION,
+        remoteAddress: request.remoteAddress ?? '127.0.0.1',
+        baseUrl: 'http://keelson.test',
+        traceparent: '',
+        namespace: allowed.namespace,
+        mount: allowed.mount,
+        caller: allowed.caller,
+        principal: undefined,
+      },
+      body: bufferedBody(bodyBytes(request.body)),
+      signal: new AbortController().signal,
+    });
+    const text = await readAll(response.body);
+    const body: Document = text === '' ? undefined : JSON.parse(text);
+    const ttlSeconds = request.wrapTtlSeconds ?? 0;
+    if (ttlSeconds > 0 && response.head.status === 200) {
+      const info = await sys.access.wrap({
+        ttlSeconds,
+        response: Buffer.from(text),
+        creationPath: path,
+        namespace: allowed.namespace,
+        wrappedAccessor: body?.auth?.accessor ?? '',
+        wrapFormat: request.wrapFormat ?? '',
+        apiAddress: 'https://keelson.test',
+      });
+      return { status: 200, body: { wrap_info: info } };
+    }
+    return { status: response.head.status, body };
+  };
+  const asRoot: SysHarness['asRoot'] = (method, path, request) =>
+    call(method, path, { ...request, token: rootToken });
+
+  return {
+    sys,
+    store,
+    clock,
+    folder,
+    engine,
+    resolve,
+    call,
+    asRoot,
+    createToken: async (policies, namespace) => {
+      const body = { policies, no_parent: true };
+      const answer = await asRoot('POST', 'auth/token/create', { body, namespace });
+      return answer.body.auth.client_token;
+    },
+    createNamespace: async (path) => (await asRoot('POST', `sys/namespaces/${path}`)).body.data.id,
+    settle: async (work) => {
+      while (await sys.periodicWork[work]?.round({}));
+    },
+    initialize: async () => {
+      const made = await sys.seal.initialize({ shares: 1, threshold: 1 });
+      rootToken = made.rootToken;
+      await joinSample(sys);
+      return { rootToken, key: made.keys[0] ?? '' };
+    },
+    close: async () => {
+      await sys.stop();
+      await leases.close();
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+/** Initialized: `asRoot` has its token. */
+export const openInitializedSys = async (options: SysHarnessOptions = {}): Promise<SysHarness> => {
+  const harness = await openSysHarness(options);
+  await harness.initialize();
+  return harness;
+};

@@ -1,0 +1,151 @@
+/** Access of teams to single workspaces and to projects. */
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import type { KeyedRecords } from '../records/keyed-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { teamNames, teamRecords } from '../teams/team-records.ts';
+import { notFound, requireProject, requireWorkspace } from './access-operations.ts';
+import {
+  grantPlaces,
+  type TeamProjectGrant,
+  type TeamWorkspaceGrant,
+  teamProjectGrants,
+  teamWorkspaceGrants,
+} from './grant-records.ts';
+
+/** One kind of grant: where it is kept and who may see and change it. */
+export interface GrantKind<G extends { readonly id: string; readonly teamId: string }> {
+  readonly resource: string;
+  readonly idPrefix: string;
+  readonly records: KeyedRecords<G>;
+  /** The organization of the target when the caller may see the grants on it. */
+  requireReader(reads: Reads, principal: Principal, targetId: string): Promise<string>;
+  /** The organization of the target when the caller may change the grants on it. */
+  requireManager(reads: Reads, principal: Principal, targetId: string): Promise<string>;
+}
+
+const workspaceManager = async (reads: Reads, principal: Principal, workspaceId: string) =>
+  (await requireWorkspace(reads, principal, { workspaceId }, 'canUpdate')).organization.id;
+
+export const WORKSPACE_GRANTS: GrantKind<TeamWorkspaceGrant> = {
+  resource: 'team access',
+  idPrefix: 'tws',
+  records: teamWorkspaceGrants,
+  requireReader: workspaceManager,
+  requireManager: workspaceManager,
+};
+
+export const PROJECT_GRANTS: GrantKind<TeamProjectGrant> = {
+  resource: 'team access',
+  idPrefix: 'tprj',
+  records: teamProjectGrants,
+  requireReader: async (reads, principal, projectId) =>
+    (await requireProject(reads, principal, projectId, 'canReadTeams')).organization.id,
+  requireManager: async (reads, principal, projectId) =>
+    (await requireProject(reads, principal, projectId, 'canManageTeams')).organization.id,
+};
+
+const requireTeamOf = async (
+  reads: Reads,
+  teamId: string,
+  organizationId: string,
+): Promise<void> => {
+  const team = await teamRecords.find(reads, teamId);
+  if (team?.organizationId !== organizationId) {
+    refuseInvalid([{ pointer: '/data/relationships/team/data/id', text: 'Team not found' }]);
+  }
+};
+
+type Grant = { readonly id: string; readonly teamId: string };
+
+const storeGrant = <G extends Grant>(
+  tx: Transaction,
+  kind: GrantKind<G>,
+  grant: G,
+  targetId: string,
+): void => {
+  kind.records.write(tx, [grant.teamId, targetId], grant);
+  grantPlaces.write(tx, [grant.id], { teamId: grant.teamId, targetId });
+};
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` when the team has a grant there already */
+export const createGrant = <G extends Grant>(
+  { store }: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  place: { readonly teamId: string; readonly targetId: string },
+  build: (id: string) => G,
+): Promise<G> =>
+  store.transact(async (tx) => {
+    const { teamId, targetId } = place;
+    const organizationId = await kind.requireManager(tx, principal, targetId);
+    await requireTeamOf(tx, teamId, organizationId);
+    if ((await kind.records.find(tx, teamId, targetId)) !== undefined) {
+      refuseInvalid([
+        { pointer: '/data/relationships/team/data/id', text: 'Team has already been taken' },
+      ]);
+    }
+    const grant = build(newResourceId(kind.idPrefix));
+    storeGrant(tx, kind, grant, targetId);
+    return grant;
+  });
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireGrant = async <G extends Grant>(
+  reads: Reads,
+  principal: Principal,
+  kind: GrantKind<G>,
+  grantId: string,
+): Promise<{ readonly grant: G; readonly targetId: string }> => {
+  const place = await grantPlaces.find(reads, grantId);
+  const grant = place && (await kind.records.find(reads, place.teamId, place.targetId));
+  if (place === undefined || grant?.id !== grantId) throw notFound(kind.resource);
+  await kind.requireReader(reads, principal, place.targetId);
+  return { grant, targetId: place.targetId };
+};
+
+export const updateGrant = <G extends Grant>(
+  { store }: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  grantId: string,
+  change: (current: G) => G,
+): Promise<G> =>
+  store.transact(async (tx) => {
+    const { grant, targetId } = await requireGrant(tx, principal, kind, grantId);
+    await kind.requireManager(tx, principal, targetId);
+    const next = change(grant);
+    storeGrant(tx, kind, next, targetId);
+    return next;
+  });
+
+export const deleteGrant = <G extends Grant>(
+  { store }: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  grantId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { grant, targetId } = await requireGrant(tx, principal, kind, grantId);
+    await kind.requireManager(tx, principal, targetId);
+    kind.records.delete(tx, grant.teamId, targetId);
+    grantPlaces.delete(tx, grant.id);
+  });
+
+/** All grants on one target, by team name. */
+export const listGrants = async <G extends Grant>(
+  { store }: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  targetId: string,
+): Promise<readonly G[]> => {
+  const organizationId = await kind.requireReader(store, principal, targetId);
+  const grants: G[] = [];
+  for (const name of await teamNames.keys(store, [organizationId])) {
+    const team = await teamNames.find(store, organizationId, name);
+    const grant = team && (await kind.records.find(store, team.id, targetId));
+    if (grant !== undefined) grants.push(grant);
+  }
+  return grants;
+};

@@ -1,0 +1,198 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import {
+  findStanding,
+  notFound,
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../access/access-operations.ts';
+import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
+import { organizationRecords } from '../organizations/organization-records.ts';
+import { projectRecords } from '../projects/project-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
+import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { agentPoolNames, agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
+import { type AgentPool, isAgentPoolName, isOpenTo, type PoolUser } from './domain/agent-pool.ts';
+
+export type GivenAgentPool = Partial<
+  Pick<AgentPool, 'name' | 'organizationScoped' | 'allowedWorkspaceIds' | 'allowedProjectIds'>
+>;
+
+export interface AgentPoolAccessResult extends OrganizationAccessResult {
+  readonly pool: AgentPool;
+  /** Change it and make tokens for it. */
+  readonly canManage: boolean;
+}
+
+const mayManage = ({ standing }: OrganizationAccessResult): boolean =>
+  decideOrganizationPermissions(standing).canUpdateAgentPools;
+
+/** Every member sees the pools. @throws KeelsonError `workspace.not_found` */
+export const requireAgentPool = async (
+  reads: Reads,
+  principal: Principal,
+  poolId: string,
+  needs: 'canRead' | 'canManage' = 'canRead',
+): Promise<AgentPoolAccessResult> => {
+  const pool = await agentPoolRecords.find(reads, poolId);
+  const organization = pool && (await organizationRecords.find(reads, pool.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (pool === undefined || organization === undefined || standing === undefined) {
+    throw notFound('agent pool');
+  }
+  const canManage = mayManage({ organization, standing });
+  if (needs === 'canManage' && !canManage) throw notFound('agent pool');
+  return { organization, standing, pool, canManage };
+};
+
+const checkAllowed = async (reads: Reads, pool: AgentPool): Promise<readonly Violation[]> => {
+  const check = async (
+    name: string,
+    ids: readonly string[],
+    find: (id: string) => Promise<{ readonly organizationId: string } | undefined>,
+  ): Promise<readonly Violation[]> => {
+    const found = await Promise.all(ids.map(find));
+    return found.flatMap((target, at) =>
+      target?.organizationId === pool.organizationId
+        ? []
+        : [{ pointer: `/data/relationships/${name}/data/${at}/id`, text: 'not found' }],
+    );
+  };
+  const [workspaces, projects] = await Promise.all([
+    check('allowed-workspaces', pool.allowedWorkspaceIds, (id) => workspaceRecords.find(reads, id)),
+    check('allowed-projects', pool.allowedProjectIds, (id) => projectRecords.find(reads, id)),
+  ]);
+  return [...workspaces, ...projects];
+};
+
+const loadUser = async (
+  reads: Reads,
+  { organizationId }: AgentPool,
+  { kind }: Pick<PoolUser, 'kind'>,
+  id: string,
+): Promise<PoolUser | undefined> => {
+  if (kind !== 'workspace') return { kind, id, organizationId };
+  const workspace = await workspaceRecords.find(reads, id);
+  return workspace && { kind, id, organizationId, projectId: workspace.projectId };
+};
+
+/** Whoever names the pool keeps access to it. */
+const checkUsers = async (reads: Reads, pool: AgentPool): Promise<readonly Violation[]> => {
+  if (pool.organizationScoped) return [];
+  const violations: Violation[] = [];
+  for (const id of await agentPoolUsers.keys(reads, [pool.id])) {
+    const use = await agentPoolUsers.find(reads, pool.id, id);
+    const user = use && (await loadUser(reads, pool, use, id));
+    if (user !== undefined && !isOpenTo(pool, user)) {
+      violations.push(
+        attributeViolation('organization-scoped', `the agent pool is in use by ${user.kind} ${id}`),
+      );
+    }
+  }
+  return violations;
+};
+
+const requireName = async (reads: Reads, { name, organizationId }: AgentPool): Promise<void> => {
+  if (!isAgentPoolName(name)) refuseInvalid([attributeViolation('name', 'Name is invalid')]);
+  if ((await agentPoolNames.find(reads, organizationId, name)) !== undefined) {
+    refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
+  }
+};
+
+export const createAgentPool = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  given: GivenAgentPool & Pick<AgentPool, 'name'>,
+): Promise<AgentPoolAccessResult> =>
+  store.transact(async (tx) => {
+    const owner = await requireOrganization(tx, principal, organizationName);
+    if (!mayManage(owner)) throw notFound('organization');
+    const pool: AgentPool = {
+      organizationScoped: true,
+      allowedWorkspaceIds: [],
+      allowedProjectIds: [],
+      ...given,
+      id: newResourceId('apool'),
+      organizationId: owner.organization.id,
+      createdAtMs: clock.nowMs(),
+    };
+    await requireName(tx, pool);
+    refuseInvalid(await checkAllowed(tx, pool));
+    agentPoolRecords.write(tx, [pool.id], pool);
+    agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
+    return { ...owner, pool, canManage: true };
+  });
+
+export const updateAgentPool = (
+  { store }: ServiceContext,
+  principal: Principal,
+  poolId: string,
+  given: GivenAgentPool,
+): Promise<AgentPoolAccessResult> =>
+  store.transact(async (tx) => {
+    const access = await requireAgentPool(tx, principal, poolId, 'canManage');
+    const pool: AgentPool = { ...access.pool, ...given };
+    if (pool.name !== access.pool.name) {
+      await requireName(tx, pool);
+      agentPoolNames.delete(tx, pool.organizationId, access.pool.name);
+      agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
+    }
+    refuseInvalid([...(await checkAllowed(tx, pool)), ...(await checkUsers(tx, pool))]);
+    agentPoolRecords.write(tx, [pool.id], pool);
+    return { ...access, pool };
+  });
+
+/** Removes a pool with its tokens, whoever names it. */
+export const removeAgentPool = async (tx: Transaction, pool: AgentPool): Promise<void> => {
+  for (const id of await agentPoolUsers.keys(tx, [pool.id])) agentPoolUsers.delete(tx, pool.id, id);
+  await deleteTokensOf(tx, pool.id);
+  agentPoolRecords.delete(tx, pool.id);
+  agentPoolNames.delete(tx, pool.organizationId, pool.name);
+};
+
+/** Deletes a pool that nothing names. @throws KeelsonError `workspace.conflict` */
+export const deleteAgentPool = (
+  { store }: ServiceContext,
+  principal: Principal,
+  poolId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { pool } = await requireAgentPool(tx, principal, poolId, 'canManage');
+    const [user] = await agentPoolUsers.keys(tx, [pool.id], { limit: 1 });
+    if (user !== undefined) {
+      throw new KeelsonError('workspace.conflict', { text: `the agent pool is in use by ${user}` });
+    }
+    await removeAgentPool(tx, pool);
+  });
+
+/** Pools whose name holds `search`, by name. */
+export const listAgentPools = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  search = '',
+): Promise<readonly AgentPoolAccessResult[]> => {
+  const owner = await requireOrganization(store, principal, organizationName);
+  const names = await agentPoolNames.keys(store, [owner.organization.id]);
+  const matching = names.filter((name) => name.toLowerCase().includes(search.toLowerCase()));
+  const canManage = mayManage(owner);
+  const results: AgentPoolAccessResult[] = [];
+  for (const name of matching) {
+    const found = await agentPoolNames.find(store, owner.organization.id, name);
+    const pool = found && (await agentPoolRecords.find(store, found.id));
+    if (pool !== undefined) results.push({ ...owner, pool, canManage });
+  }
+  return results;
+};
+
+/** Workspaces that name the pool of their own. */
+export const loadPoolWorkspaceIds = async (
+  reads: Reads,
+  { id }: AgentPool,
+): Promise<readonly string[]> =>
+  (await agentPoolUsers.keys(reads, [id])).filter((user) => user.startsWith('ws-'));

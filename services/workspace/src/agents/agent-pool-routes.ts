@@ -1,0 +1,124 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import type { ServiceContext } from '../service-context.ts';
+import { toAgentPoolResource } from './agent-pool-document.ts';
+import {
+  type AgentPoolAccessResult,
+  createAgentPool,
+  deleteAgentPool,
+  type GivenAgentPool,
+  listAgentPools,
+  loadPoolWorkspaceIds,
+  requireAgentPool,
+  updateAgentPool,
+} from './agent-pool-operations.ts';
+
+const allowed = <T extends string>(type: T) =>
+  Type.Optional(
+    Type.Object({
+      data: Type.Array(
+        Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 64 }) }),
+        { maxItems: 1000 },
+      ),
+    }),
+  );
+
+const name = Type.String({ maxLength: 255 });
+const attributes = { 'organization-scoped': Type.Optional(Type.Boolean()) };
+const relationships = Type.Object({
+  'allowed-workspaces': allowed('workspaces'),
+  'allowed-projects': allowed('projects'),
+});
+const CREATE = resourceBody('agent-pools', Type.Object({ ...attributes, name }), relationships);
+const UPDATE = resourceBody(
+  'agent-pools',
+  Type.Object({ ...attributes, name: Type.Optional(name) }),
+  relationships,
+);
+
+const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
+  const { name: newName, 'organization-scoped': organizationScoped } = data.attributes;
+  const workspaces = data.relationships?.['allowed-workspaces']?.data;
+  const projects = data.relationships?.['allowed-projects']?.data;
+  return {
+    ...(newName === undefined ? {} : { name: newName }),
+    ...(organizationScoped === undefined ? {} : { organizationScoped }),
+    ...(workspaces && { allowedWorkspaceIds: [...new Set(workspaces.map(({ id }) => id))] }),
+    ...(projects && { allowedProjectIds: [...new Set(projects.map(({ id }) => id))] }),
+  };
+};
+
+const COLLECTION = '/organizations/:organization_name/agent-pools';
+const ONE = '/agent-pools/:agent_pool_id';
+
+export const agentPoolRoutes = (context: ServiceContext): Route[] => {
+  const { store } = context;
+  const toResource = async (access: AgentPoolAccessResult) =>
+    toAgentPoolResource(access, await loadPoolWorkspaceIds(store, access.pool));
+  const answer = async (access: AgentPoolAccessResult) => ({
+    document: { data: await toResource(access) },
+  });
+  return jsonApiRoutes('agent pools', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create an agent pool',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) =>
+        answer(
+          await createAgentPool(context, principal, params['organization_name'] ?? '', {
+            ...toGiven(body),
+            name: body.data.attributes.name,
+          }),
+        ),
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List agent pools',
+      handle: async ({ head, principal, params, query }) => {
+        const organizationName = params['organization_name'] ?? '';
+        const all = await listAgentPools(context, principal, organizationName, query.one('q'));
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = await Promise.all(all.slice(from, from + page.size).map(toResource));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an agent pool',
+      handle: async ({ principal, params }) =>
+        answer(await requireAgentPool(store, principal, params['agent_pool_id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update an agent pool',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) =>
+        answer(
+          await updateAgentPool(context, principal, params['agent_pool_id'] ?? '', toGiven(body)),
+        ),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an agent pool that nothing uses',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteAgentPool(context, principal, params['agent_pool_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

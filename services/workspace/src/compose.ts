@@ -1,0 +1,193 @@
+/** The composition root of the workspace service. */
+import { randomUUID } from 'node:crypto';
+import type { Bus } from '@keelson/bus';
+import type { Clock } from '@keelson/clock';
+import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
+import { createErrorRenderer } from '@keelson/jsonapi';
+import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import { startWorker, type Worker } from '@keelson/runtime';
+import type { Barrier, Projection, Store } from '@keelson/storage';
+import { notFound } from './access/access-operations.ts';
+import { teamProjectRoutes } from './access/team-project-routes.ts';
+import { teamWorkspaceRoutes } from './access/team-workspace-routes.ts';
+import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
+import { agentPoolRoutes } from './agents/agent-pool-routes.ts';
+import type { WorkspaceConfig } from './config.ts';
+import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
+import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
+import { lockRoutes } from './locking/lock-routes.ts';
+import { oauthClientRoutes } from './oauth/oauth-client-routes.ts';
+import { oauthTokenRoutes } from './oauth/oauth-token-routes.ts';
+import { organizationMembershipRoutes } from './organization-memberships/membership-routes.ts';
+import { organizationRoutes } from './organizations/organization-routes.ts';
+import { projectRoutes } from './projects/project-routes.ts';
+import { retentionRoutes } from './retention/retention-routes.ts';
+import { createIdentity } from './rpc/identity-rpc.ts';
+import { RUN_PROJECTIONS } from './runs/run-projections.ts';
+import { runRoutes } from './runs/run-routes.ts';
+import type { ServiceContext } from './service-context.ts';
+import { sshKeyRoutes } from './ssh-keys/ssh-key-routes.ts';
+import { consumerRoutes } from './state-consumers/consumer-routes.ts';
+import { outputRoutes } from './states/output-routes.ts';
+import { stateTransferRoutes } from './states/state-transfer-routes.ts';
+import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
+import { stateVersionRoutes } from './states/state-version-routes.ts';
+import { organizationTagRoutes } from './tags/organization-tag-routes.ts';
+import { tagRoutes } from './tags/tag-routes.ts';
+import { teamRoutes } from './teams/team-routes.ts';
+import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-operations.ts';
+import { tokenRoutes } from './tokens/token-routes.ts';
+import { userRoutes } from './users/user-routes.ts';
+import { variableRoutes } from './variables/variable-routes.ts';
+import { autoDestroy } from './workers/auto-destroy.ts';
+import { followCluster } from './workers/cluster-state.ts';
+import { stateUpkeep } from './workers/state-upkeep.ts';
+import { sortReleases } from './workspaces/domain/runtime-version.ts';
+import { createWorkspaceListing } from './workspaces/projected-workspace-listing.ts';
+import { LISTING_PROJECTIONS } from './workspaces/workspace-projections.ts';
+import { workspaceRoutes } from './workspaces/workspace-routes.ts';
+
+export { workspaceConfigSchema } from './config.ts';
+
+/** What the service's store is opened with. */
+export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
+  ...LISTING_PROJECTIONS,
+  ...STATE_VERSION_PROJECTIONS,
+  ...RUN_PROJECTIONS,
+];
+
+const VERSION = '0.1.0';
+
+export interface WorkspaceParts {
+  readonly config: WorkspaceConfig;
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly leases: LeaseStore;
+  /** For replication, which does not reach this service yet. */
+  readonly bus?: Bus;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly cluster: RpcService<typeof ClusterDefinition>;
+}
+
+export interface WorkspaceService {
+  readonly edge: EdgeService;
+  readonly identity: RpcService<typeof IdentityDefinition>;
+  /** What runs in the background while started, by name. */
+  readonly periodicWork: Readonly<Record<string, PeriodicWork>>;
+  /** Waits until the cluster is unsealed; see `first-token-operations.ts`. */
+  ensureAdminToken(): Promise<{ token: string }>;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Agents take runs and report on them; nothing else of the API is theirs. */
+const notForAgents = (route: Route): Route => ({
+  ...route,
+  handle: async (exchange) => {
+    if (exchange.head.principal?.kind === 'agent') throw notFound('resource');
+    return route.handle(exchange);
+  },
+});
+
+const routesForPeople = (context: ServiceContext): readonly Route[] => [
+  ...organizationRoutes(context),
+  ...projectRoutes(context),
+  ...workspaceRoutes(context),
+  ...lockRoutes(context),
+  ...tagRoutes(context),
+  ...organizationTagRoutes(context),
+  ...consumerRoutes(context),
+  ...teamRoutes(context),
+  ...organizationMembershipRoutes(context),
+  ...teamWorkspaceRoutes(context),
+  ...teamProjectRoutes(context),
+  ...sshKeyRoutes(context),
+  ...retentionRoutes(context),
+  ...stateVersionRoutes(context),
+  ...outputRoutes(context),
+  ...userRoutes(context),
+  ...tokenRoutes(context),
+  ...variableRoutes(context),
+  ...agentPoolRoutes(context),
+  ...oauthClientRoutes(context),
+  ...oauthTokenRoutes(context),
+  ...configurationVersionRoutes(context),
+  ...runRoutes(context),
+];
+
+/** Every route of the API; the table of callers in the tests is made from it. */
+export const workspaceServiceRoutes = (context: ServiceContext): readonly Route[] => [
+  ...routesForPeople(context).map(notForAgents),
+  ...stateTransferRoutes(context),
+  ...configurationTransferRoutes(context),
+  ...agentRunRoutes(context),
+];
+
+export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
+  const { config, store, barrier, leases, clock, cluster } = parts;
+  const logger = parts.logger.child({ service: 'workspace' });
+  const context: ServiceContext = {
+    store,
+    clock,
+    listing: createWorkspaceListing(store),
+    runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
+  };
+  const edge = createEdgeService({
+    service: 'workspace',
+    version: VERSION,
+    pathPrefix: '/api/v2',
+    routes: workspaceServiceRoutes(context),
+    renderError: createErrorRenderer((error, requestId) =>
+      logger.error({ err: error, request_id: requestId }, 'request failed'),
+    ),
+  });
+  const opened = Promise.withResolvers<void>();
+  const follower = {
+    store,
+    barrier,
+    cluster,
+    logger,
+    instanceId: randomUUID(),
+    version: VERSION,
+    onUnsealed: async () => {
+      const secret = config.workspaceBootstrapToken;
+      if (secret !== undefined) await adoptBootstrapToken(store, clock, secret);
+      opened.resolve();
+    },
+  };
+  const seal = { isSealed: () => barrier.isSealed };
+  const periodicWork = { ...stateUpkeep(context, seal), ...autoDestroy(context, seal) };
+  let workers: readonly Worker[] = [];
+  return {
+    edge,
+    identity: createIdentity(store, clock),
+    periodicWork,
+    ensureAdminToken: async () => {
+      await opened.promise;
+      return ensureAdminToken(store, clock);
+    },
+    start: () => {
+      if (workers.length > 0) return Promise.resolve();
+      const start = (name: string, run: (signal: AbortSignal) => Promise<void>) =>
+        startWorker(name, run, { logger, clock });
+      workers = [
+        start('cluster state', (signal) => followCluster(follower, signal)),
+        ...Object.entries(periodicWork).map(([name, work]) =>
+          start(name, (signal) =>
+            runPeriodically({ name: `workspace/${name}`, leases, clock }, work, signal),
+          ),
+        ),
+      ];
+      return Promise.resolve();
+    },
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      workers = [];
+    },
+  };
+};

@@ -1,0 +1,36 @@
+import { composeConfig } from '@keelson/config';
+import {
+  electingSettings,
+  enrolledSettings,
+  processSettings,
+  servingSettings,
+} from '@keelson/runtime';
+import { Type } from 'typebox';
+
+/** Settings of the workspace API that hold in every mode. */
+export const workspaceConfigSchema = Type.Object({
+  workspaceRuntimeVersions: Type.Array(Type.String(), {
+    default: ['1.13.5', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'],
+    description:
+      'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
+  }),
+  workspaceBootstrapToken: Type.Optional(
+    Type.String({
+      minLength: 32,
+      secret: true,
+      description:
+        'A token of the administrator who may create organizations and users, taken over once when a distributed deployment starts.',
+    }),
+  ),
+});
+
+export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>>;
+
+/** What the service in a process of its own is told besides. */
+export const workspaceProcessConfig = composeConfig(
+  workspaceConfigSchema,
+  servingSettings,
+  electingSettings,
+  enrolledSettings,
+  processSettings,
+);

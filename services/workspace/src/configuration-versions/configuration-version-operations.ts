@@ -1,0 +1,154 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import {
+  notFound,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import { queueUploadedRun } from '../runs/run-creation.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { adoptContent, releaseContent, storeContent } from '../states/state-content-operations.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import {
+  configurationVersionRecords,
+  listConfigurationVersionIds,
+  workspaceConfigurationVersions,
+} from './configuration-version-records.ts';
+import {
+  type ConfigurationVersion,
+  isGzip,
+  MAX_ARCHIVE_BYTES,
+} from './domain/configuration-version.ts';
+
+export type GivenConfigurationVersion = Pick<
+  ConfigurationVersion,
+  'autoQueueRuns' | 'speculative' | 'provisional'
+>;
+
+/** Announces an upload. */
+export const createConfigurationVersion = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: GivenConfigurationVersion,
+): Promise<ConfigurationVersion> =>
+  store.transact(async (tx) => {
+    await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
+    const createdAtMs = clock.nowMs();
+    const version: ConfigurationVersion = {
+      ...given,
+      id: newResourceId('cv'),
+      workspaceId,
+      status: 'pending',
+      statusTimesMs: {},
+      source: 'tfe-api',
+      archive: null,
+      createdById: principal.kind === 'user' ? principal.id : null,
+      createdAtMs,
+    };
+    configurationVersionRecords.write(tx, [version.id], version);
+    workspaceConfigurationVersions.write(tx, [workspaceId, version.id], { createdAtMs });
+    return version;
+  });
+
+const conflict = (text: string): KeelsonError => new KeelsonError('workspace.conflict', { text });
+
+/**
+ * Takes the archive of an announced version, once, and queues the run that it asks for. Called with a
+ * signed address, which stands for the caller.
+ * @throws KeelsonError `request.too_large`, `workspace.conflict`
+ */
+export const uploadConfiguration = async (
+  context: ServiceContext,
+  versionId: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> => {
+  const { store, clock } = context;
+  const announced = await configurationVersionRecords.find(store, versionId);
+  if (announced === undefined) throw notFound('configuration version');
+  if (announced.status !== 'pending') throw conflict('the configuration is uploaded already');
+  let sizeBytes = 0;
+  const content = await storeContent(context, pieces, (piece) => {
+    if (sizeBytes === 0 && piece.byteLength > 1 && !isGzip(piece)) {
+      throw new KeelsonError('request.invalid', { text: 'the configuration is not a tar.gz file' });
+    }
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > MAX_ARCHIVE_BYTES) {
+      throw new KeelsonError('request.too_large', { limitBytes: MAX_ARCHIVE_BYTES });
+    }
+  });
+  await store.transact(async (tx) => {
+    const version = await configurationVersionRecords.find(tx, versionId);
+    const workspace = version && (await workspaceRecords.find(tx, version.workspaceId));
+    if (version === undefined || workspace === undefined) throw notFound('configuration version');
+    if (version.status !== 'pending') throw conflict('the configuration is uploaded already');
+    const uploaded: ConfigurationVersion = {
+      ...version,
+      status: 'uploaded',
+      statusTimesMs: { uploaded: clock.nowMs() },
+      archive: await adoptContent(context, tx, content),
+    };
+    configurationVersionRecords.write(tx, [versionId], uploaded);
+    const isCurrent = !version.speculative && !version.provisional;
+    const next = isCurrent
+      ? { ...workspace, currentConfigurationVersionId: version.id }
+      : workspace;
+    workspaceRecords.write(tx, [workspace.id], next);
+    if (version.autoQueueRuns) await queueUploadedRun(tx, next, uploaded, clock.nowMs());
+  });
+};
+
+export interface ConfigurationVersionAccess extends WorkspaceAccessResult {
+  readonly version: ConfigurationVersion;
+}
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireConfigurationVersion = async (
+  reads: Reads,
+  principal: Principal,
+  versionId: string,
+  permission: 'canReadRun' | 'canQueueRun' | 'canUpdate' = 'canReadRun',
+): Promise<ConfigurationVersionAccess> => {
+  const version = await configurationVersionRecords.find(reads, versionId);
+  if (version === undefined) throw notFound('configuration version');
+  const address = { workspaceId: version.workspaceId };
+  return { ...(await requireWorkspace(reads, principal, address, permission)), version };
+};
+
+/** Gives up the files of a version that is not the workspace's current one. */
+export const archiveConfigurationVersion = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  versionId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { version, workspace } = await requireConfigurationVersion(
+      tx,
+      principal,
+      versionId,
+      'canUpdate',
+    );
+    if (version.status !== 'uploaded') throw conflict('only an uploaded configuration is archived');
+    if (workspace.currentConfigurationVersionId === version.id) {
+      throw conflict('the current configuration of a workspace is not archived');
+    }
+    await releaseContent(tx, version.archive);
+    configurationVersionRecords.write(tx, [version.id], {
+      ...version,
+      status: 'archived',
+      statusTimesMs: { ...version.statusTimesMs, archived: clock.nowMs() },
+      archive: null,
+    });
+  });
+
+/** Ids, newest first. */
+export const listConfigurationVersions = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+): Promise<readonly string[]> => {
+  await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
+  return listConfigurationVersionIds(store, workspaceId);
+};

@@ -1,0 +1,98 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import type { ServiceContext } from '../service-context.ts';
+import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
+import { toConfigurationVersionResource } from './configuration-version-document.ts';
+import {
+  archiveConfigurationVersion,
+  createConfigurationVersion,
+  listConfigurationVersions,
+  requireConfigurationVersion,
+} from './configuration-version-operations.ts';
+import { configurationVersionRecords } from './configuration-version-records.ts';
+
+const flag = Type.Optional(Type.Boolean());
+const CREATE = resourceBody(
+  'configuration-versions',
+  Type.Object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }),
+);
+
+const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
+const ONE = '/configuration-versions/:configuration_version_id';
+type Params = Readonly<Record<string, string>>;
+const idOf = (params: Params): string => params['configuration_version_id'] ?? '';
+
+export const configurationVersionRoutes = (context: ServiceContext): Route[] => {
+  const { store } = context;
+  return jsonApiRoutes('configuration versions', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Announce the upload of a configuration',
+      body: { schema: CREATE, optional: true },
+      success: 201,
+      handle: async ({ head, principal, params, body }) => {
+        const given = body?.data.attributes;
+        const version = await createConfigurationVersion(
+          context,
+          principal,
+          params['workspace_id'] ?? '',
+          {
+            autoQueueRuns: given?.['auto-queue-runs'] ?? true,
+            speculative: given?.speculative ?? false,
+            provisional: given?.provisional ?? false,
+          },
+        );
+        const sign = await loadUrlSigner(context, head.baseUrl);
+        const uploadUrl = sign('PUT', `/uploads/configuration-versions/${version.id}`);
+        return { document: { data: toConfigurationVersionResource(version, uploadUrl) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List the configuration versions of a workspace',
+      handle: async ({ head, principal, params, query }) => {
+        const workspaceId = params['workspace_id'] ?? '';
+        const ids = await listConfigurationVersions(context, principal, workspaceId);
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const found = await Promise.all(
+          ids
+            .slice(from, from + page.size)
+            .map((id) => configurationVersionRecords.find(store, id)),
+        );
+        const data = found
+          .filter((version) => version !== undefined)
+          .map((version) => toConfigurationVersionResource(version, null));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: ids.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a configuration version',
+      handle: async ({ principal, params }) => {
+        const { version } = await requireConfigurationVersion(store, principal, idOf(params));
+        return { document: { data: toConfigurationVersionResource(version, null) } };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/actions/archive`,
+      summary: 'Give up the files of a configuration version',
+      success: 202,
+      handle: async ({ principal, params }) => {
+        await archiveConfigurationVersion(context, principal, idOf(params));
+        return undefined;
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,66 @@
+/** The workspace service as a process of its own: gRPC for the gateway, PostgreSQL for its records. */
+import { systemClock } from '@keelson/clock';
+import type { Config } from '@keelson/config';
+import { createEdgeServer } from '@keelson/edge/stream';
+import { RedisLeaseStore } from '@keelson/locks/redis';
+import type { Logger } from '@keelson/logging';
+import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
+import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { createRpcClient, createRpcServer, enrolIdentityFromFiles } from '@keelson/rpc';
+import { runConfiguredProcess } from '@keelson/runtime';
+import { createBarrier } from '@keelson/storage';
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
+import { workspaceProcessConfig } from './config.ts';
+
+const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logger) => {
+  const clock = systemClock;
+  const report = (error: unknown, method?: string) =>
+    logger.error({ err: error, method }, 'failed');
+  const kept = await enrolIdentityFromFiles({
+    ...config,
+    service: 'workspace',
+    clock,
+    report,
+  });
+  const tls = kept.identity;
+  const barrier = createBarrier();
+  const store = await openPostgresStore({
+    connectionString: config.databaseUrl,
+    barrier,
+    clock,
+    projections: WORKSPACE_PROJECTIONS,
+  });
+  const cluster = createRpcClient(ClusterDefinition, {
+    address: config.sysAddresses,
+    service: 'sys',
+    tls,
+  });
+  const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
+  const service = composeWorkspace({ config, store, barrier, leases, clock, logger, cluster });
+  await service.start();
+  const calls = [[IdentityDefinition, service.identity]] as const;
+  const server = await createRpcServer({
+    address: config.rpcAddress,
+    tls,
+    services: [createEdgeServer(service.edge, calls, { report, clock })],
+  });
+  logger.info({ port: server.port }, 'serving');
+  return {
+    stop: async () => {
+      await server.stop();
+      await service.stop();
+      await leases.close();
+      cluster.close();
+      kept.stop();
+      await store.close();
+    },
+  };
+};
+
+await runConfiguredProcess({
+  name: 'keelson-workspace',
+  schema: workspaceProcessConfig,
+  environment: process.env,
+  start,
+});

@@ -1,0 +1,54 @@
+/** A connection to a hosting service of version control, and the token it is used with. */
+export const SERVICE_PROVIDERS = {
+  ado_server: 'Azure DevOps Server',
+  ado_services: 'Azure DevOps Services',
+  bitbucket_data_center: 'Bitbucket Data Center',
+  bitbucket_hosted: 'Bitbucket Cloud',
+  bitbucket_server: 'Bitbucket Server',
+  github: 'GitHub',
+  github_enterprise: 'GitHub Enterprise',
+  gitlab_community_edition: 'GitLab Community Edition',
+  gitlab_enterprise_edition: 'GitLab Enterprise Edition',
+  gitlab_hosted: 'GitLab.com',
+} as const;
+
+export type ServiceProvider = keyof typeof SERVICE_PROVIDERS;
+
+export interface OAuthClient {
+  /** `oc-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string | null;
+  readonly serviceProvider: ServiceProvider;
+  readonly httpUrl: string;
+  readonly apiUrl: string;
+  /** Identifies the client to the provider. */
+  readonly key: string | null;
+  /** Written, never shown. */
+  readonly secret: string | null;
+  readonly rsaPublicKey: string | null;
+  readonly privateKey: string | null;
+  readonly tokenId: string;
+  readonly createdAtMs: number;
+}
+
+export interface OAuthToken {
+  /** `ot-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly clientId: string;
+  /** Written, never shown. */
+  readonly token: string;
+  readonly sshKeyId: string | null;
+  readonly createdAtMs: number;
+}
+
+/** Absolute, http or https, and without credentials in it. */
+export const isProviderUrl = (text: string): boolean => {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
+};
+
+export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
+  name ?? SERVICE_PROVIDERS[serviceProvider];

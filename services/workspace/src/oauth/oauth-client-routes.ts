@@ -1,0 +1,112 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import type { ServiceContext } from '../service-context.ts';
+import { toCamelKeys } from '../validation/attribute-names.ts';
+import { SERVICE_PROVIDERS, type ServiceProvider } from './domain/oauth-client.ts';
+import { toOAuthClientResource } from './oauth-document.ts';
+import {
+  createOAuthClient,
+  deleteOAuthClient,
+  listOAuthClients,
+  requireOAuthClient,
+  updateOAuthClient,
+} from './oauth-operations.ts';
+
+const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
+const url = Type.String({ maxLength: 2048 });
+const changeable = {
+  name: text(255),
+  key: text(1024),
+  secret: text(16_384),
+  'rsa-public-key': text(16_384),
+};
+const providers = Object.keys(SERVICE_PROVIDERS) as ServiceProvider[];
+
+const CREATE = resourceBody(
+  'oauth-clients',
+  Type.Object({
+    ...changeable,
+    'service-provider': Type.Union(providers.map((name) => Type.Literal(name))),
+    'http-url': url,
+    'api-url': url,
+    'private-key': text(16_384),
+    'oauth-token-string': Type.String({ minLength: 1, maxLength: 16_384 }),
+  }),
+);
+const UPDATE = resourceBody('oauth-clients', Type.Object(changeable));
+
+const COLLECTION = '/organizations/:organization_name/oauth-clients';
+const ONE = '/oauth-clients/:oauth_client_id';
+
+export const oauthClientRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('OAuth clients', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create an OAuth client with its token',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const absent = { name: null, key: null, secret: null, rsaPublicKey: null };
+        const access = await createOAuthClient(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          { ...absent, privateKey: null, ...toCamelKeys(body.data.attributes) },
+        );
+        return { document: { data: toOAuthClientResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List OAuth clients',
+      handle: async ({ head, principal, params, query }) => {
+        const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = all.slice(from, from + page.size).map(toOAuthClientResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an OAuth client, without its secrets',
+      handle: async ({ principal, params }) => {
+        const id = params['oauth_client_id'] ?? '';
+        const access = await requireOAuthClient(context.store, principal, id);
+        return { document: { data: toOAuthClientResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update an OAuth client',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) => {
+        const change = toCamelKeys(body.data.attributes);
+        const id = params['oauth_client_id'] ?? '';
+        const access = await updateOAuthClient(context, principal, id, change);
+        return { document: { data: toOAuthClientResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an OAuth client with its token',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteOAuthClient(context, principal, params['oauth_client_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);

@@ -1,0 +1,120 @@
+import type { Route } from '@keelson/edge';
+import {
+  API_PREFIX,
+  endpoint,
+  jsonApiRoutes,
+  parsePage,
+  type Resource,
+  resourceBody,
+  toMany,
+  toOne,
+  toPaginatedDocument,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import type { ServiceContext } from '../service-context.ts';
+import {
+  deleteMembership,
+  inviteMember,
+  listMemberships,
+  listOwnMemberships,
+  type MembershipView,
+  requireMembership,
+} from './membership-list-operations.ts';
+
+const INVITE = resourceBody(
+  'organization-memberships',
+  Type.Object({ email: Type.String({ maxLength: 255 }) }),
+  Type.Object({
+    teams: Type.Object({
+      data: Type.Array(
+        Type.Object({ type: Type.Literal('teams'), id: Type.String({ maxLength: 64 }) }),
+        { minItems: 1, maxItems: 100 },
+      ),
+    }),
+  }),
+);
+
+const toResource = ({ membership, organization, user }: MembershipView): Resource => ({
+  id: membership.id,
+  type: 'organization-memberships',
+  attributes: {
+    status: 'active',
+    email: user.email,
+    'created-at': toTimestamp(membership.createdAtMs),
+  },
+  relationships: {
+    organization: toOne('organizations', organization.name),
+    user: toOne('users', user.id),
+    teams: toMany('teams', membership.teamIds),
+  },
+  links: { self: `${API_PREFIX}/organization-memberships/${membership.id}` },
+});
+
+const COLLECTION = '/organizations/:organization_name/organization-memberships';
+const ONE = '/organization-memberships/:membership_id';
+
+export const organizationMembershipRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('organization memberships', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Make a user a member, on the teams named',
+      body: { schema: INVITE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const { attributes, relationships } = body.data;
+        const view = await inviteMember(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          attributes.email,
+          relationships?.teams.data.map(({ id }) => id) ?? [],
+        );
+        return { document: { data: toResource(view) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List the members of an organization',
+      handle: async ({ head, principal, params, query }) => {
+        const all = await listMemberships(context, principal, params['organization_name'] ?? '', {
+          search: query.one('q'),
+          emails: query.list('filter', 'email'),
+        });
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = all.slice(from, from + page.size).map(toResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organization-memberships',
+      summary: "List the caller's own memberships",
+      handle: async ({ principal }) => ({
+        document: { data: (await listOwnMemberships(context, principal)).map(toResource) },
+      }),
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a membership',
+      handle: async ({ principal, params }) => {
+        const id = params['membership_id'] ?? '';
+        const view = await requireMembership(context.store, principal, id, 'canRead');
+        return { document: { data: toResource(view) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Remove a member from the organization',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteMembership(context, principal, params['membership_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);

@@ -1,0 +1,78 @@
+import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import type { OrganizationAccessResult } from '../access/access-operations.ts';
+import { toKebabKeys } from '../validation/attribute-names.ts';
+import { decideOrganizationPermissions } from './domain/organization-permissions.ts';
+
+export const toOrganizationResource = ({
+  organization,
+  standing,
+}: OrganizationAccessResult): Resource => {
+  const self = `${API_PREFIX}/organizations/${organization.name}`;
+  const { mode, agentPoolId } = organization.defaultExecution;
+  return {
+    id: organization.name,
+    type: 'organizations',
+    attributes: {
+      ...toKebabKeys(organization.settings),
+      name: organization.name,
+      'external-id': organization.id,
+      'created-at': toTimestamp(organization.createdAtMs),
+      'default-execution-mode': mode,
+      'fair-run-queuing-enabled': true,
+      'saml-enabled': false,
+      'two-factor-conformant': true,
+      permissions: toKebabKeys(decideOrganizationPermissions(standing)),
+    },
+    relationships: {
+      'default-agent-pool': toOne('agent-pools', agentPoolId),
+      'default-project': toOne(
+        'projects',
+        organization.defaultProjectId,
+        `${API_PREFIX}/projects/${organization.defaultProjectId}`,
+      ),
+      'entitlement-set': toOne('entitlement-sets', organization.id, `${self}/entitlement-set`),
+      'authentication-token': { links: { related: `${self}/authentication-token` } },
+    },
+    links: { self },
+  };
+};
+
+/**
+ * What the edition offers. `operations` is false as long as agents store no states: clients then run
+ * everything where they are, and nothing waits for a worker that does not exist (ruling 10).
+ */
+export const toEntitlementSetResource = ({ organization }: OrganizationAccessResult): Resource => ({
+  id: organization.id,
+  type: 'entitlement-sets',
+  attributes: {
+    agents: true,
+    'audit-logging': true,
+    'configuration-designer': false,
+    'cost-estimation': false,
+    'global-run-tasks': false,
+    'module-tests-generation': false,
+    operations: false,
+    'policy-enforcement': false,
+    'policy-limit': null,
+    'policy-mandatory-enforcement-limit': null,
+    'policy-set-limit': null,
+    'private-module-registry': false,
+    'private-policy-agents': false,
+    'private-run-tasks': false,
+    'private-vcs': false,
+    'run-task-limit': null,
+    'run-task-mandatory-enforcement-limit': null,
+    'run-task-workspace-limit': null,
+    'run-tasks': false,
+    'self-serve-billing': false,
+    sentinel: false,
+    sso: false,
+    'state-storage': true,
+    teams: true,
+    'usage-reporting': false,
+    'user-limit': null,
+    'vcs-integrations': false,
+    'versioned-policy-set-limit': null,
+  },
+  links: { self: `${API_PREFIX}/organizations/${organization.name}/entitlement-set` },
+});

@@ -1,0 +1,185 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  resourceBody,
+  resourceListBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
+import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
+import { toOwnProjectResource } from './project-document.ts';
+import {
+  createProject,
+  deleteProject,
+  type GivenProject,
+  listProjectIds,
+  updateProject,
+} from './project-operations.ts';
+
+const attributes = {
+  description: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+  'auto-destroy-activity-duration': Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+  'default-execution-mode': Type.Optional(
+    nullable(Type.Union(EXECUTION_MODES.map((mode) => Type.Literal(mode)))),
+  ),
+  'default-agent-pool-id': Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+  'setting-overwrites': Type.Optional(
+    nullable(
+      Type.Object({
+        'default-execution-mode': Type.Optional(nullable(Type.Boolean())),
+        'default-agent-pool': Type.Optional(nullable(Type.Boolean())),
+      }),
+    ),
+  ),
+};
+
+const relationships = Type.Object({
+  'tag-bindings': Type.Optional(
+    Type.Object({
+      data: Type.Array(
+        Type.Object({
+          attributes: Type.Object({
+            key: Type.String({ maxLength: 128 }),
+            value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+          }),
+        }),
+        { maxItems: 100 },
+      ),
+    }),
+  ),
+});
+
+const name = Type.String({ maxLength: 255 });
+const CREATE = resourceBody('projects', Type.Object({ ...attributes, name }), relationships);
+const UPDATE = resourceBody(
+  'projects',
+  Type.Object({ ...attributes, name: Type.Optional(name) }),
+  relationships,
+);
+
+const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
+  const given = data.attributes;
+  const overwrites = given['setting-overwrites'];
+  return {
+    name: given.name,
+    description: given.description ?? undefined,
+    autoDestroyActivityDuration: given['auto-destroy-activity-duration'],
+    execution: {
+      mode: given['default-execution-mode'],
+      agentPoolId: given['default-agent-pool-id'],
+      overwrites: overwrites && {
+        executionMode: overwrites['default-execution-mode'],
+        agentPool: overwrites['default-agent-pool'],
+      },
+    },
+    tagBindings: data.relationships?.['tag-bindings']?.data.map((item) => item.attributes),
+  };
+};
+
+const MOVED = resourceListBody(
+  Type.Object({ type: Type.Literal('workspaces'), id: Type.String({ maxLength: 64 }) }),
+  100,
+);
+
+const ONE = '/projects/:project_id';
+const COLLECTION = '/organizations/:organization_name/projects';
+
+export const projectRoutes = (context: ServiceContext): Route[] => {
+  const toResource = async (access: ProjectAccessResult) =>
+    toOwnProjectResource(
+      access,
+      access.permissions,
+      await context.listing.countInProject(access.project.id),
+    );
+  return jsonApiRoutes('projects', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create a project',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const access = await createProject(context, principal, params['organization_name'] ?? '', {
+          ...fromProjectDocument(body),
+          name: body.data.attributes.name,
+        });
+        return { document: { data: await toResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List projects',
+      handle: async ({ head, principal, params, query }) => {
+        const names = query.list('filter', 'names');
+        const ids = await listProjectIds(
+          context.store,
+          principal,
+          params['organization_name'] ?? '',
+          {
+            names: names.length === 0 ? undefined : names,
+            search: query.one('q'),
+            isDescending: query.one('sort') === '-name',
+          },
+        );
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = await Promise.all(
+          ids
+            .slice(from, from + page.size)
+            .map(async (id) => toResource(await requireProject(context.store, principal, id))),
+        );
+        return { document: toPaginatedDocument(head, { data, page, totalCount: ids.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a project',
+      handle: async ({ principal, params }) => {
+        const id = params['project_id'] ?? '';
+        const access = await requireProject(context.store, principal, id);
+        return { document: { data: await toResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update a project',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) => {
+        const id = params['project_id'] ?? '';
+        const access = await updateProject(context, principal, id, fromProjectDocument(body));
+        return { document: { data: await toResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete a project without workspaces',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteProject(context, principal, params['project_id'] ?? '');
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/relationships/workspaces`,
+      summary: 'Move workspaces into a project',
+      body: { schema: MOVED },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const ids = body.data.map(({ id }) => id);
+        await moveWorkspaces(context, principal, params['project_id'] ?? '', ids);
+        return undefined;
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,76 @@
+/** What a workspace remembers of its runs: the current one, and how the last finished ones went. */
+import { isFinal, type Run, type RunStatus } from './run.ts';
+
+/** How many finished runs count. */
+export const PERFORMANCE_WINDOW = 30;
+
+interface RunOutcome {
+  readonly hasFailed: boolean;
+  /** null: the run got no end of this phase. */
+  readonly planMs: number | null;
+  readonly applyMs: number | null;
+}
+
+export interface WorkspaceRuns {
+  readonly current: {
+    readonly id: string;
+    readonly status: RunStatus;
+    readonly createdAtMs: number;
+    readonly configurationVersionId: string;
+  } | null;
+  /** Applied and errored ones, oldest first, at most `PERFORMANCE_WINDOW`. */
+  readonly finished: readonly RunOutcome[];
+}
+
+export const NO_RUNS: WorkspaceRuns = { current: null, finished: [] };
+
+const between = (fromMs: number | undefined, untilMs: number | undefined): number | null =>
+  fromMs === undefined || untilMs === undefined ? null : untilMs - fromMs;
+
+const toOutcome = (run: Run): RunOutcome => {
+  const { planning, planned, planned_and_saved, confirmed, applying, applied, errored } =
+    run.statusTimesMs;
+  return {
+    hasFailed: run.status === 'errored',
+    planMs: between(planning, planned ?? planned_and_saved ?? confirmed ?? errored),
+    applyMs: between(applying, applied ?? errored),
+  };
+};
+
+/** After a change of a run. A pending run becomes the current one when the one before has ended. */
+export const decideRuns = (runs: WorkspaceRuns, run: Run): WorkspaceRuns => {
+  if (run.planOnly) return runs;
+  const { current, finished } = runs;
+  const takesOver =
+    current === null ||
+    current.id === run.id ||
+    isFinal(current.status) ||
+    (run.status !== 'pending' && !isFinal(run.status));
+  const { id, status, createdAtMs, configurationVersionId } = run;
+  const counts = status === 'applied' || status === 'errored';
+  return {
+    current: takesOver ? { id, status, createdAtMs, configurationVersionId } : current,
+    finished: counts ? [...finished, toOutcome(run)].slice(-PERFORMANCE_WINDOW) : finished,
+  };
+};
+
+const mean = (durations: readonly (number | null)[]): number => {
+  const known = durations.filter((duration) => duration !== null);
+  return known.length === 0
+    ? 0
+    : Math.round(known.reduce((sum, duration) => sum + duration, 0) / known.length);
+};
+
+export interface Performance {
+  readonly planDurationAverageMs: number;
+  readonly applyDurationAverageMs: number;
+  readonly failures: number;
+  readonly count: number;
+}
+
+export const toPerformance = ({ finished }: WorkspaceRuns): Performance => ({
+  planDurationAverageMs: mean(finished.map(({ planMs }) => planMs)),
+  applyDurationAverageMs: mean(finished.map(({ applyMs }) => applyMs)),
+  failures: finished.filter(({ hasFailed }) => hasFailed).length,
+  count: finished.length,
+});

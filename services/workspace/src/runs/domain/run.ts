@@ -1,0 +1,188 @@
+/**
+ * A run: one plan of a workspace's configuration and, when it is confirmed, its apply. An agent takes
+ * each of the two phases and reports how it ended; people confirm, discard and cancel in between.
+ */
+export const RUN_STATUSES = [
+  'pending',
+  'planning',
+  'planned',
+  'planned_and_saved',
+  'planned_and_finished',
+  'confirmed',
+  'applying',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
+
+const FINAL: ReadonlySet<RunStatus> = new Set([
+  'planned_and_finished',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+]);
+export const isFinal = (status: RunStatus): boolean => FINAL.has(status);
+
+export const isDiscardable = (status: RunStatus): boolean =>
+  status === 'pending' || status === 'planned' || status === 'planned_and_saved';
+
+export const isConfirmable = (status: RunStatus): boolean =>
+  status === 'planned' || status === 'planned_and_saved';
+
+const isExecuting = (status: RunStatus): boolean => status === 'planning' || status === 'applying';
+
+/** Time between the wish to cancel and the right to give up on the agent. */
+const FORCE_CANCEL_AFTER_MS = 60_000;
+
+/** What a phase changes, as the tool counts it. */
+export interface ChangeCounts {
+  readonly additions: number;
+  readonly changes: number;
+  readonly destructions: number;
+  readonly imports: number;
+}
+
+export interface Run {
+  /** `run-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly configurationVersionId: string;
+  readonly status: RunStatus;
+  readonly statusTimesMs: { readonly [S in RunStatus]?: number };
+  readonly message: string;
+  readonly source: string;
+  readonly isDestroy: boolean;
+  readonly refresh: boolean;
+  readonly refreshOnly: boolean;
+  readonly autoApply: boolean;
+  readonly planOnly: boolean;
+  readonly savePlan: boolean;
+  readonly allowEmptyApply: boolean;
+  readonly targetAddrs: readonly string[];
+  readonly replaceAddrs: readonly string[];
+  readonly variables: readonly { readonly key: string; readonly value: string }[];
+  readonly terraformVersion: string;
+  /** null until it is planned. */
+  readonly planned: (ChangeCounts & { readonly hasChanges: boolean }) | null;
+  readonly applied: ChangeCounts | null;
+  readonly cancelRequestedAtMs: number | null;
+  /** The pool whose agent has it, or had it last. */
+  readonly agentPoolId: string | null;
+  /** `user-…`, null for a team or the service itself. */
+  readonly createdById: string | null;
+  readonly createdAtMs: number;
+}
+
+/** What happens to a run; undefined where it may not happen in this status. */
+export type RunEvent =
+  | { readonly kind: 'start_plan' }
+  | {
+      readonly kind: 'plan_finished';
+      readonly counts: ChangeCounts;
+      readonly hasChanges: boolean;
+    }
+  | { readonly kind: 'confirm' }
+  | { readonly kind: 'start_apply' }
+  | { readonly kind: 'apply_finished'; readonly counts: ChangeCounts }
+  | { readonly kind: 'fail' }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'canceled' }
+  | { readonly kind: 'force_cancel' }
+  | { readonly kind: 'discard' };
+
+const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
+  if (run.planOnly || (!hasChanges && !run.allowEmptyApply)) return 'planned_and_finished';
+  if (run.savePlan) return 'planned_and_saved';
+  return run.autoApply ? 'confirmed' : 'planned';
+};
+
+/** When an agent that was asked to stop may be given up; undefined: it was not asked. */
+export const forceCancelAvailableAtMs = (run: Run): number | undefined =>
+  run.cancelRequestedAtMs === null || !isExecuting(run.status)
+    ? undefined
+    : run.cancelRequestedAtMs + FORCE_CANCEL_AFTER_MS;
+
+export const isCancelable = (run: Run): boolean =>
+  run.status === 'pending' ||
+  run.status === 'confirmed' ||
+  (isExecuting(run.status) && run.cancelRequestedAtMs === null);
+
+const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | undefined => {
+  const { status } = run;
+  const when = (holds: boolean, next: RunStatus) => (holds ? next : undefined);
+  switch (event.kind) {
+    case 'start_plan':
+      return when(status === 'pending', 'planning');
+    case 'plan_finished':
+      return when(status === 'planning', statusAfterPlan(run, event.hasChanges));
+    case 'confirm':
+      return when(isConfirmable(status), 'confirmed');
+    case 'start_apply':
+      return when(status === 'confirmed', 'applying');
+    case 'apply_finished':
+      return when(status === 'applying', 'applied');
+    case 'fail':
+      return when(isExecuting(status), 'errored');
+    case 'cancel':
+      // An agent at work is asked to stop, and reports when it has.
+      return when(isCancelable(run), isExecuting(status) ? status : 'canceled');
+    case 'canceled':
+      return when(isExecuting(status) && run.cancelRequestedAtMs !== null, 'canceled');
+    case 'force_cancel': {
+      const availableAtMs = forceCancelAvailableAtMs(run);
+      return when(availableAtMs !== undefined && availableAtMs <= nowMs, 'force_canceled');
+    }
+    case 'discard':
+      return when(isDiscardable(status), 'discarded');
+  }
+};
+
+/** The run after an event, or undefined where the event may not happen. */
+export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefined => {
+  const status = decideStatus(run, event, nowMs);
+  if (status === undefined) return undefined;
+  return {
+    ...run,
+    status,
+    statusTimesMs:
+      status === run.status ? run.statusTimesMs : { ...run.statusTimesMs, [status]: nowMs },
+    planned:
+      event.kind === 'plan_finished'
+        ? { ...event.counts, hasChanges: event.hasChanges }
+        : run.planned,
+    applied: event.kind === 'apply_finished' ? event.counts : run.applied,
+    cancelRequestedAtMs: event.kind === 'cancel' ? nowMs : run.cancelRequestedAtMs,
+  };
+};
+
+/** Plans that can never be applied, and saved ones until they are confirmed, leave the lock alone. */
+export const needsLock = (run: Run): boolean =>
+  !run.planOnly && (!run.savePlan || run.status === 'confirmed' || run.status === 'applying');
+
+type RunOperation =
+  | 'plan_only'
+  | 'plan_and_apply'
+  | 'save_plan'
+  | 'refresh_only'
+  | 'destroy'
+  | 'empty_apply';
+
+export const toOperation = (run: Run): RunOperation => {
+  if (run.planOnly) return 'plan_only';
+  if (run.savePlan) return 'save_plan';
+  if (run.refreshOnly) return 'refresh_only';
+  if (run.isDestroy) return 'destroy';
+  return run.allowEmptyApply ? 'empty_apply' : 'plan_and_apply';
+};
+
+export const STATUS_GROUPS: Readonly<Record<string, (status: RunStatus) => boolean>> = {
+  non_final: (status) => !isFinal(status),
+  final: isFinal,
+  discardable: isDiscardable,
+};

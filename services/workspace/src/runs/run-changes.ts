@@ -1,0 +1,72 @@
+/** Writing a run with what it means for its workspace: the lock, the current run, the performance. */
+import { KeelsonError } from '@keelson/errors';
+import type { Transaction } from '@keelson/storage';
+import { notFound } from '../access/access-operations.ts';
+import { isHeldBy, type Lock } from '../locking/domain/lock.ts';
+import { withPromotedState } from '../states/state-version-operations.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { isFinal, needsLock, nextRun, type Run, type RunEvent } from './domain/run.ts';
+import { decideRuns } from './domain/run-performance.ts';
+import { openRuns, runRecords, workspaceRuns } from './run-records.ts';
+
+const holds = (lock: Lock | null, run: Run): boolean =>
+  lock !== null && isHeldBy(lock, { kind: 'run', id: run.id });
+
+const withoutLock = (workspace: Workspace, run: Run): Workspace =>
+  holds(workspace.lock, run) ? { ...workspace, lock: null } : workspace;
+
+/** Writes a run and its workspace; a run that has ended gives the lock back. */
+export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
+  const hasEnded = isFinal(run.status);
+  const released = hasEnded ? withoutLock(workspace, run) : workspace;
+  const next = released === workspace ? workspace : await withPromotedState(tx, released);
+  workspaceRecords.write(tx, [workspace.id], { ...next, runs: decideRuns(workspace.runs, run) });
+  runRecords.write(tx, [run.id], run);
+  workspaceRuns.write(tx, [workspace.id, run.id], {});
+  if (hasEnded) openRuns.delete(tx, workspace.id, run.id);
+  else openRuns.write(tx, [workspace.id, run.id], { createdAtMs: run.createdAtMs });
+  return run;
+};
+
+const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
+  new KeelsonError('workspace.conflict', {
+    text: `transition not allowed: ${event.kind.replaceAll('_', ' ')} of a run that is ${run.status}`,
+  });
+
+/** @throws KeelsonError `workspace.conflict` where the run's status does not allow it */
+export const changeRun = async (
+  tx: Transaction,
+  runId: string,
+  event: RunEvent,
+  nowMs: number,
+): Promise<Run> => {
+  const run = await runRecords.find(tx, runId);
+  const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
+  if (run === undefined || workspace === undefined) throw notFound('run');
+  const next = nextRun(run, event, nowMs);
+  if (next === undefined) throw statusConflict(run, event);
+  return storeRun(tx, workspace, next);
+};
+
+/** Gives a phase to an agent of the pool; undefined when another holds the lock that it needs. */
+export const startPhase = async (
+  tx: Transaction,
+  run: Run,
+  agentPoolId: string,
+  nowMs: number,
+): Promise<Run | undefined> => {
+  const workspace = await workspaceRecords.find(tx, run.workspaceId);
+  const event: RunEvent = { kind: run.status === 'pending' ? 'start_plan' : 'start_apply' };
+  const started = nextRun(run, event, nowMs);
+  if (workspace === undefined || started === undefined) return undefined;
+  const next = { ...started, agentPoolId };
+  if (!needsLock(next)) return storeRun(tx, workspace, next);
+  if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
+  const lock: Lock = workspace.lock ?? {
+    holder: { kind: 'run', id: run.id, name: run.id },
+    reason: run.message,
+    lockedAtMs: nowMs,
+  };
+  return storeRun(tx, { ...workspace, lock }, next);
+};

@@ -1,0 +1,83 @@
+/** New runs: asked for by a caller, by an uploaded configuration, or by the service itself. */
+import { newResourceId } from '@keelson/jsonapi';
+import type { Transaction } from '@keelson/storage';
+import type { ConfigurationVersion } from '../configuration-versions/domain/configuration-version.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import type { Run } from './domain/run.ts';
+import { storeRun } from './run-changes.ts';
+
+/** What a request says of a run; the rest follows from its workspace. */
+export type GivenRun = Partial<
+  Pick<
+    Run,
+    | 'message'
+    | 'isDestroy'
+    | 'refresh'
+    | 'refreshOnly'
+    | 'autoApply'
+    | 'planOnly'
+    | 'savePlan'
+    | 'allowEmptyApply'
+    | 'targetAddrs'
+    | 'replaceAddrs'
+    | 'variables'
+    | 'terraformVersion'
+  >
+>;
+
+export interface RunOrigin {
+  readonly source: string;
+  readonly createdById: string | null;
+  readonly nowMs: number;
+}
+
+export const queueRun = (
+  tx: Transaction,
+  workspace: Workspace,
+  version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
+  given: GivenRun,
+  { source, createdById, nowMs }: RunOrigin,
+): Promise<Run> =>
+  storeRun(tx, workspace, {
+    message: 'Triggered via API',
+    isDestroy: false,
+    refresh: true,
+    refreshOnly: false,
+    autoApply: workspace.settings.autoApply,
+    savePlan: false,
+    allowEmptyApply: false,
+    targetAddrs: [],
+    replaceAddrs: [],
+    variables: [],
+    terraformVersion: workspace.settings.runtimeVersion,
+    ...given,
+    planOnly: version.speculative || (given.planOnly ?? false),
+    id: newResourceId('run'),
+    organizationId: workspace.organizationId,
+    workspaceId: workspace.id,
+    configurationVersionId: version.id,
+    status: 'pending',
+    statusTimesMs: { pending: nowMs },
+    source,
+    planned: null,
+    applied: null,
+    cancelRequestedAtMs: null,
+    agentPoolId: null,
+    createdById,
+    createdAtMs: nowMs,
+  });
+
+/** The run that an upload asks for. */
+export const queueUploadedRun = (
+  tx: Transaction,
+  workspace: Workspace,
+  version: ConfigurationVersion,
+  nowMs: number,
+): Promise<Run> =>
+  queueRun(
+    tx,
+    workspace,
+    version,
+    { savePlan: version.provisional && !version.speculative },
+    { source: 'tfe-configuration-version', createdById: version.createdById, nowMs },
+  );

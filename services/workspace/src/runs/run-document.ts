@@ -1,0 +1,131 @@
+import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import type { WorkspacePermissions } from '../access/domain/workspace-permissions.ts';
+import {
+  type ChangeCounts,
+  forceCancelAvailableAtMs,
+  isCancelable,
+  isConfirmable,
+  isDiscardable,
+  type Run,
+  type RunStatus,
+} from './domain/run.ts';
+import { toPhaseId } from './run-records.ts';
+
+const timestamps = (times: Run['statusTimesMs']): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(times).map(([status, atMs]) => [
+      `${status.replaceAll('_', '-')}-at`,
+      toTimestamp(atMs),
+    ]),
+  );
+
+export const toRunResource = (
+  run: Run,
+  permissions: Pick<WorkspacePermissions, 'canQueueApply' | 'canUpdate'>,
+): Resource => {
+  const forceAtMs = forceCancelAvailableAtMs(run);
+  return {
+    id: run.id,
+    type: 'runs',
+    attributes: {
+      status: run.status,
+      'status-timestamps': timestamps(run.statusTimesMs),
+      message: run.message,
+      source: run.source,
+      'created-at': toTimestamp(run.createdAtMs),
+      'is-destroy': run.isDestroy,
+      refresh: run.refresh,
+      'refresh-only': run.refreshOnly,
+      'auto-apply': run.autoApply,
+      'plan-only': run.planOnly,
+      'save-plan': run.savePlan,
+      'allow-empty-apply': run.allowEmptyApply,
+      'target-addrs': run.targetAddrs,
+      'replace-addrs': run.replaceAddrs,
+      variables: run.variables,
+      'runtime-version': run.terraformVersion,
+      'terraform-version': run.terraformVersion,
+      'has-changes': run.planned?.hasChanges ?? false,
+      'canceled-at': run.cancelRequestedAtMs === null ? null : toTimestamp(run.cancelRequestedAtMs),
+      'force-cancel-available-at': forceAtMs === undefined ? null : toTimestamp(forceAtMs),
+      actions: {
+        'is-cancelable': isCancelable(run),
+        'is-confirmable': isConfirmable(run.status),
+        'is-discardable': isDiscardable(run.status),
+        'is-force-cancelable': forceAtMs !== undefined,
+      },
+      permissions: {
+        'can-apply': permissions.canQueueApply,
+        'can-cancel': permissions.canQueueApply,
+        'can-comment': false,
+        'can-discard': permissions.canQueueApply,
+        'can-force-cancel': permissions.canUpdate,
+        'can-force-execute': permissions.canUpdate,
+        'can-override-policy-check': false,
+      },
+    },
+    relationships: {
+      workspace: toOne('workspaces', run.workspaceId),
+      'configuration-version': toOne('configuration-versions', run.configurationVersionId),
+      plan: toOne('plans', toPhaseId(run.id, 'plan')),
+      apply: toOne('applies', run.planOnly ? null : toPhaseId(run.id, 'apply')),
+      'created-by': toOne('users', run.createdById),
+    },
+    links: { self: `${API_PREFIX}/runs/${run.id}` },
+  };
+};
+
+const PLAN_ENDS: readonly RunStatus[] = [
+  'planned',
+  'planned_and_saved',
+  'planned_and_finished',
+  'confirmed',
+  'applying',
+  'applied',
+];
+
+/** How a run's end before this phase's own shows on the phase. */
+const endedEarly = ({ status }: Run): string => (status === 'errored' ? 'errored' : 'canceled');
+
+const planStatus = (run: Run): string => {
+  if (run.planned !== null || PLAN_ENDS.includes(run.status)) return 'finished';
+  if (run.status === 'planning') return 'running';
+  return run.status === 'pending' ? 'pending' : endedEarly(run);
+};
+
+const applyStatus = (run: Run): string => {
+  if (run.status === 'applied') return 'finished';
+  if (run.status === 'applying') return 'running';
+  if (run.status === 'confirmed') return 'queued';
+  if (run.statusTimesMs.applying !== undefined) return endedEarly(run);
+  return ['pending', 'planning', 'planned', 'planned_and_saved'].includes(run.status)
+    ? 'pending'
+    : 'unreachable';
+};
+
+const toCounts = (counts: ChangeCounts | null) => ({
+  'resource-additions': counts?.additions ?? null,
+  'resource-changes': counts?.changes ?? null,
+  'resource-destructions': counts?.destructions ?? null,
+  'resource-imports': counts?.imports ?? null,
+});
+
+/** @param logReadUrl where the log is read, absolute */
+export const toPlanResource = (run: Run, logReadUrl: string): Resource => ({
+  id: toPhaseId(run.id, 'plan'),
+  type: 'plans',
+  attributes: {
+    status: planStatus(run),
+    'has-changes': run.planned?.hasChanges ?? false,
+    ...toCounts(run.planned),
+    'log-read-url': logReadUrl,
+  },
+  links: { self: `${API_PREFIX}/plans/${toPhaseId(run.id, 'plan')}` },
+});
+
+export const toApplyResource = (run: Run, logReadUrl: string): Resource => ({
+  id: toPhaseId(run.id, 'apply'),
+  type: 'applies',
+  attributes: { status: applyStatus(run), ...toCounts(run.applied), 'log-read-url': logReadUrl },
+  links: { self: `${API_PREFIX}/applies/${toPhaseId(run.id, 'apply')}` },
+});

@@ -1,0 +1,161 @@
+import { KeelsonError } from '@keelson/errors';
+import { refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import {
+  notFound,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import type { WorkspacePermission } from '../access/domain/workspace-permissions.ts';
+import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
+import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
+import { isDiscardable, type Run, type RunEvent } from './domain/run.ts';
+import { changeRun } from './run-changes.ts';
+import { type GivenRun, queueRun } from './run-creation.ts';
+import { runRecords } from './run-records.ts';
+
+export interface RunAccess extends WorkspaceAccessResult {
+  readonly run: Run;
+}
+
+const loadAccess = async (
+  reads: Reads,
+  principal: Principal,
+  runId: string,
+  permission: WorkspacePermission,
+): Promise<RunAccess> => {
+  const run = await runRecords.find(reads, runId);
+  if (run === undefined) throw notFound('run');
+  const address = { workspaceId: run.workspaceId };
+  return { ...(await requireWorkspace(reads, principal, address, permission)), run };
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireRun = (reads: Reads, principal: Principal, runId: string): Promise<RunAccess> =>
+  loadAccess(reads, principal, runId, 'canReadRun');
+
+const checkRun = (
+  given: GivenRun,
+  { workspace, project, organization }: WorkspaceAccessResult,
+): readonly Violation[] => {
+  const violations: Violation[] = [];
+  const { mode } = decideEffectiveExecution(
+    workspace.ownExecution,
+    project.ownExecution,
+    organization.defaultExecution,
+  );
+  if (mode === 'local') {
+    violations.push({
+      pointer: '/data/relationships/workspace/data/id',
+      text: 'a workspace of execution mode local has no runs',
+    });
+  }
+  if (given.isDestroy === true && given.refreshOnly === true) {
+    violations.push(
+      attributeViolation('refresh-only', 'refresh-only cannot be set with is-destroy'),
+    );
+  }
+  if (given.refresh === false && given.refreshOnly === true) {
+    violations.push(attributeViolation('refresh', 'refresh-only cannot be set without refresh'));
+  }
+  if (given.planOnly === true && given.savePlan === true) {
+    violations.push(attributeViolation('save-plan', 'save-plan cannot be set with plan-only'));
+  }
+  if (given.planOnly === true && given.autoApply === true) {
+    violations.push(attributeViolation('auto-apply', 'auto-apply cannot be set with plan-only'));
+  }
+  if (given.terraformVersion !== undefined && given.planOnly !== true) {
+    violations.push(
+      attributeViolation('terraform-version', 'a version is chosen for plan-only runs only'),
+    );
+  }
+  if (given.isDestroy === true && !workspace.settings.allowDestroyPlan) {
+    violations.push(attributeViolation('is-destroy', 'the workspace allows no destroy plans'));
+  }
+  return violations;
+};
+
+const CONFIGURATION_POINTER = '/data/relationships/configuration-version/data/id';
+
+/** Queues a run of the named configuration version, or of the workspace's current one. */
+export const createRun = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  configurationVersionId: string | undefined,
+  given: GivenRun,
+): Promise<RunAccess> =>
+  store.transact(async (tx) => {
+    const access = await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
+    const { workspace, permissions } = access;
+    // Who may plan only may not have the apply follow by itself.
+    if (given.autoApply === true && !permissions.canQueueApply) throw notFound('workspace');
+    refuseInvalid(checkRun(given, access));
+    const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
+    const version = await configurationVersionRecords.find(tx, versionId);
+    if (version?.workspaceId !== workspaceId || version.status !== 'uploaded') {
+      refuseInvalid([
+        { pointer: CONFIGURATION_POINTER, text: 'there is no such uploaded configuration' },
+      ]);
+      throw notFound('configuration version');
+    }
+    const autoApply =
+      given.autoApply ?? (workspace.settings.autoApply && permissions.canQueueApply);
+    const origin = {
+      source: 'tfe-api',
+      createdById: principal.kind === 'user' ? principal.id : null,
+      nowMs: clock.nowMs(),
+    };
+    const run = await queueRun(tx, workspace, version, { ...given, autoApply }, origin);
+    return { ...access, run };
+  });
+
+export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel';
+
+const ACTIONS: Readonly<
+  Record<RunAction, { readonly event: RunEvent; readonly permission: WorkspacePermission }>
+> = {
+  apply: { event: { kind: 'confirm' }, permission: 'canQueueApply' },
+  discard: { event: { kind: 'discard' }, permission: 'canQueueApply' },
+  cancel: { event: { kind: 'cancel' }, permission: 'canQueueApply' },
+  'force-cancel': { event: { kind: 'force_cancel' }, permission: 'canUpdate' },
+};
+
+/** @throws KeelsonError `workspace.conflict` where the run's status does not allow it */
+export const actOnRun = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  runId: string,
+  action: RunAction,
+): Promise<Run> =>
+  store.transact(async (tx) => {
+    const { event, permission } = ACTIONS[action];
+    await loadAccess(tx, principal, runId, permission);
+    return changeRun(tx, runId, event, clock.nowMs());
+  });
+
+/** Discards the run that waits with the lock, so that this one is next. */
+export const forceExecuteRun = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  runId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { run, workspace, permissions } = await loadAccess(tx, principal, runId, 'canReadRun');
+    if (!permissions.canUpdate) {
+      throw new KeelsonError('workspace.forbidden', {
+        text: 'you are not authorized to force the execution of this run',
+      });
+    }
+    const holder = workspace.lock?.holder;
+    const blocking = holder?.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
+    if (run.status !== 'pending' || blocking === undefined || !isDiscardable(blocking.status)) {
+      throw new KeelsonError('workspace.conflict', {
+        text: 'only a pending run behind one that waits to be confirmed is forced',
+      });
+    }
+    await changeRun(tx, blocking.id, { kind: 'discard' }, clock.nowMs());
+  });

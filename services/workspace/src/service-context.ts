@@ -1,0 +1,12 @@
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import type { WorkspaceListing } from './workspaces/workspace-listing.ts';
+
+/** What operations work with. */
+export interface ServiceContext {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly listing: WorkspaceListing;
+  /** Releases of the provisioning tool that may be chosen, newest first. */
+  readonly runtimeVersions: readonly string[];
+}

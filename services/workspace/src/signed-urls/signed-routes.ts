@@ -1,0 +1,48 @@
+/**
+ * Routes whose address is the credential: no token, no JSON:API document. The gateway lets what is put
+ * below /uploads/ be larger than other bodies, and leaves it out of the audit log.
+ */
+import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { ServiceContext } from '../service-context.ts';
+import type { SignedMethod } from './domain/url-signature.ts';
+import { isSignedRequest } from './signed-url-operations.ts';
+
+export interface SignedRoute {
+  readonly method: SignedMethod;
+  readonly path: `/uploads/${string}` | `/downloads/${string}`;
+  readonly summary: string;
+  /** undefined answers 204. */
+  handle(this: void, exchange: RouteExchange): Promise<EdgeResponse | undefined>;
+}
+
+export const signedRoute = (
+  context: ServiceContext,
+  tag: string,
+  { method, path, summary, handle }: SignedRoute,
+): Route => ({
+  method,
+  path,
+  operation: {
+    tags: [tag],
+    summary,
+    security: [],
+    parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    responses: {
+      [method === 'PUT' ? 204 : 200]: { description: 'Success.' },
+      403: { description: 'The address was not signed here, or has expired.' },
+    },
+  },
+  handle: async (exchange) => {
+    const { head, query } = exchange;
+    if (!(await isSignedRequest(context, method, head.path, query))) {
+      throw new KeelsonError('workspace.address_not_signed');
+    }
+    return (await handle(exchange)) ?? edgeResponse(204);
+  },
+});

@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import type { Store } from '@keelson/storage';
+import type { ServiceContext } from '../service-context.ts';
+import {
+  isSignatureOf,
+  SIGNED_URL_LIFETIME_SECONDS,
+  type SignedMethod,
+  signAddress,
+} from './domain/url-signature.ts';
+import { signingKeys } from './signing-key-records.ts';
+
+const NAME = 'addresses';
+
+const findKey = async (store: Pick<Store, 'read' | 'list' | 'scan'>) => {
+  const found = await signingKeys.find(store, NAME);
+  return found && Buffer.from(found.keyBase64, 'base64');
+};
+
+/** Made at first use, once for all replicas. */
+const requireKey = async (store: Store): Promise<Uint8Array> =>
+  (await findKey(store)) ??
+  store.transact(async (tx) => {
+    const existing = await findKey(tx);
+    if (existing !== undefined) return existing;
+    const key = randomBytes(32);
+    signingKeys.write(tx, [NAME], { keyBase64: key.toString('base64') });
+    return key;
+  });
+
+/** Absolute address of an object below /api/v2, valid from now. */
+export type SignUrl = (method: SignedMethod, path: string) => string;
+
+/** @param baseUrl as the client reached the service */
+export const loadUrlSigner = async (
+  { store, clock }: ServiceContext,
+  baseUrl: string,
+): Promise<SignUrl> => {
+  const key = await requireKey(store);
+  const expiresAtEpochSeconds = Math.floor(clock.nowMs() / 1000) + SIGNED_URL_LIFETIME_SECONDS;
+  return (method, path) => {
+    const signature = signAddress(key, { method, path, expiresAtEpochSeconds });
+    return `${baseUrl}/api/v2${path}?expires=${expiresAtEpochSeconds}&signature=${signature}`;
+  };
+};
+
+/** Whether the query of a request on `path` holds a signature that was made for it. */
+export const isSignedRequest = async (
+  { store, clock }: ServiceContext,
+  method: SignedMethod,
+  path: string,
+  query: URLSearchParams,
+): Promise<boolean> => {
+  const key = await findKey(store);
+  const expires = query.get('expires') ?? '';
+  if (key === undefined || !/^\d{1,12}$/.test(expires)) return false;
+  const address = { method, path, expiresAtEpochSeconds: Number(expires) };
+  return isSignatureOf(key, address, query.get('signature') ?? '', clock.nowMs());
+};

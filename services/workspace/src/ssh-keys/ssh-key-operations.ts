@@ -1,0 +1,127 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import {
+  findStanding,
+  notFound,
+  requireOrganization,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import type { Standing } from '../access/domain/standing.ts';
+import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
+import { organizationRecords } from '../organizations/organization-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { attributeViolation } from '../validation/domain/violation.ts';
+import { changeWorkspace } from '../workspaces/workspace-operations.ts';
+import { organizationSshKeys, type SshKey, sshKeyRecords } from './ssh-key-records.ts';
+
+const mayManage = (standing: Standing): boolean =>
+  decideOrganizationPermissions(standing).canUpdateSshKeys;
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireSshKey = async (
+  reads: Reads,
+  principal: Principal,
+  keyId: string,
+): Promise<SshKey> => {
+  const key = await sshKeyRecords.find(reads, keyId);
+  const organization = key && (await organizationRecords.find(reads, key.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (key === undefined || standing === undefined || !mayManage(standing)) {
+    throw notFound('SSH key');
+  }
+  return key;
+};
+
+const requireName = (name: string): void => {
+  if (name.trim() === '') refuseInvalid([attributeViolation('name', "Name can't be blank")]);
+};
+
+export const createSshKey = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  given: { readonly name: string; readonly value: string },
+): Promise<SshKey> =>
+  store.transact(async (tx) => {
+    const { organization, standing } = await requireOrganization(tx, principal, organizationName);
+    if (!mayManage(standing)) throw notFound('organization');
+    requireName(given.name);
+    if (!given.value.includes('PRIVATE KEY')) {
+      refuseInvalid([attributeViolation('value', 'Value is not a private key')]);
+    }
+    const key: SshKey = {
+      id: newResourceId('sshkey'),
+      organizationId: organization.id,
+      name: given.name,
+      value: given.value,
+      createdAtMs: clock.nowMs(),
+    };
+    sshKeyRecords.write(tx, [key.id], key);
+    organizationSshKeys.write(tx, [organization.id, key.id], {});
+    return key;
+  });
+
+export const renameSshKey = (
+  { store }: ServiceContext,
+  principal: Principal,
+  keyId: string,
+  name: string | undefined,
+): Promise<SshKey> =>
+  store.transact(async (tx) => {
+    const key = await requireSshKey(tx, principal, keyId);
+    if (name === undefined) return key;
+    requireName(name);
+    const next = { ...key, name };
+    sshKeyRecords.write(tx, [key.id], next);
+    return next;
+  });
+
+/** A workspace that uses the key goes on without one. */
+export const deleteSshKey = (
+  { store }: ServiceContext,
+  principal: Principal,
+  keyId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const key = await requireSshKey(tx, principal, keyId);
+    sshKeyRecords.delete(tx, key.id);
+    organizationSshKeys.delete(tx, key.organizationId, key.id);
+  });
+
+/** Keys of the organization, oldest first. */
+export const listSshKeys = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<readonly SshKey[]> => {
+  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  if (!mayManage(standing)) throw notFound('organization');
+  const ids = await organizationSshKeys.keys(store, [organization.id]);
+  const keys = await Promise.all(ids.map((id) => sshKeyRecords.find(store, id)));
+  return keys
+    .filter((key) => key !== undefined)
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/** Gives a workspace a key of its organization, or none. */
+export const assignSshKey = (
+  context: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  sshKeyId: string | null,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canUpdate'),
+    async ({ workspace, standing }, tx) => {
+      // An organization token sees no keys, so it may not take one away either.
+      if (standing.kind === 'organization') throw notFound('workspace');
+      if (sshKeyId !== null) {
+        const key = await sshKeyRecords.find(tx, sshKeyId);
+        if (key?.organizationId !== workspace.organizationId) throw notFound('SSH key');
+      }
+      return { ...workspace, sshKeyId, updatedAtMs: context.clock.nowMs() };
+    },
+  );

@@ -1,0 +1,127 @@
+import { type Page, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Transaction } from '@keelson/storage';
+import {
+  loadWorkspaceAccess,
+  notFound,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { loadVisible } from '../workspaces/workspace-list-operations.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { consumerLists } from './consumer-records.ts';
+
+/** Consumers are named only while the state is not shared with everyone. */
+const requireSelective = ({ workspace }: WorkspaceAccessResult): void => {
+  if (workspace.settings.globalRemoteState) {
+    refuseInvalid([
+      {
+        pointer: '/data',
+        text: 'consumers cannot be named while global-remote-state shares with every workspace',
+      },
+    ]);
+  }
+};
+
+const requireConsumers = async (
+  tx: Transaction,
+  principal: Principal,
+  producer: WorkspaceAccessResult,
+  ids: readonly string[],
+): Promise<void> => {
+  for (const [at, workspaceId] of ids.entries()) {
+    if (workspaceId === producer.workspace.id) {
+      refuseInvalid([
+        { pointer: `/data/${at}/id`, text: 'a workspace cannot be its own consumer' },
+      ]);
+    }
+    const { workspace } = await requireWorkspace(tx, principal, { workspaceId });
+    if (workspace.organizationId !== producer.organization.id) throw notFound('workspace');
+  }
+};
+
+export const addConsumers = (
+  { store }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+    requireSelective(producer);
+    await requireConsumers(tx, principal, producer, ids);
+    const current = (await consumerLists.find(tx, workspaceId))?.workspaceIds ?? [];
+    consumerLists.write(tx, [workspaceId], { workspaceIds: [...new Set([...current, ...ids])] });
+  });
+
+/** Only who sees the whole list may replace it. */
+export const replaceConsumers = (
+  { store }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+    const { isOwner, access } = producer.standing;
+    if (!isOwner && !access.manageWorkspaces) throw notFound('workspace');
+    requireSelective(producer);
+    await requireConsumers(tx, principal, producer, ids);
+    consumerLists.write(tx, [workspaceId], { workspaceIds: [...new Set(ids)] });
+  });
+
+export const removeConsumers = (
+  { store }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const producer = await requireWorkspace(tx, principal, { workspaceId }, 'canUpdate');
+    requireSelective(producer);
+    const current = (await consumerLists.find(tx, workspaceId))?.workspaceIds ?? [];
+    const workspaceIds = current.filter((id) => !ids.includes(id));
+    consumerLists.write(tx, [workspaceId], { workspaceIds });
+  });
+
+export interface ConsumerPage {
+  readonly workspaces: readonly WorkspaceAccessResult[];
+  readonly totalCount: number;
+}
+
+/** The workspaces that may read the state, as far as the caller may know of them. */
+export const listConsumers = async (
+  { store, listing }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  onlyConfigured: boolean,
+  page: Page,
+): Promise<ConsumerPage> => {
+  const producer = await requireWorkspace(store, principal, { workspaceId });
+  const load = async (ids: readonly string[]) => {
+    const found = await Promise.all(ids.map((id) => workspaceRecords.find(store, id)));
+    return Promise.all(
+      found
+        .filter((workspace) => workspace !== undefined)
+        .map((workspace) => loadWorkspaceAccess(store, producer, workspace)),
+    );
+  };
+  if (producer.workspace.settings.globalRemoteState && !onlyConfigured) {
+    const { ids, totalCount } = await listing.find({
+      organizationId: producer.organization.id,
+      visible: await loadVisible(store, producer.standing),
+      exceptId: workspaceId,
+      tags: [],
+      excludeTags: [],
+      tagged: [],
+      runStatuses: [],
+      page,
+    });
+    return { workspaces: await load(ids), totalCount };
+  }
+  const ids = (await consumerLists.find(store, workspaceId))?.workspaceIds ?? [];
+  const readable = (await load(ids)).filter(({ permissions }) => permissions.canReadSettings);
+  const from = (page.number - 1) * page.size;
+  return { workspaces: readable.slice(from, from + page.size), totalCount: readable.length };
+};

@@ -1,0 +1,113 @@
+import type { Page } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Store } from '@keelson/storage';
+import type { Kysely } from 'kysely';
+import { requireWorkspace, type WorkspaceAddress } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { StateStatus } from './domain/state-version.ts';
+import type { StateAccess } from './state-version-operations.ts';
+import type { StateVersionTables } from './state-version-projections.ts';
+import { stateVersionRecords } from './state-version-records.ts';
+
+type Tables = Kysely<StateVersionTables>;
+
+const selectIds = (
+  store: Pick<Store, 'select'>,
+  workspaceId: string,
+  statuses: readonly StateStatus[],
+  { number, size }: Page,
+) =>
+  store.select((tables: Tables) => {
+    const found = tables
+      .selectFrom('state_version')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(size)
+      .offset((number - 1) * size);
+    return statuses.length === 0 ? found : found.where('status', 'in', statuses);
+  });
+
+const countVersions = async (
+  store: Pick<Store, 'select'>,
+  workspaceId: string,
+  statuses: readonly StateStatus[],
+): Promise<number> => {
+  const [row] = await store.select((tables: Tables) => {
+    const found = tables
+      .selectFrom('state_version')
+      .select((rows) => rows.fn.countAll<number | bigint>().as('versions'))
+      .where('workspace_id', '=', workspaceId);
+    return statuses.length === 0 ? found : found.where('status', 'in', statuses);
+  });
+  return Number(row?.versions ?? 0);
+};
+
+export interface StatePage {
+  readonly versions: readonly StateAccess[];
+  readonly totalCount: number;
+}
+
+/** A workspace's states, newest first. */
+export const listStateVersions = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+  statuses: readonly StateStatus[],
+  page: Page,
+): Promise<StatePage> => {
+  const access = await requireWorkspace(store, principal, address, 'canReadStateVersions');
+  const { id } = access.workspace;
+  const totalCount = await countVersions(store, id, statuses);
+  const rows = totalCount === 0 ? [] : await selectIds(store, id, statuses, page);
+  const versions = await Promise.all(rows.map((row) => stateVersionRecords.find(store, row.id)));
+  return {
+    versions: versions
+      .filter((version) => version !== undefined)
+      .map((version) => ({ ...access, version })),
+    totalCount,
+  };
+};
+
+/** Ids of a workspace's states, in no order. */
+export const findStateIdsOf = async (
+  store: Pick<Store, 'select'>,
+  workspaceId: string,
+  limit: number,
+): Promise<readonly string[]> =>
+  (await selectIds(store, workspaceId, [], { number: 1, size: limit })).map(({ id }) => id);
+
+/** A place among all states, in order of creation. */
+export interface StatePlace {
+  readonly createdAtMs: number;
+  readonly id: string;
+}
+
+/** States of one status made before a time, oldest first, that come after `place`. */
+export const findStatesBefore = async (
+  store: Pick<Store, 'select'>,
+  status: StateStatus,
+  beforeMs: number,
+  place: StatePlace | undefined,
+  limit: number,
+): Promise<readonly StatePlace[]> => {
+  const rows = await store.select((tables: Tables) => {
+    const found = tables
+      .selectFrom('state_version')
+      .select(['id', 'created_at'])
+      .where('status', '=', status)
+      .where('created_at', '<', beforeMs)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(limit);
+    if (place === undefined) return found;
+    return found.where((row) =>
+      row.or([
+        row('created_at', '>', place.createdAtMs),
+        row.and([row('created_at', '=', place.createdAtMs), row('id', '>', place.id)]),
+      ]),
+    );
+  });
+  return rows.map(({ id, created_at }) => ({ id, createdAtMs: Number(created_at) }));
+};

@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { createStateSummaryReader } from './state-summary-reader.ts';
+
+const read = (text: string, pieceBytes = 7) => {
+  const reader = createStateSummaryReader();
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceBytes) {
+    reader.write(bytes.subarray(at, at + pieceBytes));
+  }
+  return reader.end();
+};
+
+const STATE = {
+  version: 4,
+  terraform_version: '1.11.4',
+  serial: 3,
+  lineage: 'l-1',
+  outputs: { name: { value: 'ä', type: 'string' }, secret: { value: ['x'], sensitive: true } },
+  resources: [
+    { mode: 'managed', type: 'terraform_data', name: 'a', provider: 'p', instances: [{}, {}] },
+    { mode: 'data', type: 'http', name: 'b', module: 'module.m', provider: 'p', instances: [{}] },
+  ],
+};
+
+test('finds what is told of a state, in whatever pieces it arrives', () => {
+  const expected = {
+    formatVersion: 4,
+    runtimeVersion: '1.11.4',
+    serial: 3,
+    lineage: 'l-1',
+    managedCount: 2,
+    outputs: [
+      { name: 'name', isSensitive: false, detail: { type: 'string', value: 'ä' } },
+      { name: 'secret', isSensitive: true, detail: { type: null, value: ['x'] } },
+    ],
+    resources: [
+      { name: 'a', type: 'terraform_data', module: 'root', isManaged: true, count: 2 },
+      { name: 'b', type: 'http', module: 'module.m', isManaged: false, count: 1 },
+    ],
+  };
+  const text = ` ${JSON.stringify(STATE, undefined, 2)}\n`;
+  for (const pieceBytes of [1, 7, 100_000]) expect(read(text, pieceBytes)).toMatchObject(expected);
+});
+
+test('keeps a large output in the state alone', () => {
+  const large = { outputs: { big: { value: 'x'.repeat(40_000), type: 'string' } } };
+  expect(read(JSON.stringify(large), 1000).outputs).toEqual([
+    { name: 'big', isSensitive: false, detail: null },
+  ]);
+});
+
+test.for(['', ' ', '[]', '"text"', '{"serial":1', '{"a":1}{"b":2}', '{a:1}', '7'])(
+  'refuses %j',
+  (text) => {
+    expect(() => read(text)).toThrow('not a JSON object');
+  },
+);

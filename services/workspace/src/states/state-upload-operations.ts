@@ -1,0 +1,91 @@
+/** The bytes of an announced state: stored as they arrive, then checked and put in force at once. */
+import { KeelsonError } from '@keelson/errors';
+import type { Transaction } from '@keelson/storage';
+import { notFound } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { type StateVersion, withFinalized } from './domain/state-version.ts';
+import { adoptContent, storeContent } from './state-content-operations.ts';
+import { createStateSummaryReader } from './state-summary-reader.ts';
+import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
+
+const noLongerExpected = (): KeelsonError =>
+  new KeelsonError('workspace.conflict', {
+    text: 'The state version does not expect this upload (any more).',
+  });
+
+const requireVersion = async (
+  tx: Pick<Transaction, 'read' | 'list' | 'scan'>,
+  id: string,
+): Promise<StateVersion> => {
+  const version = await stateVersionRecords.find(tx, id);
+  if (version === undefined) throw notFound('state version');
+  return version;
+};
+
+const requireSame = (what: string, announced: unknown, found: unknown): void => {
+  if (announced !== found) throw new KeelsonError('workspace.state_mismatch', { what });
+};
+
+/**
+ * Stores a version's state and finalizes it: from the commit on it is the workspace's.
+ * @throws KeelsonError `workspace.conflict` when it is not pending, `workspace.state_mismatch`,
+ *   `workspace.state_malformed`
+ */
+export const uploadState = async (
+  context: ServiceContext,
+  id: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<StateVersion> => {
+  const announced = await requireVersion(context.store, id);
+  if (announced.status !== 'pending') throw noLongerExpected();
+  const reader = createStateSummaryReader();
+  const loose = await storeContent(context, pieces, (piece) => reader.write(piece));
+  const summary = reader.end();
+  requireSame('MD5 hash', announced.md5, loose.md5);
+  requireSame('serial', announced.serial, summary.serial ?? announced.serial);
+  return context.store.transact(async (tx) => {
+    const version = await requireVersion(tx, id);
+    const workspace = await workspaceRecords.find(tx, version.workspaceId);
+    if (workspace === undefined) throw notFound('workspace');
+    if (version.status !== 'pending' || workspace.state.pendingId !== id) throw noLongerExpected();
+    const finalized: StateVersion = {
+      ...version,
+      status: 'finalized',
+      state: await adoptContent(context, tx, loose),
+      lineage: version.lineage ?? summary.lineage,
+      formatVersion: summary.formatVersion,
+      runtimeVersion: summary.runtimeVersion,
+      managedCount: summary.managedCount,
+      outputCount: summary.outputs.length,
+    };
+    const { outputs, resources } = summary;
+    stateVersionRecords.write(tx, [id], finalized);
+    stateSummaries.write(tx, [id], { outputs, resources });
+    workspaceRecords.write(tx, [workspace.id], {
+      ...workspace,
+      state: withFinalized(workspace.state, finalized),
+      latestChangeAtMs: version.isIntermediate ? workspace.latestChangeAtMs : version.createdAtMs,
+    });
+    return finalized;
+  });
+};
+
+/** Stores the external form of a version's state, which may arrive before, with or after the state. */
+export const uploadJsonState = async (
+  context: ServiceContext,
+  id: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<StateVersion> => {
+  const isExpected = ({ status, jsonState }: StateVersion) =>
+    jsonState === null && (status === 'pending' || status === 'finalized');
+  if (!isExpected(await requireVersion(context.store, id))) throw noLongerExpected();
+  const loose = await storeContent(context, pieces, () => undefined);
+  return context.store.transact(async (tx) => {
+    const version = await requireVersion(tx, id);
+    if (!isExpected(version)) throw noLongerExpected();
+    const jsonState = await adoptContent(context, tx, loose);
+    stateVersionRecords.write(tx, [id], { ...version, jsonState });
+    return { ...version, jsonState };
+  });
+};

@@ -1,0 +1,207 @@
+/** Announcing, reading and rolling back states. Their bytes arrive in `state-upload-operations.ts`. */
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import {
+  notFound,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import type { WorkspacePermission } from '../access/domain/workspace-permissions.ts';
+import { KIND_NAMES, toHolder } from '../locking/lock-holder.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import {
+  type AnnouncedState,
+  decideSuccession,
+  decideWriter,
+  type StateVersion,
+  withFinalized,
+} from './domain/state-version.ts';
+import { shareContent } from './state-content-operations.ts';
+import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
+
+export interface StateAccess extends WorkspaceAccessResult {
+  readonly version: StateVersion;
+}
+
+/** @throws KeelsonError `workspace.not_found` when it is absent or the caller lacks the permission */
+export const requireStateVersion = async (
+  reads: Reads,
+  principal: Principal,
+  id: string,
+  permission: WorkspacePermission,
+): Promise<StateAccess> => {
+  const version = await stateVersionRecords.find(reads, id);
+  if (version === undefined) throw notFound('state version');
+  const { workspaceId } = version;
+  const access = await requireWorkspace(reads, principal, { workspaceId }, permission);
+  return { ...access, version };
+};
+
+/** @throws KeelsonError `workspace.not_found` also when the workspace has no state yet */
+export const requireCurrentState = async (
+  reads: Reads,
+  principal: Principal,
+  workspaceId: string,
+  permission: WorkspacePermission,
+): Promise<StateAccess> => {
+  const access = await requireWorkspace(reads, principal, { workspaceId }, permission);
+  const { currentId } = access.workspace.state;
+  const version = currentId === null ? undefined : await stateVersionRecords.find(reads, currentId);
+  if (version === undefined) throw notFound('current state version');
+  return { ...access, version };
+};
+
+const requireWriter = ({ lock }: Workspace, principal: Principal): void => {
+  const refusal = decideWriter(lock, toHolder(principal));
+  switch (refusal?.kind) {
+    case undefined:
+      return;
+    case 'not_locked':
+      throw new KeelsonError('workspace.state_needs_lock');
+    case 'held_by_other':
+      throw new KeelsonError('workspace.state_locked_by_other', {
+        kind: KIND_NAMES[refusal.holder.kind],
+        id: refusal.holder.id,
+      });
+  }
+};
+
+/** A version that will never get its bytes. */
+const discardPending = async (tx: Transaction, { state }: Workspace): Promise<void> => {
+  const pending = state.pendingId && (await stateVersionRecords.find(tx, state.pendingId));
+  if (!pending || pending.status !== 'pending') return;
+  stateVersionRecords.write(tx, [pending.id], { ...pending, status: 'discarded' });
+};
+
+/** The workspace after its lock was taken away: what was announced under it will not arrive. */
+export const withoutPendingState = async (
+  tx: Transaction,
+  workspace: Workspace,
+): Promise<Workspace> => {
+  await discardPending(tx, workspace);
+  return { ...workspace, state: { ...workspace.state, pendingId: null } };
+};
+
+/** The workspace as its lock is given back: the newest intermediate state becomes current. */
+export const withPromotedState = async (reads: Reads, workspace: Workspace): Promise<Workspace> => {
+  const { newestId, currentId } = workspace.state;
+  const newest =
+    newestId === null || newestId === currentId
+      ? undefined
+      : await stateVersionRecords.find(reads, newestId);
+  if (newest === undefined) return workspace;
+  return {
+    ...workspace,
+    state: withFinalized(workspace.state, { ...newest, isIntermediate: false }),
+    latestChangeAtMs: newest.createdAtMs,
+  };
+};
+
+export interface GivenState extends AnnouncedState {
+  readonly isIntermediate: boolean;
+  readonly runId: string | null;
+}
+
+/**
+ * Announces a state, whose bytes are to come.
+ * @throws KeelsonError `workspace.state_…` when the caller may not write it, or it may not follow
+ */
+export const announceState = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: GivenState,
+): Promise<StateAccess> =>
+  store.transact(async (tx) => {
+    const access = await requireWorkspace(tx, principal, { workspaceId }, 'canCreateStateVersions');
+    const { workspace } = access;
+    requireWriter(workspace, principal);
+    const { newestId } = workspace.state;
+    const newest = newestId === null ? undefined : await stateVersionRecords.find(tx, newestId);
+    switch (decideSuccession(newest, given)) {
+      case 'lineage_differs':
+        throw new KeelsonError('workspace.state_lineage_conflict');
+      case 'serial_too_low':
+        throw new KeelsonError('workspace.state_serial_conflict');
+      case 'content_differs':
+        throw new KeelsonError('workspace.state_md5_conflict');
+      case 'accepted':
+        break;
+    }
+    await discardPending(tx, workspace);
+    const { serial, md5, lineage, isIntermediate, runId } = given;
+    const { kind, id } = toHolder(principal);
+    const version: StateVersion = {
+      id: newResourceId('sv'),
+      workspaceId,
+      organizationId: workspace.organizationId,
+      serial,
+      md5,
+      lineage,
+      status: 'pending',
+      isIntermediate,
+      state: null,
+      jsonState: null,
+      formatVersion: null,
+      runtimeVersion: null,
+      managedCount: 0,
+      outputCount: 0,
+      runId,
+      createdBy: { kind, id },
+      rollbackOf: null,
+      createdAtMs: clock.nowMs(),
+    };
+    stateVersionRecords.write(tx, [version.id], version);
+    const state = { ...workspace.state, pendingId: version.id };
+    workspaceRecords.write(tx, [workspaceId], { ...workspace, state });
+    return { ...access, version };
+  });
+
+/**
+ * Makes an older state current again, byte for byte: the new version has its serial, so that the next
+ * apply counts on from there.
+ */
+export const rollBackState = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  targetId: string,
+): Promise<StateAccess> =>
+  store.transact(async (tx) => {
+    const access = await requireWorkspace(tx, principal, { workspaceId }, 'canCreateStateVersions');
+    const { workspace } = access;
+    requireWriter(workspace, principal);
+    const target = await stateVersionRecords.find(tx, targetId);
+    if (target?.workspaceId !== workspaceId) throw notFound('state version');
+    if (target.status !== 'finalized') {
+      throw new KeelsonError('workspace.conflict', {
+        text: 'Only a state version whose state is kept can be rolled back to.',
+      });
+    }
+    await discardPending(tx, workspace);
+    const { kind, id } = toHolder(principal);
+    const version: StateVersion = {
+      ...target,
+      id: newResourceId('sv'),
+      isIntermediate: false,
+      state: await shareContent(tx, target.state),
+      jsonState: await shareContent(tx, target.jsonState),
+      runId: null,
+      createdBy: { kind, id },
+      rollbackOf: target.id,
+      createdAtMs: clock.nowMs(),
+    };
+    stateVersionRecords.write(tx, [version.id], version);
+    const summary = await stateSummaries.find(tx, target.id);
+    if (summary !== undefined) stateSummaries.write(tx, [version.id], summary);
+    workspaceRecords.write(tx, [workspaceId], {
+      ...workspace,
+      state: { ...withFinalized(workspace.state, version), pendingId: null },
+      latestChangeAtMs: version.createdAtMs,
+    });
+    return { ...access, version };
+  });

@@ -1,0 +1,203 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Answer,
+  endpoint,
+  invalidAttribute,
+  type JsonApiExchange,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import type { ServiceContext } from '../service-context.ts';
+import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
+import { toUserResource } from '../users/user-document.ts';
+import { userRecords } from '../users/user-records.ts';
+import { type BackingDataAction, changeBackingData } from './backing-data-operations.ts';
+import { STATE_STATUSES, type StateStatus, type StateVersion } from './domain/state-version.ts';
+import { listStateVersions } from './state-listing.ts';
+import { uploadJsonState, uploadState } from './state-upload-operations.ts';
+import { toOutputResource, toStateVersionResource } from './state-version-document.ts';
+import {
+  announceState,
+  requireCurrentState,
+  requireStateVersion,
+  rollBackState,
+} from './state-version-operations.ts';
+import { stateSummaries } from './state-version-records.ts';
+import {
+  CREATE_STATE_VERSION,
+  decodeInline,
+  ROLL_BACK_STATE,
+  toGivenState,
+} from './state-version-request.ts';
+
+/** In base64; larger states come through signed addresses, as clients prefer anyway. */
+const INLINE_LIMIT_BYTES = 24 * 1024 * 1024;
+
+const INCLUDES: ReadonlySet<string> = new Set([
+  'outputs',
+  'run',
+  'created_by',
+  'run.created_by',
+  'run.configuration_version',
+]);
+
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  { id, createdBy }: StateVersion,
+) => {
+  const outputs = include.has('outputs') ? (await stateSummaries.find(reads, id))?.outputs : [];
+  const user =
+    include.has('created_by') && createdBy.kind === 'user'
+      ? await userRecords.find(reads, createdBy.id)
+      : undefined;
+  return [
+    ...(outputs ?? []).map((output, index) => toOutputResource(id, index, output)),
+    ...(user === undefined ? [] : [toUserResource(user, false)]),
+  ];
+};
+
+type Asked = Pick<JsonApiExchange<unknown>, 'head' | 'query'>;
+
+/** An answer with one state version and what `include` names. */
+const answerStateVersion = async (
+  context: ServiceContext,
+  { head, query }: Asked,
+  version: StateVersion,
+): Promise<Answer> => {
+  const include = parseInclude(query, INCLUDES);
+  const sign = await loadUrlSigner(context, head.baseUrl);
+  const summary = await stateSummaries.find(context.store, version.id);
+  const included = await loadIncluded(context.store, include, version);
+  return {
+    document: {
+      data: toStateVersionResource(version, summary?.resources ?? [], sign),
+      ...(included.length > 0 && { included }),
+    },
+  };
+};
+
+const isStatus = (name: string): name is StateStatus =>
+  (STATE_STATUSES as readonly string[]).includes(name);
+
+async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+const VERSIONS = '/workspaces/:workspace_id/state-versions';
+
+export const stateVersionRoutes = (context: ServiceContext): Route[] => {
+  const { store } = context;
+  const backingData = (action: BackingDataAction, summary: string) =>
+    endpoint({
+      method: 'POST',
+      path: `/state-versions/:state_version_id/actions/${action}_backing_data`,
+      summary,
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await changeBackingData(context, principal, params['state_version_id'] ?? '', action);
+        return undefined;
+      },
+    });
+  return jsonApiRoutes('state versions', [
+    endpoint({
+      method: 'POST',
+      path: VERSIONS,
+      summary: 'Create a state version; without a state it is announced, to be uploaded',
+      body: { schema: CREATE_STATE_VERSION, limitBytes: INLINE_LIMIT_BYTES },
+      success: 201,
+      handle: async (exchange) => {
+        const { principal, params, body } = exchange;
+        const state = decodeInline(body, 'state');
+        const jsonState = decodeInline(body, 'json-state');
+        const workspaceId = params['workspace_id'] ?? '';
+        const { version } = await announceState(
+          context,
+          principal,
+          workspaceId,
+          toGivenState(body),
+        );
+        if (state === undefined) return answerStateVersion(context, exchange, version);
+        if (jsonState !== undefined) await uploadJsonState(context, version.id, pieceOf(jsonState));
+        const finalized = await uploadState(context, version.id, pieceOf(state));
+        return answerStateVersion(context, exchange, finalized);
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: VERSIONS,
+      summary: 'Make an older state current again',
+      body: { schema: ROLL_BACK_STATE },
+      success: 201,
+      handle: async (exchange) => {
+        const { principal, params, body } = exchange;
+        const target = body.data.relationships?.['rollback-state-version'].data.id;
+        if (target === undefined) {
+          throw invalidAttribute('/data/relationships', 'rollback-state-version is required');
+        }
+        const workspaceId = params['workspace_id'] ?? '';
+        const { version } = await rollBackState(context, principal, workspaceId, target);
+        return answerStateVersion(context, exchange, version);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/state-versions',
+      summary: 'List the state versions of a workspace, newest first',
+      handle: async ({ head, principal, query }) => {
+        const organizationName = query.one('filter', 'organization', 'name');
+        const workspaceName = query.one('filter', 'workspace', 'name');
+        if (organizationName === undefined || workspaceName === undefined) {
+          throw invalidAttribute(
+            '',
+            'filter[organization][name] and filter[workspace][name] are required',
+          );
+        }
+        const page = parsePage(query);
+        const { versions, totalCount } = await listStateVersions(
+          context,
+          principal,
+          { organizationName, workspaceName },
+          query.list('filter', 'status').filter(isStatus),
+          page,
+        );
+        const sign = await loadUrlSigner(context, head.baseUrl);
+        const data = await Promise.all(
+          versions.map(async ({ version }) => {
+            const summary = await stateSummaries.find(store, version.id);
+            return toStateVersionResource(version, summary?.resources ?? [], sign);
+          }),
+        );
+        return { document: toPaginatedDocument(head, { data, page, totalCount }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/state-versions/:state_version_id',
+      summary: 'Show a state version',
+      handle: async (exchange) => {
+        const { principal, params } = exchange;
+        const id = params['state_version_id'] ?? '';
+        const { version } = await requireStateVersion(store, principal, id, 'canReadStateVersions');
+        return answerStateVersion(context, exchange, version);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/workspaces/:workspace_id/current-state-version',
+      summary: 'Show the current state version of a workspace',
+      handle: async (exchange) => {
+        const { principal, params } = exchange;
+        const id = params['workspace_id'] ?? '';
+        const { version } = await requireCurrentState(store, principal, id, 'canReadStateVersions');
+        return answerStateVersion(context, exchange, version);
+      },
+    }),
+    backingData('soft_delete', 'Withhold the state of a version that is not current'),
+    backingData('restore', 'Give a withheld state back'),
+    backingData('permanently_delete', 'Delete a withheld state'),
+  ]);
+};

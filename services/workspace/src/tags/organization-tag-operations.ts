@@ -1,0 +1,75 @@
+/** The flat tags of an organization: each exists as long as a workspace carries it. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { notFound, requireOrganization, requireWorkspace } from '../access/access-operations.ts';
+import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { OrganizationTag, TagSearch } from '../workspaces/workspace-listing.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { addFlatTags } from './tag-operations.ts';
+
+export const listOrganizationTags = async (
+  { store, listing }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  search: TagSearch,
+): Promise<readonly OrganizationTag[]> => {
+  const { organization } = await requireOrganization(store, principal, organizationName);
+  return listing.listTags(organization.id, search);
+};
+
+const isFlat = (name: string) => (binding: { readonly key: string; readonly value: unknown }) =>
+  binding.key === name && binding.value === null;
+
+/** Takes the tags from all workspaces, each of them in a transaction of its own. */
+export const deleteOrganizationTags = async (
+  { store, listing }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  tagIds: readonly string[],
+): Promise<void> => {
+  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  if (!decideOrganizationPermissions(standing).canManageTags) throw notFound('organization');
+  const found = await Promise.all(tagIds.map((id) => listing.findTagById(organization.id, id)));
+  const names = found.map((tag) => {
+    if (tag === undefined) throw notFound('tag');
+    return tag.name;
+  });
+  for (const name of names) {
+    for (const workspaceId of await listing.findTagCarriers(organization.id, name)) {
+      await store.transact(async (tx) => {
+        const workspace = await workspaceRecords.find(tx, workspaceId);
+        if (workspace === undefined) return;
+        const isTag = isFlat(name);
+        const tagBindings = workspace.tagBindings.filter((binding) => !isTag(binding));
+        workspaceRecords.write(tx, [workspaceId], { ...workspace, tagBindings });
+      });
+    }
+  }
+};
+
+/** Binds one tag to several workspaces. */
+export const bindTagToWorkspaces = async (
+  context: ServiceContext,
+  principal: Principal,
+  tagId: string,
+  workspaceIds: readonly string[],
+): Promise<void> => {
+  const { store, listing } = context;
+  // All are looked at before the first is changed.
+  const names = await Promise.all(
+    workspaceIds.map(async (workspaceId) => {
+      const { organization } = await requireWorkspace(
+        store,
+        principal,
+        { workspaceId },
+        'canManageTags',
+      );
+      const tag = await listing.findTagById(organization.id, tagId);
+      if (tag === undefined) throw notFound('tag');
+      return tag.name;
+    }),
+  );
+  for (const [at, workspaceId] of workspaceIds.entries()) {
+    await addFlatTags(context, principal, workspaceId, [{ name: names[at] }]);
+  }
+};

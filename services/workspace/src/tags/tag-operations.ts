@@ -1,0 +1,174 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import {
+  notFound,
+  type ProjectAccessResult,
+  requireProject,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
+import { projectRecords } from '../projects/project-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { Violation } from '../validation/domain/violation.ts';
+import { changeWorkspace } from '../workspaces/workspace-operations.ts';
+import {
+  checkBindingCount,
+  checkBindings,
+  type GivenBinding,
+  isFlatTagName,
+  replaceBindings,
+  type TagBinding,
+  upsertBindings,
+} from './domain/tag-binding.ts';
+
+export type BindingChange = 'add' | 'replace';
+
+const decideChange = (
+  current: readonly TagBinding[],
+  given: readonly GivenBinding[],
+  change: BindingChange,
+  nowMs: number,
+): readonly TagBinding[] => {
+  refuseInvalid(checkBindings(given, '/data'));
+  const source = { nowMs, newId: () => newResourceId('tb') };
+  const next =
+    change === 'add'
+      ? upsertBindings(current, given, source)
+      : replaceBindings(current, given, source);
+  refuseInvalid(checkBindingCount(next, '/data'));
+  return next;
+};
+
+export const changeWorkspaceBindings = (
+  context: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: readonly GivenBinding[],
+  change: BindingChange,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
+    ({ workspace }) => {
+      const nowMs = context.clock.nowMs();
+      const tagBindings = decideChange(workspace.tagBindings, given, change, nowMs);
+      return { ...workspace, tagBindings };
+    },
+  );
+
+export const changeProjectBindings = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  projectId: string,
+  given: readonly GivenBinding[],
+): Promise<ProjectAccessResult> =>
+  store.transact(async (tx) => {
+    const access = await requireProject(tx, principal, projectId, 'canUpdate');
+    const tagBindings = decideChange(access.project.tagBindings, given, 'add', clock.nowMs());
+    const project = { ...access.project, tagBindings };
+    projectRecords.write(tx, [project.id], project);
+    return { ...access, project };
+  });
+
+/** A flat tag as a request names it. */
+export interface GivenTag {
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+}
+
+/** Names of the tags; those given by id must exist in the organization. */
+const resolveNames = async (
+  { listing }: ServiceContext,
+  organizationId: string,
+  given: readonly GivenTag[],
+): Promise<readonly string[]> => {
+  const violations: Violation[] = [];
+  const names = await Promise.all(
+    given.map(async ({ id, name }, at) => {
+      if (name !== undefined) {
+        if (!isFlatTagName(name)) {
+          violations.push({ pointer: `/data/${at}/attributes/name`, text: 'Name is invalid' });
+        }
+        return name.toLowerCase();
+      }
+      if (id === undefined) {
+        violations.push({ pointer: `/data/${at}`, text: 'a tag needs an id or a name' });
+        return '';
+      }
+      const tag = await listing.findTagById(organizationId, id);
+      if (tag === undefined) throw notFound('tag');
+      return tag.name;
+    }),
+  );
+  refuseInvalid(violations);
+  return names;
+};
+
+const changeFlatTags = async (
+  context: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: readonly GivenTag[],
+  change: (current: readonly TagBinding[], names: readonly string[]) => readonly TagBinding[],
+): Promise<void> => {
+  const { workspace } = await requireWorkspace(
+    context.store,
+    principal,
+    { workspaceId },
+    'canManageTags',
+  );
+  const names = await resolveNames(context, workspace.organizationId, given);
+  await changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
+    (access) => {
+      const tagBindings = change(access.workspace.tagBindings, names);
+      refuseInvalid(checkBindingCount(tagBindings, '/data'));
+      return { ...access.workspace, tagBindings };
+    },
+  );
+};
+
+/** Binds flat tags; a key that is bound already keeps its value. */
+export const addFlatTags = (
+  context: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: readonly GivenTag[],
+): Promise<void> =>
+  changeFlatTags(context, principal, workspaceId, given, (current, names) => {
+    const bound = new Set(current.map(({ key }) => key));
+    const missing = names.filter((name) => !bound.has(name)).map((key) => ({ key }));
+    const source = { nowMs: context.clock.nowMs(), newId: () => newResourceId('tb') };
+    return upsertBindings(current, missing, source);
+  });
+
+/** Removes flat tags; one that is not bound is passed over. */
+export const removeFlatTags = (
+  context: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  given: readonly GivenTag[],
+): Promise<void> =>
+  changeFlatTags(context, principal, workspaceId, given, (current, names) =>
+    current.filter(({ key, value }) => value !== null || !names.includes(key)),
+  );
+
+export interface WorkspaceTags {
+  readonly access: WorkspaceAccessResult;
+  readonly names: readonly string[];
+}
+
+/** Flat tags of a workspace, in order of binding. */
+export const loadFlatTags = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  search: string | undefined,
+): Promise<WorkspaceTags> => {
+  const access = await requireWorkspace(store, principal, { workspaceId });
+  const names = access.workspace.tagBindings
+    .filter(({ key, value }) => value === null && key.includes(search ?? ''))
+    .map(({ key }) => key);
+  return { access, names };
+};

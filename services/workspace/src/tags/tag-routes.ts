@@ -1,0 +1,193 @@
+import type { Route } from '@keelson/edge';
+import {
+  API_PREFIX,
+  type Endpoint,
+  endpoint,
+  type JsonApiDocument,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  resourceListBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { requireProject, requireWorkspace } from '../access/access-operations.ts';
+import type { Project } from '../projects/domain/project.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { TagBinding } from './domain/tag-binding.ts';
+import { toBindingResource, toEffectiveBindingResources, toTagResource } from './tag-document.ts';
+import {
+  addFlatTags,
+  type BindingChange,
+  changeProjectBindings,
+  changeWorkspaceBindings,
+  type GivenTag,
+  loadFlatTags,
+  removeFlatTags,
+} from './tag-operations.ts';
+
+const BINDINGS = resourceListBody(
+  Type.Object({
+    type: Type.Optional(Type.Literal('tag-bindings')),
+    attributes: Type.Object({
+      key: Type.String({ maxLength: 128 }),
+      value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
+    }),
+  }),
+  100,
+);
+
+const TAGS = resourceListBody(
+  Type.Object({
+    type: Type.Optional(Type.Literal('tags')),
+    id: Type.Optional(Type.String({ maxLength: 64 })),
+    attributes: Type.Optional(
+      Type.Object({ name: Type.Optional(Type.String({ maxLength: 255 })) }),
+    ),
+  }),
+  100,
+);
+
+const toBindingList = (own: readonly TagBinding[], target: string): JsonApiDocument => ({
+  data: own.map(toBindingResource),
+  links: { target },
+});
+
+const toEffectiveList = (
+  own: readonly TagBinding[],
+  project: Project,
+  target: string,
+): JsonApiDocument => ({ data: toEffectiveBindingResources(own, project), links: { target } });
+
+const WORKSPACE = '/workspaces/:workspace_id';
+const PROJECT = '/projects/:project_id';
+
+export const tagRoutes = (context: ServiceContext): Route[] => {
+  const { store, listing } = context;
+  const idOf = (params: Readonly<Record<string, string>>) => params['workspace_id'] ?? '';
+  const toLink = (id: string) => `${API_PREFIX}/workspaces/${id}`;
+
+  const change = (
+    method: 'POST' | 'PATCH',
+    path: string,
+    kind: BindingChange,
+    isAnswered: boolean,
+  ): Endpoint =>
+    endpoint({
+      method,
+      path,
+      summary: kind === 'add' ? 'Add or change tag bindings' : 'Replace the tag bindings',
+      body: { schema: BINDINGS },
+      success: isAnswered ? 200 : 204,
+      handle: async ({ principal, params, body }) => {
+        const id = idOf(params);
+        const given = body.data.map(({ attributes }) => attributes);
+        const { workspace } = await changeWorkspaceBindings(context, principal, id, given, kind);
+        return isAnswered
+          ? { document: toBindingList(workspace.tagBindings, toLink(id)) }
+          : undefined;
+      },
+    });
+
+  const list = (path: string): Endpoint =>
+    endpoint({
+      method: 'GET',
+      path,
+      summary: 'List the tag bindings of a workspace',
+      handle: async ({ principal, params }) => {
+        const workspaceId = idOf(params);
+        const { workspace } = await requireWorkspace(store, principal, { workspaceId });
+        return { document: toBindingList(workspace.tagBindings, toLink(workspaceId)) };
+      },
+    });
+
+  const flat = (method: 'POST' | 'DELETE', summary: string, apply: typeof addFlatTags): Endpoint =>
+    endpoint({
+      method,
+      path: `${WORKSPACE}/relationships/tags`,
+      summary,
+      body: { schema: TAGS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const given = body.data.map(
+          ({ id, attributes }): GivenTag => ({ id, name: attributes?.name }),
+        );
+        await apply(context, principal, idOf(params), given);
+        return undefined;
+      },
+    });
+
+  return jsonApiRoutes('tags', [
+    endpoint({
+      method: 'GET',
+      path: `${WORKSPACE}/relationships/tags`,
+      summary: 'List the flat tags of a workspace',
+      handle: async ({ head, principal, params, query }) => {
+        const id = idOf(params);
+        const { access, names } = await loadFlatTags(context, principal, id, query.one('name'));
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const { organization } = access;
+        const wanted = names.slice(from, from + page.size);
+        const tags = await listing.findTags(organization.id, wanted);
+        const data = wanted.flatMap((name) => tags.filter((tag) => tag.name === name));
+        return {
+          document: toPaginatedDocument(head, {
+            data: data.map((tag) => toTagResource(tag, organization.name)),
+            page,
+            totalCount: names.length,
+          }),
+        };
+      },
+    }),
+    flat('POST', 'Bind flat tags to a workspace', addFlatTags),
+    flat('DELETE', 'Remove flat tags from a workspace', removeFlatTags),
+    list(`${WORKSPACE}/tag-bindings`),
+    list(`${WORKSPACE}/relationships/tag-bindings`),
+    change('PATCH', `${WORKSPACE}/tag-bindings`, 'add', true),
+    change('POST', `${WORKSPACE}/relationships/tag-bindings`, 'add', false),
+    change('PATCH', `${WORKSPACE}/relationships/tag-bindings`, 'replace', false),
+    endpoint({
+      method: 'GET',
+      path: `${WORKSPACE}/effective-tag-bindings`,
+      summary: 'List own and inherited tag bindings of a workspace',
+      handle: async ({ principal, params }) => {
+        const workspaceId = idOf(params);
+        const { workspace, project } = await requireWorkspace(store, principal, { workspaceId });
+        return {
+          document: toEffectiveList(workspace.tagBindings, project, toLink(workspaceId)),
+        };
+      },
+    }),
+    ...(['tag-bindings', 'effective-tag-bindings'] as const).map((name) =>
+      endpoint({
+        method: 'GET',
+        path: `${PROJECT}/${name}`,
+        summary: 'List the tag bindings of a project',
+        handle: async ({ principal, params }) => {
+          const { project } = await requireProject(store, principal, params['project_id'] ?? '');
+          const target = `${API_PREFIX}/projects/${project.id}`;
+          return {
+            document:
+              name === 'tag-bindings'
+                ? toBindingList(project.tagBindings, target)
+                : toEffectiveList(project.tagBindings, project, target),
+          };
+        },
+      }),
+    ),
+    endpoint({
+      method: 'PATCH',
+      path: `${PROJECT}/tag-bindings`,
+      summary: 'Add or change tag bindings of a project',
+      body: { schema: BINDINGS },
+      handle: async ({ principal, params, body }) => {
+        const id = params['project_id'] ?? '';
+        const given = body.data.map(({ attributes }) => attributes);
+        const { project } = await changeProjectBindings(context, principal, id, given);
+        const target = `${API_PREFIX}/projects/${project.id}`;
+        return { document: toBindingList(project.tagBindings, target) };
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,33 @@
+import type { OrganizationAccess } from '../../access/domain/organization-access.ts';
+
+export interface Team {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string;
+  readonly visibility: 'secret' | 'organization';
+  readonly ssoTeamId: string | null;
+  readonly organizationAccess: OrganizationAccess;
+  readonly allowMemberTokenManagement: boolean;
+  /** `user-…` of the synthetic user that a team token acts as. */
+  readonly serviceUserId: string;
+  readonly createdAtMs: number;
+}
+
+/** Exists in every organization, may do everything, and is never empty. */
+export const OWNERS_TEAM_NAME = 'owners';
+
+export const isTeamName = (name: string): boolean => /^[A-Za-z0-9_-]{1,90}$/.test(name);
+
+export interface GivenTeamAccess {
+  readonly manageProjects?: boolean;
+  readonly manageWorkspaces?: boolean;
+  readonly readProjects?: boolean;
+  readonly readWorkspaces?: boolean;
+}
+
+/** A wider flag may not be granted while the narrower one that it stands on is refused. */
+export const findContradiction = (given: GivenTeamAccess): string | undefined => {
+  if (given.manageProjects === true && given.manageWorkspaces === false) return 'manage-workspaces';
+  if (given.readProjects === true && given.readWorkspaces === false) return 'read-workspaces';
+  return undefined;
+};

@@ -1,0 +1,133 @@
+/** Who belongs to which team; being on any team is being a member of the organization. */
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { notFound } from '../access/access-operations.ts';
+import { grantPlaces, teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
+import { usernames, userRecords } from '../users/user-records.ts';
+import { OWNERS_TEAM_NAME, type Team } from './domain/team.ts';
+import { requireTeam } from './team-access.ts';
+import {
+  membershipPlaces,
+  membershipRecords,
+  teamNames,
+  teamRecords,
+  userOrganizations,
+} from './team-records.ts';
+
+export const joinTeam = async (
+  tx: Transaction,
+  organizationId: string,
+  teamId: string,
+  userId: string,
+  nowMs: number,
+): Promise<void> => {
+  const current = await membershipRecords.find(tx, organizationId, userId);
+  const teamIds = new Set(current?.teamIds).add(teamId);
+  const id = current?.id ?? newResourceId('ou');
+  membershipPlaces.write(tx, [id], { organizationId, userId });
+  membershipRecords.write(tx, [organizationId, userId], {
+    id,
+    teamIds: [...teamIds],
+    createdAtMs: current?.createdAtMs ?? nowMs,
+  });
+  userOrganizations.write(tx, [userId, organizationId], {});
+};
+
+/** Leaving the last team is leaving the organization. */
+export const leaveTeam = async (
+  tx: Transaction,
+  organizationId: string,
+  teamId: string,
+  userId: string,
+): Promise<void> => {
+  const current = await membershipRecords.find(tx, organizationId, userId);
+  if (current === undefined) return;
+  const teamIds = current.teamIds.filter((id) => id !== teamId);
+  if (teamIds.length > 0) {
+    membershipRecords.write(tx, [organizationId, userId], { ...current, teamIds });
+    return;
+  }
+  membershipPlaces.delete(tx, current.id);
+  membershipRecords.delete(tx, organizationId, userId);
+  userOrganizations.delete(tx, userId, organizationId);
+};
+
+/** Ids of the users on a team. */
+export const findMemberIds = async (reads: Reads, team: Team): Promise<readonly string[]> => {
+  const userIds = await membershipRecords.keys(reads, [team.organizationId]);
+  const memberships = await Promise.all(
+    userIds.map((userId) => membershipRecords.find(reads, team.organizationId, userId)),
+  );
+  return userIds.filter((_, at) => memberships[at]?.teamIds.includes(team.id));
+};
+
+/** Removes a team with its members' places, its grants and its tokens. */
+export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => {
+  for (const userId of await findMemberIds(tx, team)) {
+    await leaveTeam(tx, team.organizationId, team.id, userId);
+  }
+  for (const grants of [teamWorkspaceGrants, teamProjectGrants]) {
+    for (const targetId of await grants.keys(tx, [team.id])) {
+      const grant = await grants.find(tx, team.id, targetId);
+      if (grant !== undefined) grantPlaces.delete(tx, grant.id);
+      grants.delete(tx, team.id, targetId);
+    }
+  }
+  await deleteTokensOf(tx, team.id);
+  teamNames.delete(tx, team.organizationId, team.name);
+  teamRecords.delete(tx, team.id);
+};
+
+const requireUserIds = async (
+  reads: Reads,
+  names: readonly string[],
+): Promise<readonly string[]> => {
+  const found = await Promise.all(
+    names.map(async (name) => {
+      const byName = await usernames.find(reads, name.toLowerCase());
+      return byName?.id ?? (await userRecords.find(reads, name))?.id;
+    }),
+  );
+  return found.map((id, at) => {
+    if (id !== undefined) return id;
+    throw new KeelsonError('request.invalid', { text: `there is no user ${names[at] ?? ''}` });
+  });
+};
+
+export const addTeamMembers = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  teamId: string,
+  userNames: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
+    if (!canManageMembers) throw notFound('team');
+    for (const userId of await requireUserIds(tx, userNames)) {
+      await joinTeam(tx, team.organizationId, team.id, userId, clock.nowMs());
+    }
+  });
+
+/** @throws KeelsonError `workspace.forbidden` when the owners team would be empty */
+export const removeTeamMembers = (
+  { store }: ServiceContext,
+  principal: Principal,
+  teamId: string,
+  userNames: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
+    if (!canManageMembers) throw notFound('team');
+    for (const userId of await requireUserIds(tx, userNames)) {
+      await leaveTeam(tx, team.organizationId, team.id, userId);
+    }
+    if (team.name === OWNERS_TEAM_NAME && (await findMemberIds(tx, team)).length === 0) {
+      throw new KeelsonError('workspace.forbidden', {
+        text: 'the last owner cannot be removed from the owners team',
+      });
+    }
+  });

@@ -1,0 +1,62 @@
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import {
+  findStanding,
+  notFound,
+  type OrganizationAccessResult,
+} from '../access/access-operations.ts';
+import type { Standing } from '../access/domain/standing.ts';
+import { organizationRecords } from '../organizations/organization-records.ts';
+import { OWNERS_TEAM_NAME, type Team } from './domain/team.ts';
+import { teamRecords } from './team-records.ts';
+
+export interface TeamAccessResult extends OrganizationAccessResult {
+  readonly team: Team;
+  readonly canUpdate: boolean;
+  readonly canManageMembers: boolean;
+  readonly canManageTokens: boolean;
+}
+
+const isVisible = (team: Team, { isOwner, access, teamIds }: Standing): boolean =>
+  isOwner ||
+  access.manageMembership ||
+  access.accessSecretTeams ||
+  team.visibility === 'organization' ||
+  teamIds.includes(team.id);
+
+/** What the caller may do with a team; undefined when it may not know of it. */
+export const decideTeamAccess = (
+  owner: OrganizationAccessResult,
+  team: Team,
+): TeamAccessResult | undefined => {
+  const { standing } = owner;
+  if (!isVisible(team, standing)) return undefined;
+  const { isOwner, access, teamIds } = standing;
+  // Whoever could change the owners team could make itself an owner.
+  const isOwnersTeam = team.name === OWNERS_TEAM_NAME;
+  const isMember = teamIds.includes(team.id) && team.allowMemberTokenManagement;
+  return {
+    ...owner,
+    team,
+    canUpdate: isOwner || (access.manageTeams && !isOwnersTeam),
+    canManageMembers: isOwner || (access.manageMembership && !isOwnersTeam),
+    canManageTokens: isOwner || ((access.manageTeams || isMember) && !isOwnersTeam),
+  };
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireTeam = async (
+  reads: Reads,
+  principal: Principal,
+  teamId: string,
+): Promise<TeamAccessResult> => {
+  const team = await teamRecords.find(reads, teamId);
+  const organization = team && (await organizationRecords.find(reads, team.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (team === undefined || organization === undefined || standing === undefined) {
+    throw notFound('team');
+  }
+  const access = decideTeamAccess({ organization, standing }, team);
+  if (access === undefined) throw notFound('team');
+  return access;
+};

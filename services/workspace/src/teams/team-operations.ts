@@ -1,0 +1,154 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound, requireOrganization } from '../access/access-operations.ts';
+import {
+  NO_ORGANIZATION_ACCESS,
+  type OrganizationAccess,
+} from '../access/domain/organization-access.ts';
+import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
+import { findContradiction, isTeamName, OWNERS_TEAM_NAME, type Team } from './domain/team.ts';
+import { removeTeam } from './membership-operations.ts';
+import { decideTeamAccess, requireTeam, type TeamAccessResult } from './team-access.ts';
+import { teamNames, teamRecords } from './team-records.ts';
+
+export interface GivenTeam {
+  readonly name?: string;
+  readonly visibility?: Team['visibility'];
+  readonly ssoTeamId?: string | null;
+  readonly allowMemberTokenManagement?: boolean;
+  readonly organizationAccess?: Partial<OrganizationAccess>;
+}
+
+const checkTeam = (given: GivenTeam): readonly Violation[] => {
+  const violations: Violation[] = [];
+  if (given.name !== undefined && !isTeamName(given.name)) {
+    violations.push(
+      attributeViolation('name', 'Name can only include letters, numbers, -, and _.'),
+    );
+  }
+  const contradiction = findContradiction(given.organizationAccess ?? {});
+  if (contradiction !== undefined) {
+    violations.push(
+      attributeViolation(
+        `organization-access/${contradiction}`,
+        `${contradiction} cannot be false while a wider access is true`,
+      ),
+    );
+  }
+  return violations;
+};
+
+/** Only who could grant everything anyway may change what a team may do in the organization. */
+const requireMayGrant = (given: GivenTeam, { standing }: Pick<TeamAccessResult, 'standing'>) => {
+  const grants = Object.values(given.organizationAccess ?? {}).includes(true);
+  if (grants && !standing.isOwner && !standing.access.manageOrganizationAccess) {
+    throw notFound('organization');
+  }
+};
+
+const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
+  if ((await teamNames.find(reads, organizationId, name)) !== undefined) {
+    refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
+  }
+};
+
+export const createTeam = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  given: GivenTeam & { readonly name: string },
+): Promise<TeamAccessResult> =>
+  store.transact(async (tx) => {
+    const owner = await requireOrganization(tx, principal, organizationName);
+    const { organization, standing } = owner;
+    if (!decideOrganizationPermissions(standing).canCreateTeam) throw notFound('organization');
+    refuseInvalid(checkTeam(given));
+    requireMayGrant(given, owner);
+    await requireFreeName(tx, organization.id, given.name);
+    const team: Team = {
+      id: newResourceId('team'),
+      organizationId: organization.id,
+      visibility: 'secret',
+      ssoTeamId: null,
+      allowMemberTokenManagement: true,
+      ...given,
+      organizationAccess: { ...NO_ORGANIZATION_ACCESS, ...given.organizationAccess },
+      serviceUserId: newResourceId('user'),
+      createdAtMs: clock.nowMs(),
+    };
+    teamRecords.write(tx, [team.id], team);
+    teamNames.write(tx, [organization.id, team.name], { id: team.id });
+    const access = decideTeamAccess(owner, team);
+    if (access === undefined) throw notFound('team');
+    return access;
+  });
+
+export const updateTeam = (
+  { store }: ServiceContext,
+  principal: Principal,
+  teamId: string,
+  given: GivenTeam,
+): Promise<TeamAccessResult> =>
+  store.transact(async (tx) => {
+    const access = await requireTeam(tx, principal, teamId);
+    const { team } = access;
+    if (!access.canUpdate) throw notFound('team');
+    refuseInvalid(checkTeam(given));
+    requireMayGrant(given, access);
+    const next: Team = {
+      ...team,
+      ...given,
+      organizationAccess: { ...team.organizationAccess, ...given.organizationAccess },
+    };
+    if (next.name !== team.name) {
+      if (team.name === OWNERS_TEAM_NAME) {
+        refuseInvalid([attributeViolation('name', 'the owners team keeps its name')]);
+      }
+      await requireFreeName(tx, team.organizationId, next.name);
+      teamNames.delete(tx, team.organizationId, team.name);
+      teamNames.write(tx, [team.organizationId, next.name], { id: team.id });
+    }
+    teamRecords.write(tx, [team.id], next);
+    return { ...access, team: next };
+  });
+
+export const deleteTeam = (
+  { store }: ServiceContext,
+  principal: Principal,
+  teamId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { team, canUpdate } = await requireTeam(tx, principal, teamId);
+    if (!canUpdate) throw notFound('team');
+    if (team.name === OWNERS_TEAM_NAME) {
+      throw new KeelsonError('workspace.forbidden', { text: 'the owners team cannot be deleted' });
+    }
+    await removeTeam(tx, team);
+  });
+
+/** The teams that the caller may know of, by name. */
+export const listTeams = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  filter: { readonly names: readonly string[]; readonly search: string | undefined },
+): Promise<readonly TeamAccessResult[]> => {
+  const owner = await requireOrganization(store, principal, organizationName);
+  const names = (await teamNames.keys(store, [owner.organization.id])).filter(
+    (name) =>
+      (filter.names.length === 0 || filter.names.includes(name)) &&
+      name.toLowerCase().includes(filter.search?.toLowerCase() ?? ''),
+  );
+  const results: TeamAccessResult[] = [];
+  for (const name of names) {
+    const found = await teamNames.find(store, owner.organization.id, name);
+    const team = found && (await teamRecords.find(store, found.id));
+    const access = team && decideTeamAccess(owner, team);
+    if (access !== undefined) results.push(access);
+  }
+  return results;
+};

@@ -1,0 +1,183 @@
+import type { Route } from '@keelson/edge';
+import {
+  API_PREFIX,
+  endpoint,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  type Resource,
+  resourceBody,
+  resourceListBody,
+  toMany,
+  toOne,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import { type Static, Type } from 'typebox';
+import { ORGANIZATION_ACCESS_FLAGS } from '../access/domain/organization-access.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { toCamelKeys, toKebabKeys } from '../validation/attribute-names.ts';
+import { addTeamMembers, findMemberIds, removeTeamMembers } from './membership-operations.ts';
+import { requireTeam, type TeamAccessResult } from './team-access.ts';
+import {
+  createTeam,
+  deleteTeam,
+  type GivenTeam,
+  listTeams,
+  updateTeam,
+} from './team-operations.ts';
+
+const flagNames = Object.keys(
+  toKebabKeys(Object.fromEntries(ORGANIZATION_ACCESS_FLAGS.map((flag) => [flag, true]))),
+);
+
+const attributes = {
+  visibility: Type.Optional(Type.Union([Type.Literal('secret'), Type.Literal('organization')])),
+  'sso-team-id': Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  'allow-member-token-management': Type.Optional(Type.Boolean()),
+  'organization-access': Type.Optional(
+    Type.Object(Object.fromEntries(flagNames.map((name) => [name, Type.Optional(Type.Boolean())]))),
+  ),
+};
+
+const name = Type.String({ maxLength: 255 });
+const CREATE = resourceBody('teams', Type.Object({ ...attributes, name }));
+const UPDATE_ATTRIBUTES = Type.Object({ ...attributes, name: Type.Optional(name) });
+const UPDATE = resourceBody('teams', UPDATE_ATTRIBUTES);
+const MEMBERS = resourceListBody(
+  Type.Object({ type: Type.Literal('users'), id: Type.String({ maxLength: 255 }) }),
+);
+
+const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {
+  const { 'organization-access': access, ...plain } = given;
+  return {
+    ...toCamelKeys(plain),
+    ...(access === undefined ? {} : { organizationAccess: toCamelKeys(access) }),
+  };
+};
+
+const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<Resource> => {
+  const { team, organization } = access;
+  const memberIds = await findMemberIds(reads, team);
+  return {
+    id: team.id,
+    type: 'teams',
+    attributes: {
+      name: team.name,
+      visibility: team.visibility,
+      'sso-team-id': team.ssoTeamId,
+      'allow-member-token-management': team.allowMemberTokenManagement,
+      'users-count': memberIds.length,
+      'organization-access': toKebabKeys(team.organizationAccess),
+      permissions: {
+        'can-update-membership': access.canManageMembers,
+        'can-destroy': access.canUpdate,
+        'can-update-organization-access': access.canUpdate,
+        'can-update-api-token': access.canManageTokens,
+        'can-update-visibility': access.canUpdate,
+      },
+    },
+    relationships: {
+      organization: toOne('organizations', organization.name),
+      users: toMany('users', memberIds),
+    },
+    links: { self: `${API_PREFIX}/teams/${team.id}` },
+  };
+};
+
+const ONE = '/teams/:team_id';
+const COLLECTION = '/organizations/:organization_name/teams';
+
+export const teamRoutes = (context: ServiceContext): Route[] => {
+  const { store } = context;
+  const answer = async (access: TeamAccessResult) => ({
+    document: { data: await toTeamResource(store, access) },
+  });
+  return jsonApiRoutes('teams', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create a team',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) =>
+        answer(
+          await createTeam(context, principal, params['organization_name'] ?? '', {
+            ...fromAttributes(body.data.attributes),
+            name: body.data.attributes.name,
+          }),
+        ),
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List teams',
+      handle: async ({ head, principal, params, query }) => {
+        const filter = { names: query.list('filter', 'names'), search: query.one('q') };
+        const all = await listTeams(context, principal, params['organization_name'] ?? '', filter);
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = await Promise.all(
+          all.slice(from, from + page.size).map((access) => toTeamResource(store, access)),
+        );
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a team',
+      handle: async ({ principal, params }) =>
+        answer(await requireTeam(store, principal, params['team_id'] ?? '')),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update a team',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) =>
+        answer(
+          await updateTeam(
+            context,
+            principal,
+            params['team_id'] ?? '',
+            fromAttributes(body.data.attributes),
+          ),
+        ),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete a team',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteTeam(context, principal, params['team_id'] ?? '');
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/relationships/users`,
+      summary: 'Add users to a team, by name or id',
+      body: { schema: MEMBERS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const names = body.data.map(({ id }) => id);
+        await addTeamMembers(context, principal, params['team_id'] ?? '', names);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: `${ONE}/relationships/users`,
+      summary: 'Remove users from a team, by name or id',
+      body: { schema: MEMBERS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const names = body.data.map(({ id }) => id);
+        await removeTeamMembers(context, principal, params['team_id'] ?? '', names);
+        return undefined;
+      },
+    }),
+  ]);
+};

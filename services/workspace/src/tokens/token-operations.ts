@@ -1,0 +1,198 @@
+import { newResourceId } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { findStanding, notFound, requireOrganization } from '../access/access-operations.ts';
+import { agentPoolRecords } from '../agents/agent-pool-records.ts';
+import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
+import { organizationRecords } from '../organizations/organization-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { requireTeam } from '../teams/team-access.ts';
+import { userRecords } from '../users/user-records.ts';
+import type { ApiToken, TokenOwnerKind } from './domain/token.ts';
+import {
+  hashToken,
+  newTokenText,
+  ownedTokens,
+  tokenHashes,
+  tokenRecords,
+} from './token-records.ts';
+
+export interface GivenToken {
+  readonly description: string;
+  readonly expiresAtMs: number | null;
+}
+
+export interface TokenOwner {
+  readonly kind: TokenOwnerKind;
+  readonly id: string;
+}
+
+/** A new token; its text exists nowhere else. */
+export interface IssuedToken {
+  readonly token: ApiToken;
+  readonly text: string;
+}
+
+export const issueToken = (
+  tx: Transaction,
+  owner: TokenOwner,
+  given: GivenToken,
+  createdById: string | null,
+  nowMs: number,
+  text = newTokenText(),
+): IssuedToken => {
+  const token: ApiToken = {
+    id: newResourceId('at'),
+    ownerKind: owner.kind,
+    ownerId: owner.id,
+    description: given.description,
+    createdById,
+    createdAtMs: nowMs,
+    expiresAtMs: given.expiresAtMs,
+  };
+  const hash = hashToken(text);
+  tokenRecords.write(tx, [hash], token);
+  tokenHashes.write(tx, [token.id], { hash });
+  ownedTokens.write(tx, [owner.id, token.id], {});
+  return { token, text };
+};
+
+const removeToken = async (tx: Transaction, ownerId: string, tokenId: string): Promise<void> => {
+  const found = await tokenHashes.find(tx, tokenId);
+  if (found !== undefined) tokenRecords.delete(tx, found.hash);
+  tokenHashes.delete(tx, tokenId);
+  ownedTokens.delete(tx, ownerId, tokenId);
+};
+
+export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<void> => {
+  for (const tokenId of await ownedTokens.keys(tx, [ownerId])) {
+    await removeToken(tx, ownerId, tokenId);
+  }
+};
+
+const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> => {
+  const found = await tokenHashes.find(reads, tokenId);
+  return found && tokenRecords.find(reads, found.hash);
+};
+
+/** Tokens of one owner, oldest first. */
+export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> => {
+  const ids = await ownedTokens.keys(reads, [ownerId]);
+  const tokens = await Promise.all(ids.map((id) => findToken(reads, id)));
+  return tokens
+    .filter((token) => token !== undefined)
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/** Whose tokens a request is about. */
+export type TokenOwnerAddress =
+  | { readonly userId: string }
+  | { readonly teamId: string }
+  | { readonly agentPoolId: string }
+  | { readonly organizationName: string };
+
+/**
+ * The owner, if the caller may manage its tokens: users their own, site administrators every user's,
+ * owners and team managers a team's, who manages agent pools a pool's, owners an organization's.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export const requireTokenOwner = async (
+  reads: Reads,
+  principal: Principal,
+  address: TokenOwnerAddress,
+): Promise<TokenOwner> => {
+  if ('userId' in address) {
+    const isOwn = principal.kind === 'user' && principal.id === address.userId;
+    const user =
+      isOwn || principal.siteAdmin ? await userRecords.find(reads, address.userId) : undefined;
+    if (user === undefined) throw notFound('user');
+    return { kind: 'user', id: user.id };
+  }
+  if ('teamId' in address) {
+    const { team, canManageTokens } = await requireTeam(reads, principal, address.teamId);
+    if (!canManageTokens) throw notFound('team');
+    return { kind: 'team', id: team.id };
+  }
+  if ('agentPoolId' in address) {
+    const pool = await agentPoolRecords.find(reads, address.agentPoolId);
+    const owner = pool && (await organizationRecords.find(reads, pool.organizationId));
+    const place = owner && (await findStanding(reads, principal, owner));
+    if (pool === undefined || !place || !decideOrganizationPermissions(place).canUpdateAgentPools) {
+      throw notFound('agent pool');
+    }
+    return { kind: 'agent-pool', id: pool.id };
+  }
+  const { organization, standing } = await requireOrganization(
+    reads,
+    principal,
+    address.organizationName,
+  );
+  if (!decideOrganizationPermissions(standing).canUpdateApiToken) throw notFound('organization');
+  return { kind: 'organization', id: organization.id };
+};
+
+export const createToken = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  address: TokenOwnerAddress,
+  given: GivenToken,
+  /** The owner's other tokens end, as where there is only one. */
+  replacesOthers: boolean,
+): Promise<IssuedToken> =>
+  store.transact(async (tx) => {
+    const owner = await requireTokenOwner(tx, principal, address);
+    if (replacesOthers) await deleteTokensOf(tx, owner.id);
+    const createdById = principal.kind === 'user' ? principal.id : null;
+    return issueToken(tx, owner, given, createdById, clock.nowMs());
+  });
+
+const toAddress = async (reads: Reads, token: ApiToken): Promise<TokenOwnerAddress> => {
+  switch (token.ownerKind) {
+    case 'user':
+      return { userId: token.ownerId };
+    case 'team':
+      return { teamId: token.ownerId };
+    case 'agent-pool':
+      return { agentPoolId: token.ownerId };
+    case 'organization': {
+      const organization = await organizationRecords.find(reads, token.ownerId);
+      return { organizationName: organization?.name ?? '' };
+    }
+  }
+};
+
+/** A token that the caller may manage. @throws KeelsonError `workspace.not_found` */
+export const requireToken = async (
+  reads: Reads,
+  principal: Principal,
+  tokenId: string,
+): Promise<ApiToken> => {
+  const token = await findToken(reads, tokenId);
+  if (token === undefined) throw notFound('token');
+  await requireTokenOwner(reads, principal, await toAddress(reads, token));
+  return token;
+};
+
+export const deleteToken = (
+  { store }: ServiceContext,
+  principal: Principal,
+  tokenId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const token = await requireToken(tx, principal, tokenId);
+    await removeToken(tx, token.ownerId, token.id);
+  });
+
+/** Deletes all tokens of a team or organization, which has one that matters. */
+export const deleteOwnersTokens = (
+  { store }: ServiceContext,
+  principal: Principal,
+  address: TokenOwnerAddress,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const owner = await requireTokenOwner(tx, principal, address);
+    if ((await ownedTokens.keys(tx, [owner.id], { limit: 1 })).length === 0) {
+      throw notFound('token');
+    }
+    await deleteTokensOf(tx, owner.id);
+  });

@@ -1,0 +1,25 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { keyedRecords } from '../records/keyed-records.ts';
+import type { ApiToken } from './domain/token.ts';
+
+/** Keyed by the token's hash. */
+export const tokenRecords = keyedRecords<ApiToken>('shared/tokens/');
+
+/** Token id -> hash. */
+export const tokenHashes = keyedRecords<{ readonly hash: string }>('shared/token-hashes/');
+
+/** Keyed by owner id, token id. */
+export const ownedTokens = keyedRecords<Record<never, never>>('shared/owned-tokens/');
+
+/** A token's text has 384 random bits, so a plain digest cannot be searched. */
+export const hashToken = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const BASE62 = /[^A-Za-z0-9]/g;
+const randomText = (length: number): string =>
+  randomBytes(length * 2)
+    .toString('base64')
+    .replaceAll(BASE62, '')
+    .slice(0, length);
+
+/** Clients recognise the middle part. */
+export const newTokenText = (): string => `${randomText(14)}.atlasv1.${randomText(67)}`;

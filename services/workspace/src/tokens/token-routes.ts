@@ -1,0 +1,190 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  parseTimestampMs,
+  type Resource,
+  refuseInvalid,
+  resourceBody,
+  toOne,
+  toPaginatedDocument,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import { notFound } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { attributeViolation } from '../validation/domain/violation.ts';
+import type { ApiToken } from './domain/token.ts';
+import {
+  createToken,
+  deleteOwnersTokens,
+  deleteToken,
+  type GivenToken,
+  listTokensOf,
+  requireToken,
+  requireTokenOwner,
+  type TokenOwnerAddress,
+} from './token-operations.ts';
+
+// Deployed clients leave the type empty, or name it after the kind of token.
+const CREATE = resourceBody(
+  ['authentication-tokens', 'authentication-token', 'agent-tokens', ''],
+  Type.Object({
+    description: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+    'expired-at': Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+  }),
+);
+
+const toTokenResource = (token: ApiToken, text: string | null): Resource => ({
+  id: token.id,
+  type: 'authentication-tokens',
+  attributes: {
+    description: token.description,
+    'created-at': toTimestamp(token.createdAtMs),
+    'last-used-at': null,
+    'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
+    // Shown once, when it is made.
+    token: text,
+  },
+  relationships: { 'created-by': toOne('users', token.createdById) },
+});
+
+const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): GivenToken => {
+  const given = document?.data.attributes;
+  const expiredAt = given?.['expired-at'];
+  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : null;
+  if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= nowMs)) {
+    refuseInvalid([attributeViolation('expired-at', 'expired-at must be a time in the future')]);
+  }
+  return { description: given?.description ?? '', expiresAtMs: expiresAtMs ?? null };
+};
+
+type Params = Readonly<Record<string, string>>;
+
+export const tokenRoutes = (context: ServiceContext): Route[] => {
+  const { store, clock } = context;
+
+  const create = (
+    path: string,
+    summary: string,
+    toAddress: (params: Params) => TokenOwnerAddress,
+    replacesOthers: boolean,
+  ): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path,
+      summary,
+      body: { schema: CREATE, optional: true },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const given = fromDocument(body, clock.nowMs());
+        const address = toAddress(params);
+        const { token, text } = await createToken(
+          context,
+          principal,
+          address,
+          given,
+          replacesOthers,
+        );
+        return { document: { data: toTokenResource(token, text) } };
+      },
+    });
+
+  const list = (
+    path: string,
+    summary: string,
+    toAddress: (params: Params) => TokenOwnerAddress,
+  ): Endpoint =>
+    endpoint({
+      method: 'GET',
+      path,
+      summary,
+      handle: async ({ head, principal, params, query }) => {
+        const owner = await requireTokenOwner(store, principal, toAddress(params));
+        const tokens = await listTokensOf(store, owner.id);
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = tokens
+          .slice(from, from + page.size)
+          .map((token) => toTokenResource(token, null));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
+      },
+    });
+
+  /** The one token of a team or organization, under its own path. */
+  const single = (
+    path: string,
+    owner: string,
+    toAddress: (params: Params) => TokenOwnerAddress,
+  ): readonly Endpoint[] => [
+    create(path, `Create the token of ${owner}, in place of the one before`, toAddress, true),
+    endpoint({
+      method: 'GET',
+      path,
+      summary: `Show the token of ${owner}`,
+      handle: async ({ principal, params }) => {
+        const { id } = await requireTokenOwner(store, principal, toAddress(params));
+        const token = (await listTokensOf(store, id)).at(-1);
+        if (token === undefined) throw notFound('token');
+        return { document: { data: toTokenResource(token, null) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path,
+      summary: `Delete the token of ${owner}`,
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteOwnersTokens(context, principal, toAddress(params));
+        return undefined;
+      },
+    }),
+  ];
+
+  const ofUser = (params: Params) => ({ userId: params['user_id'] ?? '' });
+  const ofTeam = (params: Params) => ({ teamId: params['team_id'] ?? '' });
+  const ofPool = (params: Params) => ({ agentPoolId: params['agent_pool_id'] ?? '' });
+  const ofOrganization = (params: Params) => ({
+    organizationName: params['organization_name'] ?? '',
+  });
+  const USER_TOKENS = '/users/:user_id/authentication-tokens';
+  const POOL_TOKENS = '/agent-pools/:agent_pool_id/authentication-tokens';
+  const TEAM_TOKENS = '/teams/:team_id/authentication-tokens';
+
+  return jsonApiRoutes('tokens', [
+    create(USER_TOKENS, 'Create a token of a user', ofUser, false),
+    list(USER_TOKENS, 'List the tokens of a user', ofUser),
+    create(TEAM_TOKENS, 'Create a further token of a team', ofTeam, false),
+    list(TEAM_TOKENS, 'List the tokens of a team', ofTeam),
+    create(POOL_TOKENS, 'Create a token for the agents of a pool', ofPool, false),
+    list(POOL_TOKENS, 'List the tokens of an agent pool', ofPool),
+    ...single('/teams/:team_id/authentication-token', 'a team', ofTeam),
+    ...single(
+      '/organizations/:organization_name/authentication-token',
+      'an organization',
+      ofOrganization,
+    ),
+    endpoint({
+      method: 'GET',
+      path: '/authentication-tokens/:token_id',
+      summary: 'Show a token, without its text',
+      handle: async ({ principal, params }) => {
+        const token = await requireToken(store, principal, params['token_id'] ?? '');
+        return { document: { data: toTokenResource(token, null) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: '/authentication-tokens/:token_id',
+      summary: 'Delete a token',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteToken(context, principal, params['token_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,182 @@
+/** What a create or update request says about settings, the combinations it may not hold, the result. */
+import { attributeViolation, type Violation } from '../../validation/domain/violation.ts';
+import { resolveRuntimeVersion } from './runtime-version.ts';
+import type { VcsRepository, WorkspaceSettings } from './workspace.ts';
+
+export type GivenVcsRepository = { readonly [K in keyof VcsRepository]?: VcsRepository[K] | null };
+
+/** Absent attributes keep their value. */
+export type GivenSettings = {
+  readonly [K in keyof Omit<WorkspaceSettings, 'vcsRepo'>]?: WorkspaceSettings[K];
+} & { readonly vcsRepo?: GivenVcsRepository | null };
+
+const DURATION = /^(\d{1,4})([dh])$/;
+const HOUR_MS = 3_600_000;
+
+/** `14d` or `6h` in milliseconds; undefined when it is neither or zero. */
+export const parseActivityDurationMs = (text: string): number | undefined => {
+  const [, digits, unit] = DURATION.exec(text) ?? [];
+  const count = Number(digits);
+  if (!(count > 0)) return undefined;
+  return count * (unit === 'd' ? 24 * HOUR_MS : HOUR_MS);
+};
+
+const isRegularExpression = (text: string): boolean => {
+  try {
+    return new RegExp(text, 'u') instanceof RegExp;
+  } catch {
+    return false;
+  }
+};
+
+const checkVcsRepository = (
+  given: GivenVcsRepository,
+  current: VcsRepository | null,
+): readonly Violation[] => {
+  const violations: Violation[] = [];
+  const refuse = (name: string, text: string) =>
+    violations.push(attributeViolation(`vcs-repo/${name}`, text));
+  if (given.oauthTokenId && given.vcsAppInstallationId) {
+    refuse(
+      'vcs-app-installation-id',
+      'oauth-token-id and vcs-app-installation-id cannot be given together',
+    );
+  }
+  if (current === null) {
+    if (!given.identifier) refuse('identifier', 'identifier is required');
+    if (!given.oauthTokenId && !given.vcsAppInstallationId) {
+      refuse('oauth-token-id', 'oauth-token-id is required');
+    }
+  }
+  if (given.identifier && !/^[^/\s]+(\/[^/\s]+)+$/.test(given.identifier)) {
+    refuse('identifier', 'identifier must have the form :org/:repo');
+  }
+  if (given.tagsRegex && !isRegularExpression(given.tagsRegex)) {
+    refuse('tags-regex', 'tags-regex is not a regular expression');
+  }
+  return violations;
+};
+
+/** Triggers: file patterns, file prefixes and Git tags exclude each other. */
+const checkTriggers = (given: GivenSettings): readonly Violation[] => {
+  const violations: Violation[] = [];
+  const hasPatterns = (given.triggerPatterns?.length ?? 0) > 0;
+  const hasPrefixes = (given.triggerPrefixes?.length ?? 0) > 0;
+  const tagsRegex = given.vcsRepo?.tagsRegex;
+  if (hasPatterns && hasPrefixes) {
+    violations.push(
+      attributeViolation(
+        'trigger-patterns',
+        'trigger-patterns and trigger-prefixes cannot both be set',
+      ),
+    );
+  }
+  if (tagsRegex) {
+    const others = [
+      [hasPatterns, 'trigger-patterns'],
+      [hasPrefixes, 'trigger-prefixes'],
+      [given.fileTriggersEnabled === true, 'file-triggers-enabled'],
+    ] as const;
+    for (const [isSet, name] of others) {
+      if (isSet) {
+        violations.push(
+          attributeViolation('vcs-repo/tags-regex', `tags-regex cannot be set with ${name}`),
+        );
+      }
+    }
+  }
+  return violations;
+};
+
+const leavesWorkspaceRoot = (directory: string): boolean => directory.split(/[/\\]/).includes('..');
+
+export const checkSettings = (
+  given: GivenSettings,
+  current: WorkspaceSettings | undefined,
+  releases: readonly string[],
+): readonly Violation[] => {
+  const violations: Violation[] = [];
+  const { autoDestroyActivityDuration: duration, runtimeVersion, vcsRepo } = given;
+  if (duration && parseActivityDurationMs(duration) === undefined) {
+    violations.push(
+      attributeViolation(
+        'auto-destroy-activity-duration',
+        "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
+      ),
+    );
+  }
+  if (
+    runtimeVersion !== undefined &&
+    resolveRuntimeVersion(runtimeVersion, releases) === undefined
+  ) {
+    violations.push(
+      attributeViolation('runtime-version', 'no release satisfies this version or constraint'),
+    );
+  }
+  if (given.workingDirectory && leavesWorkspaceRoot(given.workingDirectory)) {
+    violations.push(
+      attributeViolation('working-directory', 'working-directory must stay inside the repository'),
+    );
+  }
+  if (
+    (given.projectRemoteState ?? current?.projectRemoteState) === true &&
+    (given.globalRemoteState ?? current?.globalRemoteState) === true
+  ) {
+    violations.push(
+      attributeViolation(
+        'project-remote-state',
+        'Project remote state cannot be enabled when global remote state sharing is enabled',
+      ),
+    );
+  }
+  if (vcsRepo) violations.push(...checkVcsRepository(vcsRepo, current?.vcsRepo ?? null));
+  violations.push(...checkTriggers(given));
+  return violations;
+};
+
+const nextVcsRepository = (
+  given: GivenVcsRepository | null | undefined,
+  current: VcsRepository | null,
+): VcsRepository | null => {
+  if (given === undefined) return current;
+  if (given === null) return null;
+  // Naming one kind of connection drops the other.
+  const oauthTokenId = given.vcsAppInstallationId
+    ? null
+    : (given.oauthTokenId ?? current?.oauthTokenId ?? null);
+  return {
+    branch: given.branch ?? current?.branch ?? '',
+    identifier: given.identifier ?? current?.identifier ?? '',
+    ingressSubmodules: given.ingressSubmodules ?? current?.ingressSubmodules ?? false,
+    oauthTokenId,
+    vcsAppInstallationId: given.oauthTokenId
+      ? null
+      : (given.vcsAppInstallationId ?? current?.vcsAppInstallationId ?? null),
+    tagsRegex: given.tagsRegex === undefined ? (current?.tagsRegex ?? null) : given.tagsRegex,
+  };
+};
+
+/** Settings after a request that passed `checkSettings`. */
+export const decideSettings = (
+  given: GivenSettings,
+  current: WorkspaceSettings,
+): WorkspaceSettings => {
+  const { vcsRepo, ...plain } = given;
+  const next: WorkspaceSettings = {
+    ...current,
+    ...plain,
+    vcsRepo: nextVcsRepository(vcsRepo, current.vcsRepo),
+  };
+  return {
+    ...next,
+    // Setting one kind of trigger clears the other.
+    triggerPatterns: given.triggerPrefixes?.length ? [] : next.triggerPatterns,
+    triggerPrefixes: given.triggerPatterns?.length ? [] : next.triggerPrefixes,
+    autoDestroyActivityDuration: next.autoDestroyActivityDuration || null,
+    // A duration takes the place of a time, and computes it anew with every change.
+    autoDestroyAtMs:
+      given.autoDestroyAtMs === undefined && given.autoDestroyActivityDuration
+        ? null
+        : next.autoDestroyAtMs,
+  };
+};

@@ -1,0 +1,68 @@
+import type { Page } from '@keelson/jsonapi';
+
+export interface TagFilter {
+  readonly key: string;
+  /** Absent: any value. */
+  readonly value?: string;
+}
+
+export const SORT_FIELDS = ['name', 'current-run.created-at', 'latest-change-at'] as const;
+
+export interface WorkspaceQuery {
+  readonly organizationId: string;
+  /** What the caller may see; undefined is everything. */
+  readonly visible?:
+    | { readonly projectIds: readonly string[]; readonly workspaceIds: readonly string[] }
+    | undefined;
+  /** Part of the name, in any case. */
+  readonly nameContains?: string | undefined;
+  /** Name with `*` at the start, the end, or both. */
+  readonly nameWildcard?: string | undefined;
+  /** Keys of own bindings, all of which must be there. */
+  readonly tags: readonly string[];
+  readonly excludeTags: readonly string[];
+  /** Effective bindings, all of which must be there. */
+  readonly tagged: readonly TagFilter[];
+  readonly projectId?: string | undefined;
+  /** A workspace that is left out. */
+  readonly exceptId?: string | undefined;
+  readonly runStatuses: readonly string[];
+  readonly sort?:
+    | { readonly by: (typeof SORT_FIELDS)[number]; readonly isDescending: boolean }
+    | undefined;
+  readonly page: Page;
+}
+
+export interface WorkspaceMatches {
+  /** Of the page, in order. */
+  readonly ids: readonly string[];
+  readonly totalCount: number;
+}
+
+/** A flat tag of an organization: it exists as long as a workspace carries it. */
+export interface OrganizationTag {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAtMs: number;
+  readonly instanceCount: number;
+}
+
+export interface TagSearch {
+  readonly nameContains?: string | undefined;
+  /** Leaves out what this workspace carries. */
+  readonly notOnWorkspaceId?: string | undefined;
+}
+
+/** Searches that no path lookup can serve, answered from the projections. */
+export interface WorkspaceListing {
+  find(query: WorkspaceQuery): Promise<WorkspaceMatches>;
+  /** The tags of these names, as the organization has them. */
+  findTags(organizationId: string, names: readonly string[]): Promise<readonly OrganizationTag[]>;
+  findTagById(organizationId: string, tagId: string): Promise<OrganizationTag | undefined>;
+  /** By name. */
+  listTags(organizationId: string, search: TagSearch): Promise<readonly OrganizationTag[]>;
+  /** Ids of the workspaces that carry a flat tag. */
+  findTagCarriers(organizationId: string, name: string): Promise<readonly string[]>;
+  countInProject(projectId: string): Promise<number>;
+  countVisible(scope: Pick<WorkspaceQuery, 'organizationId' | 'visible'>): Promise<number>;
+}

@@ -1,0 +1,71 @@
+/** Moves of workspaces between the projects of an organization. */
+import { KeelsonError } from '@keelson/errors';
+import { refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Transaction } from '@keelson/storage';
+import { requireProject, requireWorkspace } from '../access/access-operations.ts';
+import type { PoolUser } from '../agents/domain/agent-pool.ts';
+import { changePoolUse } from '../agents/pool-use-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { Workspace } from './domain/workspace.ts';
+import { projectWorkspaces, workspaceRecords } from './workspace-records.ts';
+
+export const toPoolUser = ({ id, organizationId, projectId }: Workspace): PoolUser => ({
+  kind: 'workspace',
+  id,
+  organizationId,
+  projectId,
+});
+
+/** The project after a move, which needs the right to move on both projects. */
+export const moveTo = async (
+  tx: Transaction,
+  principal: Principal,
+  workspace: Workspace,
+  projectId: string | undefined,
+): Promise<string> => {
+  if (!projectId || projectId === workspace.projectId) return workspace.projectId;
+  await requireProject(tx, principal, workspace.projectId, 'canMoveWorkspace');
+  const { project } = await requireProject(tx, principal, projectId, 'canMoveWorkspace');
+  if (project.organizationId !== workspace.organizationId) {
+    refuseInvalid([{ pointer: '/data/relationships/project/data/id', text: 'Project not found' }]);
+  }
+  projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
+  projectWorkspaces.write(tx, [project.id, workspace.id], {});
+  return project.id;
+};
+
+const orForbidden = async <T>(lookup: Promise<T>): Promise<T> => {
+  try {
+    return await lookup;
+  } catch (error) {
+    if (KeelsonError.from(error).code !== 'workspace.not_found') throw error;
+    throw new KeelsonError(
+      'workspace.forbidden',
+      { text: 'you are not authorized to move these workspaces, or not all of them exist' },
+      { cause: error },
+    );
+  }
+};
+
+/** Moves all or none. @throws KeelsonError `workspace.forbidden` also when one of them is absent */
+export const moveWorkspaces = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  projectId: string,
+  workspaceIds: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    await requireProject(tx, principal, projectId);
+    for (const workspaceId of new Set(workspaceIds)) {
+      const { workspace } = await orForbidden(requireWorkspace(tx, principal, { workspaceId }));
+      const next: Workspace = {
+        ...workspace,
+        projectId: await orForbidden(moveTo(tx, principal, workspace, projectId)),
+        updatedAtMs: clock.nowMs(),
+      };
+      const poolId = workspace.ownExecution?.agentPoolId;
+      await changePoolUse(tx, toPoolUser(next), poolId, poolId);
+      workspaceRecords.write(tx, [workspaceId], next);
+    }
+  });

@@ -1,0 +1,276 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid, type Violation } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import {
+  loadWorkspaceAccess,
+  requireOrganization,
+  requireProject,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+  type WorkspaceAddress,
+} from '../access/access-operations.ts';
+import { grantPlaces, teamWorkspaceGrants } from '../access/grant-records.ts';
+import { changePoolUse } from '../agents/pool-use-operations.ts';
+import { removeConfigurationVersionsOf } from '../configuration-versions/configuration-version-records.ts';
+import { oauthTokenRecords } from '../oauth/oauth-records.ts';
+import { NO_RUNS } from '../runs/domain/run-performance.ts';
+import { removeRunsOf } from '../runs/run-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { consumerLists } from '../state-consumers/consumer-records.ts';
+import { NO_STATE } from '../states/domain/state-version.ts';
+import { removedWorkspaces } from '../states/state-version-records.ts';
+import {
+  checkBindingCount,
+  checkBindings,
+  type GivenBinding,
+  replaceBindings,
+  type TagBinding,
+  upsertBindings,
+} from '../tags/domain/tag-binding.ts';
+import { teamNames } from '../teams/team-records.ts';
+import { attributeViolation } from '../validation/domain/violation.ts';
+import { variableRecords } from '../variables/variable-records.ts';
+import {
+  checkExecution,
+  decideOwnExecution,
+  type GivenExecution,
+  WORKSPACE_EXECUTION_NAMES,
+} from './domain/execution.ts';
+import {
+  DEFAULT_WORKSPACE_SETTINGS,
+  isWorkspaceName,
+  type Workspace,
+  type WorkspaceSettings,
+} from './domain/workspace.ts';
+import { checkSettings, decideSettings, type GivenSettings } from './domain/workspace-settings.ts';
+import { moveTo, toPoolUser } from './workspace-move-operations.ts';
+import { projectWorkspaces, workspaceNames, workspaceRecords } from './workspace-records.ts';
+
+/** A create or update request, decoded. */
+export interface GivenWorkspace {
+  readonly name?: string | undefined;
+  readonly settings: GivenSettings;
+  readonly execution: GivenExecution;
+  /** "" and undefined: the default project, or no move. */
+  readonly projectId?: string | undefined;
+  readonly tagBindings?: readonly GivenBinding[] | undefined;
+  readonly flatTags?: readonly string[] | undefined;
+}
+
+const NAME_RULE = 'Name can only include letters, numbers, -, and _.';
+
+const checkName = (name: string): readonly Violation[] =>
+  isWorkspaceName(name) ? [] : [attributeViolation('name', NAME_RULE)];
+
+const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
+  if ((await workspaceNames.find(reads, organizationId, name)) !== undefined) {
+    refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
+  }
+};
+
+/** A connection that a request names exists in the organization. */
+const requireConnection = async (
+  reads: Reads,
+  organizationId: string,
+  { vcsRepo }: GivenSettings,
+): Promise<void> => {
+  if (!vcsRepo?.oauthTokenId) return;
+  const token = await oauthTokenRecords.find(reads, vcsRepo.oauthTokenId);
+  if (token?.organizationId !== organizationId) {
+    refuseInvalid([attributeViolation('vcs-repo/oauth-token-id', 'OAuth token not found')]);
+  }
+};
+
+const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
+
+const decideBindings = (
+  given: GivenWorkspace,
+  current: readonly TagBinding[],
+  nowMs: number,
+): readonly TagBinding[] => {
+  const source = { nowMs, newId: () => newResourceId('tb') };
+  if (given.tagBindings !== undefined) {
+    refuseInvalid(checkBindings(given.tagBindings, BINDINGS_POINTER));
+  }
+  const own =
+    given.tagBindings === undefined ? current : replaceBindings(current, given.tagBindings, source);
+  const flat = (given.flatTags ?? []).map((key) => ({ key }));
+  const next = upsertBindings(own, flat, source);
+  refuseInvalid(checkBindingCount(next, BINDINGS_POINTER));
+  return next;
+};
+
+export interface Creation {
+  readonly sourceName: string | null;
+  readonly sourceUrl: string | null;
+}
+
+const latestRelease = ({ runtimeVersions }: ServiceContext): string =>
+  runtimeVersions[0] ?? 'latest';
+
+export const createWorkspace = (
+  context: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  given: GivenWorkspace & { readonly name: string },
+  creation: Creation,
+): Promise<WorkspaceAccessResult> =>
+  context.store.transact(async (tx) => {
+    const owner = await requireOrganization(tx, principal, organizationName);
+    const { organization } = owner;
+    const projectId = given.projectId || organization.defaultProjectId;
+    const { project } = await requireProject(tx, principal, projectId, 'canCreateWorkspace');
+    if (project.organizationId !== organization.id) {
+      refuseInvalid([
+        { pointer: '/data/relationships/project/data/id', text: 'Project not found' },
+      ]);
+    }
+    const nowMs = context.clock.nowMs();
+    const defaults: WorkspaceSettings = {
+      ...DEFAULT_WORKSPACE_SETTINGS,
+      runtimeVersion: latestRelease(context),
+    };
+    refuseInvalid([
+      ...checkName(given.name),
+      ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
+      ...checkSettings(given.settings, undefined, context.runtimeVersions),
+    ]);
+    await requireConnection(tx, organization.id, given.settings);
+    await requireFreeName(tx, organization.id, given.name);
+    const workspace: Workspace = {
+      id: newResourceId('ws'),
+      organizationId: organization.id,
+      projectId: project.id,
+      name: given.name,
+      settings: decideSettings(given.settings, defaults),
+      ownExecution: decideOwnExecution(given.execution, null),
+      source: 'tfe-api',
+      ...creation,
+      lock: null,
+      tagBindings: decideBindings(given, [], nowMs),
+      sshKeyId: null,
+      variableIds: [],
+      currentConfigurationVersionId: null,
+      runs: NO_RUNS,
+      autoDestroyed: null,
+      retentionPolicy: null,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      state: NO_STATE,
+      latestChangeAtMs: nowMs,
+    };
+    await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
+    workspaceRecords.write(tx, [workspace.id], workspace);
+    workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
+    projectWorkspaces.write(tx, [project.id, workspace.id], {});
+    return loadWorkspaceAccess(tx, owner, workspace);
+  });
+
+/** Changes one workspace in a transaction that `change` may refuse; returns it as it is then. */
+export const changeWorkspace = (
+  context: ServiceContext,
+  load: (tx: Transaction) => Promise<WorkspaceAccessResult>,
+  change: (access: WorkspaceAccessResult, tx: Transaction) => Promise<Workspace> | Workspace,
+): Promise<WorkspaceAccessResult> =>
+  context.store.transact(async (tx) => {
+    const access = await load(tx);
+    const workspace = await change(access, tx);
+    workspaceRecords.write(tx, [workspace.id], workspace);
+    return loadWorkspaceAccess(tx, access, workspace);
+  });
+
+export const updateWorkspace = (
+  context: ServiceContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+  given: GivenWorkspace,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, address, 'canUpdate'),
+    async ({ workspace }, tx) => {
+      const nowMs = context.clock.nowMs();
+      refuseInvalid([
+        ...(given.name === undefined ? [] : checkName(given.name)),
+        ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
+        ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
+      ]);
+      await requireConnection(tx, workspace.organizationId, given.settings);
+      const name = given.name ?? workspace.name;
+      if (name !== workspace.name) {
+        await requireFreeName(tx, workspace.organizationId, name);
+        workspaceNames.delete(tx, workspace.organizationId, workspace.name);
+        workspaceNames.write(tx, [workspace.organizationId, name], { id: workspace.id });
+      }
+      const next: Workspace = {
+        ...workspace,
+        name,
+        projectId: await moveTo(tx, principal, workspace, given.projectId),
+        settings: decideSettings(given.settings, workspace.settings),
+        ownExecution: decideOwnExecution(given.execution, workspace.ownExecution),
+        tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
+        updatedAtMs: nowMs,
+      };
+      await changePoolUse(
+        tx,
+        toPoolUser(next),
+        workspace.ownExecution?.agentPoolId,
+        next.ownExecution?.agentPoolId,
+      );
+      return next;
+    },
+  );
+
+/** Removes the workspace and everything that is kept for it alone. */
+const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<void> => {
+  workspaceRecords.delete(tx, workspace.id);
+  workspaceNames.delete(tx, workspace.organizationId, workspace.name);
+  projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
+  consumerLists.delete(tx, workspace.id);
+  removedWorkspaces.write(tx, [workspace.id], {});
+  await changePoolUse(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId, null);
+  for (const id of workspace.variableIds) variableRecords.delete(tx, id);
+  await removeRunsOf(tx, workspace.id);
+  await removeConfigurationVersionsOf(tx, workspace.id);
+  for (const name of await teamNames.keys(tx, [workspace.organizationId])) {
+    const team = await teamNames.find(tx, workspace.organizationId, name);
+    const grant = team && (await teamWorkspaceGrants.find(tx, team.id, workspace.id));
+    if (grant === undefined) continue;
+    teamWorkspaceGrants.delete(tx, grant.teamId, workspace.id);
+    grantPlaces.delete(tx, grant.id);
+  }
+};
+
+/** Deletes a workspace that is unlocked and manages nothing. */
+export const safeDeleteWorkspace = (
+  context: ServiceContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const { workspace } = await requireWorkspace(tx, principal, address, 'canDestroy');
+    if (workspace.lock !== null) throw new KeelsonError('workspace.delete_locked');
+    const { pendingId, resourceCount } = workspace.state;
+    if (pendingId !== null) throw new KeelsonError('workspace.delete_processing');
+    if (resourceCount > 0) {
+      throw new KeelsonError('workspace.delete_managing', { count: resourceCount });
+    }
+    await removeWorkspace(tx, workspace);
+  });
+
+/** Deletes a workspace whatever it holds. Who could delete it safely only is told so. */
+export const forceDeleteWorkspace = (
+  context: ServiceContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const access = await requireWorkspace(tx, principal, address, 'canDestroy');
+    if (!access.permissions.canForceDelete) {
+      throw new KeelsonError('workspace.forbidden', {
+        text: 'you are not authorized to force delete this workspace',
+      });
+    }
+    await removeWorkspace(tx, access.workspace);
+  });

@@ -1,0 +1,173 @@
+/** The tables behind listing: what a path lookup cannot sort, search or filter. */
+import { defineProjection, type Projection } from '@keelson/storage';
+import { ownAutoDestroyAtMs } from '../auto-destroy/domain/auto-destroy.ts';
+import { projectRecords } from '../projects/project-records.ts';
+import { toTagId } from '../tags/domain/tag-id.ts';
+import { parseActivityDurationMs } from './domain/workspace-settings.ts';
+import { workspaceRecords } from './workspace-records.ts';
+
+type WorkspaceRow = {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly project_id: string;
+  readonly name_lower: string;
+  /** The name from its end, so that `*suffix` is a range too. */
+  readonly name_reversed: string;
+  readonly latest_change_at: number;
+  /** "" and 0 where there is no run. */
+  readonly current_run_status: string;
+  readonly current_run_created_at: number;
+  /** From its own settings and not acted on yet, else 0. */
+  readonly auto_destroy_at: number;
+  /** 1: the project's activity duration holds. */
+  readonly inherits_auto_destroy: number;
+  /** The last time that was acted on, 0 without one. */
+  readonly auto_destroy_handled_at: number;
+};
+
+type WorkspaceTagRow = {
+  readonly workspace_id: string;
+  /** Of the workspace, so that a tag's workspaces are read in order. */
+  readonly name_lower: string;
+  readonly organization_id: string;
+  readonly tag_key: string;
+  /** null: a flat tag. */
+  readonly tag_value: string | null;
+  /** Of flat tags only. */
+  readonly tag_id: string | null;
+  readonly created_at: number;
+};
+
+type ProjectTagRow = {
+  readonly project_id: string;
+  readonly organization_id: string;
+  readonly tag_key: string;
+  readonly tag_value: string | null;
+};
+
+type ProjectAutoDestroyRow = {
+  readonly project_id: string;
+  readonly duration_ms: number;
+};
+
+/** Tables as queries see them. */
+export interface WorkspaceTables {
+  readonly workspace: WorkspaceRow;
+  readonly workspace_tag: WorkspaceTagRow;
+  readonly project_tag: ProjectTagRow;
+  readonly project_auto_destroy: ProjectAutoDestroyRow;
+}
+
+export const reversed = (text: string): string => Array.from(text).reverse().join('');
+
+export const LISTING_PROJECTIONS: readonly Projection[] = [
+  defineProjection({
+    table: 'workspace',
+    version: 3,
+    source: workspaceRecords.collection,
+    columns: {
+      id: 'text',
+      organization_id: 'text',
+      project_id: 'text',
+      name_lower: 'text',
+      name_reversed: 'text',
+      latest_change_at: 'integer',
+      current_run_status: 'text',
+      current_run_created_at: 'integer',
+      auto_destroy_at: 'integer',
+      inherits_auto_destroy: 'integer',
+      auto_destroy_handled_at: 'integer',
+    },
+    indexes: [
+      ['id'],
+      ['organization_id', 'name_lower', 'id'],
+      ['organization_id', 'name_reversed', 'id'],
+      ['organization_id', 'latest_change_at', 'id'],
+      ['organization_id', 'current_run_created_at', 'name_lower', 'id'],
+      ['organization_id', 'current_run_status', 'name_lower', 'id'],
+      ['project_id', 'name_lower', 'id'],
+      ['auto_destroy_at'],
+    ],
+    rows: (workspace): WorkspaceRow[] => {
+      const { id, organizationId, projectId, name, latestChangeAtMs, runs } = workspace;
+      const lower = name.toLowerCase();
+      const ownAtMs = ownAutoDestroyAtMs(workspace);
+      const handledAtMs = workspace.autoDestroyed?.atMs ?? 0;
+      return [
+        {
+          id,
+          organization_id: organizationId,
+          project_id: projectId,
+          name_lower: lower,
+          name_reversed: reversed(lower),
+          latest_change_at: latestChangeAtMs,
+          current_run_status: runs.current?.status ?? '',
+          current_run_created_at: runs.current?.createdAtMs ?? 0,
+          auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? 0 : ownAtMs,
+          inherits_auto_destroy: Number(ownAtMs === null),
+          auto_destroy_handled_at: handledAtMs,
+        },
+      ];
+    },
+  }) as unknown as Projection,
+  defineProjection({
+    table: 'workspace_tag',
+    version: 2,
+    source: workspaceRecords.collection,
+    columns: {
+      workspace_id: 'text',
+      name_lower: 'text',
+      organization_id: 'text',
+      tag_key: 'text',
+      tag_value: 'text',
+      tag_id: 'text',
+      created_at: 'integer',
+    },
+    indexes: [
+      ['organization_id', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
+      ['organization_id', 'tag_key', 'name_lower', 'workspace_id'],
+      ['workspace_id', 'tag_key', 'tag_value'],
+      ['organization_id', 'tag_id'],
+    ],
+    rows: ({ id, organizationId, name, tagBindings }): WorkspaceTagRow[] =>
+      tagBindings.map(({ key, value, createdAtMs }) => ({
+        workspace_id: id,
+        name_lower: name.toLowerCase(),
+        organization_id: organizationId,
+        tag_key: key,
+        tag_value: value,
+        tag_id: value === null ? toTagId(organizationId, key) : null,
+        created_at: createdAtMs,
+      })),
+  }) as unknown as Projection,
+  defineProjection({
+    table: 'project_tag',
+    version: 1,
+    source: projectRecords.collection,
+    columns: {
+      project_id: 'text',
+      organization_id: 'text',
+      tag_key: 'text',
+      tag_value: 'text',
+    },
+    indexes: [['organization_id', 'tag_key', 'tag_value', 'project_id']],
+    rows: ({ id, organizationId, tagBindings }): ProjectTagRow[] =>
+      tagBindings.map(({ key, value }) => ({
+        project_id: id,
+        organization_id: organizationId,
+        tag_key: key,
+        tag_value: value,
+      })),
+  }) as unknown as Projection,
+  defineProjection({
+    table: 'project_auto_destroy',
+    version: 1,
+    source: projectRecords.collection,
+    columns: { project_id: 'text', duration_ms: 'integer' },
+    indexes: [['project_id']],
+    rows: ({ id, autoDestroyActivityDuration }): ProjectAutoDestroyRow[] => {
+      const durationMs = parseActivityDurationMs(autoDestroyActivityDuration ?? '');
+      return durationMs === undefined ? [] : [{ project_id: id, duration_ms: durationMs }];
+    },
+  }) as unknown as Projection,
+];

@@ -1,0 +1,175 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Answer,
+  type Endpoint,
+  endpoint,
+  type JsonApiExchange,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import {
+  requireWorkspace,
+  type WorkspaceAccessResult,
+  type WorkspaceAddress,
+} from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { toWorkspaceResource } from './workspace-document.ts';
+import { loadIncluded, WORKSPACE_INCLUDES } from './workspace-includes.ts';
+import { listWorkspaces } from './workspace-list-operations.ts';
+import { parseWorkspaceQuery } from './workspace-list-request.ts';
+import {
+  createWorkspace,
+  forceDeleteWorkspace,
+  safeDeleteWorkspace,
+  updateWorkspace,
+} from './workspace-operations.ts';
+import {
+  CREATE_WORKSPACE,
+  fromWorkspaceDocument,
+  UPDATE_WORKSPACE,
+  WORKSPACE_ALIASES,
+} from './workspace-request.ts';
+
+type Params = Readonly<Record<string, string>>;
+
+const toAddress = (params: Params): WorkspaceAddress => {
+  const workspaceId = params['workspace_id'];
+  return workspaceId === undefined
+    ? {
+        organizationName: params['organization_name'] ?? '',
+        workspaceName: params['workspace_name'] ?? '',
+      }
+    : { workspaceId };
+};
+
+/** The same endpoint under the workspace's id and under its organization and name. */
+const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
+  ['/workspaces/:workspace_id', '/organizations/:organization_name/workspaces/:workspace_name'].map(
+    build,
+  );
+
+/** An answer with one workspace and what `include` names. */
+export const answerWorkspace = async (
+  { store }: ServiceContext,
+  { query }: Pick<JsonApiExchange<unknown>, 'query'>,
+  access: WorkspaceAccessResult,
+): Promise<Answer> => {
+  const include = parseInclude(query, WORKSPACE_INCLUDES);
+  const data = toWorkspaceResource(access);
+  if (include.size === 0) return { document: { data } };
+  return { document: { data, included: await loadIncluded(store, include, [access]) } };
+};
+
+const COLLECTION = '/organizations/:organization_name/workspaces';
+
+export const workspaceRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('workspaces', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create a workspace',
+      body: { schema: CREATE_WORKSPACE, aliases: WORKSPACE_ALIASES },
+      success: 201,
+      handle: async (exchange) => {
+        const { params, principal, body } = exchange;
+        const {
+          name,
+          'source-name': sourceName = null,
+          'source-url': sourceUrl = null,
+          ...attributes
+        } = body.data.attributes;
+        const given = fromWorkspaceDocument({ data: { ...body.data, attributes } });
+        const access = await createWorkspace(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          { ...given, name },
+          { sourceName, sourceUrl },
+        );
+        return answerWorkspace(context, exchange, access);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List workspaces',
+      handle: async ({ head, params, principal, query }) => {
+        const include = parseInclude(query, WORKSPACE_INCLUDES);
+        const page = parsePage(query);
+        const { workspaces, totalCount, organizationCount } = await listWorkspaces(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          parseWorkspaceQuery(query),
+          page,
+        );
+        return {
+          document: toPaginatedDocument(head, {
+            data: workspaces.map(toWorkspaceResource),
+            included: await loadIncluded(context.store, include, workspaces),
+            page,
+            totalCount,
+            meta: { 'status-counts': { total: organizationCount, matching: totalCount } },
+          }),
+        };
+      },
+    }),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'GET',
+        path,
+        summary: 'Show a workspace',
+        handle: async (exchange) =>
+          answerWorkspace(
+            context,
+            exchange,
+            await requireWorkspace(context.store, exchange.principal, toAddress(exchange.params)),
+          ),
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'PATCH',
+        path,
+        summary: 'Update a workspace',
+        body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES },
+        handle: async (exchange) =>
+          answerWorkspace(
+            context,
+            exchange,
+            await updateWorkspace(
+              context,
+              exchange.principal,
+              toAddress(exchange.params),
+              fromWorkspaceDocument(exchange.body),
+            ),
+          ),
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'POST',
+        path: `${path}/actions/safe-delete`,
+        summary: 'Delete a workspace that manages nothing',
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await safeDeleteWorkspace(context, principal, toAddress(params));
+          return undefined;
+        },
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'DELETE',
+        path,
+        summary: 'Delete a workspace whatever it manages',
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await forceDeleteWorkspace(context, principal, toAddress(params));
+          return undefined;
+        },
+      }),
+    ),
+  ]);

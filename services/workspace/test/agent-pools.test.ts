@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+  for (const name of ['acme', 'globex']) {
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+  }
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const body = (type: string, attributes: object, relationships: object = {}) => ({
+  data: { type, attributes, relationships },
+});
+const makePool = (name: string, values: object = {}, relationships: object = {}) =>
+  harness.create(`${O}/agent-pools`, 'agent-pools', { name, ...values }, { relationships });
+const makeWorkspace = (name: string, values: object = {}) =>
+  harness.create(`${O}/workspaces`, 'workspaces', { name, ...values });
+const useIn = (workspaceId: string, poolId: string) =>
+  harness.call(
+    'PATCH',
+    `/workspaces/${workspaceId}`,
+    body('workspaces', { 'execution-mode': 'agent', 'agent-pool-id': poolId }),
+  );
+
+describe('an agent pool', () => {
+  test('is named by workspaces, and not deleted as long as one does', async () => {
+    const pool = await makePool('shared');
+    const workspace = await makeWorkspace('app', {
+      'execution-mode': 'agent',
+      'agent-pool-id': pool.id,
+    });
+    expect(workspace.attributes['execution-mode']).toBe('agent');
+    expect(workspace.relationships['agent-pool']?.data).toEqual({
+      id: pool.id,
+      type: 'agent-pools',
+    });
+    const shown = await harness.call('GET', `/agent-pools/${pool.id}`);
+    expect(shown.data.relationships['workspaces']?.data).toEqual([
+      { id: workspace.id, type: 'workspaces' },
+    ]);
+    expect((await harness.call('DELETE', `/agent-pools/${pool.id}`)).status).toBe(409);
+    const local = body('workspaces', { 'execution-mode': 'local' });
+    await harness.call('PATCH', `/workspaces/${workspace.id}`, local);
+    expect((await harness.call('DELETE', `/agent-pools/${pool.id}`)).status).toBe(204);
+  });
+
+  test('of another organization is not found', async () => {
+    const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
+      name: 'theirs',
+    });
+    const { status, errors } = await useIn((await makeWorkspace('foreign')).id, pool.id);
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe('/data/attributes/agent-pool-id');
+  });
+
+  test('that is not for the organization is open to what it allows', async () => {
+    const [open, closed] = [await makeWorkspace('open'), await makeWorkspace('closed')];
+    const pool = await makePool(
+      'narrow',
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': { data: [{ type: 'workspaces', id: open.id }] } },
+    );
+    expect((await useIn(open.id, pool.id)).status).toBe(200);
+    const refused = await useIn(closed.id, pool.id);
+    expect(refused.status).toBe(422);
+    expect(refused.errors[0]?.detail).toContain('does not have access');
+    const narrowed = body('agent-pools', {}, { 'allowed-workspaces': { data: [] } });
+    expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, narrowed)).status).toBe(422);
+    const project = closed.relationships['project']?.data as { id: string };
+    const widened = body(
+      'agent-pools',
+      {},
+      { 'allowed-projects': { data: [{ type: 'projects', id: project.id }] } },
+    );
+    expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, widened)).status).toBe(200);
+    expect((await useIn(closed.id, pool.id)).status).toBe(200);
+  });
+
+  test('is inherited from the project, then from the organization', async () => {
+    const [wide, near] = [await makePool('of all'), await makePool('of one')];
+    const project = await harness.create(`${O}/projects`, 'projects', {
+      name: 'Near',
+      'default-execution-mode': 'agent',
+      'default-agent-pool-id': near.id,
+    });
+    const defaults = { 'default-execution-mode': 'agent', 'default-agent-pool-id': wide.id };
+    expect((await harness.call('PATCH', O, body('organizations', defaults))).status).toBe(200);
+    const poolOf = (workspace: Awaited<ReturnType<typeof makeWorkspace>>) =>
+      (workspace.relationships['agent-pool']?.data as { id: string } | undefined)?.id;
+    expect(poolOf(await makeWorkspace('far'))).toBe(wide.id);
+    const inside = await harness.create(
+      `${O}/workspaces`,
+      'workspaces',
+      { name: 'inside' },
+      { relationships: { project: { data: { type: 'projects', id: project.id } } } },
+    );
+    expect(poolOf(inside)).toBe(near.id);
+    expect(inside.attributes['setting-overwrites']).toEqual({
+      'execution-mode': false,
+      'agent-pool': false,
+    });
+    const inherit = body('projects', { 'setting-overwrites': { 'default-execution-mode': false } });
+    await harness.call('PATCH', `/projects/${project.id}`, inherit);
+    expect(poolOf((await harness.call('GET', `/workspaces/${inside.id}`)).data)).toBe(wide.id);
+    expect((await harness.call('DELETE', `/agent-pools/${wide.id}`)).status).toBe(409);
+    expect((await harness.call('DELETE', `/agent-pools/${near.id}`)).status).toBe(204);
+  });
+
+  test('has a name of its own', async () => {
+    await makePool('taken');
+    const again = await harness.call(
+      'POST',
+      `${O}/agent-pools`,
+      body('agent-pools', { name: 'taken' }),
+    );
+    expect(again.errors[0]?.source?.pointer).toBe('/data/attributes/name');
+  });
+});

@@ -1,0 +1,126 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+const DAY_MS = 86_400_000;
+let harness: Harness;
+let serial = 0;
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const STATE = JSON.stringify({
+  version: 4,
+  serial: 1,
+  lineage: 'one',
+  terraform_version: '1.11.4',
+  outputs: {},
+  resources: [
+    {
+      mode: 'managed',
+      type: 'terraform_data',
+      name: 'a',
+      provider: 'provider["terraform.io/builtin/terraform"]',
+      instances: [{ attributes: {} }],
+    },
+  ],
+});
+
+/** A workspace that manages something and could be destroyed. */
+const makeWorkspace = async (attributes: object = {}, project?: string) => {
+  serial += 1;
+  const { id } = await harness.create(
+    `${O}/workspaces`,
+    'workspaces',
+    { name: `app-${serial}`, ...attributes },
+    project === undefined
+      ? {}
+      : { relationships: { project: { data: { type: 'projects', id: project } } } },
+  );
+  const files = await harness.create(
+    `/workspaces/${id}/configuration-versions`,
+    'configuration-versions',
+    { 'auto-queue-runs': false },
+  );
+  await harness.transfer('PUT', String(files.attributes['upload-url']), gzipSync('files'));
+  await harness.call('POST', `/workspaces/${id}/actions/lock`);
+  await harness.create(`/workspaces/${id}/state-versions`, 'state-versions', {
+    serial: 1,
+    lineage: 'one',
+    md5: createHash('md5').update(STATE).digest('hex'),
+    state: Buffer.from(STATE).toString('base64'),
+  });
+  await harness.call('POST', `/workspaces/${id}/actions/unlock`);
+  return id;
+};
+const runsOf = async (id: string) => (await harness.call('GET', `/workspaces/${id}/runs`)).list;
+const attributesOf = async (id: string) =>
+  (await harness.call('GET', `/workspaces/${id}`)).data.attributes;
+const inDays = (days: number) => new Date(harness.clock.nowMs() + days * DAY_MS).toISOString();
+
+describe('a workspace that is to destroy itself', () => {
+  test('at a time gets one destroy run, then', async () => {
+    const at = inDays(1);
+    const id = await makeWorkspace({ 'auto-destroy-at': at });
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toEqual([]);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    await harness.runUpkeep();
+    const runs = await runsOf(id);
+    expect(runs.map(({ attributes }) => attributes)).toMatchObject([
+      { 'is-destroy': true, 'auto-apply': true, source: 'auto-destroy' },
+    ]);
+    expect(await attributesOf(id)).toMatchObject({
+      'auto-destroy-at': at,
+      'auto-destroy-status': 'queued',
+      'inherits-project-auto-destroy': false,
+    });
+  });
+
+  test('after a while without a change counts from the last one', async () => {
+    const id = await makeWorkspace({ 'auto-destroy-activity-duration': '2d' });
+    expect((await attributesOf(id))['auto-destroy-at']).toBe(inDays(2));
+    harness.clock.advance(2 * DAY_MS);
+    await harness.runUpkeep();
+    expect(await runsOf(id)).toHaveLength(1);
+  });
+
+  test('takes the while of its project, unless it has its own', async () => {
+    const project = await harness.create(`${O}/projects`, 'projects', {
+      name: 'Short lived',
+      'auto-destroy-activity-duration': '6h',
+    });
+    const heir = await makeWorkspace({}, project.id);
+    const own = await makeWorkspace({ 'auto-destroy-activity-duration': '9d' }, project.id);
+    expect(await attributesOf(heir)).toMatchObject({
+      'inherits-project-auto-destroy': true,
+      'auto-destroy-activity-duration': '6h',
+      'auto-destroy-at': inDays(0.25),
+    });
+    harness.clock.advance(DAY_MS / 4);
+    await harness.runUpkeep();
+    await harness.runUpkeep();
+    expect(await runsOf(heir)).toHaveLength(1);
+    expect(await runsOf(own)).toEqual([]);
+  });
+
+  test('shows where it cannot', async () => {
+    const id = await makeWorkspace({
+      'auto-destroy-at': inDays(1),
+      'allow-destroy-plan': false,
+    });
+    const { id: empty } = await harness.create(`${O}/workspaces`, 'workspaces', {
+      name: 'empty',
+      'auto-destroy-at': inDays(1),
+    });
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect((await attributesOf(id))['auto-destroy-status']).toBe('errored');
+    expect((await attributesOf(empty))['auto-destroy-status']).toBe('nothing-to-destroy');
+  });
+});

@@ -1,0 +1,230 @@
+/** The table of callers, continued: the resources around workspaces. */
+import {
+  attributes,
+  type Caller,
+  type Case,
+  EVERYONE,
+  MANAGERS,
+  MEMBERS,
+  O,
+  ON,
+  ORGANIZATION_ADMINS,
+  OWNERS,
+  READERS,
+  W,
+} from './callers-table.ts';
+
+const connection = {
+  'service-provider': 'github',
+  'http-url': 'https://github.example',
+  'api-url': 'https://api.github.example',
+  'oauth-token-string': 'secret-{n}',
+};
+
+/** What requests use up: made anew, by an owner, for each caller. */
+export const USED_UP: Readonly<
+  Record<
+    string,
+    {
+      readonly target: string;
+      readonly type: string;
+      readonly values: object;
+      readonly relationships?: object;
+    }
+  >
+> = {
+  newVar: {
+    target: '/workspaces/{ws}/vars',
+    type: 'vars',
+    values: { key: 'made_{n}', category: 'terraform' },
+  },
+  newPool: { target: `${O}/agent-pools`, type: 'agent-pools', values: { name: 'pool {n}' } },
+  newClient: { target: `${O}/oauth-clients`, type: 'oauth-clients', values: connection },
+};
+
+const WRITERS: readonly Caller[] = ['write', 'admin', 'manager', 'organization', 'owner'];
+
+const PEOPLE = EVERYONE.filter((caller) => caller !== 'organization');
+
+const variable = { key: 'tried_{n}', value: 'v', category: 'env' };
+
+export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
+  [`POST ${W}/vars`]: {
+    target: '/workspaces/{ws}/vars',
+    body: attributes('vars', variable),
+    allowed: WRITERS,
+    success: 201,
+  },
+  [`GET ${W}/vars`]: { target: '/workspaces/{ws}/vars', allowed: READERS, success: 200 },
+  [`GET ${W}/vars/{variable_id}`]: {
+    target: '/workspaces/{ws}/vars/{newVar}',
+    allowed: READERS,
+    success: 200,
+  },
+  [`PATCH ${W}/vars/{variable_id}`]: {
+    target: '/workspaces/{ws}/vars/{newVar}',
+    body: attributes('vars'),
+    allowed: WRITERS,
+    success: 200,
+  },
+  [`DELETE ${W}/vars/{variable_id}`]: {
+    target: '/workspaces/{ws}/vars/{newVar}',
+    allowed: WRITERS,
+    success: 204,
+  },
+  'POST /vars': {
+    target: '/vars',
+    body: attributes('vars', variable, {
+      workspace: { data: { type: 'workspaces', id: '{ws}' } },
+    }),
+    allowed: WRITERS,
+    success: 201,
+  },
+  'GET /vars': {
+    target: '/vars?filter[organization][name]=acme&filter[workspace][name]=subject',
+    allowed: READERS,
+    success: 200,
+  },
+  'PATCH /vars/{variable_id}': {
+    target: '/vars/{newVar}',
+    body: attributes('vars'),
+    allowed: WRITERS,
+    success: 200,
+  },
+  'DELETE /vars/{variable_id}': { target: '/vars/{newVar}', allowed: WRITERS, success: 204 },
+  [`POST ${ON}/agent-pools`]: {
+    target: `${O}/agent-pools`,
+    body: attributes('agent-pools', { name: 'tried {n}' }),
+    allowed: ORGANIZATION_ADMINS,
+    success: 201,
+  },
+  [`GET ${ON}/agent-pools`]: { target: `${O}/agent-pools`, allowed: MEMBERS, success: 200 },
+  'GET /agent-pools/{agent_pool_id}': {
+    target: '/agent-pools/{pool}',
+    allowed: MEMBERS,
+    success: 200,
+  },
+  'PATCH /agent-pools/{agent_pool_id}': {
+    target: '/agent-pools/{pool}',
+    body: attributes('agent-pools'),
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  'DELETE /agent-pools/{agent_pool_id}': {
+    target: '/agent-pools/{newPool}',
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
+  'POST /agent-pools/{agent_pool_id}/authentication-tokens': {
+    target: '/agent-pools/{pool}/authentication-tokens',
+    body: attributes('authentication-tokens', { description: 'agents' }),
+    allowed: ORGANIZATION_ADMINS,
+    success: 201,
+  },
+  'GET /agent-pools/{agent_pool_id}/authentication-tokens': {
+    target: '/agent-pools/{pool}/authentication-tokens',
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  [`POST ${ON}/oauth-clients`]: {
+    target: `${O}/oauth-clients`,
+    body: attributes('oauth-clients', connection),
+    allowed: OWNERS,
+    success: 201,
+  },
+  [`GET ${ON}/oauth-clients`]: { target: `${O}/oauth-clients`, allowed: OWNERS, success: 200 },
+  'GET /oauth-clients/{oauth_client_id}': {
+    target: '/oauth-clients/{newClient}',
+    allowed: OWNERS,
+    success: 200,
+  },
+  'PATCH /oauth-clients/{oauth_client_id}': {
+    target: '/oauth-clients/{newClient}',
+    body: attributes('oauth-clients'),
+    allowed: OWNERS,
+    success: 200,
+  },
+  'DELETE /oauth-clients/{oauth_client_id}': {
+    target: '/oauth-clients/{newClient}',
+    allowed: OWNERS,
+    success: 204,
+  },
+  'GET /oauth-clients/{oauth_client_id}/oauth-tokens': {
+    target: '/oauth-clients/{newClient}/oauth-tokens',
+    allowed: OWNERS,
+    success: 200,
+  },
+  [`GET ${ON}/oauth-tokens`]: { target: `${O}/oauth-tokens`, allowed: OWNERS, success: 200 },
+  'GET /oauth-tokens/{oauth_token_id}': {
+    target: '/oauth-tokens/{newToken}',
+    allowed: OWNERS,
+    success: 200,
+  },
+  'PATCH /oauth-tokens/{oauth_token_id}': {
+    target: '/oauth-tokens/{newToken}',
+    body: attributes('oauth-tokens'),
+    allowed: OWNERS,
+    success: 200,
+  },
+  'DELETE /oauth-tokens/{oauth_token_id}': {
+    target: '/oauth-tokens/{newToken}',
+    allowed: OWNERS,
+    success: 204,
+  },
+  [`GET ${ON}/tags`]: { target: `${O}/tags`, allowed: MEMBERS, success: 200 },
+  [`DELETE ${ON}/tags`]: {
+    target: `${O}/tags`,
+    body: { data: [] },
+    allowed: MANAGERS,
+    success: 204,
+  },
+  'POST /tags/{tag_id}/relationships/workspaces': {
+    target: '/tags/{tag}/relationships/workspaces',
+    body: { data: [{ type: 'workspaces', id: '{other}' }] },
+    allowed: MANAGERS,
+    success: 204,
+  },
+  // To where they are already, by those who see the project.
+  'POST /projects/{project_id}/relationships/workspaces': {
+    target: '/projects/{prj}/relationships/workspaces',
+    body: { data: [{ type: 'workspaces', id: '{ws}' }] },
+    allowed: MANAGERS,
+    success: 204,
+  },
+  'PATCH /account/update': {
+    target: '/account/update',
+    body: attributes('users'),
+    allowed: PEOPLE,
+    success: 200,
+  },
+  [`POST ${ON}/organization-memberships`]: {
+    target: `${O}/organization-memberships`,
+    body: attributes(
+      'organization-memberships',
+      { email: '{newMail}' },
+      { teams: { data: [{ type: 'teams', id: '{team}' }] } },
+    ),
+    allowed: ORGANIZATION_ADMINS,
+    success: 201,
+  },
+  [`GET ${ON}/organization-memberships`]: {
+    target: `${O}/organization-memberships`,
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  'GET /organization-memberships': {
+    target: '/organization-memberships',
+    allowed: EVERYONE,
+    success: 200,
+  },
+  'GET /organization-memberships/{membership_id}': {
+    target: '/organization-memberships/{newMembership}',
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  'DELETE /organization-memberships/{membership_id}': {
+    target: '/organization-memberships/{newMembership}',
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
+};

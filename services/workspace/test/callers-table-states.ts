@@ -1,0 +1,51 @@
+/** The table of callers, continued: states and what is read out of them. */
+import { ADMINS, attributes, type Case, LOCKERS, READERS, W } from './callers-table.ts';
+
+const V = '/state-versions/{state_version_id}';
+const DIGEST = '0'.repeat(32);
+
+const read = (target: string): Case => ({ target, allowed: READERS, success: 200 });
+// It is current and stays as it is: 400 is for who could.
+const backingData = (action: string): Case => ({
+  target: `/state-versions/{sv}/actions/${action}_backing_data`,
+  allowed: ADMINS,
+  success: 400,
+});
+const signed = (target: string): Case => ({ target, allowed: [], success: 0, everyone: 403 });
+
+export const STATE_CASES: Readonly<Record<string, Case>> = {
+  // Nobody holds the lock: 409 is for who could.
+  [`POST ${W}/state-versions`]: {
+    target: '/workspaces/{ws}/state-versions',
+    body: attributes('state-versions', { serial: 1, md5: DIGEST }),
+    allowed: LOCKERS,
+    success: 409,
+  },
+  [`PATCH ${W}/state-versions`]: {
+    target: '/workspaces/{ws}/state-versions',
+    body: attributes(
+      'state-versions',
+      {},
+      { 'rollback-state-version': { data: { type: 'state-versions', id: '{sv}' } } },
+    ),
+    allowed: LOCKERS,
+    success: 409,
+  },
+  'GET /state-versions': read(
+    '/state-versions?filter[organization][name]=acme&filter[workspace][name]=subject',
+  ),
+  [`GET ${V}`]: read('/state-versions/{sv}'),
+  [`GET ${V}/outputs`]: read('/state-versions/{sv}/outputs'),
+  [`GET ${W}/current-state-version`]: read('/workspaces/{ws}/current-state-version'),
+  [`GET ${W}/current-state-version-outputs`]: read(
+    '/workspaces/{ws}/current-state-version-outputs',
+  ),
+  'GET /state-version-outputs/{output_id}': read('/state-version-outputs/{wsout}'),
+  [`POST ${V}/actions/soft_delete_backing_data`]: backingData('soft_delete'),
+  [`POST ${V}/actions/restore_backing_data`]: backingData('restore'),
+  [`POST ${V}/actions/permanently_delete_backing_data`]: backingData('permanently_delete'),
+  [`PUT /uploads${V}/state`]: signed('/uploads/state-versions/{sv}/state'),
+  [`PUT /uploads${V}/json-state`]: signed('/uploads/state-versions/{sv}/json-state'),
+  [`GET /downloads${V}/state`]: signed('/downloads/state-versions/{sv}/state'),
+  [`GET /downloads${V}/json-state`]: signed('/downloads/state-versions/{sv}/json-state'),
+};

@@ -1,0 +1,291 @@
+/**
+ * Every route × every kind of caller. The routes come from the service's own description: one without
+ * a line here fails. Each line is tried with a valid request, so that only the caller decides.
+ */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attributes, CALLERS, type Caller, CASES as CORE_CASES, O } from './callers-table.ts';
+import { NEIGHBOUR_CASES, USED_UP } from './callers-table-neighbours.ts';
+import { RUN_CASES, RUN_USED_UP } from './callers-table-runs.ts';
+import { STATE_CASES } from './callers-table-states.ts';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const CASES = { ...CORE_CASES, ...NEIGHBOUR_CASES, ...STATE_CASES, ...RUN_CASES };
+
+let harness: Harness;
+const tokens = new Map<Caller, string | null>();
+const names = new Map<string, string>();
+let serial = 0;
+
+const grant = async (teamId: string, workspaceId: string, access: string) =>
+  harness.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access },
+    {
+      relationships: {
+        team: { data: { type: 'teams', id: teamId } },
+        workspace: { data: { type: 'workspaces', id: workspaceId } },
+      },
+    },
+  );
+
+const makeTeam = async (values: object = {}) =>
+  (await harness.create(`${O}/teams`, 'teams', { name: `team-${(serial += 1)}`, ...values })).id;
+
+/** A state with one output. */
+const storeState = async (workspaceId: string): Promise<string> => {
+  const state = Buffer.from(JSON.stringify({ outputs: { one: { value: 1, type: 'number' } } }));
+  await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
+  const version = await harness.create(
+    `/workspaces/${workspaceId}/state-versions`,
+    'state-versions',
+    {
+      serial: 0,
+      md5: createHash('md5').update(state).digest('hex'),
+      state: state.toString('base64'),
+    },
+  );
+  await harness.call('POST', `/workspaces/${workspaceId}/actions/unlock`);
+  return version.id;
+};
+
+beforeAll(async () => {
+  harness = await startHarness();
+  // Owner of acme is another user than the site administrator of the table.
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  await harness.create('/organizations', 'organizations', { name: 'globex', email: 'a@b.example' });
+  const site = await harness.create('/admin/users', 'users', {
+    username: 'site',
+    email: 'site@b.example',
+    'is-site-admin': true,
+  });
+  const siteTokens = `/users/${site.id}/authentication-tokens`;
+  const made = await harness.create(siteTokens, 'authentication-tokens', {});
+  tokens.set('site', String(made.attributes['token']));
+  const { list } = await harness.call('GET', `${O}/teams`);
+  const owners = list.find((team) => team.attributes['name'] === 'owners');
+  tokens.set('owner', (await harness.addUser('owner', owners?.id ?? '')).token);
+  tokens.set('none', null);
+  tokens.set('unknown', 'never-issued.atlasv1.token');
+  await harness.call(
+    'POST',
+    '/organizations',
+    attributes('organizations', { name: 'spare-org', email: 'a@b.example' }),
+    tokens.get('site'),
+  );
+
+  const subject = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'subject' });
+  const locked = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'locked' });
+  const other = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'other' });
+  await harness.call('POST', `/workspaces/${locked.id}/actions/lock`);
+  names.set('ws', subject.id).set('locked', locked.id).set('other', other.id);
+  const configuration = await harness.create(
+    `/workspaces/${subject.id}/configuration-versions`,
+    'configuration-versions',
+    { 'auto-queue-runs': false },
+  );
+  const uploadUrl = String(configuration.attributes['upload-url']);
+  await harness.transfer('PUT', uploadUrl, Uint8Array.of(0x1f, 0x8b));
+  names.set('cv', configuration.id);
+  const version = await storeState(subject.id);
+  names.set('sv', version).set('wsout', `wsout-${version.slice(3)}0000`);
+  const project = subject.relationships['project']?.data as { id: string };
+  names.set('prj', project.id);
+
+  for (const caller of ['read', 'plan', 'write', 'admin'] as const) {
+    const team = await makeTeam();
+    await grant(team, subject.id, caller);
+    await grant(team, locked.id, caller);
+    tokens.set(caller, (await harness.addUser(`user-of-${caller}`, team)).token);
+  }
+  const managing = await makeTeam({ 'organization-access': { 'manage-workspaces': true } });
+  tokens.set('manager', (await harness.addUser('manager', managing)).token);
+  const plain = await makeTeam();
+  tokens.set('member', (await harness.addUser('member', plain)).token);
+  const elsewhere = await harness.create('/organizations/globex/teams', 'teams', {
+    name: 'others',
+  });
+  tokens.set('stranger', (await harness.addUser('stranger', elsewhere.id)).token);
+  const organizationToken = await harness.create(
+    `${O}/authentication-token`,
+    'authentication-tokens',
+    {},
+  );
+  tokens.set('organization', String(organizationToken.attributes['token']));
+
+  const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
+  const poolTokens = `/agent-pools/${pool.id}/authentication-tokens`;
+  const poolToken = await harness.create(poolTokens, 'authentication-tokens', {});
+  tokens.set('agent', String(poolToken.attributes['token']));
+  names.set('pool', pool.id);
+
+  const spare = await harness.addUser('spare');
+  names.set('user', spare.id);
+  const tokensOfSpare = `/users/${spare.id}/authentication-tokens`;
+  const short = await harness.create(tokensOfSpare, 'authentication-tokens', {
+    'expired-at': '2030-01-01T00:01:00Z',
+  });
+  tokens.set('expired', String(short.attributes['token']));
+  const gone = await harness.create(tokensOfSpare, 'authentication-tokens', {});
+  await harness.call('DELETE', `/authentication-tokens/${gone.id}`, undefined, tokens.get('site'));
+  tokens.set('revoked', String(gone.attributes['token']));
+  harness.clock.advance(60_000);
+
+  const team = await makeTeam();
+  names.set('team', team);
+  names.set('tws', (await grant(team, subject.id, 'read')).id);
+  const path = `/teams/${team}/authentication-tokens`;
+  names.set('at', (await harness.create(path, 'authentication-tokens', {})).id);
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+/** New things for requests that use them up. */
+const refresh = async (text: string): Promise<void> => {
+  for (const [name, { target, type, values, ...extra }] of Object.entries({
+    ...USED_UP,
+    ...RUN_USED_UP,
+  })) {
+    if (!text.includes(`{${name}}`)) continue;
+    const [at, given, related] = JSON.parse(fill(JSON.stringify([target, values, extra]))) as [
+      string,
+      object,
+      object,
+    ];
+    names.set(name, (await harness.create(at, type, given, related)).id);
+  }
+  if (text.includes('fresh')) {
+    const { list } = await harness.call('GET', `${O}/workspaces?search[wildcard-name]=fresh`);
+    const existing = list[0];
+    const fresh =
+      existing ?? (await harness.create(`${O}/workspaces`, 'workspaces', { name: 'fresh' }));
+    names.set('fresh', fresh.id);
+    const { data } = await harness.call('GET', `/workspaces/${fresh.id}`);
+    const teamOfAdmin = await makeTeam();
+    names.set('freshTeam', teamOfAdmin);
+    if (existing === undefined) await grantToCallers(data.id);
+  }
+  if (text.includes('{plan}') || text.includes('{apply}')) {
+    await refresh('{newRun}');
+    const runId = names.get('newRun') ?? '';
+    names.set('plan', runId.replace('run-', 'plan-')).set('apply', runId.replace('run-', 'apply-'));
+  }
+  if (text.includes('{claimed}')) {
+    await refresh('{newRun}');
+    const claimed = await harness.call(
+      'POST',
+      '/agent-runs/actions/claim',
+      undefined,
+      tokens.get('agent'),
+    );
+    names.set('claimed', claimed.data.id);
+  }
+  if (text.includes('{newMail}') || text.includes('{newMembership}')) {
+    const username = `invited-${(serial += 1)}`;
+    await harness.addUser(username);
+    names.set('newMail', `${username}@keelson.example`);
+  }
+  if (text.includes('{newMembership}')) {
+    const made = await harness.create(
+      `${O}/organization-memberships`,
+      'organization-memberships',
+      { email: names.get('newMail') },
+      { relationships: { teams: { data: [{ type: 'teams', id: names.get('team') }] } } },
+    );
+    names.set('newMembership', made.id);
+  }
+  if (text.includes('{tag}')) {
+    // Some workspace carries it.
+    const tags = { data: [{ type: 'tags', attributes: { name: 'kept' } }] };
+    await harness.call('POST', `/workspaces/${names.get('ws')}/relationships/tags`, tags);
+    const { list } = await harness.call('GET', `${O}/tags?q=kept`);
+    names.set('tag', list[0]?.id ?? '');
+  }
+  if (text.includes('{newToken}')) {
+    await refresh('{newClient}');
+    const clients = `/oauth-clients/${names.get('newClient')}`;
+    const { list } = await harness.call('GET', `${clients}/oauth-tokens`);
+    names.set('newToken', list[0]?.id ?? '');
+  }
+  if (text.includes('{freshTws}')) {
+    const made = await grant(names.get('freshTeam') ?? '', names.get('ws') ?? '', 'read');
+    names.set('freshTws', made.id);
+  }
+  if (text.includes('data-retention-policy')) {
+    // There is one to show and to remove, whoever removed the one before.
+    const policy = { data: { type: 'data-retention-policy-dont-deletes', attributes: {} } };
+    for (const owner of [O, `/workspaces/${names.get('ws')}`]) {
+      await harness.call('POST', `${owner}/relationships/data-retention-policy`, policy);
+    }
+  }
+  if (text.includes('{freshTprj}')) {
+    const relationships = {
+      team: { data: { type: 'teams', id: names.get('freshTeam') } },
+      project: { data: { type: 'projects', id: names.get('prj') } },
+    };
+    const access = { access: 'read' };
+    const made = await harness.create('/team-projects', 'team-projects', access, { relationships });
+    names.set('freshTprj', made.id);
+  }
+  if (text.includes('{freshKey}')) {
+    const key = { name: 'key', value: '-----BEGIN PRIVATE KEY-----' };
+    names.set('freshKey', (await harness.create(`${O}/ssh-keys`, 'ssh-keys', key)).id);
+  }
+  if (text.includes('{freshAt}')) {
+    const path = `/teams/${names.get('team')}/authentication-tokens`;
+    names.set('freshAt', (await harness.create(path, 'authentication-tokens', {})).id);
+  }
+};
+
+const grantToCallers = async (workspaceId: string): Promise<void> => {
+  for (const caller of ['read', 'plan', 'write', 'admin'] as const) {
+    const account = await harness.call('GET', '/account/details', undefined, tokens.get(caller));
+    const { list } = await harness.call('GET', `${O}/teams?page[size]=100`);
+    const team = list.find(({ relationships }) =>
+      (relationships['users']?.data as { id: string }[] | undefined)?.some(
+        ({ id }) => id === account.data.id,
+      ),
+    );
+    await grant(team?.id ?? '', workspaceId, caller);
+  }
+};
+
+const fill = (text: string): string =>
+  text.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+    name === 'n' ? String((serial += 1)) : (names.get(name) ?? ''),
+  );
+
+describe('every route and every caller', () => {
+  test('each route of the service has its line', async () => {
+    const { pathsJson } = await harness.service.edge.describe();
+    const paths = JSON.parse(pathsJson) as Record<string, Record<string, unknown>>;
+    const routes = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(Object.keys(CASES).toSorted()).toEqual(routes.toSorted());
+  });
+
+  test.for(Object.entries(CASES))('%s', async ([route, { target, body, ...expected }]) => {
+    const method = route.split(' ')[0] ?? '';
+    const template = JSON.stringify(body ?? null);
+    const answers: Partial<Record<Caller, number>> = {};
+    const documented: Partial<Record<Caller, number>> = {};
+    for (const caller of CALLERS) {
+      await refresh(target + template);
+      const filled = JSON.parse(fill(template)) as unknown;
+      const token = tokens.get(caller);
+      const reply = await harness.call(method, fill(target), filled ?? undefined, token);
+      answers[caller] = reply.status;
+      const isAllowed = expected.allowed.includes(caller);
+      const isUnauthenticated = CALLERS.indexOf(caller) < 4;
+      documented[caller] =
+        expected.everyone ??
+        (isUnauthenticated
+          ? 401
+          : isAllowed
+            ? expected.success
+            : (expected.others?.[caller] ?? 404));
+    }
+    expect(answers).toEqual(documented);
+  });
+});

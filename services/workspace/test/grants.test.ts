@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let harness: Harness;
+let projectId: string;
+let workspaceId: string;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const project = await harness.create('/organizations/acme/projects', 'projects', { name: 'Web' });
+  projectId = project.id;
+  const workspace = await harness.create(
+    '/organizations/acme/workspaces',
+    'workspaces',
+    { name: 'site' },
+    { relationships: { project: { data: { type: 'projects', id: projectId } } } },
+  );
+  workspaceId = workspace.id;
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+let serial = 0;
+
+/** A user on a team with this access to the project, and what it may do with the workspace. */
+const permissionsWith = async (attributes: object) => {
+  serial += 1;
+  const team = await harness.create('/organizations/acme/teams', 'teams', { name: `t${serial}` });
+  const grant = await harness.create('/team-projects', 'team-projects', attributes, {
+    relationships: {
+      team: { data: { type: 'teams', id: team.id } },
+      project: { data: { type: 'projects', id: projectId } },
+    },
+  });
+  const { token } = await harness.addUser(`user-${serial}`, team.id);
+  const shown = await harness.call('GET', `/workspaces/${workspaceId}`, undefined, token);
+  const create = await harness.call(
+    'POST',
+    '/organizations/acme/workspaces',
+    {
+      data: {
+        type: 'workspaces',
+        attributes: { name: `by-${serial}` },
+        relationships: { project: { data: { type: 'projects', id: projectId } } },
+      },
+    },
+    token,
+  );
+  return {
+    grant,
+    token,
+    created: create.status,
+    permissions: shown.data.attributes['permissions'] as Record<string, boolean>,
+  };
+};
+
+describe('access to a project', () => {
+  test.for([
+    ['read', 404, { 'can-lock': false, 'can-update': false, 'can-read-run': true }],
+    ['write', 404, { 'can-lock': true, 'can-update': false, 'can-queue-apply': true }],
+    ['maintain', 201, { 'can-update': true, 'can-destroy': true, 'can-force-unlock': true }],
+    ['admin', 201, { 'can-update': true, 'can-manage-run-tasks': true }],
+  ] as const)('%s reaches its workspaces', async ([access, created, permissions]) => {
+    const found = await permissionsWith({ access });
+    expect(found.permissions).toMatchObject(permissions);
+    expect(found.created).toBe(created);
+  });
+
+  test('may be put together right by right', async () => {
+    const { grant, permissions, created } = await permissionsWith({
+      access: 'custom',
+      'workspace-access': { runs: 'plan', locking: true, create: true },
+    });
+    expect(grant.attributes['workspace-access']).toMatchObject({ runs: 'plan', locking: true });
+    expect(permissions).toMatchObject({
+      'can-queue-run': true,
+      'can-queue-apply': false,
+      'can-lock': true,
+      'can-read-variable': false,
+    });
+    expect(created).toBe(201);
+  });
+
+  test('takes single rights with the custom level only', async () => {
+    const team = await harness.create('/organizations/acme/teams', 'teams', { name: 'fixed' });
+    const { status, errors } = await harness.call('POST', '/team-projects', {
+      data: {
+        type: 'team-projects',
+        attributes: { access: 'read', 'workspace-access': { locking: true } },
+        relationships: {
+          team: { data: { type: 'teams', id: team.id } },
+          project: { data: { type: 'projects', id: projectId } },
+        },
+      },
+    });
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe('/data/attributes/workspace-access');
+  });
+
+  test('ends with its grant, from the next request on', async () => {
+    const { grant, token } = await permissionsWith({ access: 'admin' });
+    await harness.call('DELETE', `/team-projects/${grant.id}`);
+    const shown = await harness.call('GET', `/workspaces/${workspaceId}`, undefined, token);
+    expect(shown.status).toBe(404);
+  });
+});
+
+describe('an SSH key', () => {
+  const assign = (data: unknown) =>
+    harness.call('PATCH', `/workspaces/${workspaceId}/relationships/ssh-key`, { data });
+  const keyOf = (reply: Awaited<ReturnType<typeof assign>>) =>
+    reply.data.relationships['ssh-key']?.data;
+  const make = () =>
+    harness.create('/organizations/acme/ssh-keys', 'ssh-keys', {
+      name: 'deploy',
+      value: '-----BEGIN OPENSSH PRIVATE KEY-----',
+    });
+
+  test('is assigned and taken away in every form in use, and its value is never shown', async () => {
+    const key = await make();
+    expect(JSON.stringify(key)).not.toContain('PRIVATE KEY');
+    const assigned = { id: key.id, type: 'ssh-keys' };
+    expect(keyOf(await assign({ type: 'workspaces', attributes: { id: key.id } }))).toEqual(
+      assigned,
+    );
+    expect(keyOf(await assign({ type: 'workspaces', attributes: { id: null } }))).toBeNull();
+    expect(keyOf(await assign(assigned))).toEqual(assigned);
+    expect(keyOf(await assign({ type: 'ssh-keys', id: null }))).toBeNull();
+    expect(keyOf(await assign(assigned))).toEqual(assigned);
+    expect(keyOf(await assign(null))).toBeNull();
+    expect((await assign({ type: 'ssh-keys', id: 'sshkey-none' })).status).toBe(404);
+  });
+
+  test('that is deleted is on no workspace any more', async () => {
+    const key = await make();
+    await assign({ type: 'ssh-keys', id: key.id });
+    await harness.call('DELETE', `/ssh-keys/${key.id}`);
+    expect(keyOf(await harness.call('GET', `/workspaces/${workspaceId}`))).toBeNull();
+  });
+});
+
+describe('remote state consumers', () => {
+  test('are added, replaced and removed while the state is not shared with all', async () => {
+    const path = `/workspaces/${workspaceId}/relationships/remote-state-consumers`;
+    const [first, second] = await Promise.all(
+      ['one', 'two'].map((name) =>
+        harness.create('/organizations/acme/workspaces', 'workspaces', { name }),
+      ),
+    );
+    const of = (...ids: (string | undefined)[]) => ({
+      data: ids.map((id) => ({ type: 'workspaces', id })),
+    });
+    const shown = async () => (await harness.call('GET', path)).list.map(({ id }) => id);
+    expect((await harness.call('POST', path, of(first?.id))).status).toBe(204);
+    expect((await harness.call('POST', path, of(first?.id, second?.id))).status).toBe(204);
+    expect(await shown()).toEqual([first?.id, second?.id]);
+    expect((await harness.call('DELETE', path, of(first?.id))).status).toBe(204);
+    expect(await shown()).toEqual([second?.id]);
+    expect((await harness.call('PATCH', path, of(first?.id))).status).toBe(204);
+    expect(await shown()).toEqual([first?.id]);
+    expect((await harness.call('POST', path, of(workspaceId))).status).toBe(422);
+    expect((await harness.call('POST', path, of('ws-none'))).status).toBe(404);
+    const global = { data: { type: 'workspaces', attributes: { 'global-remote-state': true } } };
+    await harness.call('PATCH', `/workspaces/${workspaceId}`, global);
+    expect((await harness.call('POST', path, of(second?.id))).status).toBe(422);
+    expect(await shown()).not.toContain(workspaceId);
+    expect(await shown()).toContain(second?.id);
+  });
+});

@@ -1,0 +1,77 @@
+/** How SQLite answers each kind of listing: through an index of the organization, never over a table. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
+import type { CompiledQuery } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WORKSPACE_PROJECTIONS } from '../src/compose.ts';
+import { createWorkspaceListing } from '../src/workspaces/projected-workspace-listing.ts';
+import type { WorkspaceQuery } from '../src/workspaces/workspace-listing.ts';
+
+const BASE: WorkspaceQuery = {
+  organizationId: 'org-1',
+  tags: [],
+  excludeTags: [],
+  tagged: [],
+  runStatuses: [],
+  page: { number: 1, size: 20 },
+};
+
+const QUERIES: Readonly<Record<string, Partial<WorkspaceQuery>>> = {
+  'everything, in the default order': {},
+  'by name, descending': { sort: { by: 'name', isDescending: true } },
+  'by latest change': { sort: { by: 'latest-change-at', isDescending: false } },
+  'a part of the name': { nameContains: 'web' },
+  'a wildcard at the end': { nameWildcard: 'web*' },
+  'a wildcard at the start': { nameWildcard: '*web' },
+  'an exact name': { nameWildcard: 'web' },
+  'a project': { projectId: 'prj-1' },
+  'flat tags': { tags: ['a', 'b'] },
+  'two tag filters': { tagged: [{ key: 'env', value: 'prod' }, { key: 'team' }] },
+  'what teams may read': { visible: { projectIds: ['prj-1'], workspaceIds: ['ws-1'] } },
+};
+
+const compiled = new Map<string, CompiledQuery[]>();
+let database: DatabaseSync;
+let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  const file = join(folder.path, 'workspace.db');
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file, barrier, projections: WORKSPACE_PROJECTIONS });
+  await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+  for (const [name, query] of Object.entries(QUERIES)) {
+    const seen: CompiledQuery[] = [];
+    const select: Store['select'] = (build) =>
+      store.select((tables: Parameters<typeof build>[0]) => {
+        const built = build(tables);
+        seen.push(built.compile());
+        return built;
+      });
+    await createWorkspaceListing({ select }).find({ ...BASE, ...query });
+    compiled.set(name, seen);
+  }
+  await store.close();
+  database = new DatabaseSync(file);
+});
+afterAll(async () => {
+  database.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+describe('the plan of a listing', () => {
+  test.for(Object.keys(QUERIES))('%s', (name) => {
+    const queries = compiled.get(name) ?? [];
+    expect(queries.length).toBeGreaterThan(0);
+    for (const { sql, parameters } of queries) {
+      const plan = database
+        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+        .all(...(parameters as string[]))
+        .map((row) => String(row['detail']));
+      expect(plan.filter((step) => step.startsWith('SCAN'))).toEqual([]);
+      expect(plan.join('\n')).toMatch(/SEARCH .* USING .*INDEX/);
+    }
+  });
+});

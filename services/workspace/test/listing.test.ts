@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let harness: Harness;
+let projectId: string;
+
+const COLLECTION = '/organizations/acme/workspaces';
+
+const WORKSPACES = [
+  ['web-prod', { env: 'prod', team: 'web' }, ['net']],
+  ['web-staging', { env: 'staging', team: 'web' }, ['net', 'src:cli']],
+  ['db-prod', { env: 'prod' }, []],
+  ['Batch', {}, ['src:cli']],
+  ['in_project', {}, []],
+] as const;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const project = await harness.create(
+    '/organizations/acme/projects',
+    'projects',
+    { name: 'Data team' },
+    {
+      relationships: {
+        'tag-bindings': {
+          data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }],
+        },
+      },
+    },
+  );
+  projectId = project.id;
+  for (const [name, bindings, tags] of WORKSPACES) {
+    harness.clock.advance(1000);
+    await harness.create(
+      COLLECTION,
+      'workspaces',
+      { name },
+      {
+        relationships: {
+          ...(name === 'in_project'
+            ? { project: { data: { type: 'projects', id: projectId } } }
+            : {}),
+          tags: { data: tags.map((tag) => ({ type: 'tags', attributes: { name: tag } })) },
+          'tag-bindings': {
+            data: Object.entries(bindings).map(([key, value]) => ({ attributes: { key, value } })),
+          },
+        },
+      },
+    );
+  }
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const list = async (query: string) => {
+  const reply = await harness.call('GET', `${COLLECTION}?${query}`);
+  expect(reply.status).toBe(200);
+  return {
+    names: reply.list.map(({ attributes }) => String(attributes['name'])),
+    pagination: reply.meta.pagination,
+    links: reply.links,
+  };
+};
+
+const ALL = ['Batch', 'db-prod', 'in_project', 'web-prod', 'web-staging'];
+
+describe('the list of workspaces', () => {
+  test.for([
+    ['', ALL],
+    ['sort=name', ALL],
+    ['sort=-name', ALL.toReversed()],
+    ['sort=latest-change-at', WORKSPACES.map(([name]) => name)],
+    ['sort=-latest-change-at', WORKSPACES.map(([name]) => name).toReversed()],
+    ['sort=current-run.created-at', ALL],
+    ['search[name]=PROD', ['db-prod', 'web-prod']],
+    ['search[name]=n_p', ['in_project']],
+    ['search[name]=%25', []],
+    ['search[wildcard-name]=web-*', ['web-prod', 'web-staging']],
+    ['search[wildcard-name]=*-prod', ['db-prod', 'web-prod']],
+    ['search[wildcard-name]=*a*', ['Batch', 'web-staging']],
+    ['search[wildcard-name]=web', []],
+    ['search[wildcard-name]=web-prod', ['web-prod']],
+    ['search[wildcard-name]=*', ALL],
+    ['search[tags]=net', ['web-prod', 'web-staging']],
+    ['search[tags]=net,src:cli', ['web-staging']],
+    ['search[tags]=env', ['db-prod', 'web-prod', 'web-staging']],
+    ['search[exclude-tags]=net', ['Batch', 'db-prod', 'in_project']],
+    ['filter[tagged][0][key]=env', ['db-prod', 'in_project', 'web-prod', 'web-staging']],
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=prod',
+      ['db-prod', 'in_project', 'web-prod'],
+    ],
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=prod&filter[tagged][1][key]=team&filter[tagged][1][value]=web',
+      ['web-prod'],
+    ],
+    ['filter[tagged][0][key]=net', ['web-prod', 'web-staging']],
+    ['filter[current-run][status]=applied', []],
+    ['TagBindings={%2Benv%2Bprod}', ALL],
+    ['search%5Bname%5D=db', ['db-prod']],
+  ] as const)('%s', async ([query, names]) => {
+    expect((await list(query)).names).toEqual(names);
+  });
+
+  test('of one project', async () => {
+    expect((await list(`filter[project][id]=${projectId}`)).names).toEqual(['in_project']);
+  });
+
+  test('comes in pages that cover it once', async () => {
+    const seen: string[] = [];
+    for (const number of [1, 2, 3]) {
+      const { names, pagination, links } = await list(`page[size]=2&page[number]=${number}`);
+      seen.push(...names);
+      expect(pagination).toEqual({
+        'current-page': number,
+        'page-size': 2,
+        'prev-page': number === 1 ? null : number - 1,
+        'next-page': number === 3 ? null : number + 1,
+        'total-pages': 3,
+        'total-count': 5,
+      });
+      expect(links['prev'] === null).toBe(number === 1);
+      expect(links['next'] === null).toBe(number === 3);
+    }
+    expect(seen).toEqual(ALL);
+    expect((await list('page[number]=9')).names).toEqual([]);
+    expect((await list('page[size]=1000')).pagination['page-size']).toBe(100);
+  });
+
+  test('shows a caller what its teams may read', async () => {
+    const team = await harness.create('/organizations/acme/teams', 'teams', { name: 'readers' });
+    const { token } = await harness.addUser('reader', team.id);
+    const names = async () =>
+      (await harness.call('GET', COLLECTION, undefined, token)).list.map(
+        ({ attributes }) => attributes['name'],
+      );
+    expect(await names()).toEqual([]);
+    const { data } = await harness.call('GET', `${COLLECTION}/db-prod`);
+    const relationships = {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: data.id } },
+    };
+    const grant = { access: 'read' };
+    await harness.create('/team-workspaces', 'team-workspaces', grant, { relationships });
+    expect(await names()).toEqual(['db-prod']);
+    const access = { 'organization-access': { 'read-workspaces': true } };
+    await harness.call('PATCH', `/teams/${team.id}`, {
+      data: { type: 'teams', attributes: access },
+    });
+    expect(await names()).toEqual(ALL);
+  });
+});
+
+describe('tags of a workspace', () => {
+  const workspace = async () => (await harness.call('GET', `${COLLECTION}/db-prod`)).data.id;
+
+  test('are bound by name, found by id, and gone when nothing carries them', async () => {
+    const path = `/workspaces/${await workspace()}/relationships/tags`;
+    const named = (name: string) => ({ data: [{ type: 'tags', attributes: { name } }] });
+    expect((await harness.call('POST', path, named('Fresh'))).status).toBe(204);
+    expect((await harness.call('POST', path, named('fresh'))).status).toBe(204);
+    const { list: tags } = await harness.call('GET', path);
+    expect(tags.map(({ attributes }) => attributes)).toMatchObject([
+      { name: 'fresh', 'instance-count': 1 },
+    ]);
+    const byId = { data: [{ type: 'tags', id: tags[0]?.id }] };
+    expect((await harness.call('DELETE', path, byId)).status).toBe(204);
+    expect((await harness.call('GET', path)).list).toEqual([]);
+    expect((await harness.call('DELETE', path, byId)).status).toBe(404);
+    expect((await harness.call('DELETE', path, named('absent'))).status).toBe(204);
+    expect((await harness.call('POST', path, named('no spaces'))).status).toBe(422);
+  });
+
+  test('take effect from the project unless the workspace has its own', async () => {
+    const { data } = await harness.call('GET', `${COLLECTION}/in_project`);
+    const path = `/workspaces/${data.id}`;
+    const inherited = await harness.call('GET', `${path}/effective-tag-bindings`);
+    expect(inherited.list).toMatchObject([
+      {
+        attributes: { key: 'env', value: 'prod' },
+        links: { 'inherited-from': `/api/v2/projects/${projectId}` },
+      },
+    ]);
+    const own = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'test' } }] };
+    expect((await harness.call('PATCH', `${path}/tag-bindings`, own)).status).toBe(200);
+    const mine = await harness.call('GET', `${path}/effective-tag-bindings`);
+    expect(mine.list.map(({ attributes }) => attributes['value'])).toEqual(['test']);
+    const filter = 'filter[tagged][0][key]=env&filter[tagged][0][value]=prod';
+    expect((await list(filter)).names).not.toContain('in_project');
+    const emptied = { data: [] };
+    await harness.call('PATCH', `${path}/relationships/tag-bindings`, emptied);
+    expect((await harness.call('GET', `${path}/tag-bindings`)).list).toEqual([]);
+  });
+
+  test('are at most ten bindings', async () => {
+    const path = `/workspaces/${await workspace()}/tag-bindings`;
+    const data = Array.from({ length: 11 }, (_, at) => ({
+      type: 'tag-bindings',
+      attributes: { key: `k${at}`, value: 'v' },
+    }));
+    const { status, errors } = await harness.call('PATCH', path, { data });
+    expect(status).toBe(422);
+    expect(errors[0]?.detail).toContain('cannot exceed 10 bindings per resource');
+  });
+});

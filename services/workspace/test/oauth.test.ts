@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+const CONNECTION = {
+  'service-provider': 'gitlab_hosted',
+  'http-url': 'https://gitlab.example',
+  'api-url': 'https://gitlab.example/api/v4',
+  'oauth-token-string': 'glpat-secret',
+  secret: 'client-secret',
+  'private-key': 'private-secret',
+};
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarness();
+  for (const name of ['acme', 'globex']) {
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+  }
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const connect = async (organization = O) => {
+  const client = await harness.create(`${organization}/oauth-clients`, 'oauth-clients', CONNECTION);
+  const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+  return { client, tokenId: tokens?.[0]?.id ?? '' };
+};
+const withRepository = (name: string, tokenId: string) =>
+  harness.call('POST', `${O}/workspaces`, {
+    data: {
+      type: 'workspaces',
+      attributes: { name, 'vcs-repo': { identifier: 'a/b', 'oauth-token-id': tokenId } },
+    },
+  });
+
+describe('an OAuth client', () => {
+  test('never shows a secret', async () => {
+    const { client, tokenId } = await connect();
+    const replies = [
+      client,
+      await harness.call('GET', `/oauth-clients/${client.id}`),
+      await harness.call('GET', `${O}/oauth-clients`),
+      await harness.call('GET', `/oauth-tokens/${tokenId}`),
+      await harness.call('GET', `${O}/oauth-tokens`),
+    ];
+    for (const reply of replies) expect(JSON.stringify(reply)).not.toMatch(/-secret/);
+  });
+
+  test('gives workspaces their repository, and takes it with it', async () => {
+    const { client, tokenId } = await connect();
+    const made = await withRepository('app', tokenId);
+    expect(made.status).toBe(201);
+    expect(made.data.attributes).toMatchObject({
+      'oauth-client-name': 'GitLab.com',
+      'vcs-repo-identifier': 'a/b',
+    });
+    expect((await harness.call('DELETE', `/oauth-clients/${client.id}`)).status).toBe(204);
+    expect((await harness.call('GET', `/oauth-tokens/${tokenId}`)).status).toBe(404);
+    const shown = await harness.call('GET', `/workspaces/${made.data.id}`);
+    expect(shown.data.attributes).toMatchObject({ 'oauth-client-name': null, 'vcs-repo': null });
+  });
+
+  test('of another organization, or of none, is refused', async () => {
+    const { tokenId } = await connect('/organizations/globex');
+    for (const id of [tokenId, 'ot-none']) {
+      const { status, errors } = await withRepository('foreign', id);
+      expect(status).toBe(422);
+      expect(errors[0]?.source?.pointer).toBe('/data/attributes/vcs-repo/oauth-token-id');
+    }
+  });
+
+  test.for([
+    [{ 'http-url': 'ftp://a.example' }, '/data/attributes/http-url'],
+    [{ 'api-url': 'https://user:secret@a.example' }, '/data/attributes/api-url'],
+    [{ 'oauth-token-string': '' }, '/data/attributes/oauth-token-string'],
+    [{ 'service-provider': 'cvs' }, '/data/attributes/service-provider'],
+  ] as const)('refuses %j', async ([change, pointer]) => {
+    const { status, errors } = await harness.call('POST', `${O}/oauth-clients`, {
+      data: { type: 'oauth-clients', attributes: { ...CONNECTION, ...change } },
+    });
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe(pointer);
+  });
+
+  test('takes an SSH key of its organization', async () => {
+    const { tokenId } = await connect();
+    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', {
+      name: 'k',
+      value: '-----BEGIN PRIVATE KEY-----',
+    });
+    const assign = (id: string | null) =>
+      harness.call('PATCH', `/oauth-tokens/${tokenId}`, {
+        data: {
+          type: 'oauth-tokens',
+          relationships: { 'ssh-key': { data: id === null ? null : { type: 'ssh-keys', id } } },
+        },
+      });
+    expect((await assign(key.id)).data.attributes['has-ssh-key']).toBe(true);
+    expect((await assign(null)).data.attributes['has-ssh-key']).toBe(false);
+    expect((await assign('sshkey-none')).errors[0]?.detail).toBe('Ssh key is invalid');
+  });
+});

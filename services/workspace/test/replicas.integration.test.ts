@@ -1,0 +1,88 @@
+/** Two replicas of the service on one PostgreSQL database. */
+import { type PostgresServer, startPostgres } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let postgres: PostgresServer;
+let replicas: readonly Harness[];
+
+const COLLECTION = '/organizations/acme/workspaces';
+const document = (attributes: object, relationships: object = {}) => ({
+  data: { type: 'workspaces', attributes, relationships },
+});
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const connectionString = await postgres.createDatabase('workspace');
+  const first = await startHarness({ connectionString });
+  replicas = [first, await startHarness({ connectionString, adminToken: first.adminToken })];
+  await first.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+});
+afterAll(async () => {
+  for (const replica of replicas) await replica[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+/** Fifty calls at once, in turns on each replica. */
+const fromAll = <T>(call: (replica: Harness) => Promise<T>): Promise<readonly T[]> =>
+  Promise.all(
+    Array.from({ length: 50 }, (_, at) => call(replicas[at % replicas.length] as Harness)),
+  );
+
+const count = (replies: readonly { status: number }[], status: number): number =>
+  replies.filter((reply) => reply.status === status).length;
+
+describe('over two replicas', () => {
+  test('a name goes to one workspace', async () => {
+    const body = document({ name: 'contested' });
+    const replies = await fromAll((replica) => replica.call('POST', COLLECTION, body));
+    expect([count(replies, 201), count(replies, 422)]).toEqual([1, 49]);
+  });
+
+  test('a lock goes to one caller, and the other replica sees it at once', async () => {
+    const [first, second] = replicas as [Harness, Harness];
+    const { id } = await first.create(COLLECTION, 'workspaces', { name: 'locked' });
+    for (let round = 0; round < 3; round += 1) {
+      const lock = `/workspaces/${id}/actions/lock`;
+      const replies = await fromAll((replica) => replica.call('POST', lock));
+      expect([count(replies, 200), count(replies, 409)]).toEqual([1, 49]);
+      expect((await second.call('GET', `/workspaces/${id}`)).data.attributes['locked']).toBe(true);
+      expect((await second.call('POST', `/workspaces/${id}/actions/unlock`)).status).toBe(200);
+      expect((await first.call('GET', `/workspaces/${id}`)).data.attributes['locked']).toBe(false);
+    }
+  });
+
+  test('a deleted token is refused by both', async () => {
+    const [first, second] = replicas as [Harness, Harness];
+    const { id, token } = await first.addUser('leaver');
+    const details = () => second.call('GET', '/account/details', undefined, token);
+    expect((await details()).status).toBe(200);
+    const { list } = await first.call('GET', `/users/${id}/authentication-tokens`);
+    await first.call('DELETE', `/authentication-tokens/${list[0]?.id}`);
+    expect((await details()).status).toBe(401);
+  });
+
+  test('a listing finds by name, wildcard, tag and time', async () => {
+    const [first, second] = replicas as [Harness, Harness];
+    const binding = { attributes: { key: 'env', value: 'prod' } };
+    await first.call(
+      'POST',
+      COLLECTION,
+      document({ name: 'Web_One' }, { 'tag-bindings': { data: [binding] } }),
+    );
+    const names = async (query: string) =>
+      (await second.call('GET', `${COLLECTION}?${query}`)).list.map(
+        ({ attributes }) => attributes['name'],
+      );
+    expect(await names('')).toEqual(['contested', 'locked', 'Web_One']);
+    expect(await names('sort=-name')).toEqual(['Web_One', 'locked', 'contested']);
+    expect(await names('sort=latest-change-at&page[size]=2&page[number]=2')).toHaveLength(1);
+    expect(await names('search[name]=b_O')).toEqual(['Web_One']);
+    expect(await names('search[wildcard-name]=web*')).toEqual(['Web_One']);
+    expect(await names('search[wildcard-name]=*ed')).toEqual(['contested', 'locked']);
+    expect(await names('search[tags]=env')).toEqual(['Web_One']);
+    expect(await names('search[exclude-tags]=env')).toEqual(['contested', 'locked']);
+    const filter = 'filter[tagged][0][key]=env&filter[tagged][0][value]=prod';
+    expect(await names(filter)).toEqual(['Web_One']);
+  });
+});

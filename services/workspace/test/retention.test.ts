@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let harness: Harness;
+let workspaceId: string;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const made = await harness.create('/organizations/acme/workspaces', 'workspaces', { name: 'w' });
+  workspaceId = made.id;
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const DELETE_OLDERS = 'data-retention-policy-delete-olders';
+const DONT_DELETES = 'data-retention-policy-dont-deletes';
+const policy = (type: string, attributes: object = {}) => ({ data: { type, attributes } });
+const ofWorkspace = (method: string, body?: unknown) =>
+  harness.call(method, `/workspaces/${workspaceId}/relationships/data-retention-policy`, body);
+const ofOrganization = (method: string, body?: unknown) =>
+  harness.call(method, '/organizations/acme/relationships/data-retention-policy', body);
+
+describe('a data retention policy', () => {
+  test('is absent at first, then inherited from the organization, then its own', async () => {
+    expect((await ofWorkspace('GET')).status).toBe(404);
+    expect((await ofWorkspace('POST')).status).toBe(404);
+    await ofOrganization('POST', policy(DONT_DELETES));
+    expect((await ofWorkspace('GET')).data).toMatchObject({ type: DONT_DELETES, attributes: {} });
+    const own = await ofWorkspace('POST', policy(DELETE_OLDERS, { deleteOlderThanNDays: 7 }));
+    expect(own.status).toBe(200);
+    expect(own.data).toMatchObject({
+      type: DELETE_OLDERS,
+      attributes: { 'delete-older-than-n-days': 7 },
+      relationships: { target: { data: { id: workspaceId, type: 'workspaces' } } },
+    });
+    expect((await ofWorkspace('POST')).data).toEqual(own.data);
+    const shown = await harness.call('GET', `/workspaces/${workspaceId}`);
+    const { id, type } = own.data;
+    expect(shown.data.relationships['data-retention-policy']?.data).toEqual({ id, type });
+  });
+
+  test.for([
+    ['the attribute of client libraries', DELETE_OLDERS, { 'delete-older-than-n-days': 9 }],
+    ['the type of early clients', 'data-retention-policies', { 'delete-older-than-n-days': 9 }],
+  ] as const)('is changed with %s', async ([, type, attributes]) => {
+    const { status, data } = await ofWorkspace('PATCH', policy(type, attributes));
+    expect(status).toBe(200);
+    expect(data).toMatchObject({ type: DELETE_OLDERS, attributes });
+  });
+
+  test.for([{}, { deleteOlderThanNDays: 0 }, { deleteOlderThanNDays: 'x' }])(
+    'is refused without a number of days: %j',
+    async (attributes) => {
+      const { status, errors } = await ofWorkspace('POST', policy(DELETE_OLDERS, attributes));
+      expect(status).toBe(422);
+      expect(errors[0]?.source?.pointer).toBe('/data/attributes/delete-older-than-n-days');
+    },
+  );
+
+  test('gives way to the inherited one when it is removed', async () => {
+    expect((await ofWorkspace('DELETE')).status).toBe(204);
+    expect((await ofWorkspace('GET')).data.type).toBe(DONT_DELETES);
+    expect((await ofWorkspace('DELETE')).status).toBe(404);
+  });
+});

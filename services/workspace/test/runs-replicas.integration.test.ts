@@ -1,0 +1,94 @@
+/** Runs over two replicas of the service on one PostgreSQL database. */
+import { gzipSync } from 'node:zlib';
+import { type PostgresServer, startPostgres } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+let postgres: PostgresServer;
+let replicas: readonly [Harness, Harness];
+let agentToken: string;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const connectionString = await postgres.createDatabase('runs');
+  const first = await startHarness({ connectionString });
+  replicas = [first, await startHarness({ connectionString, adminToken: first.adminToken })];
+  await first.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const pool = await first.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
+  const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
+  const token = await first.create(tokens, 'authentication-tokens', {});
+  agentToken = String(token.attributes['token']);
+});
+afterAll(async () => {
+  for (const replica of replicas) await replica[Symbol.asyncDispose]();
+  await postgres[Symbol.asyncDispose]();
+});
+
+const makeWorkspace = async (name: string, extra: object = {}) => {
+  const [first] = replicas;
+  const { id } = await first.create(`${O}/workspaces`, 'workspaces', { name }, extra);
+  const files = await first.create(
+    `/workspaces/${id}/configuration-versions`,
+    'configuration-versions',
+    {},
+  );
+  await first.transfer('PUT', String(files.attributes['upload-url']), gzipSync('files'));
+  return id;
+};
+
+describe('runs over two replicas', () => {
+  test('are each claimed by one agent', async () => {
+    const workspaceIds = [await makeWorkspace('one'), await makeWorkspace('two')];
+    const replies = await Promise.all(
+      Array.from({ length: 20 }, (_, at) =>
+        (replicas[at % 2] as Harness).call(
+          'POST',
+          '/agent-runs/actions/claim',
+          undefined,
+          agentToken,
+        ),
+      ),
+    );
+    const claimed = replies.filter(({ status }) => status === 200).map(({ data }) => data.id);
+    expect(new Set(claimed).size).toBe(2);
+    expect(claimed).toHaveLength(2);
+    for (const id of workspaceIds) {
+      const shown = await replicas[1].call('GET', `/workspaces/${id}`);
+      expect(shown.data.attributes['locked']).toBe(true);
+    }
+    const listed = await replicas[1].call('GET', `${O}/runs?filter[status]=planning`);
+    expect(listed.list.map(({ id }) => id).toSorted()).toEqual(claimed.toSorted());
+  });
+
+  test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {
+    const [first, second] = replicas;
+    const project = await first.create(`${O}/projects`, 'projects', {
+      name: 'Short lived',
+      'auto-destroy-activity-duration': '1h',
+    });
+    const relationships = { project: { data: { type: 'projects', id: project.id } } };
+    const id = await makeWorkspace('heir', { relationships });
+    for (const replica of replicas) replica.clock.advance(3_600_000);
+    await Promise.all(replicas.map((replica) => replica.runUpkeep()));
+    const shown = await second.call('GET', `/workspaces/${id}`);
+    expect(shown.data.attributes['auto-destroy-status']).toBe('nothing-to-destroy');
+    const team = await first.create(`${O}/teams`, 'teams', { name: 'readers' });
+    await first.create(
+      '/team-workspaces',
+      'team-workspaces',
+      { access: 'read' },
+      {
+        relationships: {
+          team: { data: { type: 'teams', id: team.id } },
+          workspace: { data: { type: 'workspaces', id } },
+        },
+      },
+    );
+    const { token } = await first.addUser('reader', team.id);
+    const { list } = await second.call('GET', `${O}/runs`, undefined, token);
+    expect(list.map(({ relationships: related }) => related['workspace']?.data)).toEqual([
+      { id, type: 'workspaces' },
+    ]);
+  });
+});

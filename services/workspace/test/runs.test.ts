@@ -1,0 +1,295 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+const ARCHIVE = gzipSync('files');
+let harness: Harness;
+let agentToken: string;
+let poolId: string;
+let serial = 0;
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
+  poolId = pool.id;
+  const path = `/agent-pools/${poolId}/authentication-tokens`;
+  const token = await harness.create(path, 'authentication-tokens', {});
+  agentToken = String(token.attributes['token']);
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const uploadTo = async (workspaceId: string, attributes: object = {}) => {
+  const announced = await harness.create(
+    `/workspaces/${workspaceId}/configuration-versions`,
+    'configuration-versions',
+    { 'auto-queue-runs': false, ...attributes },
+  );
+  const url = String(announced.attributes['upload-url']);
+  expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(204);
+  return { id: announced.id, url };
+};
+const makeWorkspace = async (attributes: object = {}) => {
+  serial += 1;
+  const { id } = await harness.create(`${O}/workspaces`, 'workspaces', {
+    name: `app-${serial}`,
+    'execution-mode': 'agent',
+    'agent-pool-id': poolId,
+    ...attributes,
+  });
+  await uploadTo(id);
+  return id;
+};
+const tryQueue = (workspaceId: string, attributes: object = {}) =>
+  harness.call('POST', '/runs', {
+    data: {
+      type: 'runs',
+      attributes,
+      relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } } },
+    },
+  });
+const queue = async (workspaceId: string, attributes: object = {}) => {
+  const reply = await tryQueue(workspaceId, attributes);
+  expect(reply.status).toBe(201);
+  // Runs of one millisecond have no order.
+  harness.clock.advance(1);
+  return reply.data.id;
+};
+const asAgent = (method: string, target: string, body?: unknown) =>
+  harness.call(method, target, body, agentToken);
+const claim = async () => {
+  const reply = await asAgent('POST', '/agent-runs/actions/claim');
+  return reply.status === 204 ? undefined : reply.data;
+};
+const report = async (runId: string, attributes: object) =>
+  (await asAgent('PATCH', `/agent-runs/${runId}`, { data: { type: 'agent-runs', attributes } }))
+    .status;
+const finish = (runId: string, changes = true) =>
+  report(runId, { status: 'finished', 'has-changes': changes, 'resource-additions': 2 });
+const act = async (runId: string, action: string) =>
+  (await harness.call('POST', `/runs/${runId}/actions/${action}`, { comment: 'because' })).status;
+const statusOf = async (runId: string) =>
+  (await harness.call('GET', `/runs/${runId}`)).data.attributes['status'];
+const workspaceOf = async (id: string) => (await harness.call('GET', `/workspaces/${id}`)).data;
+
+describe('a configuration version', () => {
+  test('is uploaded once, to the address shown once', async () => {
+    const workspaceId = await makeWorkspace();
+    const { id, url } = await uploadTo(workspaceId);
+    expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(409);
+    const shown = await harness.call('GET', `/configuration-versions/${id}`);
+    expect(shown.data.attributes).toMatchObject({ status: 'uploaded', 'upload-url': null });
+    const { relationships } = await workspaceOf(workspaceId);
+    expect(relationships['current-configuration-version']?.data).toMatchObject({ id });
+  });
+
+  test('is a gzip file', async () => {
+    const workspaceId = await makeWorkspace();
+    const announced = await harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      { 'auto-queue-runs': false },
+    );
+    const url = String(announced.attributes['upload-url']);
+    expect((await harness.transfer('PUT', url, Buffer.from('plain'))).status).toBe(400);
+    expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(204);
+  });
+
+  test('queues a run when it is uploaded, unless told not to', async () => {
+    const workspaceId = await makeWorkspace();
+    await uploadTo(workspaceId, { 'auto-queue-runs': true });
+    const { list } = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
+    expect(list.map(({ attributes }) => attributes['source'])).toEqual([
+      'tfe-configuration-version',
+    ]);
+    await act(list[0]?.id ?? '', 'discard');
+  });
+
+  test('that is not current is archived', async () => {
+    const workspaceId = await makeWorkspace();
+    const [older, newer] = [await uploadTo(workspaceId), await uploadTo(workspaceId)];
+    const archive = async (id: string) =>
+      (await harness.call('POST', `/configuration-versions/${id}/actions/archive`)).status;
+    expect(await archive(newer.id)).toBe(409);
+    expect(await archive(older.id)).toBe(202);
+    expect(await archive(older.id)).toBe(409);
+  });
+});
+
+describe('a run', () => {
+  test('is planned, confirmed and applied, and holds the lock meanwhile', async () => {
+    const workspaceId = await makeWorkspace();
+    await harness.create(`/workspaces/${workspaceId}/vars`, 'vars', {
+      key: 'secret',
+      value: 'hunter2',
+      category: 'terraform',
+      sensitive: true,
+    });
+    const runId = await queue(workspaceId, { message: 'first' });
+    const claimed = await claim();
+    expect(claimed?.id).toBe(runId);
+    expect(claimed?.attributes['variables']).toMatchObject([{ key: 'secret', value: 'hunter2' }]);
+    const files = String(claimed?.attributes['configuration-download-url']);
+    expect((await harness.transfer('GET', files)).status).toBe(200);
+    const held = await workspaceOf(workspaceId);
+    expect(held.attributes['locked']).toBe(true);
+    expect(held.relationships['locked-by']?.data).toEqual({ id: runId, type: 'runs' });
+    const refused = await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
+    expect(refused.errors[0]?.detail).toContain(`locked by Run ${runId}`);
+    expect(await act(runId, 'apply')).toBe(409);
+    harness.clock.advance(2000);
+    expect(await finish(runId)).toBe(204);
+    expect(await statusOf(runId)).toBe('planned');
+    expect(await claim()).toBeUndefined();
+    expect(await act(runId, 'apply')).toBe(202);
+    expect((await claim())?.id).toBe(runId);
+    harness.clock.advance(4000);
+    expect(await finish(runId)).toBe(204);
+    const done = await workspaceOf(workspaceId);
+    expect(done.attributes).toMatchObject({
+      locked: false,
+      'plan-duration-average': 2000,
+      'apply-duration-average': 4000,
+      'run-failures': 0,
+      'workspace-kpis-runs-count': 1,
+    });
+    expect(done.relationships['current-run']?.data).toEqual({ id: runId, type: 'runs' });
+    const plan = await harness.call('GET', `/plans/${runId.replace('run-', 'plan-')}`);
+    expect(plan.data.attributes).toMatchObject({ status: 'finished', 'resource-additions': 2 });
+  });
+
+  test('waits for the run before it', async () => {
+    const workspaceId = await makeWorkspace();
+    const [first, second] = [await queue(workspaceId), await queue(workspaceId)];
+    expect((await claim())?.id).toBe(first);
+    expect(await claim()).toBeUndefined();
+    await finish(first);
+    expect(await claim()).toBeUndefined();
+    expect(await act(second, 'force-execute')).toBe(202);
+    expect(await statusOf(first)).toBe('discarded');
+    expect((await claim())?.id).toBe(second);
+    await report(second, { status: 'errored' });
+    const { attributes } = await workspaceOf(workspaceId);
+    expect(attributes).toMatchObject({ 'run-failures': 1, 'workspace-kpis-run-count': 1 });
+  });
+
+  test('that plans only, or finds nothing, ends with its plan', async () => {
+    const workspaceId = await makeWorkspace();
+    await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
+    const runId = await queue(workspaceId, { 'plan-only': true });
+    expect((await claim())?.id).toBe(runId);
+    await finish(runId);
+    expect(await statusOf(runId)).toBe('planned_and_finished');
+    await harness.call('POST', `/workspaces/${workspaceId}/actions/unlock`);
+    const empty = await queue(workspaceId);
+    await claim();
+    await finish(empty, false);
+    expect(await statusOf(empty)).toBe('planned_and_finished');
+    const listed = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
+    expect(listed.list.map(({ id }) => id)).toEqual([empty]);
+    const query = '?filter[operation]=plan_only,plan_and_apply&filter[status_group]=final';
+    const all = await harness.call('GET', `${O}/runs${query}`);
+    expect(all.list.map(({ id }) => id)).toEqual(expect.arrayContaining([empty, runId]));
+  });
+
+  test('is canceled by its agent, or given up after a minute', async () => {
+    const workspaceId = await makeWorkspace();
+    const [asked, silent] = [await queue(workspaceId), await queue(workspaceId)];
+    await claim();
+    expect(await report(asked, { status: 'canceled' })).toBe(409);
+    expect(await act(asked, 'cancel')).toBe(202);
+    const seen = await asAgent('GET', `/agent-runs/${asked}`);
+    expect(seen.data.attributes['cancel-requested-at']).not.toBeNull();
+    expect(await report(asked, { status: 'canceled' })).toBe(204);
+    expect((await claim())?.id).toBe(silent);
+    expect(await act(silent, 'force-cancel')).toBe(409);
+    await act(silent, 'cancel');
+    expect(await act(silent, 'force-cancel')).toBe(409);
+    harness.clock.advance(60_000);
+    expect(await act(silent, 'force-cancel')).toBe(202);
+    expect(await statusOf(silent)).toBe('force_canceled');
+    expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
+  });
+
+  test('is applied without a word where that is set', async () => {
+    const workspaceId = await makeWorkspace({ 'auto-apply': true });
+    const runId = await queue(workspaceId);
+    await claim();
+    await finish(runId);
+    expect(await statusOf(runId)).toBe('confirmed');
+    expect((await claim())?.id).toBe(runId);
+    await finish(runId);
+    expect(await statusOf(runId)).toBe('applied');
+  });
+
+  test('writes a log that is read in pieces', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId);
+    await claim();
+    const write = (text: string) =>
+      asAgent('POST', `/agent-runs/${runId}/logs`, {
+        data: { type: 'logs', attributes: { text } },
+      });
+    await write('Plan: ');
+    await write('2 to add\n');
+    const plan = await harness.call('GET', `/plans/${runId.replace('run-', 'plan-')}`);
+    const url = String(plan.data.attributes['log-read-url']);
+    expect((await harness.transfer('GET', url)).text).toBe('\u0002Plan: 2 to add\n');
+    await finish(runId);
+    expect((await harness.transfer('GET', `${url}&offset=7&limit=100`)).text).toBe(
+      '2 to add\n\u0003',
+    );
+    expect((await write('late')).status).toBe(409);
+    await act(runId, 'discard');
+  });
+
+  test.for([
+    [{ 'is-destroy': true, 'refresh-only': true }, '/data/attributes/refresh-only'],
+    [{ refresh: false, 'refresh-only': true }, '/data/attributes/refresh'],
+    [{ 'plan-only': true, 'save-plan': true }, '/data/attributes/save-plan'],
+    [{ 'plan-only': true, 'auto-apply': true }, '/data/attributes/auto-apply'],
+    [{ 'terraform-version': '1.5.7' }, '/data/attributes/terraform-version'],
+  ] as const)('is refused with %j', async ([attributes, pointer]) => {
+    const { status, errors } = await tryQueue(await makeWorkspace(), attributes);
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe(pointer);
+  });
+
+  test('needs a configuration, and a workspace that executes remotely', async () => {
+    const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'bare' });
+    expect((await tryQueue(id)).errors[0]?.source?.pointer).toBe(
+      '/data/relationships/configuration-version/data/id',
+    );
+    const local = await makeWorkspace({ 'execution-mode': 'local', 'agent-pool-id': '' });
+    expect((await tryQueue(local)).errors[0]?.source?.pointer).toBe(
+      '/data/relationships/workspace/data/id',
+    );
+  });
+
+  test('goes with its workspace', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId);
+    expect((await harness.call('DELETE', `/workspaces/${workspaceId}`)).status).toBe(204);
+    expect((await harness.call('GET', `/runs/${runId}`)).status).toBe(404);
+    expect(await claim()).toBeUndefined();
+  });
+});
+
+describe('workspaces', () => {
+  test('are filtered and sorted by their current run', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId);
+    const found = await harness.call('GET', `${O}/workspaces?filter[current-run][status]=pending`);
+    expect(found.list.map(({ id }) => id)).toEqual([workspaceId]);
+    const newest = await harness.call('GET', `${O}/workspaces?sort=-current-run.created-at`);
+    expect(newest.list[0]?.id).toBe(workspaceId);
+    const included = await harness.call('GET', `/runs/${runId}?include=plan,workspace`);
+    expect(included.included.map(({ type }) => type)).toEqual(['plans', 'workspaces']);
+    const around = await harness.call(
+      'GET',
+      `/workspaces/${workspaceId}?include=current_run,current-configuration-version`,
+    );
+    expect(around.included.map(({ type }) => type)).toEqual(['runs', 'configuration-versions']);
+    await act(runId, 'discard');
+  });
+});

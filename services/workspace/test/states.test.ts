@@ -1,0 +1,367 @@
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let harness: Harness;
+let workspaceId: string;
+
+const O = '/organizations/acme';
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+beforeEach(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  workspaceId = (await harness.create(`${O}/workspaces`, 'workspaces', { name: 'app' })).id;
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+const W = (rest = '') => `/workspaces/${workspaceId}${rest}`;
+
+interface Content {
+  readonly lineage?: string;
+  readonly resources?: number;
+  readonly padding?: string;
+}
+
+const stateText = (serial: number, { lineage = 'l-1', resources = 1, padding }: Content = {}) =>
+  JSON.stringify({
+    version: 4,
+    terraform_version: '1.11.4',
+    serial,
+    lineage,
+    outputs: {
+      plain: { value: ['a'], type: ['tuple', ['string']] },
+      secret: { value: 'hidden', type: 'string', sensitive: true },
+    },
+    resources: Array.from({ length: resources }, (_, index) => ({
+      mode: 'managed',
+      type: 'terraform_data',
+      name: `r${index}`,
+      provider: 'provider["terraform.io/builtin/terraform"]',
+      instances: [{ attributes: { padding } }],
+    })),
+  });
+
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+
+const announce = (serial: number, text: string, more: object = {}, token?: string) =>
+  harness.call(
+    'POST',
+    W('/state-versions'),
+    { data: { type: 'state-versions', attributes: { serial, md5: md5(text), ...more } } },
+    token,
+  );
+
+const lock = () => harness.call('POST', W('/actions/lock'));
+const unlock = () => harness.call('POST', W('/actions/unlock'));
+
+const url = (data: { attributes: Record<string, unknown> }, name: string) =>
+  String(data.attributes[`hosted-${name}-url`]);
+
+const upload = async (serial: number, content: Content = {}, more: object = {}) => {
+  const text = stateText(serial, content);
+  const { data } = await announce(serial, text, { lineage: content.lineage ?? 'l-1', ...more });
+  const put = await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from(text));
+  return { id: data.id, text, status: put.status, data };
+};
+
+const currentId = async () => (await harness.call('GET', W('/current-state-version'))).data.id;
+
+describe('a state upload', () => {
+  test('is announced, uploaded in two parts in any order, and current from then on', async () => {
+    await lock();
+    const text = stateText(1);
+    const { status, data } = await announce(1, text, { lineage: 'l-1' });
+    expect([status, data.attributes['status']]).toEqual([201, 'pending']);
+    expect((await harness.call('GET', W('/current-state-version'))).status).toBe(404);
+
+    const json = await harness.transfer('PUT', url(data, 'json-state-upload'), Buffer.from('{}'));
+    const raw = await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from(text));
+    expect([json.status, raw.status]).toEqual([204, 204]);
+
+    const current = await harness.call('GET', W('/current-state-version?include=outputs'));
+    expect(current.data).toMatchObject({
+      id: data.id,
+      attributes: {
+        status: 'finalized',
+        serial: 1,
+        size: text.length,
+        'terraform-version': '1.11.4',
+        'hosted-state-upload-url': null,
+        'hosted-json-state-upload-url': null,
+        modules: { root: { 'terraform-data': 1 } },
+      },
+    });
+    expect(current.included).toHaveLength(2);
+    const download = await harness.transfer('GET', url(current.data, 'state-download'));
+    expect(download).toEqual({ status: 200, text });
+    expect((await harness.transfer('GET', url(current.data, 'json-state-download'))).text).toBe(
+      '{}',
+    );
+    const workspace = await harness.call('GET', `${W()}?include=outputs`);
+    expect(workspace.data.attributes['resource-count']).toBe(1);
+    expect(workspace.data.relationships['current-state-version']?.data).toMatchObject({
+      id: data.id,
+    });
+    expect(workspace.included.map(({ attributes }) => attributes['value'])).toEqual([['a'], null]);
+  });
+
+  test('keeps a large state in many records', async () => {
+    await lock();
+    const padding = 'x'.repeat(1_000_000);
+    const { text, status, id } = await upload(1, { padding });
+    expect(status).toBe(204);
+    const { data } = await harness.call('GET', `/state-versions/${id}`);
+    expect((await harness.transfer('GET', url(data, 'state-download'))).text).toBe(text);
+  });
+
+  test('takes a state inline', async () => {
+    await lock();
+    const text = stateText(0);
+    const state = Buffer.from(text).toString('base64');
+    const { status, data } = await announce(0, text, { state, 'json-state': state });
+    expect([status, data.attributes['status']]).toEqual([201, 'finalized']);
+    expect((await harness.transfer('GET', url(data, 'json-state-download'))).text).toBe(text);
+    expect((await announce(1, text, { state: '*' })).errors[0]?.source?.pointer).toBe(
+      '/data/attributes/state',
+    );
+  });
+
+  test('needs the lock of its caller', async () => {
+    const text = stateText(1);
+    const unlocked = await announce(1, text);
+    expect([unlocked.status, unlocked.errors[0]?.detail]).toEqual([
+      409,
+      expect.stringContaining('only accept state uploads when locked'),
+    ]);
+    const { list } = await harness.call('GET', `${O}/teams`);
+    const other = await harness.addUser('other', list[0]?.id ?? '');
+    await lock();
+    const refused = await announce(1, text, {}, other.token);
+    expect([refused.status, refused.errors[0]?.detail]).toEqual([
+      409,
+      expect.stringMatching(/is locked by User user-\w+ and will only accept/),
+    ]);
+  });
+
+  test.for([
+    ['a lower serial', 4, {}, {}, 409, 'not greater than the serial'],
+    ['the same serial with another content', 5, { resources: 2 }, {}, 409, 'MD5 hash'],
+    ['another lineage', 6, { lineage: 'l-2' }, {}, 409, 'lineage'],
+    ['another lineage by force', 1, { lineage: 'l-2' }, { force: true }, 201, ''],
+    ['the same once more', 5, {}, {}, 201, ''],
+    ['a later serial', 9, {}, {}, 201, ''],
+  ] as const)('that brings %s', async ([, serial, content, more, status, detail]) => {
+    await lock();
+    await upload(5);
+    const text = stateText(serial, content);
+    const lineage = 'lineage' in content ? content.lineage : 'l-1';
+    const reply = await announce(serial, text, { lineage, ...more });
+    expect(reply.status).toBe(status);
+    expect(reply.errors[0]?.detail ?? '').toContain(detail);
+  });
+
+  test('is refused when the bytes are not the announced ones, and may be tried again', async () => {
+    await lock();
+    const text = stateText(3);
+    const { data } = await announce(3, text);
+    const address = url(data, 'state-upload');
+    const put = async (bytes: string) =>
+      (await harness.transfer('PUT', address, Buffer.from(bytes))).status;
+    expect(await put(stateText(3, { resources: 2 }))).toBe(412);
+    expect(await put('no json')).toBe(422);
+    expect(await put(text)).toBe(204);
+    expect(await put(text)).toBe(409);
+    const other = stateText(7);
+    const wrong = (await announce(8, other)).data;
+    const refused = await harness.transfer('PUT', url(wrong, 'state-upload'), Buffer.from(other));
+    expect(refused.status).toBe(412);
+  });
+
+  test('is open to nobody without the signed address', async () => {
+    await lock();
+    const { data, text } = await upload(1);
+    const address = url(data, 'state-upload');
+    const read = url(
+      (await harness.call('GET', `/state-versions/${data.id}`)).data,
+      'state-download',
+    );
+    for (const [method, forged] of [
+      ['PUT', address.replace('/state?', '/json-state?')],
+      ['PUT', address.replace(/signature=.{4}/, 'signature=AAAA')],
+      ['PUT', address.replace(/expires=\d+/, 'expires=99999999999')],
+      ['GET', read.replace(/\?.*/, '')],
+      ['GET', address.replace('/uploads/', '/downloads/')],
+    ] as const) {
+      const { status } = await harness.transfer(method, forged, Buffer.from(text));
+      expect([forged, status]).toEqual([forged, 403]);
+    }
+    expect((await harness.transfer('GET', read)).status).toBe(200);
+    harness.clock.advance(25 * 60 * 60 * 1000);
+    expect((await harness.transfer('GET', read)).status).toBe(403);
+  });
+});
+
+describe('a lock and its states', () => {
+  test('unlock waits for the announced state, force-unlock gives it up', async () => {
+    await lock();
+    const { data } = await announce(1, stateText(1));
+    const waiting = await unlock();
+    expect([waiting.status, waiting.errors[0]?.detail]).toEqual([
+      503,
+      expect.stringContaining('latest state version is still pending'),
+    ]);
+    expect((await harness.call('POST', W('/actions/force-unlock'))).status).toBe(200);
+    const late = await harness.transfer(
+      'PUT',
+      url(data, 'state-upload'),
+      Buffer.from(stateText(1)),
+    );
+    expect(late.status).toBe(409);
+    await lock();
+    expect((await unlock()).status).toBe(200);
+  });
+
+  test('an intermediate state becomes current on unlock', async () => {
+    await lock();
+    const first = await upload(1);
+    const second = await upload(2, { resources: 3 }, { intermediate: true });
+    expect(await currentId()).toBe(first.id);
+    const { data } = await unlock();
+    expect(await currentId()).toBe(second.id);
+    expect(data.attributes['resource-count']).toBe(3);
+  });
+
+  test('a newer announcement discards the older one', async () => {
+    await lock();
+    const { data } = await announce(1, stateText(1));
+    await announce(2, stateText(2));
+    const shown = await harness.call('GET', `/state-versions/${data.id}`);
+    expect(shown.data.attributes['status']).toBe('discarded');
+  });
+});
+
+describe('states of a workspace', () => {
+  const list = (query = '') =>
+    harness.call(
+      'GET',
+      `/state-versions?filter[organization][name]=acme&filter[workspace][name]=app${query}`,
+    );
+
+  test('are listed newest first, by status', async () => {
+    await lock();
+    const ids: string[] = [];
+    for (const serial of [1, 2, 3]) {
+      ids.unshift((await upload(serial)).id);
+      harness.clock.advance(1000);
+    }
+    const pending = (await announce(4, stateText(4))).data.id;
+    const all = await list('&page[size]=2');
+    expect(all.list.map(({ id }) => id)).toEqual([pending, ids[0]]);
+    expect(all.meta.pagination['total-count']).toBe(4);
+    const finalized = await list('&filter[status]=finalized');
+    expect(finalized.list.map(({ id }) => id)).toEqual(ids);
+    expect((await harness.call('GET', '/state-versions')).status).toBe(422);
+  });
+
+  test('are rolled back byte for byte, and counted on from there', async () => {
+    await lock();
+    const first = await upload(1);
+    harness.clock.advance(1000);
+    await upload(2, { resources: 2 });
+    const rolled = await harness.call('PATCH', W('/state-versions'), {
+      data: {
+        type: 'state-versions',
+        relationships: {
+          'rollback-state-version': { data: { type: 'state-versions', id: first.id } },
+        },
+      },
+    });
+    expect(rolled.status).toBe(201);
+    expect(await currentId()).toBe(rolled.data.id);
+    const download = await harness.transfer('GET', url(rolled.data, 'state-download'));
+    expect(download.text).toBe(first.text);
+    expect((await upload(2, { resources: 4 })).status).toBe(204);
+  });
+
+  test('give their outputs, sensitive ones only when asked for alone', async () => {
+    await lock();
+    const { id } = await upload(1);
+    for (const path of [W('/current-state-version-outputs'), `/state-versions/${id}/outputs`]) {
+      const { list: outputs } = await harness.call('GET', path);
+      expect(outputs.map(({ attributes }) => attributes)).toMatchObject([
+        { name: 'plain', value: ['a'], type: 'array', 'detailed-type': ['tuple', ['string']] },
+        { name: 'secret', value: null, sensitive: true, 'detailed-type': 'string' },
+      ]);
+      const secret = await harness.call('GET', `/state-version-outputs/${outputs[1]?.id}`);
+      expect(secret.data.attributes['value']).toBe('hidden');
+    }
+    expect((await harness.call('GET', '/state-version-outputs/wsout-x')).status).toBe(404);
+  });
+
+  test('keep a workspace from being deleted while they hold resources', async () => {
+    const safeDelete = async () => {
+      const { status, errors } = await harness.call('POST', W('/actions/safe-delete'));
+      return [status, errors[0]?.detail];
+    };
+    await lock();
+    await upload(1);
+    expect(await safeDelete()).toEqual([409, expect.stringContaining('locked')]);
+    await unlock();
+    expect(await safeDelete()).toEqual([409, expect.stringContaining('managing 1 resources')]);
+    await lock();
+    await upload(2, { resources: 0 });
+    await unlock();
+    expect(await safeDelete()).toEqual([204, undefined]);
+  });
+});
+
+describe('the upkeep of states', () => {
+  const contents = () => harness.store.scan('shared/state-chunks/');
+
+  test('withholds and then deletes what the policy says, never the current state', async () => {
+    await harness.call('POST', W('/relationships/data-retention-policy'), {
+      data: {
+        type: 'data-retention-policy-delete-olders',
+        attributes: { deleteOlderThanNDays: 2 },
+      },
+    });
+    await lock();
+    const old = await upload(1);
+    harness.clock.advance(1);
+    const current = await upload(2);
+    const statuses = async () => {
+      const shown = [old.id, current.id].map((id) => harness.call('GET', `/state-versions/${id}`));
+      return (await Promise.all(shown)).map(({ data }) => data.attributes['status']);
+    };
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect(await statuses()).toEqual(['finalized', 'finalized']);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect(await statuses()).toEqual(['backing_data_soft_deleted', 'finalized']);
+    const action = (name: string) =>
+      harness.call('POST', `/state-versions/${old.id}/actions/${name}_backing_data`);
+    expect((await action('restore')).status).toBe(204);
+    expect((await action('restore')).status).toBe(400);
+    harness.clock.advance(7 * DAY_MS);
+    await harness.runUpkeep();
+    expect(await statuses()).toEqual(['backing_data_permanently_deleted', 'finalized']);
+    expect(await contents()).toHaveLength(1);
+  });
+
+  test('removes broken-off uploads and the states of removed workspaces', async () => {
+    await lock();
+    await upload(1);
+    const { data } = await announce(2, stateText(2));
+    await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from('{"serial":2}'));
+    expect(await contents()).toHaveLength(2);
+    harness.clock.advance(26 * 60 * 60 * 1000);
+    await harness.runUpkeep();
+    expect(await contents()).toHaveLength(1);
+    expect((await harness.call('DELETE', W())).status).toBe(204);
+    await harness.runUpkeep();
+    expect(await contents()).toEqual([]);
+    expect(await harness.store.scan('shared/state-versions/')).toEqual([]);
+  });
+});

@@ -1,0 +1,192 @@
+/** The whole service on a store of its own, called as the gateway calls it. */
+import { join } from 'node:path';
+import { ManualClock } from '@keelson/clock';
+import { bufferedBody } from '@keelson/edge';
+import { InProcessLeaseStore } from '@keelson/locks';
+import { createLogger } from '@keelson/logging';
+import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
+import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { temporaryDirectory } from '@keelson/testkit';
+import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
+
+interface Identified {
+  readonly id: string;
+  readonly type: string;
+  readonly attributes: Record<string, unknown>;
+  readonly relationships: Record<string, { data: unknown }>;
+  readonly links: Record<string, string | null>;
+}
+
+export interface Reply {
+  readonly status: number;
+  /** The document's resource. */
+  readonly data: Identified;
+  readonly list: readonly Identified[];
+  readonly included: readonly Identified[];
+  readonly meta: { readonly pagination: Record<string, number | null> };
+  readonly links: Record<string, string | null>;
+  readonly errors: readonly {
+    readonly status: string;
+    readonly title: string;
+    readonly detail: string;
+    readonly source?: { readonly pointer: string };
+  }[];
+}
+
+export interface Transferred {
+  readonly status: number;
+  readonly text: string;
+}
+
+export interface Harness extends AsyncDisposable {
+  readonly service: WorkspaceService;
+  readonly store: Store;
+  readonly clock: ManualClock;
+  readonly adminToken: string;
+  call(method: string, target: string, body?: unknown, token?: string | null): Promise<Reply>;
+  /** Uses a signed address, as clients do: without a token, the bytes as they are. */
+  transfer(method: string, address: string, bytes?: Uint8Array): Promise<Transferred>;
+  /** All rounds of background work that are due. */
+  runUpkeep(): Promise<void>;
+  /** Creates and returns the resource; fails the test when it is refused. */
+  create(target: string, type: string, attributes: object, extra?: object): Promise<Identified>;
+  /** A user with a token, on these teams. */
+  addUser(name: string, ...teamIds: readonly string[]): Promise<{ id: string; token: string }>;
+}
+
+export interface HarnessOptions {
+  /** A PostgreSQL database, which several replicas may share; SQLite in a temporary folder if absent. */
+  readonly connectionString?: string;
+  /** The administrator's token as another replica made it. */
+  readonly adminToken?: string;
+}
+
+export const startHarness = async (options: HarnessOptions = {}): Promise<Harness> => {
+  const folder = await temporaryDirectory();
+  const clock = new ManualClock();
+  const barrier = createBarrier();
+  const { connectionString } = options;
+  const parts = { barrier, clock, projections: WORKSPACE_PROJECTIONS };
+  const store =
+    connectionString === undefined
+      ? await openSqliteStore({ ...parts, file: join(folder.path, 'workspace.db') })
+      : await openPostgresStore({ ...parts, connectionString });
+  const service = composeWorkspace({
+    config: { workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'] },
+    store,
+    barrier,
+    clock,
+    leases: new InProcessLeaseStore({ clock }),
+    logger: createLogger({ name: 'test', level: 'silent' }),
+    cluster: {
+      join: async function* (_request, call) {
+        yield {
+          initialized: true,
+          sealed: false,
+          serviceKey: Buffer.alloc(32, 7),
+          keyringTerm: 1,
+          clusterId: 'c',
+          clusterName: 'c',
+          mounts: [],
+        };
+        await new Promise((resolve) => call?.signal?.addEventListener('abort', resolve));
+      },
+    },
+  });
+  await service.start();
+  const adminToken = options.adminToken ?? (await service.ensureAdminToken()).token;
+
+  const send: Harness['call'] = async (method, target, body, token = adminToken) => {
+    const { principal } =
+      token === null ? { principal: undefined } : await service.identity.identify({ token });
+    const at = target.indexOf('?');
+    const response = await service.edge.handle({
+      head: {
+        requestId: 'req',
+        method,
+        path: at < 0 ? target : target.slice(0, at),
+        query: at < 0 ? '' : target.slice(at + 1),
+        headers: { 'content-type': 'application/vnd.api+json' },
+        dialect: Dialect.SPECIFICATION,
+        remoteAddress: '127.0.0.1',
+        baseUrl: 'https://keelson.example',
+        traceparent: '',
+        namespace: undefined,
+        mount: undefined,
+        caller: undefined,
+        principal,
+      },
+      body: bufferedBody(body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body))),
+      signal: new AbortController().signal,
+    });
+    const bytes = Buffer.from(response.body as Uint8Array);
+    const document = (bytes.length === 0 ? {} : JSON.parse(bytes.toString())) as Record<
+      string,
+      never
+    >;
+    const data = document['data'] as unknown;
+    return {
+      status: response.head.status,
+      data: data as Identified,
+      list: Array.isArray(data) ? (data as Identified[]) : [],
+      included: document['included'] ?? [],
+      meta: document['meta'] as never,
+      links: document['links'] as never,
+      errors: document['errors'] ?? [],
+    };
+  };
+
+  const create: Harness['create'] = async (target, type, attributes, extra = {}) => {
+    const reply = await send('POST', target, { data: { type, attributes, ...extra } });
+    if (reply.status !== 201) throw new Error(`${target}: ${JSON.stringify(reply.errors)}`);
+    return reply.data;
+  };
+
+  return {
+    service,
+    store,
+    clock,
+    adminToken,
+    call: send,
+    transfer: async (method, address, bytes = new Uint8Array()) => {
+      const { pathname, search } = new URL(address);
+      const response = await service.edge.handle({
+        head: RequestHead.fromPartial({
+          requestId: 'req',
+          method,
+          path: pathname.slice('/api/v2'.length),
+          query: search.slice(1),
+        }),
+        body: bufferedBody(bytes),
+        signal: new AbortController().signal,
+      });
+      const pieces = response.body instanceof Uint8Array ? [response.body] : response.body;
+      let text = '';
+      for await (const piece of pieces) text += Buffer.from(piece).toString();
+      return { status: response.head.status, text };
+    },
+    runUpkeep: async () => {
+      for (const work of Object.values(service.periodicWork)) while (await work.round({}));
+    },
+    create,
+    addUser: async (name, ...teamIds) => {
+      const user = await create('/admin/users', 'users', {
+        username: name,
+        email: `${name}@keelson.example`,
+      });
+      for (const teamId of teamIds) {
+        const members = { data: [{ type: 'users', id: name }] };
+        await send('POST', `/teams/${teamId}/relationships/users`, members);
+      }
+      const tokens = `/users/${user.id}/authentication-tokens`;
+      const made = await create(tokens, 'authentication-tokens', {});
+      return { id: user.id, token: String(made.attributes['token']) };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await service.stop();
+      await store.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};
