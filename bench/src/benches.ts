@@ -1,0 +1,27 @@
+import type { Bench } from './bench.ts';
+import { distributedHop } from './distributed-hop/distributed-hop.ts';
+import { edgeHop } from './edge-hop/edge-hop.ts';
+import { pkiCrl } from './pki-crl/pki-crl.ts';
+import { pkiIssue } from './pki-issue/pki-issue.ts';
+import { pkiIssueRsa } from './pki-issue/pki-issue-rsa.ts';
+import { pkiSign } from './pki-issue/pki-sign.ts';
+import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
+import { replication } from './replication/replication.ts';
+import { standaloneStart } from './standalone-start/standalone-start.ts';
+import { storage } from './storage/storage.ts';
+import { workspaces } from './workspace/workspace.ts';
+
+/** Every bench there is, in the order of the list. */
+export const BENCHES: readonly Bench[] = [
+  edgeHop,
+  distributedHop,
+  standaloneStart,
+  pkiIssue,
+  pkiSign,
+  pkiIssueRsa,
+  pkiOcsp,
+  pkiCrl,
+  storage,
+  replication,
+  workspaces,
+];

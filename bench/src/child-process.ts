@@ -1,0 +1,94 @@
+/** A process of its own for each side of a measurement, so that none steals the other's event loop. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+
+/** CPU time and memory of a process since it started. */
+export interface Usage {
+  readonly cpuMicroseconds: number;
+  readonly peakMemoryMegabytes: number;
+}
+
+export interface BenchProcess {
+  readonly pid: number;
+  /** Sends a command and waits for its result. */
+  ask<T>(command: string, argument?: unknown): Promise<T>;
+  usage(): Usage;
+  stop(): Promise<void>;
+}
+
+interface Command {
+  readonly id: number;
+  readonly command: string;
+  readonly argument: unknown;
+}
+
+interface Answer {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+/** Ticks per second of the kernel's process accounting; 100 on every Linux that Node runs on. */
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** From /proc, so that a process can be measured that knows nothing of it. */
+export const processUsage = (pid: number): Usage => {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name before ") " may hold spaces; utime and stime are fields 14 and 15 of proc(5).
+  const fields = stat.slice(stat.lastIndexOf(') ') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return {
+    cpuMicroseconds: (ticks / CLOCK_TICKS_PER_SECOND) * 1e6,
+    peakMemoryMegabytes: Number(peak) / 1024,
+  };
+};
+
+/** Runs a module that answers commands (see `answerCommands`). */
+export const startProcess = async (module: URL): Promise<BenchProcess> => {
+  const child: ChildProcess = fork(module, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  await once(child, 'message');
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  child.on('message', ({ id, result, error }: Answer) => {
+    if (error === undefined) waiting.get(id)?.resolve(result);
+    else waiting.get(id)?.reject(new Error(error));
+    waiting.delete(id);
+  });
+  const exited = once(child, 'exit').then(() => {
+    for (const one of waiting.values()) one.reject(new Error(`${module.pathname} ended`));
+  });
+  const pid = child.pid as number;
+  let lastId = 0;
+  return {
+    pid,
+    ask: <T>(command: string, argument?: unknown) => {
+      const id = ++lastId;
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(id, answer);
+      child.send({ id, command, argument } satisfies Command);
+      return answer.promise as Promise<T>;
+    },
+    usage: () => processUsage(pid),
+    stop: async () => {
+      child.kill();
+      await exited;
+    },
+  };
+};
+
+/** The other end, in the module that `startProcess` runs. */
+export const answerCommands = (
+  // oxlint-disable-next-line typescript/no-explicit-any -- the argument is whatever `ask` was given
+  commands: Readonly<Record<string, (argument: any) => unknown>>,
+): void => {
+  const answer = async ({ id, command, argument }: Command): Promise<void> => {
+    try {
+      process.send?.({ id, result: await commands[command]?.(argument) } satisfies Answer);
+    } catch (error) {
+      process.send?.({ id, error: String(error) } satisfies Answer);
+    }
+  };
+  process.on('message', (message) => void answer(message as Command));
+  process.send?.({ id: 0 } satisfies Answer);
+};

@@ -1,0 +1,29 @@
+/** The real gateway in front of one service, held directly or reached through the edge stream. */
+import { systemClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
+import { connectEdge } from '@keelson/edge/stream';
+import { composeGateway, gatewayConfig } from '@keelson/gateway-service';
+import { createLogger } from '@keelson/logging';
+import { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import { answerCommands } from '../child-process.ts';
+import { echoService } from '../edge-hop/echo-service.ts';
+import { openAccess } from '../edge-hop/open-access.ts';
+
+/** @param port of the service; undefined: in this process */
+const start = async (port: number | null): Promise<string> => {
+  const connected =
+    port === null ? undefined : connectEdge({ addresses: [`127.0.0.1:${port}`], service: 'pki' });
+  const service = connected?.edge ?? echoService;
+  const gateway = composeGateway({
+    config: parseConfig(gatewayConfig, { KEELSON_HTTP_PORT: '0' }),
+    clock: systemClock,
+    logger: createLogger({ name: 'bench', level: 'error' }),
+    services: { sys: service, workspace: service, pki: service },
+    access: connected?.client(AccessDefinition) ?? openAccess,
+    identity: { identify: () => Promise.resolve({ principal: undefined }) },
+  });
+  const { addresses } = await gateway.start();
+  return addresses[0] as string;
+};
+
+answerCommands({ start });

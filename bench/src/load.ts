@@ -1,0 +1,77 @@
+/** Two ways to drive an operation: as fast as a fixed number of callers go, and at a fixed arrival rate. */
+import { build, type Histogram } from 'hdr-histogram-js';
+import type { LatencySummary } from './bench.ts';
+
+const NANOSECONDS_PER_MILLISECOND = 1e6;
+
+const newHistogram = (): Histogram =>
+  build({
+    lowestDiscernibleValue: 1000,
+    highestTrackableValue: 60e9,
+    numberOfSignificantValueDigits: 3,
+  });
+
+const summary = (histogram: Histogram): LatencySummary => ({
+  p50: histogram.getValueAtPercentile(50) / NANOSECONDS_PER_MILLISECOND,
+  p99: histogram.getValueAtPercentile(99) / NANOSECONDS_PER_MILLISECOND,
+  p999: histogram.getValueAtPercentile(99.9) / NANOSECONDS_PER_MILLISECOND,
+});
+
+const nowNanoseconds = (): number => performance.now() * NANOSECONDS_PER_MILLISECOND;
+
+export interface Throughput {
+  readonly perSecond: number;
+  readonly operations: number;
+}
+
+/** Operations per second with `callers` that each begin the next when the last has ended. */
+export const measureThroughput = async (
+  operation: () => Promise<unknown>,
+  callers: number,
+  seconds: number,
+): Promise<Throughput> => {
+  const startedAt = performance.now();
+  const endsAt = startedAt + seconds * 1000;
+  let operations = 0;
+  const caller = async (): Promise<void> => {
+    while (performance.now() < endsAt) {
+      await operation();
+      operations++;
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  return { operations, perSecond: operations / ((performance.now() - startedAt) / 1000) };
+};
+
+/**
+ * Latency at a fixed arrival rate. Each operation is timed from the moment it was due, not from when the
+ * driver got to it: a stall is charged to all that it delayed (no coordinated omission).
+ */
+export const measureLatency = async (
+  operation: () => Promise<unknown>,
+  perSecond: number,
+  seconds: number,
+): Promise<LatencySummary> => {
+  const histogram = newHistogram();
+  const intervalNanoseconds = 1e9 / perSecond;
+  const total = Math.floor(perSecond * seconds);
+  const startedAt = nowNanoseconds();
+  const underWay = new Set<Promise<unknown>>();
+  for (let issued = 0; issued < total; ) {
+    const dueCount = Math.min(
+      total,
+      Math.floor((nowNanoseconds() - startedAt) / intervalNanoseconds) + 1,
+    );
+    while (issued < dueCount) {
+      const dueAt = startedAt + issued++ * intervalNanoseconds;
+      const one: Promise<unknown> = operation().then(() => {
+        histogram.recordValue(Math.max(1000, nowNanoseconds() - dueAt));
+        return underWay.delete(one);
+      });
+      underWay.add(one);
+    }
+    await new Promise(setImmediate);
+  }
+  await Promise.all(underWay);
+  return summary(histogram);
+};

@@ -1,0 +1,31 @@
+/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--target URL --token T]` measures. */
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { BENCHES } from './benches.ts';
+import { toTable, writeResults } from './report.ts';
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false },
+    target: { type: 'string' },
+    token: { type: 'string' },
+  },
+});
+
+const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
+if (unknown.length > 0) {
+  console.error(`no such bench: ${unknown.join(', ')}`);
+  process.exit(2);
+}
+if (positionals.length === 0) {
+  for (const { name, claim } of BENCHES) console.log(`${name.padEnd(20)} ${claim}`);
+}
+
+const folder = join(import.meta.dirname, '..', 'results');
+for (const bench of BENCHES.filter(({ name }) => positionals.includes(name))) {
+  console.log(`\n${bench.name}: ${bench.claim}\n${bench.method}`);
+  const say = (line: string): void => console.error(`  … ${line}`);
+  const figures = await bench.run({ ...values, say });
+  console.log(`\n${toTable(figures)}\n${writeResults(folder, bench, figures)}`);
+}

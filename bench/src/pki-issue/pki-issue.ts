@@ -1,0 +1,44 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import type { Bench } from '../bench.ts';
+import { measureThroughput } from './pki-server.ts';
+
+const CONNECTIONS = 64;
+
+/** Certificates per second that one core could make: key, export and signature in one loop. */
+const measureLimit = (seconds: number): number => {
+  const issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const tbs = randomBytes(600);
+  const startedAt = performance.now();
+  let count = 0;
+  while (performance.now() - startedAt < seconds * 1000) {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    privateKey.export({ type: 'sec1', format: 'pem' });
+    publicKey.export({ type: 'spki', format: 'der' });
+    sign('sha256', tbs, issuer.privateKey);
+    count++;
+  }
+  return count / ((performance.now() - startedAt) / 1000);
+};
+
+export const pkiIssue: Bench = {
+  name: 'pki-issue',
+  claim: 'P1: issue a stored P-256 leaf, standalone, at >= 0.45 of key + export + signature alone',
+  method: `POST issue over HTTP from ${CONNECTIONS} connections in a process apart from the server; the limit is one loop on one core, before it.`,
+  run: async (context) => {
+    const limit = measureLimit(context.quick ? 0.2 : 3);
+    const measured = await measureThroughput({
+      context,
+      role: { key_type: 'ec' },
+      path: 'issue/bench',
+      body: { common_name: 'a.example.com', ttl: '1h' },
+      connections: CONNECTIONS,
+    });
+    return [
+      {
+        ...measured,
+        name: 'issue (target: at least 0.45)',
+        limit: { name: 'key, export, signature', value: limit },
+      },
+    ];
+  },
+};

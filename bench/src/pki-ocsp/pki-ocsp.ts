@@ -1,0 +1,207 @@
+import { hash, randomBytes, X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startKeelson } from '@keelson/testkit';
+import { publicKeyOctets } from '@keelson/x509';
+import autocannon from 'autocannon';
+import type { Bench, Figure } from '../bench.ts';
+import { processUsage } from '../child-process.ts';
+import { freePort, startServer } from '../server-process.ts';
+
+const CONNECTIONS = 64;
+const ISSUING_CALLERS = 64;
+/** One in so many is revoked. */
+const REVOKED_EVERY = 100;
+
+interface Server {
+  readonly url: string;
+  readonly token: string;
+  /** undefined for a server that this bench did not start. */
+  readonly pid: number | undefined;
+  stop(): Promise<unknown>;
+}
+
+const ask = async (
+  { url, token }: Server,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> => {
+  const answer = await fetch(`${url}/v1/${path}`, {
+    method,
+    headers: { 'x-service-token': token, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return answer;
+};
+
+/** An element of fewer than 128 octets (X.690). */
+const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([Uint8Array.of(tag, content.byteLength), content]);
+};
+
+const SEQUENCE = 0x30;
+const INTEGER = 0x02;
+const OCTET_STRING = 0x04;
+/** AlgorithmIdentifier of SHA-1, which clients name issuers by. */
+const SHA1 = Buffer.from('300906052b0e03021a0500', 'hex');
+
+/** Paths of requests without a nonce, as clients that fetch with GET make them. */
+const requestPath = (mount: string, issuer: X509Certificate, serial: string): string => {
+  const spki = issuer.publicKey.export({ type: 'spki', format: 'der' });
+  const magnitude = Buffer.from(serial.replaceAll(':', ''), 'hex');
+  const isPadded = ((magnitude[0] ?? 0) & 0x80) !== 0;
+  const certId = der(
+    SEQUENCE,
+    SHA1,
+    der(OCTET_STRING, hash('sha1', issuerName(issuer), 'buffer')),
+    der(OCTET_STRING, hash('sha1', publicKeyOctets(spki), 'buffer')),
+    der(INTEGER, isPadded ? Buffer.concat([Uint8Array.of(0), magnitude]) : magnitude),
+  );
+  const request = der(SEQUENCE, der(SEQUENCE, der(SEQUENCE, der(SEQUENCE, certId))));
+  return `/v1/${mount}/ocsp/${encodeURIComponent(request.toString('base64'))}`;
+};
+
+/** Name of a root whose subject is one common name in a PrintableString. */
+const issuerName = (issuer: X509Certificate): Buffer => {
+  const commonName = Buffer.from(issuer.subject.replace('CN=', ''), 'latin1');
+  const attribute = der(SEQUENCE, Buffer.from('0603550403', 'hex'), der(0x13, commonName));
+  return der(SEQUENCE, der(0x31, attribute));
+};
+
+const setUp = async (server: Server, mount: string, count: number): Promise<readonly string[]> => {
+  await ask(server, 'POST', `sys/mounts/${mount}`, {
+    type: 'pki',
+    config: { max_lease_ttl: '87600h' },
+  });
+  await ask(server, 'POST', `${mount}/root/generate/internal`, {
+    common_name: 'Bench Root',
+    ttl: '87600h',
+    key_type: 'ec',
+  });
+  await ask(server, 'POST', `${mount}/config/crl`, { auto_rebuild: true });
+  await ask(server, 'POST', `${mount}/roles/bench`, { allow_any_name: true, key_type: 'ec' });
+  const issuer = new X509Certificate(await (await ask(server, 'GET', `${mount}/ca/pem`)).text());
+  const paths: string[] = [];
+  let begun = 0;
+  const caller = async (): Promise<void> => {
+    while (begun < count) {
+      const turn = begun++;
+      const answer = await ask(server, 'POST', `${mount}/issue/bench`, {
+        common_name: 'a.example.com',
+        ttl: '24h',
+      });
+      const { data } = (await answer.json()) as { data: { serial_number: string } };
+      const { serial_number } = data;
+      paths.push(requestPath(mount, issuer, serial_number));
+      if (turn % REVOKED_EVERY === 0)
+        await ask(server, 'POST', `${mount}/revoke`, { serial_number });
+    }
+  };
+  await Promise.all(Array.from({ length: ISSUING_CALLERS }, caller));
+  return paths;
+};
+
+const load = async (url: string, paths: readonly string[], duration: number) => {
+  let next = 0;
+  const result = await autocannon({
+    url,
+    connections: CONNECTIONS,
+    duration,
+    requests: [
+      {
+        method: 'GET',
+        path: '/',
+        setupRequest: (request) => ({ ...request, path: paths[next++ % paths.length] ?? '/' }),
+      },
+    ],
+  });
+  if (result.non2xx + result.errors > 0)
+    throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
+  return result;
+};
+
+const measureBareFastify = async (
+  paths: readonly string[],
+  bodyBytes: number,
+  seconds: number,
+): Promise<number> => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const bare = await startServer({
+    module: new URL('../bare-fastify.ts', import.meta.url),
+    env: { PORT: String(port), BODY_BYTES: String(bodyBytes) },
+    firstRequest: url,
+  });
+  try {
+    await load(url, paths, seconds / 4);
+    const { requests, duration } = await load(url, paths, seconds);
+    return requests.total / duration;
+  } finally {
+    await bare.stop();
+  }
+};
+
+export const pkiOcsp: Bench = {
+  name: 'pki-ocsp',
+  claim: 'P5: OCSP answers, 100 k certificates, 1 % revoked, at >= 0.5 of bare Fastify',
+  method:
+    `GET with the request in the path over HTTP from ${CONNECTIONS} connections, all certificates in turn, ` +
+    'after each was asked for once; the limit is Fastify serving as many bytes on the same paths.',
+  run: async ({ quick, target, token, say }) => {
+    const seconds = quick ? 1 : 10;
+    const count = quick ? 200 : 100_000;
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
+    const start = async (): Promise<Server> => {
+      const started = await startKeelson({ dataFolder: folder });
+      return {
+        url: started.http,
+        token: started.rootToken,
+        pid: started.pid,
+        stop: () => started.stop(),
+      };
+    };
+    const server: Server =
+      target === undefined
+        ? await start()
+        : { url: target, token: token ?? '', pid: undefined, stop: () => Promise.resolve() };
+    try {
+      const mount = `bench-${randomBytes(4).toString('hex')}`;
+      say(`issuing ${count} certificates`);
+      const paths = await setUp(server, mount, count);
+      const first = await fetch(server.url + (paths[0] ?? ''));
+      const bodyBytes = (await first.arrayBuffer()).byteLength;
+      say('bare Fastify');
+      const limit = await measureBareFastify(paths, bodyBytes, seconds);
+      say('asking for the first time');
+      const cold = await load(server.url, paths, seconds);
+      say('asking again');
+      const before = server.pid === undefined ? undefined : processUsage(server.pid);
+      const result = await load(server.url, paths, seconds);
+      const after = server.pid === undefined ? undefined : processUsage(server.pid);
+      const bare = { name: 'bare Fastify', value: limit };
+      const figures: Figure[] = [
+        { name: 'first', value: cold.requests.total / cold.duration, unit: '/s', limit: bare },
+        {
+          name: 'again (target: at least 0.5)',
+          value: result.requests.total / result.duration,
+          unit: '/s',
+          limit: bare,
+          ...(before &&
+            after && {
+              cpuMicrosecondsPerOperation:
+                (after.cpuMicroseconds - before.cpuMicroseconds) / result.requests.total,
+              peakMemoryMegabytes: after.peakMemoryMegabytes,
+            }),
+        },
+      ];
+      return figures;
+    } finally {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
