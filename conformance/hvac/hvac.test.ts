@@ -1,0 +1,45 @@
+/** hvac, the Python client library, unmodified from its registry, against a real process. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const run = promisify(execFile);
+const HVAC_VERSION = '2.4.0';
+const SCENARIO = fileURLToPath(new URL('scenario.py', import.meta.url));
+
+let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
+let keelson: KeelsonProcess;
+let packages: string;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  packages = join(folder.path, 'packages');
+  const install = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check'];
+  try {
+    await run('python3', [...install, '--target', packages, `hvac==${HVAC_VERSION}`]);
+  } catch (cause) {
+    throw new Error(
+      'hvac could not be installed: this test needs python3 with pip, and a package index in reach',
+      { cause },
+    );
+  }
+  keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
+});
+afterAll(async () => {
+  await keelson?.stop();
+  await folder?.[Symbol.asyncDispose]();
+});
+
+test('hvac goes from health to tokens, policies, wrapping, mounts and a certificate authority', async () => {
+  const env = {
+    ...process.env,
+    PYTHONPATH: packages,
+    SERVER_ADDRESS: keelson.http,
+    SERVER_TOKEN: keelson.rootToken,
+  };
+  const { stdout } = await run('python3', [SCENARIO], { env });
+  expect(stdout.trim()).toBe('done');
+});

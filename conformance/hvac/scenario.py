@@ -1,0 +1,200 @@
+"""An evening with hvac, unmodified, against a server given by the environment.
+
+Every line is what a user of the library writes. Prints `done` at the end; an exception is a failure.
+"""
+
+import os
+import subprocess
+import tempfile
+
+import hvac
+from hvac.exceptions import Forbidden, InvalidPath, InvalidRequest
+
+ADDRESS = os.environ["SERVER_ADDRESS"]
+ROOT_TOKEN = os.environ["SERVER_TOKEN"]
+
+client = hvac.Client(url=ADDRESS, token=ROOT_TOKEN)
+
+
+def refused(error, call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except error as refusal:
+        return str(refusal)
+    raise AssertionError(f"{call} was not refused")
+
+
+def openssl(*args, **files):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for name, content in files.items():
+            paths[name] = os.path.join(folder, name)
+            with open(paths[name], "w", encoding="ascii") as file:
+                file.write(content)
+        command = ["openssl", *[arg.format(**paths) for arg in args]]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def health_and_seal():
+    health = client.sys.read_health_status(method="GET")
+    assert health["initialized"] is True and health["sealed"] is False, health
+    assert client.sys.is_initialized()
+    assert not client.sys.is_sealed()
+    status = client.sys.read_seal_status()
+    assert status["t"] >= 1 and status["sealed"] is False, status
+    assert client.is_authenticated()
+
+
+def policies_and_tokens():
+    rules = 'path "evening/issue/web" { capabilities = ["create", "update"] }'
+    client.sys.create_or_update_policy(name="issuer", policy=rules)
+    assert client.sys.read_policy(name="issuer")["data"]["rules"] == rules
+    assert "issuer" in client.sys.list_policies()["data"]["policies"]
+
+    created = client.auth.token.create(policies=["issuer"], ttl="1h", meta={"team": "web"})
+    token = created["auth"]["client_token"]
+    assert "issuer" in created["auth"]["policies"]
+    found = client.auth.token.lookup(token)["data"]
+    assert found["meta"] == {"team": "web"} and 0 < found["ttl"] <= 3600, found
+    limited = hvac.Client(url=ADDRESS, token=token)
+    assert limited.auth.token.lookup_self()["data"]["accessor"] == created["auth"]["accessor"]
+    assert limited.auth.token.renew_self(increment="2h")["auth"]["lease_duration"] > 0
+    refused(Forbidden, limited.sys.list_policies)
+    capabilities = limited.sys.get_capabilities(paths=["evening/issue/web", "sys/policy"])["data"]
+    assert capabilities["evening/issue/web"] == ["create", "update"], capabilities
+    assert capabilities["sys/policy"] == ["deny"], capabilities
+    return limited
+
+
+def wrapping():
+    wrapped = client.sys.wrap(payload={"note": "for you"}, ttl=120)
+    token = wrapped["wrap_info"]["token"]
+    assert wrapped["wrap_info"]["ttl"] == 120
+    other = hvac.Client(url=ADDRESS)
+    assert other.sys.unwrap(token=token)["data"] == {"note": "for you"}
+    refused((InvalidRequest, Forbidden), other.sys.unwrap, token=token)
+
+
+def mounts():
+    for path in ("evening", "evening-int"):
+        client.sys.enable_secrets_engine("pki", path=path, config={"max_lease_ttl": "87600h"})
+    listed = client.sys.list_mounted_secrets_engines()["data"]
+    assert listed["evening/"]["type"] == "pki", listed
+    client.sys.tune_mount_configuration("evening", description="of the evening")
+    tuned = client.sys.read_mount_configuration("evening")["data"]
+    assert tuned["max_lease_ttl"] == 87600 * 3600, tuned
+    refused(InvalidRequest, client.sys.enable_secrets_engine, "pki", path="evening")
+
+
+def authorities():
+    pki = client.secrets.pki
+    root = pki.generate_root(
+        type="internal",
+        common_name="Evening Root",
+        extra_params={"ttl": "87600h", "key_type": "ec", "issuer_name": "root"},
+        mount_point="evening-int",
+    )["data"]
+    pki.set_urls({"issuing_certificates": [f"{ADDRESS}/v1/evening/ca"]}, mount_point="evening")
+    assert pki.read_urls(mount_point="evening")["data"]["ocsp_servers"] == []
+    request = pki.generate_intermediate(
+        type="internal",
+        common_name="Evening Intermediate",
+        extra_params={"key_type": "ec"},
+        mount_point="evening",
+    )["data"]
+    signed = pki.sign_intermediate(
+        csr=request["csr"],
+        common_name="Evening Intermediate",
+        extra_params={"ttl": "43800h"},
+        mount_point="evening-int",
+    )["data"]
+    chain = "\n".join(signed["ca_chain"])
+    pki.set_signed_intermediate(chain, mount_point="evening")
+    issuers = pki.list_issuers(mount_point="evening")["data"]["keys"]
+    assert len(issuers) == 2, issuers
+    read = pki.read_issuer("default", mount_point="evening")["data"]
+    assert read["certificate"].strip() == signed["certificate"].strip()
+    assert pki.read_ca_certificate(mount_point="evening").strip() == signed["certificate"].strip()
+    assert root["certificate"].strip() in pki.read_ca_certificate_chain(mount_point="evening")
+    return root["certificate"], signed["certificate"]
+
+
+def certificates(limited, root, intermediate):
+    pki = client.secrets.pki
+    role = {
+        "allowed_domains": ["example.com"],
+        "allow_subdomains": True,
+        "key_type": "ec",
+        "max_ttl": "72h",
+    }
+    pki.create_or_update_role("web", role, mount_point="evening")
+    assert pki.read_role("web", mount_point="evening")["data"]["max_ttl"] == 72 * 3600
+    assert pki.list_roles(mount_point="evening")["data"]["keys"] == ["web"]
+
+    issued = limited.secrets.pki.generate_certificate(
+        name="web",
+        common_name="shop.example.com",
+        extra_params={"ttl": "12h"},
+        mount_point="evening",
+    )["data"]
+    assert isinstance(issued["expiration"], int), issued["expiration"]
+    verified = openssl(
+        "verify", "-CAfile", "{root}", "-untrusted", "{intermediate}", "{leaf}",
+        root=root, intermediate=intermediate, leaf=issued["certificate"],
+    )
+    assert verified.strip().endswith("OK")
+    capped = limited.secrets.pki.generate_certificate(
+        name="web",
+        common_name="shop.example.com",
+        extra_params={"ttl": "100h"},
+        mount_point="evening",
+    )
+    assert "maxTTL" in capped["warnings"][0], capped["warnings"]
+    text = refused(
+        InvalidRequest, limited.secrets.pki.generate_certificate,
+        name="web", common_name="shop.example.org", mount_point="evening",
+    )
+    assert "common name shop.example.org not allowed by this role" in text, text
+    refused(Forbidden, limited.secrets.pki.list_roles, mount_point="evening")
+
+    csr = openssl(
+        "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+        "-keyout", "/dev/null", "-subj", "/CN=api.example.com",
+    )
+    signed = pki.sign_certificate(
+        name="web", csr=csr, common_name="api.example.com", mount_point="evening"
+    )["data"]
+    verbatim = pki.sign_verbatim(csr=csr, mount_point="evening")["data"]
+    serials = pki.list_certificates(mount_point="evening")["data"]["keys"]
+    assert {issued["serial_number"], signed["serial_number"], verbatim["serial_number"]} <= set(serials)
+
+    pki.revoke_certificate(serial_number=issued["serial_number"], mount_point="evening")
+    read = pki.read_certificate(serial=issued["serial_number"], mount_point="evening")["data"]
+    assert read["revocation_time"] > 0, read
+    assert pki.rotate_crl(mount_point="evening")["data"]["success"] is True
+    crl = openssl("crl", "-noout", "-text", "-in", "{crl}", crl=pki.read_crl(mount_point="evening"))
+    assert issued["serial_number"].replace(":", "").upper() in crl
+    refused(InvalidPath, pki.read_certificate, serial="01:02", mount_point="evening")
+    pki.delete_role("web", mount_point="evening")
+    refused(InvalidPath, pki.list_roles, mount_point="evening")
+
+
+def leaving(limited):
+    limited.auth.token.revoke_self()
+    refused(Forbidden, limited.auth.token.lookup_self)
+    assert not limited.is_authenticated()
+    client.sys.disable_secrets_engine("evening")
+    client.sys.disable_secrets_engine("evening-int")
+    assert "evening/" not in client.sys.list_mounted_secrets_engines()["data"]
+    client.sys.delete_policy("issuer")
+    refused(InvalidPath, client.sys.read_policy, "issuer")
+
+
+health_and_seal()
+wrapping()
+mounts()
+limited_client = policies_and_tokens()
+root_pem, intermediate_pem = authorities()
+certificates(limited_client, root_pem, intermediate_pem)
+leaving(limited_client)
+print("done")

@@ -1,0 +1,205 @@
+/** The unmodified terraform binary against a control plane of its own, over HTTPS with Keelson's own CA. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+
+const BINARY = await findBinary('terraform', 'terraform').catch(() => undefined);
+
+/** False: the tests of this folder prove nothing on this machine. */
+export const hasTerraform = BINARY !== undefined;
+if (!hasTerraform) {
+  process.stderr.write(
+    '\n*** NOT TESTED: terraform is not in PATH, its conformance tests do not run\n\n',
+  );
+}
+
+export interface Outcome {
+  readonly code: number | null;
+  /** Both streams. */
+  readonly output: string;
+  readonly stdout: string;
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly outcome: Promise<Outcome>;
+}
+
+export interface Project {
+  readonly folder: string;
+  readonly write: (name: string, content: string) => Promise<void>;
+  readonly start: (...args: readonly string[]) => RunningCommand;
+  /** Runs terraform and expects success. */
+  readonly run: (...args: readonly string[]) => Promise<string>;
+  /** Runs terraform, gives these answers to its questions, and expects success. */
+  readonly answering: (answers: readonly string[], ...args: readonly string[]) => Promise<string>;
+  /** Runs terraform and expects failure; what it printed, with its line breaks and frames removed. */
+  readonly refused: (...args: readonly string[]) => Promise<string>;
+}
+
+export interface Installation extends AsyncDisposable {
+  /** "localhost:PORT", as configurations name the service. */
+  readonly host: string;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** A new configuration in a folder of its own. */
+  project(files: Readonly<Record<string, string>>): Promise<Project>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly data: {
+    readonly id: string;
+    readonly attributes: Readonly<Record<string, unknown>>;
+  };
+  readonly list: readonly Answer['data'][];
+}
+
+/** Frames and breaks of the tool's messages, so that sentences can be looked for. */
+const unframed = (text: string): string => text.replaceAll(/[│╷╵\s]+/g, ' ');
+
+const execute = (
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  args: readonly string[],
+  answers?: readonly string[],
+): RunningCommand => {
+  const child = spawn(BINARY ?? 'terraform', args, {
+    cwd: folder,
+    env: { ...environment, ...(answers === undefined && { TF_INPUT: '0' }) },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.end((answers ?? []).map((answer) => `${answer}\n`).join(''));
+  let output = '';
+  let stdout = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+    stdout += chunk.toString();
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const outcome = once(child, 'close').then(([code]) => ({
+    code: code as number | null,
+    output,
+    stdout,
+  }));
+  return { child, outcome };
+};
+
+/** A control plane with the organization "acme", and a place for configurations. */
+export const install = async (): Promise<Installation> => {
+  const directory = await temporaryDirectory();
+  const keelson = await startKeelson({
+    dataFolder: join(directory.path, 'keelson'),
+    env: { KEELSON_RATE_LIMIT: 'off' },
+  });
+  const host = new URL(keelson.https).host;
+  const facts = JSON.parse(await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8')) as {
+    ca_certificate_file: string;
+  };
+  const cliConfig = join(directory.path, 'cli.tfrc');
+  await writeFile(cliConfig, `credentials "${host}" {\n  token = "${keelson.apiToken}"\n}\n`);
+  const environment: NodeJS.ProcessEnv = {
+    PATH: process.env['PATH'],
+    HOME: directory.path,
+    TF_CLI_CONFIG_FILE: cliConfig,
+    SSL_CERT_FILE: facts.ca_certificate_file,
+    CHECKPOINT_DISABLE: '1',
+    TF_IN_AUTOMATION: '1',
+    TF_CLI_ARGS: '-no-color',
+  };
+
+  const call: Installation['call'] = async (method, path, body) => {
+    const response = await fetch(`${keelson.http}/api/v2${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const document = (text === '' ? {} : JSON.parse(text)) as { data?: never };
+    const data = document.data as unknown;
+    return {
+      status: response.status,
+      data: data as Answer['data'],
+      list: Array.isArray(data) ? (data as Answer['data'][]) : [],
+    };
+  };
+  await call('POST', '/organizations', {
+    data: { type: 'organizations', attributes: { name: 'acme', email: 'a@b.example' } },
+  });
+
+  let projects = 0;
+  return {
+    host,
+    call,
+    project: async (files) => {
+      const folder = join(directory.path, `project-${(projects += 1)}`);
+      await mkdir(folder);
+      const write: Project['write'] = (name, content) => writeFile(join(folder, name), content);
+      for (const [name, content] of Object.entries(files)) await write(name, content);
+      const start: Project['start'] = (...args) => execute(folder, environment, args);
+      const succeed = async (args: readonly string[], answers?: readonly string[]) => {
+        const running = execute(folder, environment, args, answers);
+        const { code, output, stdout } = await running.outcome;
+        if (code !== 0)
+          throw new Error(`terraform ${args.join(' ')} ended with ${code}\n${output}`);
+        return stdout;
+      };
+      return {
+        folder,
+        write,
+        start,
+        run: (...args) => succeed(args),
+        answering: (answers, ...args) => succeed(args, answers),
+        refused: async (...args) => {
+          const { code, output } = await start(...args).outcome;
+          if (code === 0) throw new Error(`terraform ${args.join(' ')} succeeded\n${output}`);
+          return unframed(output);
+        },
+      };
+    },
+    [Symbol.asyncDispose]: async () => {
+      await keelson.stop();
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+};
+
+/** Selects workspaces through a cloud block or the older backend. */
+export const cloudBlock = (host: string, workspaces: string): string => `
+terraform {
+  cloud {
+    hostname     = "${host}"
+    organization = "acme"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`;
+export const remoteBackend = (host: string, workspaces: string): string => `
+terraform {
+  backend "remote" {
+    hostname     = "${host}"
+    organization = "acme"
+    workspaces {
+      ${workspaces}
+    }
+  }
+}
+`;
+
+/** One resource that needs no provider from a registry, and two outputs. */
+export const configuration = (input: string): string => `
+resource "terraform_data" "one" { input = "${input}" }
+output "one" { value = terraform_data.one.output }
+output "secret" {
+  value     = ["hidden ${input}"]
+  sensitive = true
+}
+`;
