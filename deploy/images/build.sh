@@ -1,0 +1,15 @@
+#!/bin/sh
+# Builds the Keelson image: build.sh [TAG]. BASE_IMAGE overrides the base (any glibc image with
+# libstdc++ and CA certificates).
+set -eu
+cd "$(dirname "$0")/../.."
+tag=${1:-keelson:dev}
+context=$(mktemp -d)
+trap 'rm -rf "$context"' EXIT
+
+git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json \
+  | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/' \
+  | xargs -0 cp --parents -t "$context"
+(cd "$context" && npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error)
+docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} \
+  -t "$tag" -f deploy/images/Dockerfile "$context"

@@ -1,0 +1,198 @@
+/**
+ * What runs in containers: the standalone image inside somebody's test suite (testcontainers), and the
+ * distributed installation of docker-compose.yml with two replicas of sys, pki and workspace.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { GenericContainer, Wait } from 'testcontainers';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { buildImages, KEELSON_IMAGE, REPOSITORY } from './images.ts';
+
+const run = promisify(execFile);
+const BUILD_LIMIT_MS = 300_000;
+let images: Record<string, string>;
+
+beforeAll(async () => {
+  images = await buildImages();
+}, BUILD_LIMIT_MS);
+
+interface Answer {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- documents of many shapes, asserted by the tests
+  readonly body: any;
+}
+
+const call = async (
+  url: string,
+  init: { method?: string; headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Answer> => {
+  const response = await fetch(url, {
+    method: init.method ?? (init.body === undefined ? 'GET' : 'POST'),
+    headers: { ...init.headers },
+    ...(init.body === undefined ? {} : { body: JSON.stringify(init.body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
+};
+
+describe('the standalone image', () => {
+  test('serves inside another test suite through testcontainers', async () => {
+    const container = await new GenericContainer(KEELSON_IMAGE)
+      .withExposedPorts(8200)
+      .withEnvironment({ KEELSON_LISTEN_ADDRESS: '0.0.0.0' })
+      .withWaitStrategy(Wait.forLogMessage('Keelson is up'))
+      .start();
+    try {
+      const base = `http://${container.getHost()}:${container.getMappedPort(8200)}`;
+      const { output } = await container.exec(['cat', '/data/first-run.json']);
+      const facts = JSON.parse(output) as { root_token: string; api_token: string };
+      const policies = await call(`${base}/v1/sys/policies/acl?list=true`, {
+        headers: { 'x-vault-token': facts.root_token },
+      });
+      expect(policies.body.data.keys).toContain('default');
+      const account = await call(`${base}/api/v2/account/details`, {
+        headers: { authorization: `Bearer ${facts.api_token}` },
+      });
+      expect(account.status).toBe(200);
+    } finally {
+      await container.stop();
+    }
+  });
+});
+
+describe('the distributed installation', () => {
+  const project = `keelson-${randomBytes(4).toString('hex')}`;
+  const bootstrapToken = randomBytes(32).toString('hex');
+  let base: string;
+  let rootToken: string;
+
+  const compose = (...args: string[]) =>
+    run('docker-compose', ['-p', project, ...args], {
+      cwd: REPOSITORY,
+      env: {
+        ...process.env,
+        ...images,
+        KEELSON_PORT: '127.0.0.1:0',
+        KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: bootstrapToken,
+      },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+  const v1 = (method: string, path: string, body?: unknown) =>
+    call(`${base}/v1/${path}`, {
+      method,
+      headers: { 'x-service-token': rootToken },
+      ...(body === undefined ? {} : { body }),
+    });
+  const api = (method: string, path: string, body?: unknown) =>
+    call(`${base}/api/v2/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${bootstrapToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+  /** Waits for something that happens in other processes: until the call answers with the status. */
+  const eventually = (status: number, ask: () => Promise<Answer>) =>
+    vi.waitFor(
+      async () => {
+        const answer = await ask();
+        if (answer.status !== status)
+          throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+      },
+      { timeout: 60_000, interval: 200 },
+    );
+  const restarted = async (service: string) => {
+    await compose('kill', '-s', 'SIGKILL', service);
+    await compose('start', service);
+  };
+
+  beforeAll(async () => {
+    await compose('up', '-d', '--scale', 'sys=2', '--scale', 'pki=2', '--scale', 'workspace=2');
+    const { stdout } = await compose('port', 'gateway', '8200');
+    base = `http://${stdout.trim()}`;
+    await eventually(501, () => call(`${base}/v1/sys/health`));
+    const initialized = await call(`${base}/v1/sys/init`, {
+      method: 'PUT',
+      body: { recovery_shares: 3, recovery_threshold: 2 },
+    });
+    rootToken = initialized.body.root_token as string;
+    await eventually(200, () => call(`${base}/readyz`));
+    await eventually(200, () => api('GET', 'account/details'));
+  }, BUILD_LIMIT_MS);
+  afterAll(async () => {
+    await compose('down', '-v', '--timeout', '5');
+  });
+
+  test('opens every replica once one of them was initialized', async () => {
+    await vi.waitFor(
+      async () => {
+        const { stdout } = await compose('logs', 'sys');
+        expect(stdout.match(/"sealed":false/g)).toHaveLength(2);
+      },
+      { timeout: 60_000, interval: 500 },
+    );
+  });
+
+  test('issues certificates with unique serials from both replicas of pki', async () => {
+    expect((await v1('POST', 'sys/mounts/pki', { type: 'pki' })).status).toBe(204);
+    await eventually(200, () =>
+      v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
+    );
+    await v1('POST', 'pki/roles/any', { allow_any_name: true, key_type: 'ec', ttl: '24h' });
+    const issued = await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        v1('POST', 'pki/issue/any', { common_name: `host-${i}.example.com` }),
+      ),
+    );
+    expect(issued.map(({ status }) => status)).toEqual(issued.map(() => 200));
+    expect(new Set(issued.map(({ body }) => body.data.serial_number as string)).size).toBe(50);
+  });
+
+  test('lets one of many lockers over two replicas win', async () => {
+    await api('POST', 'organizations', {
+      data: { type: 'organizations', attributes: { name: 'acme', email: 'a@b.example' } },
+    });
+    const created = await api('POST', 'organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'web' } },
+    });
+    expect(created.status).toBe(201);
+    const path = `workspaces/${created.body.data.id as string}/actions/lock`;
+    const locks = await Promise.all(Array.from({ length: 20 }, () => api('POST', path, {})));
+    expect(locks.map(({ status }) => status).sort((a, b) => a - b)).toEqual([
+      200,
+      ...Array.from({ length: 19 }, () => 409),
+    ]);
+  });
+
+  test('refuses a revoked token at once, whichever replica answers', async () => {
+    const { body } = await v1('POST', 'auth/token/create', {});
+    const token = body.auth.client_token as string;
+    const lookUp = () =>
+      call(`${base}/v1/auth/token/lookup-self`, { headers: { 'x-service-token': token } });
+    expect((await lookUp()).status).toBe(200);
+    expect((await v1('POST', 'auth/token/revoke', { token })).status).toBe(204);
+    const after = await Promise.all(Array.from({ length: 10 }, lookUp));
+    expect(after.map(({ status }) => status)).toEqual(after.map(() => 403));
+  });
+
+  test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace'])(
+    'recovers from a killed %s without help',
+    async (service) => {
+      await restarted(service);
+      if (service === 'gateway') {
+        const { stdout } = await compose('port', 'gateway', '8200');
+        base = `http://${stdout.trim()}`;
+      }
+      await eventually(200, () => v1('LIST', 'pki/roles'));
+      await eventually(200, () => api('GET', 'organizations/acme/workspaces/web'));
+      await eventually(200, () =>
+        v1('POST', 'pki/issue/any', { common_name: `after-${service}.example.com` }),
+      );
+      // Of the 50 before the kills and one after each none is lost.
+      const kept = await v1('LIST', 'pki/certs');
+      expect(kept.body.data.keys.length).toBeGreaterThanOrEqual(52);
+    },
+  );
+});
