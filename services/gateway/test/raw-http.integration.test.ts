@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +9,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Sends bytes and the end of the stream; returns the answer once the connection is closed. */
+/**
+ * Sends bytes and the end of the stream; returns the answer once the connection is closed. A server that
+ * closes with bytes unread resets the connection, which ends it too.
+ */
 const send = async (bytes: Buffer): Promise<string> => {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
   let answer = '';
@@ -19,8 +21,11 @@ const send = async (bytes: Buffer): Promise<string> => {
   });
   socket.on('error', () => undefined);
   socket.on('end', () => socket.end());
+  const closed = new Promise((resolve) => {
+    socket.on('close', resolve);
+  });
   socket.end(bytes);
-  await once(socket, 'close');
+  await closed;
   return answer;
 };
 
