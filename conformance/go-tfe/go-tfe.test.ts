@@ -44,6 +44,7 @@ const go = async (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<s
 
 test.runIf(GO !== undefined)('go-tfe drives workspaces, states, teams and variables', async () => {
   // Built apart: modules come from a proxy that another authority vouches for.
+  await go(process.env, 'mod', 'download');
   expect(await go(process.env, 'vet', './...')).toBe('');
   const report = await go(environment, 'test', '-count=1', './...');
   expect(report).toMatch(/^ok\s/m);
