@@ -1,0 +1,70 @@
+/**
+ * Which addresses validation may connect to. Private networks and loopback are what an internal authority
+ * validates, so they are allowed; never-a-web-server addresses and those at which clouds hand out the
+ * machine's credentials are not.
+ */
+import { BlockList, isIP } from 'node:net';
+import { KeelsonError } from '@keelson/errors';
+
+export interface AddressPolicy {
+  allows(address: string): boolean;
+}
+
+export interface AddressRanges {
+  /** Addresses or CIDR ranges. When there are any, all others are refused. */
+  readonly permitted: readonly string[];
+  /** Wins over `permitted`. */
+  readonly excluded: readonly string[];
+}
+
+/** Refused unless `permitted` names them. */
+const EXCLUDED_BY_DEFAULT = [
+  '0.0.0.0/8',
+  '::/128',
+  // Link-local, with the metadata service of most clouds at 169.254.169.254.
+  '169.254.0.0/16',
+  'fe80::/10',
+  // The same services at other addresses.
+  'fd00:ec2::/32',
+  'fd20:ce::254',
+  '100.100.100.200',
+  '168.63.129.16',
+  // Multicast, reserved, broadcast.
+  '224.0.0.0/4',
+  'ff00::/8',
+  '240.0.0.0/4',
+] as const;
+
+/** Addresses that hold an IPv4 address which would be connected to in the end (RFC 6052, 3056). */
+const TRANSLATED = ['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'] as const;
+
+const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+const toBlockList = (ranges: readonly string[]): BlockList => {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/');
+    const width = isIP(address) === 6 ? 128 : 32;
+    const prefix = bits === undefined ? width : Number(bits);
+    if (isIP(address) === 0 || !/^\d{0,3}$/.test(bits ?? '') || bits === '' || prefix > width)
+      throw new KeelsonError('request.invalid', { text: `invalid CIDR or IP address: "${range}"` });
+    list.addSubnet(address, prefix, familyOf(address));
+  }
+  return list;
+};
+
+/** @throws KeelsonError `request.invalid` naming a range that is none */
+export const createAddressPolicy = ({ permitted, excluded }: AddressRanges): AddressPolicy => {
+  const allowed = toBlockList(permitted);
+  const refused = toBlockList(excluded);
+  const refusedByDefault = toBlockList([...EXCLUDED_BY_DEFAULT, ...TRANSLATED]);
+  return {
+    allows: (address) => {
+      const family = familyOf(address);
+      if (isIP(address) === 0 || refused.check(address, family)) return false;
+      return permitted.length > 0
+        ? allowed.check(address, family)
+        : !refusedByDefault.check(address, family);
+    },
+  };
+};

@@ -1,0 +1,120 @@
+/** Names to addresses and TXT records, from the chosen DNS server or as the system does it. */
+import { lookup, Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { errorCode, ValidationFailure } from './validation-failure.ts';
+
+type Lookup = Pick<ValidationSettings, 'dnsResolver' | 'timeoutsMs'>;
+
+const TRIES = 2;
+const MAX_ALIASES = 8;
+
+/** A resolver of its own for each attempt: nothing is remembered from one to the next. */
+const openResolver = ({ dnsResolver, timeoutsMs }: Lookup): Resolver => {
+  const resolver = new Resolver({ timeout: Math.ceil(timeoutsMs.connect / TRIES), tries: TRIES });
+  if (dnsResolver !== '') resolver.setServers([dnsResolver]);
+  return resolver;
+};
+
+const isAbsent = (error: unknown): boolean => ['ENODATA', 'ENOTFOUND'].includes(errorCode(error));
+
+const orNone = async <T>(records: Promise<readonly T[]>): Promise<readonly T[]> => {
+  try {
+    return await records;
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+};
+
+/**
+ * What `query` finds at `name`. Recursive servers follow CNAMEs themselves; of a server that does not,
+ * each alias is asked for in turn.
+ */
+const queryFollowingAliases = async <T>(
+  resolver: Resolver,
+  name: string,
+  query: (name: string) => Promise<readonly T[]>,
+): Promise<readonly T[]> => {
+  let owner = name;
+  for (let aliases = 0; aliases <= MAX_ALIASES; aliases += 1) {
+    const found = await query(owner);
+    if (found.length > 0) return found;
+    const [alias] = await orNone(resolver.resolveCname(owner));
+    if (alias === undefined) return [];
+    owner = alias;
+  }
+  throw new ValidationFailure('dns', `${name} has more than ${MAX_ALIASES} aliases`);
+};
+
+/** Runs look-ups until done or aborted; DNS errors become problems that name what was asked for. */
+const withResolver = async <T>(
+  settings: Lookup,
+  signal: AbortSignal,
+  asked: string,
+  work: (resolver: Resolver) => Promise<T>,
+): Promise<T> => {
+  const resolver = openResolver(settings);
+  // A look-up by the system cannot be cancelled: it is left behind.
+  const aborted = Promise.withResolvers<never>();
+  const cancel = (): void => {
+    aborted.reject(signal.reason);
+    resolver.cancel();
+  };
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await Promise.race([work(resolver), aborted.promise]);
+  } catch (error) {
+    if (error instanceof ValidationFailure) throw error;
+    signal.throwIfAborted();
+    throw new ValidationFailure('dns', `looking up ${asked}: ${errorCode(error)}`);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
+
+/** As every program on this machine sees the name, its hosts file included. */
+const systemAddresses = async (name: string): Promise<readonly string[]> =>
+  (await orNone(lookup(name, { all: true, order: 'ipv6first' }))).map(({ address }) => address);
+
+/** IPv6 first. @throws ValidationFailure `dns` when there is none */
+export const lookUpAddresses = async (
+  name: string,
+  settings: Lookup,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
+  const addresses = await withResolver(settings, signal, `addresses of ${name}`, (resolver) =>
+    settings.dnsResolver === ''
+      ? systemAddresses(name)
+      : queryFollowingAliases(resolver, name, async (owner) =>
+          (
+            await Promise.all([orNone(resolver.resolve6(owner)), orNone(resolver.resolve4(owner))])
+          ).flat(),
+        ),
+  );
+  if (addresses.length === 0) throw new ValidationFailure('dns', `${name} has no address`);
+  return addresses;
+};
+
+/** The addresses of an identifier: itself when it is one (RFC 8738). */
+export const addressesOf = (
+  { type, value }: ChallengeAttempt['identifier'],
+  settings: Lookup,
+  signal: AbortSignal,
+): Promise<readonly string[]> =>
+  type === 'ip' || isIP(value) !== 0
+    ? Promise.resolve([value])
+    : lookUpAddresses(value, settings, signal);
+
+/** TXT records, each the concatenation of its strings (RFC 7208 §3.3 does the same). */
+export const lookUpTexts = (
+  name: string,
+  settings: Lookup,
+  signal: AbortSignal,
+): Promise<readonly string[]> =>
+  withResolver(settings, signal, `TXT records of ${name}`, async (resolver) => {
+    const texts = await queryFollowingAliases(resolver, name, (owner) =>
+      orNone(resolver.resolveTxt(owner)),
+    );
+    return texts.map((strings) => strings.join(''));
+  });

@@ -1,0 +1,50 @@
+/** Connections to one of the addresses of a name, each checked, and the checked one connected to. */
+import { isIP } from 'node:net';
+import type { ValidationSettings } from './challenge-validation.ts';
+import { errorCode, ValidationFailure } from './validation-failure.ts';
+
+/** So that a name with a thousand addresses is not a way to have a thousand hosts called. */
+const MAX_ADDRESSES = 3;
+
+/** Thrown by `connect` when no connection came about: another address may answer. */
+export class NotConnected extends Error {}
+
+/** "host:port" as errors show it. */
+export const endpoint = (host: string, port: number): string =>
+  isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** The first IPv6 address, then IPv4 ones, then further IPv6 ones. */
+const inOrder = (addresses: readonly string[]): readonly string[] => {
+  const [first, ...others] = addresses.filter((address) => isIP(address) === 6);
+  const ipv4 = addresses.filter((address) => isIP(address) === 4);
+  return [...(first === undefined ? [] : [first]), ...ipv4, ...others].slice(0, MAX_ADDRESSES);
+};
+
+/**
+ * Connects to the addresses in turn until one accepts.
+ * @throws ValidationFailure `rejectedIdentifier` when the policy lets none in, `connection` when none accepts
+ */
+export const connectToPermitted = async <T>(
+  { name, addresses, port }: { name: string; addresses: readonly string[]; port: number },
+  { addressPolicy }: ValidationSettings,
+  signal: AbortSignal,
+  connect: (address: string) => Promise<T>,
+): Promise<T> => {
+  const permitted = addresses.filter((address) => addressPolicy.allows(address));
+  if (permitted.length === 0)
+    throw new ValidationFailure(
+      'rejectedIdentifier',
+      `the address policy permits no address of ${name}`,
+      'invalid',
+    );
+  const refusals: string[] = [];
+  for (const address of inOrder(permitted))
+    try {
+      return await connect(address);
+    } catch (error) {
+      if (!(error instanceof NotConnected)) throw error;
+      signal.throwIfAborted();
+      refusals.push(`${endpoint(address, port)}: ${errorCode(error.cause)}`);
+    }
+  throw new ValidationFailure('connection', `connecting to ${name}: ${refusals.join(', ')}`);
+};
