@@ -1,17 +1,10 @@
 /** Issuing under a role, signing a CSR under a role, signing a CSR as it is. */
-import { KeelsonError } from '@keelson/errors';
-import {
-  createKeyPair,
-  type KeyUsage,
-  randomSerialNumber,
-  type SchemeChoice,
-  toKeyAlgorithm,
-} from '@keelson/x509';
+import { createKeyPair, type KeyUsage, randomSerialNumber, type SchemeChoice } from '@keelson/x509';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { namesOfCsr, readCsrPem } from './domain/csr-names.ts';
-import { checkCsrKey, checkKeySize } from './domain/key-rules.ts';
+import { checkCsrKey, checkKeySize, decideIssuedKey, type KeyRequest } from './domain/key-rules.ts';
 import { buildLeafCertificate } from './domain/leaf-certificate.ts';
 import { privilegedBehavior } from './domain/lifetime.ts';
 import { decideNames, type NameParameters } from './domain/requested-names.ts';
@@ -29,6 +22,12 @@ import {
 export interface NamedRequest extends IssuingRequest {
   readonly names: NameParameters;
   readonly templateValues: TemplateValues | undefined;
+}
+
+/** A request for a key of the service's making. */
+export interface IssueRequest extends NamedRequest {
+  /** What the caller asks for; counts where the role leaves the type open. */
+  readonly key: KeyRequest;
 }
 
 export interface SignRequest extends NamedRequest {
@@ -49,19 +48,16 @@ export interface VerbatimSignRequest extends IssuingRequest {
 /** Makes a key and a certificate for it. */
 export const issueCertificate = async (
   parts: IssuingParts,
-  request: NamedRequest,
+  request: IssueRequest,
 ): Promise<IssuedCertificate> => {
   const { mount } = request;
   const role = await requireRole(parts.store, mount, request.roleName);
   const authority = await parts.authorities.of(mount);
   const issuer = requireSigner(authority, request.issuerRef ?? role.issuerRef);
-  if (role.keyType === 'any')
-    throw new KeelsonError('request.invalid', {
-      text: 'role key type "any" not allowed for issuing certificates, only signing',
-    });
+  const key = decideIssuedKey(role, request.key);
   const names = decideNames(role, request.names, undefined, request.templateValues);
   const lifetime = lifetimeUnder(parts, request, role, issuer, issuer.issuer.leafNotAfterBehavior);
-  const keyPair = await createKeyPair(toKeyAlgorithm(role.keyType, role.keyBits));
+  const keyPair = await createKeyPair(key.algorithm);
   const fields = buildLeafCertificate({
     role,
     names,
@@ -79,7 +75,7 @@ export const issueCertificate = async (
     role,
     scheme: role,
     keyPair,
-    warnings: [...names.warnings, ...lifetime.warnings],
+    warnings: [...names.warnings, ...key.warnings, ...lifetime.warnings],
   });
 };
 

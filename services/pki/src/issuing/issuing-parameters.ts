@@ -44,6 +44,8 @@ export const ISSUE_FIELDS = {
   ...NAME_FIELDS,
   ...LIFETIME_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+  key_type: text('Type of the key, where the role leaves it open: rsa, ec or ed25519.'),
+  key_bits: field.integer({ default: 0, description: 'Its size; 0: usual size of the type.' }),
 };
 
 export const CSR_FIELD = { csr: field.string({ default: '', description: 'PEM of the request.' }) };

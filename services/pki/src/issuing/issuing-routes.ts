@@ -148,7 +148,12 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
         update: {
           summary: 'Issue a certificate and its private key',
           handle: (context) =>
-            answerWith(parts, context, () => issueCertificate(parts, toNamedRequest(context))),
+            answerWith(parts, context, () =>
+              issueCertificate(parts, {
+                ...toNamedRequest(context),
+                key: { type: context.fields.key_type, bits: context.fields.key_bits },
+              }),
+            ),
         },
       },
     }),

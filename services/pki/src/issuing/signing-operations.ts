@@ -15,7 +15,12 @@ import type { Authorities } from '../issuers/issuer-records.ts';
 import { signLinted } from '../lints/lints.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { Role } from '../roles/domain/role.ts';
-import { boundByIssuer, decideLifetime, type Lifetime } from './domain/lifetime.ts';
+import {
+  boundByIssuer,
+  decideLifetime,
+  type Lifetime,
+  startWithIssuer,
+} from './domain/lifetime.ts';
 
 export interface IssuingParts {
   readonly store: Store;
@@ -102,7 +107,15 @@ export const lifetimeUnder = (
     overlong: request.overlong,
   });
   const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.certificate.notAfterMs, behavior);
-  return { ...lifetime, notAfterMs, isTruncated: notAfterMs < lifetime.notAfterMs };
+  return {
+    ...lifetime,
+    notBeforeMs: startWithIssuer(
+      { notBeforeMs: lifetime.notBeforeMs, notAfterMs },
+      issuer.certificate.notBeforeMs,
+    ),
+    notAfterMs,
+    isTruncated: notAfterMs < lifetime.notAfterMs,
+  };
 };
 
 /** A certificate about to be signed. */

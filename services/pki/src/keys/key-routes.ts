@@ -1,7 +1,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
-import { toKeyAlgorithm } from '@keelson/x509';
+import { keyIdentifierOf, toKeyAlgorithm, toSerialHex } from '@keelson/x509';
 import type { Key } from '../issuers/domain/authority.ts';
 import { checkPemLength, parseImportBundle } from '../issuers/domain/import-bundle.ts';
 import { importKey } from '../issuers/import-operations.ts';
@@ -124,7 +124,9 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
         summary: 'Read a key; never its private part',
         handle: async (context) => {
           const authority = await parts.authorities.of(requireMount(context));
-          return { data: keyDocument(authority.requireKey(context.fields.key_ref)) };
+          const key = authority.requireKey(context.fields.key_ref);
+          const keyIdentifier = keyIdentifierOf(Buffer.from(key.publicKey, 'base64'));
+          return { data: { ...keyDocument(key), subject_key_id: toSerialHex(keyIdentifier) } };
         },
       },
       update: {

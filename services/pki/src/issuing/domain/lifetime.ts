@@ -102,6 +102,22 @@ export const boundByIssuer = (
 };
 
 /**
+ * The start of validity, not before the issuer's: nobody accepts the certificate any earlier.
+ * @throws KeelsonError `request.invalid` when nothing is left of the validity
+ */
+export const startWithIssuer = (
+  { notBeforeMs, notAfterMs }: Pick<Lifetime, 'notBeforeMs' | 'notAfterMs'>,
+  issuerNotBeforeMs: number,
+): number => {
+  const startMs = Math.max(notBeforeMs, issuerNotBeforeMs);
+  if (startMs > notAfterMs)
+    refuse(
+      `cannot satisfy request: the certificate would end (${formatTime(notAfterMs)}) before it and its issuer begin (${formatTime(startMs)})`,
+    );
+  return startMs;
+};
+
+/**
  * The rule for what would outlive the issuer where a trusted operator signs: it is cut instead of
  * refused, unless the request or the issuer insists.
  */
