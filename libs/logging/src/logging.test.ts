@@ -79,6 +79,33 @@ describe('redaction', () => {
     expect(() => JSON.parse(line) as unknown).not.toThrow();
   });
 
+  test.for([
+    'token',
+    'client_token',
+    'tokens',
+    'clientToken',
+    'secret',
+    'client_secret',
+    'password',
+    'Passphrase',
+    'authorization',
+    'set-cookie',
+    'private_key',
+    'privateKey',
+    'unseal_key',
+    'secret_key',
+    'serviceKey',
+    'key',
+    'keys',
+    'keys_base64',
+    'recovery_keys',
+    'salt',
+  ])('removes the field %s', (name) => {
+    expect(redactLine(JSON.stringify({ [name]: 'SECRET', status: 200 }))).toBe(
+      JSON.stringify({ [name]: '[redacted]', status: 200 }),
+    );
+  });
+
   test('leaves ordinary fields alone', () => {
     const line = '{"accessor":"abc","path":"pki/issue/web","key_type":"ec","status":200}';
     expect(redactLine(line)).toBe(line);

@@ -56,6 +56,20 @@ const traceFields = (): object => {
     : {};
 };
 
+/** Time of a line, made once for all lines of a millisecond. */
+const createTimestamp = (): (() => string) => {
+  let madeForMs = 0;
+  let field = '';
+  return () => {
+    const nowMs = Date.now();
+    if (nowMs !== madeForMs) {
+      madeForMs = nowMs;
+      field = `,"time":"${new Date(nowMs).toISOString()}"`;
+    }
+    return field;
+  };
+};
+
 /** A logger of one process. */
 export const createLogger = ({ name, level, destination }: LoggerOptions): Logger =>
   pino(
@@ -63,7 +77,7 @@ export const createLogger = ({ name, level, destination }: LoggerOptions): Logge
       name,
       level,
       base: { name },
-      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      timestamp: createTimestamp(),
       formatters: { level: (label) => ({ level: label }) },
       mixin: traceFields,
       hooks: { streamWrite: redactLine },

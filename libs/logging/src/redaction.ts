@@ -22,8 +22,17 @@ const SECRET_SHAPE = new RegExp(
   'gs',
 );
 
+// Few lines hold anything to look at closer, and every request writes a line: what each of these finds
+// is part of whatever the expression above it finds, at a tenth of the cost.
+const SECRET_FIELD_HINT = /token|secret|password|passphrase|authorization|cookie|key|salt/i;
+const SECRET_SHAPE_HINT = /PRIVATE KEY-----|hv[sbr]\.|\.atlasv1\.|Bearer |Basic |:\/\//;
+
 /** The line without secrets. */
-export const redactLine = (line: string): string =>
-  line
-    .replaceAll(SECRET_FIELD, (_whole, name: string) => `"${name}":"${REDACTED}"`)
-    .replaceAll(SECRET_SHAPE, REDACTED);
+export const redactLine = (line: string): string => {
+  const withoutFields = SECRET_FIELD_HINT.test(line)
+    ? line.replaceAll(SECRET_FIELD, (_whole, name: string) => `"${name}":"${REDACTED}"`)
+    : line;
+  return SECRET_SHAPE_HINT.test(withoutFields)
+    ? withoutFields.replaceAll(SECRET_SHAPE, REDACTED)
+    : withoutFields;
+};
