@@ -22,6 +22,7 @@ export const BULK = {
   certificates: 'local/certs/',
   revocations: 'local/revoked/',
   crlParts: 'local/crl-parts/',
+  acme: 'local/acme/',
 } as const;
 
 export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>

@@ -1,0 +1,236 @@
+/**
+ * The queue of challenges that wait to be validated. An entry is a record, so nothing is lost with a
+ * replica; the replica that works on it claims it for a time, so that others leave it alone meanwhile.
+ */
+import type { Clock } from '@keelson/clock';
+import type { Store, Transaction } from '@keelson/storage';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import {
+  accountRecords,
+  challengeQueueRecords,
+  orderKey,
+  orderRecords,
+  type QueuedChallenge,
+  queueKey,
+} from '../acme-records.ts';
+import type { ChallengeType } from '../domain/challenge-types.ts';
+import type { Identifier } from '../domain/identifier.ts';
+import {
+  type Authorization,
+  authorizationStatus,
+  beginChallenge,
+  changeAuthorization,
+  completeChallenge,
+  failChallenge,
+  noteFailedAttempt,
+  type Order,
+  orderStatus,
+} from '../domain/order.ts';
+import { malformed, type Problem } from '../domain/problem.ts';
+
+export interface ChallengeParts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+/** How long a replica has an entry for itself: longer than any attempt takes. */
+export const CLAIM_MS = 60_000;
+
+/** An entry of the queue that this replica has claimed, with all that an attempt needs. */
+export interface ClaimedChallenge {
+  readonly key: string;
+  readonly type: ChallengeType;
+  readonly identifier: Identifier;
+  readonly wildcard: boolean;
+  readonly token: string;
+  /** RFC 8555 §8.1. */
+  readonly keyAuthorization: string;
+  readonly accountId: string;
+  /** Of the account: "roles/web/acme/"; its URL is the cluster's path, this, "account/" and the id. */
+  readonly directory: string;
+  /** Made before this one. */
+  readonly attempts: number;
+  readonly queuedAtMs: number;
+}
+
+const describe = async (
+  tx: Transaction,
+  mount: MountScope,
+  key: string,
+  entry: QueuedChallenge,
+): Promise<ClaimedChallenge | undefined> => {
+  const account = await accountRecords(mount).find(tx, entry.accountId);
+  const order = await orderRecords(mount).find(tx, orderKey(entry.accountId, entry.orderId));
+  const authorization = order?.authorizations[entry.authorizationIndex];
+  const challenge = authorization?.challenges.find(({ type }) => type === entry.type);
+  if (account?.status !== 'valid' || challenge?.status !== 'processing') return undefined;
+  if (authorization === undefined) return undefined;
+  return {
+    key,
+    type: entry.type,
+    identifier: authorization.identifier,
+    wildcard: authorization.wildcard,
+    token: challenge.token,
+    keyAuthorization: `${challenge.token}.${account.thumbprint}`,
+    accountId: entry.accountId,
+    directory: account.directory,
+    attempts: entry.attempts,
+    queuedAtMs: entry.queuedAtMs,
+  };
+};
+
+export interface TriggerRequest {
+  readonly mount: MountScope;
+  readonly accountId: string;
+  readonly orderId: string;
+  readonly authorizationIndex: number;
+  readonly type: ChallengeType;
+}
+
+export interface TriggerOutcome {
+  readonly authorization: Authorization;
+  /** What this replica is to try at once; undefined where an attempt is under way already. */
+  readonly claimed: ClaimedChallenge | undefined;
+}
+
+/**
+ * The client is ready for a challenge: puts it into the queue, claimed by this replica.
+ * @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled
+ */
+export const triggerChallenge = (
+  { store, clock }: ChallengeParts,
+  request: TriggerRequest,
+): Promise<TriggerOutcome> =>
+  store.transact(async (tx) => {
+    const { mount, accountId, orderId, authorizationIndex, type } = request;
+    const key = orderKey(accountId, orderId);
+    const order = await orderRecords(mount).find(tx, key);
+    const authorization = order?.authorizations[authorizationIndex];
+    const challenge = authorization?.challenges.find((one) => one.type === type);
+    if (order === undefined || authorization === undefined || challenge === undefined)
+      throw malformed('there is no such challenge', { status: 404 });
+    const nowMs = clock.nowMs();
+    // Asked again (RFC 8555 §7.5.1): what is under way or done is shown as it is.
+    if (challenge.status !== 'pending') return { authorization, claimed: undefined };
+    const status = authorizationStatus(authorization, nowMs);
+    if (status !== 'pending' || orderStatus(order, nowMs) === 'invalid')
+      throw malformed(`the authorization is ${status}; its challenges cannot be tried any more`);
+    if (authorization.challenges.some((one) => one.status !== 'pending'))
+      throw malformed('another challenge of this authorization was chosen');
+    const begun = changeAuthorization(order, authorizationIndex, (one) =>
+      beginChallenge(one, type),
+    );
+    orderRecords(mount).write(tx, key, begun);
+    const entry: QueuedChallenge = {
+      accountId,
+      orderId,
+      authorizationIndex,
+      type,
+      attempts: 0,
+      dueAtMs: nowMs,
+      claimedUntilMs: nowMs + CLAIM_MS,
+      queuedAtMs: nowMs,
+    };
+    const entryKey = queueKey(orderId, authorizationIndex);
+    challengeQueueRecords(mount).write(tx, entryKey, entry);
+    return {
+      authorization: begun.authorizations[authorizationIndex] as Authorization,
+      claimed: await describe(tx, mount, entryKey, entry),
+    };
+  });
+
+/**
+ * Claims entries that are due and that no replica works on: those whose wait is over, and those of a
+ * replica that ended. Entries whose order or account is over are removed.
+ */
+export const nextChallenges = async (
+  { store, clock }: ChallengeParts,
+  mount: MountScope,
+  limit: number,
+): Promise<readonly ClaimedChallenge[]> => {
+  const queue = challengeQueueRecords(mount);
+  const isDue = ({ dueAtMs, claimedUntilMs }: QueuedChallenge): boolean =>
+    Math.max(dueAtMs, claimedUntilMs) <= clock.nowMs();
+  const due = (await queue.entries(store))
+    .filter(([, entry]) => isDue(entry))
+    .toSorted(([, a], [, b]) => a.dueAtMs - b.dueAtMs)
+    .slice(0, limit);
+  const claimed: ClaimedChallenge[] = [];
+  for (const [key] of due) {
+    // One commit each: replicas that claim at once get in each other's way as little as possible.
+    const one = await store.transact(async (tx) => {
+      const entry = await queue.find(tx, key);
+      if (entry === undefined || !isDue(entry)) return undefined;
+      const described = await describe(tx, mount, key, entry);
+      if (described === undefined) queue.delete(tx, key);
+      else queue.write(tx, key, { ...entry, claimedUntilMs: clock.nowMs() + CLAIM_MS });
+      return described;
+    });
+    if (one !== undefined) claimed.push(one);
+  }
+  return claimed;
+};
+
+/** What came of an attempt. */
+export type AttemptOutcome =
+  | { readonly kind: 'valid' }
+  /** To be tried again then; the challenge shows the problem meanwhile. */
+  | { readonly kind: 'retry'; readonly problem: Problem; readonly retryAtMs: number }
+  | { readonly kind: 'invalid'; readonly problem: Problem };
+
+const applyOutcome = (
+  authorization: Authorization,
+  type: ChallengeType,
+  outcome: AttemptOutcome,
+  nowMs: number,
+): Authorization => {
+  switch (outcome.kind) {
+    case 'valid':
+      return completeChallenge(authorization, type, nowMs);
+    case 'retry':
+      return noteFailedAttempt(authorization, type, outcome.problem);
+    case 'invalid':
+      return failChallenge(authorization, type, outcome.problem);
+  }
+};
+
+/**
+ * Records what came of an attempt in the order and the queue, in one commit. Nothing is changed where
+ * the entry is gone: another replica settled it after this one's claim had ended.
+ * @returns the order as it is now; undefined where there is none
+ */
+export const recordOutcome = (
+  { store, clock }: ChallengeParts,
+  mount: MountScope,
+  challenge: Pick<ClaimedChallenge, 'key'>,
+  outcome: AttemptOutcome,
+): Promise<Order | undefined> =>
+  store.transact(async (tx) => {
+    const queue = challengeQueueRecords(mount);
+    const entry = await queue.find(tx, challenge.key);
+    if (entry === undefined) return undefined;
+    const nowMs = clock.nowMs();
+    if (outcome.kind === 'retry')
+      queue.write(tx, challenge.key, {
+        ...entry,
+        attempts: entry.attempts + 1,
+        dueAtMs: outcome.retryAtMs,
+        claimedUntilMs: 0,
+      });
+    else queue.delete(tx, challenge.key);
+    const records = orderRecords(mount);
+    const key = orderKey(entry.accountId, entry.orderId);
+    const order = await records.find(tx, key);
+    const authorization = order?.authorizations[entry.authorizationIndex];
+    if (order === undefined || authorization === undefined) return undefined;
+    // Deactivated or expired meanwhile: no attempt brings it back.
+    if (authorizationStatus(authorization, nowMs) !== 'pending') {
+      queue.delete(tx, challenge.key);
+      return order;
+    }
+    const changed = changeAuthorization(order, entry.authorizationIndex, (one) =>
+      applyOutcome(one, entry.type, outcome, nowMs),
+    );
+    records.write(tx, key, changed);
+    return changed;
+  });

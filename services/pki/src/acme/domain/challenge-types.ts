@@ -1,0 +1,14 @@
+/** Which challenges can prove which identifiers (RFC 8555 §8, RFC 8737, RFC 8738 §4). */
+import type { Identifier } from './identifier.ts';
+
+export const CHALLENGE_TYPES = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'] as const;
+export type ChallengeType = (typeof CHALLENGE_TYPES)[number];
+
+/** RFC 8555 §7.1.3, §8.4: only the DNS speaks for all names below; it has nothing to say of addresses. */
+export const challengeTypesFor = (
+  { type }: Identifier,
+  wildcard: boolean,
+): readonly ChallengeType[] => {
+  if (type === 'ip') return ['http-01', 'tls-alpn-01'];
+  return wildcard ? ['dns-01', 'dns-account-01'] : CHALLENGE_TYPES;
+};

@@ -1,0 +1,99 @@
+/** What certificates are ordered for: host names (RFC 8555 §7.1.4) and addresses (RFC 8738 §3). */
+import { formatIpAddress, parseIpAddress } from '@keelson/x509';
+import { isHostname, toAsciiHostname } from '../../roles/domain/hostname.ts';
+import { AcmeProblem, combineProblems, malformed, type Subproblem } from './problem.ts';
+
+export interface Identifier {
+  readonly type: 'dns' | 'ip';
+  readonly value: string;
+}
+
+const MAX_IDENTIFIERS = 100;
+
+const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+/** A name in the one form it is compared in; undefined when it is none that a certificate could hold. */
+const toDnsName = (text: string): string | undefined => {
+  const name = text.toLowerCase();
+  const bare = name.startsWith('*.') ? name.slice(2) : name;
+  // RFC 8555 §7.1.4: a name beyond ASCII comes in its encoded form. A final dot is not part of a SAN.
+  const isPlain = toAsciiHostname(bare) === bare && isHostname(bare) && !bare.endsWith('.');
+  if (!isPlain || bare.includes('*') || parseIpAddress(bare) !== undefined) return undefined;
+  // Labels of digits alone at the end would be read as an address by some.
+  return /(?:^|\.)\d+$/.test(bare) ? undefined : name;
+};
+
+/** RFC 8738 §3: the text forms of RFC 1123 and RFC 5952, and no other. */
+const toIpText = (text: string): string | undefined => {
+  const octets = parseIpAddress(text);
+  const canonical = octets && formatIpAddress(octets);
+  return canonical === text.toLowerCase() ? canonical : undefined;
+};
+
+const readOne = (raw: unknown): Identifier => {
+  const { type, value } = asObject(raw);
+  if (typeof type !== 'string' || typeof value !== 'string')
+    throw malformed('an identifier needs a "type" and a "value", both strings');
+  if (type !== 'dns' && type !== 'ip')
+    throw new AcmeProblem(
+      'unsupportedIdentifier',
+      `identifiers of type "${type}" are not supported`,
+      {
+        subproblems: [
+          {
+            type: 'unsupportedIdentifier',
+            detail: 'only "dns" and "ip" are supported',
+            identifier: { type, value },
+          },
+        ],
+      },
+    );
+  const read = type === 'dns' ? toDnsName(value) : toIpText(value);
+  if (read === undefined)
+    throw new AcmeProblem(
+      'rejectedIdentifier',
+      type === 'dns'
+        ? `"${value}" is not a host name in its ASCII form`
+        : `"${value}" is not an IP address in its canonical form`,
+    );
+  return { type, value: read };
+};
+
+/**
+ * The identifiers of a new order: lower case, each once, in their order.
+ * @throws AcmeProblem `malformed`, `unsupportedIdentifier`, `rejectedIdentifier`
+ */
+export const parseIdentifiers = (raw: unknown): readonly Identifier[] => {
+  if (!Array.isArray(raw) || raw.length === 0)
+    throw malformed('"identifiers" must be a list of at least one identifier');
+  if (raw.length > MAX_IDENTIFIERS)
+    throw malformed(`an order holds at most ${MAX_IDENTIFIERS} identifiers`);
+  const identifiers = new Map<string, Identifier>();
+  const refused: Subproblem[] = [];
+  for (const one of raw as readonly unknown[])
+    try {
+      const identifier = readOne(one);
+      identifiers.set(`${identifier.type}:${identifier.value}`, identifier);
+    } catch (error) {
+      if (!(error instanceof AcmeProblem) || error.type === 'malformed') throw error;
+      const { type, value } = asObject(one) as Record<string, string>;
+      refused.push({
+        type: error.type,
+        detail: error.message,
+        identifier: { type: type ?? '', value: value ?? '' },
+      });
+    }
+  const [first, ...others] = refused;
+  if (first !== undefined) throw combineProblems([first, ...others]);
+  return [...identifiers.values()];
+};
+
+/** What an authorization is for: the name below which a wildcard stands, or the identifier itself. */
+export const authorizedIdentifier = ({
+  type,
+  value,
+}: Identifier): { readonly identifier: Identifier; readonly wildcard: boolean } => {
+  const wildcard = type === 'dns' && value.startsWith('*.');
+  return { identifier: { type, value: wildcard ? value.slice(2) : value }, wildcard };
+};
