@@ -1,19 +1,28 @@
 /** Fetching certificates, without a token (reference §5.6). */
+import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialKey } from '@keelson/x509';
-import type { IssuerInUse } from '../issuers/domain/authority.ts';
+import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import { formatTime } from '../issuing/domain/lifetime.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { findCertificate, revocationRecords } from './certificate-records.ts';
-import { rawAnswer } from './raw-answer.ts';
+import { type Freshness, rawAnswer, rawUnlessUnmodified, unmodifiedAnswer } from './raw-answer.ts';
 
 export interface CertificateRouteParts {
   readonly store: Store;
   readonly authorities: Authorities;
+  readonly clock: Clock;
+}
+
+/** How a client fetches issuers. */
+interface Fetch {
+  readonly authority: Authority;
+  readonly freshness: Freshness;
 }
 
 const CERTIFICATE_TYPE = 'application/pkix-cert';
@@ -57,13 +66,26 @@ const certificateAnswer = async (
   };
 };
 
-const singleRoutes = ({ store, authorities }: CertificateRouteParts): Route[] => {
-  const defaultIssuer = async (mount: MountScope): Promise<IssuerInUse | undefined> =>
-    (await authorities.of(mount)).defaultIssuer;
+/** Certificates of issuers as bytes, unless the client has them already; nothing to show is 204. */
+const issuerAnswer = async (
+  { authority, freshness }: Fetch,
+  contentType: string,
+  content: Uint8Array | string | undefined,
+): Promise<Result> =>
+  content === undefined
+    ? rawAnswer(contentType, undefined)
+    : rawUnlessUnmodified(
+        freshness,
+        authority.settings.issuersChangedAtMs,
+        contentType,
+        () => content,
+      );
+
+const singleRoutes = ({ store, authorities, clock }: CertificateRouteParts): Route[] => {
   const read = (
     path: string,
     summary: string,
-    handle: (mount: MountScope, serial: string) => Promise<Result>,
+    handle: (mount: MountScope, serial: string, head: RequestHead) => Promise<Result>,
   ): Route[] =>
     secretsRoutes({
       path,
@@ -72,38 +94,47 @@ const singleRoutes = ({ store, authorities }: CertificateRouteParts): Route[] =>
       operations: {
         read: {
           summary,
-          handle: (context) => handle(requireMount(context), context.params['serial'] ?? ''),
+          handle: (context) =>
+            handle(requireMount(context), context.params['serial'] ?? '', context.head),
         },
       },
     });
-  const chainPems = async (mount: MountScope): Promise<string | undefined> => {
-    const authority = await authorities.of(mount);
-    return authority.defaultIssuer && joinPems(authority.chainOf(authority.defaultIssuer));
-  };
+  const readDefault = (
+    path: string,
+    summary: string,
+    handle: (fetch: Fetch) => Promise<Result>,
+  ): Route[] =>
+    read(path, summary, async (mount, _, { headers }) =>
+      handle({
+        authority: await authorities.of(mount),
+        freshness: { headers, nowMs: clock.nowMs() },
+      }),
+    );
+  const chainPems = (authority: Authority): string | undefined =>
+    authority.defaultIssuer && joinPems(authority.chainOf(authority.defaultIssuer));
   return [
-    ...read('/ca', 'Default issuer, DER', async (mount) =>
-      rawAnswer(CERTIFICATE_TYPE, (await defaultIssuer(mount))?.certificate.der),
+    ...readDefault('/ca', 'Default issuer, DER', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
     ),
-    ...read('/ca/pem', 'Default issuer, PEM', async (mount) =>
-      rawAnswer(CHAIN_TYPE, (await defaultIssuer(mount))?.pem),
+    ...readDefault('/ca/pem', 'Default issuer, PEM', (fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
     ),
     // The content type is an old mistake that clients have come to expect.
-    ...read('/ca_chain', 'Default issuer and those above it, PEM', async (mount) =>
-      rawAnswer(CERTIFICATE_TYPE, await chainPems(mount)),
+    ...readDefault('/ca_chain', 'Default issuer and those above it, PEM', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, chainPems(fetch.authority)),
     ),
-    ...read('/cert/ca', 'Default issuer', async (mount) => {
-      const issuer = await defaultIssuer(mount);
+    ...readDefault('/cert/ca', 'Default issuer', async ({ authority: { defaultIssuer } }) => {
       return (
-        issuer && {
-          data: { certificate: issuer.pem, revocation_time: 0, revocation_time_rfc3339: '' },
+        defaultIssuer && {
+          data: { certificate: defaultIssuer.pem, revocation_time: 0, revocation_time_rfc3339: '' },
         }
       );
     }),
-    ...read('/cert/ca/raw', 'Default issuer, DER', async (mount) =>
-      rawAnswer(CERTIFICATE_TYPE, (await defaultIssuer(mount))?.certificate.der),
+    ...readDefault('/cert/ca/raw', 'Default issuer, DER', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
     ),
-    ...read('/cert/ca_chain', 'Default issuer and those above it', async (mount) => {
-      const chain = await chainPems(mount);
+    ...readDefault('/cert/ca_chain', 'Default issuer and those above it', async ({ authority }) => {
+      const chain = chainPems(authority);
       return chain === undefined ? undefined : { data: { certificate: chain, ca_chain: chain } };
     }),
     ...read('/cert/:serial', 'Read a certificate', async (mount, serial) => {
@@ -124,11 +155,11 @@ const ISSUER_FIELD = {
   issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
 };
 
-const issuerFetchRoutes = ({ authorities }: CertificateRouteParts): Route[] => {
+const issuerFetchRoutes = ({ authorities, clock }: CertificateRouteParts): Route[] => {
   const read = (
     suffix: string,
     summary: string,
-    handle: (issuer: IssuerInUse, mount: MountScope) => Promise<Result>,
+    handle: (issuer: IssuerInUse, fetch: Fetch) => Promise<Result>,
   ): Route[] =>
     secretsRoutes({
       path: `/issuer/:issuer_ref${suffix}`,
@@ -138,31 +169,34 @@ const issuerFetchRoutes = ({ authorities }: CertificateRouteParts): Route[] => {
         read: {
           summary,
           handle: async (context) => {
-            const mount = requireMount(context);
-            const authority = await authorities.of(mount);
-            return handle(authority.requireIssuer(context.fields.issuer_ref), mount);
+            const authority = await authorities.of(requireMount(context));
+            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
+            const issuer = authority.requireIssuer(context.fields.issuer_ref);
+            return handle(issuer, { authority, freshness });
           },
         },
       },
     });
   return [
-    ...read('/json', 'Certificate and chain of an issuer', async (found, mount) => {
-      const chain = (await authorities.of(mount)).chainOf(found);
-      return {
-        data: {
-          ca_chain: chain.map(({ pem }) => pem),
-          certificate: found.pem,
-          issuer_id: found.issuer.id,
-          issuer_name: found.issuer.name,
-          revocation_time: (found.issuer.revokedAtMs ?? 0) / 1000,
-        },
-      };
+    ...read('/json', 'Certificate and chain of an issuer', async (found, fetch) => {
+      const { authority, freshness } = fetch;
+      return (
+        unmodifiedAnswer(freshness, authority.settings.issuersChangedAtMs) ?? {
+          data: {
+            ca_chain: authority.chainOf(found).map(({ pem }) => pem),
+            certificate: found.pem,
+            issuer_id: found.issuer.id,
+            issuer_name: found.issuer.name,
+            revocation_time: (found.issuer.revokedAtMs ?? 0) / 1000,
+          },
+        }
+      );
     }),
-    ...read('/der', 'Certificate of an issuer, DER', async (found) =>
-      rawAnswer(CERTIFICATE_TYPE, found.certificate.der),
+    ...read('/der', 'Certificate of an issuer, DER', (found, fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, found.certificate.der),
     ),
-    ...read('/pem', 'Certificate of an issuer, PEM', async (found) =>
-      rawAnswer(CHAIN_TYPE, found.pem),
+    ...read('/pem', 'Certificate of an issuer, PEM', (found, fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, found.pem),
     ),
   ];
 };

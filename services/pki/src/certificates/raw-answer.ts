@@ -18,20 +18,48 @@ export const rawAnswer = (
         headers,
       );
 
+/** What a request says of the state it has, and when it is asked. */
+export interface Freshness {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly nowMs: number;
+}
+
 /**
- * The same, or 304 where the client has this state already (RFC 9110 §13.1.3). Times on the wire are
- * whole seconds.
+ * The `Last-Modified` of something that was changed at this time: the end of that second, so that all
+ * changes of a second are older than what clients got after it. undefined: not known, or the second is
+ * not over.
  */
+const lastModifiedMs = (modifiedAtMs: number | undefined, nowMs: number): number | undefined => {
+  if (modifiedAtMs === undefined) return undefined;
+  const endMs = (Math.floor(modifiedAtMs / 1000) + 1) * 1000;
+  return endMs <= nowMs ? endMs : undefined;
+};
+
+/** 304 where the client has this state already (RFC 9110 §13.1.3), else undefined. */
+export const unmodifiedAnswer = (
+  { headers, nowMs }: Freshness,
+  modifiedAtMs: number | undefined,
+): FinalAnswer | undefined => {
+  const lastMs = lastModifiedMs(modifiedAtMs, nowMs);
+  const sinceMs = Date.parse(headers['if-modified-since'] ?? '');
+  return lastMs !== undefined && lastMs <= sinceMs
+    ? rawResponse(304, '', NOTHING, { 'last-modified': new Date(lastMs).toUTCString() })
+    : undefined;
+};
+
+/** Bytes of a type, or 304 where the client has them already. */
 export const rawUnlessUnmodified = async (
-  requestHeaders: Readonly<Record<string, string>>,
-  modifiedAtMs: number,
+  freshness: Freshness,
+  modifiedAtMs: number | undefined,
   contentType: string,
-  content: () => Uint8Array | Promise<Uint8Array>,
+  content: () => Uint8Array | string | Promise<Uint8Array>,
 ): Promise<FinalAnswer> => {
-  const modifiedAtSecondMs = Math.floor(modifiedAtMs / 1000) * 1000;
-  const headers = { 'last-modified': new Date(modifiedAtSecondMs).toUTCString() };
-  const sinceMs = Date.parse(requestHeaders['if-modified-since'] ?? '');
-  return modifiedAtSecondMs <= sinceMs
-    ? rawResponse(304, '', NOTHING, headers)
-    : rawAnswer(contentType, await content(), headers);
+  const unmodified = unmodifiedAnswer(freshness, modifiedAtMs);
+  if (unmodified !== undefined) return unmodified;
+  const lastMs = lastModifiedMs(modifiedAtMs, freshness.nowMs);
+  return rawAnswer(
+    contentType,
+    await content(),
+    lastMs === undefined ? {} : { 'last-modified': new Date(lastMs).toUTCString() },
+  );
 };

@@ -66,7 +66,7 @@ const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
   );
   const part = { groupId: group.id, number, der };
   const partCount = await writeCrlParts(store, mount, part, fenceOf(build));
-  return { number, thisUpdateMs, nextUpdateMs, partCount };
+  return { number, thisUpdateMs, nextUpdateMs, partCount, storedAtMs: clock.nowMs() };
 };
 
 const makeDelta = (

@@ -1,8 +1,14 @@
 /** Fetching revocation lists, without a token (reference §5.6). */
+import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { rawAnswer, rawUnlessUnmodified } from '../certificates/raw-answer.ts';
+import {
+  type Freshness,
+  rawAnswer,
+  rawUnlessUnmodified,
+  unmodifiedAnswer,
+} from '../certificates/raw-answer.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -13,6 +19,7 @@ import { crlPem } from './crl-pem.ts';
 export interface CrlFetchParts {
   readonly store: Store;
   readonly authorities: Authorities;
+  readonly clock: Clock;
 }
 
 const DER_TYPE = 'application/pkix-crl';
@@ -68,19 +75,21 @@ const ISSUER_PLACES: readonly Place[] = [
 
 interface Fetch {
   readonly mount: MountScope;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly freshness: Freshness;
   readonly place: Place;
   readonly authority: Authority;
   readonly issuer: IssuerInUse | undefined;
 }
 
 const fetchCrl = async (store: Store, fetch: Fetch): Promise<Result> => {
-  const { mount, place, authority, issuer, headers } = fetch;
+  const { mount, place, authority, issuer, freshness } = fetch;
   // With one cluster, the lists of all clusters are the lists of this one.
   const isServed = issuer !== undefined && (!place.unified || authority.settings.crl.unifiedCrl);
   const found = isServed ? await findCrl(store, mount, issuer, place.kind) : undefined;
   if (place.form === 'json') {
     if (found === undefined) return undefined;
+    const unmodified = unmodifiedAnswer(freshness, found.storedAtMs);
+    if (unmodified !== undefined) return unmodified;
     const pem = (await crlPem(found)).toString('latin1');
     return place.path.startsWith('/cert/')
       ? { data: { certificate: pem, revocation_time: 0, revocation_time_rfc3339: '' } }
@@ -88,7 +97,7 @@ const fetchCrl = async (store: Store, fetch: Fetch): Promise<Result> => {
   }
   const contentType = place.form === 'der' ? DER_TYPE : PEM_TYPE;
   if (found === undefined) return rawAnswer(contentType, undefined);
-  return rawUnlessUnmodified(headers, found.thisUpdateMs, contentType, () =>
+  return rawUnlessUnmodified(freshness, found.storedAtMs, contentType, () =>
     place.form === 'der' ? found.der : crlPem(found),
   );
 };
@@ -100,7 +109,7 @@ const ISSUER_FIELD = {
   issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
 };
 
-export const crlFetchRoutes = ({ store, authorities }: CrlFetchParts): Route[] => [
+export const crlFetchRoutes = ({ store, authorities, clock }: CrlFetchParts): Route[] => [
   ...MOUNT_PLACES.flatMap((place) =>
     secretsRoutes({
       path: place.path,
@@ -112,9 +121,9 @@ export const crlFetchRoutes = ({ store, authorities }: CrlFetchParts): Route[] =
           handle: async (context) => {
             const mount = requireMount(context);
             const authority = await authorities.of(mount);
-            const { headers } = context.head;
+            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
             const issuer = authority.defaultIssuer;
-            return fetchCrl(store, { mount, headers, place, authority, issuer });
+            return fetchCrl(store, { mount, freshness, place, authority, issuer });
           },
         },
       },
@@ -131,9 +140,9 @@ export const crlFetchRoutes = ({ store, authorities }: CrlFetchParts): Route[] =
           handle: async (context) => {
             const mount = requireMount(context);
             const authority = await authorities.of(mount);
-            const { headers } = context.head;
+            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
             const issuer = authority.requireIssuer(context.fields.issuer_ref);
-            return fetchCrl(store, { mount, headers, place, authority, issuer });
+            return fetchCrl(store, { mount, freshness, place, authority, issuer });
           },
         },
       },

@@ -8,7 +8,8 @@ export type CrlKind = 'complete' | 'delta';
 
 export interface CurrentCrl {
   readonly der: Uint8Array;
-  readonly thisUpdateMs: number;
+  /** When it took the place of the one before. */
+  readonly storedAtMs: number;
 }
 
 // The store hands out the same record object until the lists change, and forgets it when sealed.
@@ -30,8 +31,8 @@ export const findCrl = async (
   return store.transact(async (tx) => {
     const stored = (await crlRecords(mount).find(tx, groupId))?.[kind];
     if (stored === undefined) return undefined;
-    const { thisUpdateMs } = stored;
-    const crl = { der: await readCrlParts(tx, mount, groupId, stored), thisUpdateMs };
+    const der = await readCrlParts(tx, mount, groupId, stored);
+    const crl = { der, storedAtMs: stored.storedAtMs ?? stored.thisUpdateMs };
     loaded.set(stored, crl);
     return crl;
   });

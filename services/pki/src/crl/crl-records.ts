@@ -16,6 +16,8 @@ export interface StoredCrl {
   readonly thisUpdateMs: number;
   readonly nextUpdateMs: number;
   readonly partCount: number;
+  /** When it became current; absent in records of before this was kept. */
+  readonly storedAtMs?: number;
 }
 
 export interface CrlRecord {

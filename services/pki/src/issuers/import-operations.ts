@@ -1,5 +1,6 @@
 /** Bringing certificates and keys into a mount: each stored once, tied to each other by public key. */
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import { isSamePublicKey, type KeyPair, type ParsedCertificate } from '@keelson/x509';
@@ -10,7 +11,7 @@ import { adoptAsDefault } from './default-adoption.ts';
 import type { Key } from './domain/authority.ts';
 import type { ImportBundle } from './domain/import-bundle.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';
-import { issuerRecords, loadAuthority } from './issuer-records.ts';
+import { issuerRecords, loadAuthority, noteIssuerChange } from './issuer-records.ts';
 
 export interface Imported {
   readonly importedIssuerIds: readonly string[];
@@ -24,6 +25,7 @@ export interface Imported {
 
 export interface ImportParts {
   readonly store: Store;
+  readonly clock: Clock;
   readonly crlBuilder: CrlBuilder;
 }
 
@@ -70,6 +72,7 @@ const idsOf = (records: readonly { readonly id: string }[]): readonly string[] =
 /** Stores what the bundle holds and the mount has not got yet. */
 const storeBundle = async (
   tx: Transaction,
+  clock: Clock,
   mount: MountScope,
   bundle: ImportBundle,
   keyName: string,
@@ -89,6 +92,7 @@ const storeBundle = async (
   for (const key of keys.created) storeKey(tx, mount, authority, key);
   for (const issuer of [...issuers.created, ...completed])
     issuerRecords(mount).write(tx, issuer.id, issuer);
+  if (issuers.created.length + completed.length > 0) noteIssuerChange(tx, mount, clock);
   const warnings = await adoptAsDefault(tx, mount, {
     issuerIds: idsOf(issuers.created.filter(({ keyId }) => keyId !== '')),
     completedIssuerIds: idsOf(completed),
@@ -108,11 +112,11 @@ const storeBundle = async (
 
 /** Imports all of a bundle and builds the lists of its issuers; a list that cannot be built is a warning. */
 export const importBundle = async (
-  { store, crlBuilder }: ImportParts,
+  { store, crlBuilder, clock }: ImportParts,
   mount: MountScope,
   bundle: ImportBundle,
 ): Promise<Imported> => {
-  const imported = await store.transact((tx) => storeBundle(tx, mount, bundle, ''));
+  const imported = await store.transact((tx) => storeBundle(tx, clock, mount, bundle, ''));
   if (imported.importedIssuerIds.length + imported.importedKeyIds.length === 0) return imported;
   try {
     const warnings = await crlBuilder.rebuild(mount);
@@ -128,14 +132,14 @@ export const importBundle = async (
 
 /** Imports one key under a name; one that the mount has keeps the name it has. */
 export const importKey = (
-  store: Store,
+  { store, clock }: Pick<ImportParts, 'store' | 'clock'>,
   mount: MountScope,
   pair: KeyPair,
   name: string,
 ): Promise<{ readonly keyId: string; readonly isNew: boolean }> =>
   store.transact(async (tx) => {
     const bundle = { certificates: [], keys: [pair] };
-    const { importedKeyIds, existingKeyIds } = await storeBundle(tx, mount, bundle, name);
+    const { importedKeyIds, existingKeyIds } = await storeBundle(tx, clock, mount, bundle, name);
     const [keyId = existingKeyIds[0] ?? ''] = importedKeyIds;
     return { keyId, isNew: importedKeyIds.length > 0 };
   });

@@ -19,6 +19,7 @@ import {
   keyRecords,
   loadAuthority,
   loadDefaults,
+  noteIssuerChange,
   SETTING,
 } from './issuer-records.ts';
 
@@ -82,7 +83,7 @@ const resolveManualChain = (
 
 /** Changes an issuer; `change` gets it as it is. Returns warnings. */
 export const updateIssuer = (
-  { store }: IssuerParts,
+  { store, clock }: IssuerParts,
   mount: MountScope,
   reference: string,
   change: (issuer: Issuer) => Issuer,
@@ -100,12 +101,17 @@ export const updateIssuer = (
         : resolveManualChain(authority, changed.id, changed.manualChain);
     checkIssuer(changed, found);
     issuerRecords(mount).write(tx, changed.id, { ...changed, manualChain });
+    noteIssuerChange(tx, mount, clock);
     return renameWarnings(tx, mount, found.issuer, changed);
   });
 
 /** Deletes all issuers and keys of a mount; certificates and roles stay. Returns warnings. */
-export const deleteRoot = ({ store }: IssuerParts, mount: MountScope): Promise<readonly string[]> =>
+export const deleteRoot = (
+  { store, clock }: IssuerParts,
+  mount: MountScope,
+): Promise<readonly string[]> =>
   store.transact(async (tx) => {
+    noteIssuerChange(tx, mount, clock);
     const { issuers, keys } = await loadAuthority(tx, mount);
     for (const { issuer } of issuers) issuerRecords(mount).delete(tx, issuer.id);
     for (const { id } of keys) keyRecords(mount).delete(tx, id);
@@ -118,7 +124,7 @@ export const deleteRoot = ({ store }: IssuerParts, mount: MountScope): Promise<r
 
 /** Deletes an issuer, its key stays; returns warnings. An unknown one is no error. */
 export const deleteIssuer = (
-  { store }: IssuerParts,
+  { store, clock }: IssuerParts,
   mount: MountScope,
   reference: string,
 ): Promise<readonly string[]> =>
@@ -127,6 +133,7 @@ export const deleteIssuer = (
     const found = authority.findIssuer(reference);
     if (found === undefined) return [];
     issuerRecords(mount).delete(tx, found.issuer.id);
+    noteIssuerChange(tx, mount, clock);
     const defaults = await loadDefaults(tx, mount);
     if (defaults.issuerId !== found.issuer.id) return [];
     defaultsRecords(mount).write(tx, SETTING.defaults, { ...defaults, issuerId: '' });
@@ -156,6 +163,7 @@ export const revokeIssuer = async (
         issuerId: signer.issuer.id,
         notAfterMs: certificate.notAfterMs,
       });
+    noteIssuerChange(tx, mount, parts.clock);
     issuerRecords(mount).write(tx, issuer.id, {
       ...issuer,
       revokedAtMs,
@@ -187,7 +195,7 @@ export interface Defaults {
  * default issuer: its list carries what no issuer of the mount made.
  */
 export const updateDefaults = async (
-  { store, crlBuilder }: IssuerParts,
+  { store, crlBuilder, clock }: IssuerParts,
   mount: MountScope,
   change: {
     readonly issuerRef?: string;
@@ -215,6 +223,7 @@ export const updateDefaults = async (
       followsLatestIssuer: change.followsLatestIssuer ?? before.followsLatestIssuer,
     };
     defaultsRecords(mount).write(tx, SETTING.defaults, next);
+    noteIssuerChange(tx, mount, clock);
     const warnings =
       issuer !== undefined && !issuer.hasKey
         ? ['the chosen default issuer has no key: it cannot issue certificates']

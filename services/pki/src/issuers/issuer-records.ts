@@ -1,9 +1,11 @@
+import type { Clock } from '@keelson/clock';
 import {
   deriveView,
   jsonRecords,
   type Reads,
   type RecordCollection,
   type Store,
+  type Transaction,
 } from '@keelson/storage';
 import {
   type AuthorityUrls,
@@ -33,6 +35,14 @@ export const urlsRecords = (mount: MountScope): RecordCollection<AuthorityUrls> 
   jsonRecords(sharedSettings(mount));
 export const crlConfigRecords = (mount: MountScope): RecordCollection<CrlConfig> =>
   jsonRecords(sharedSettings(mount));
+
+/** When issuers or the default one changed last: clients ask whether what they fetched still holds. */
+export interface IssuerChange {
+  readonly atMs: number;
+}
+
+export const issuerChangeRecords = (mount: MountScope): RecordCollection<IssuerChange> =>
+  jsonRecords(sharedSettings(mount));
 export const clusterRecords = (mount: MountScope): RecordCollection<ClusterAddress> =>
   jsonRecords(localSettings(mount));
 
@@ -42,7 +52,12 @@ export const SETTING = {
   urls: 'urls',
   crl: 'crl',
   cluster: 'cluster',
+  issuerChange: 'issuer-change',
 } as const;
+
+/** To be called by every transaction that changes what fetching of issuers answers. */
+export const noteIssuerChange = (tx: Transaction, mount: MountScope, clock: Clock): void =>
+  issuerChangeRecords(mount).write(tx, SETTING.issuerChange, { atMs: clock.nowMs() });
 
 export const loadDefaults = async (reads: Reads, mount: MountScope): Promise<Defaults> =>
   (await defaultsRecords(mount).find(reads, SETTING.defaults)) ?? NO_DEFAULTS;
@@ -56,6 +71,7 @@ export const loadSettings = async (reads: Reads, mount: MountScope): Promise<Mou
     urls: (await urlsRecords(mount).find(reads, SETTING.urls)) ?? NO_URLS,
     crl: (await crlConfigRecords(mount).find(reads, SETTING.crl)) ?? DEFAULT_CRL_CONFIG,
     cluster: (await clusterRecords(mount).find(reads, SETTING.cluster)) ?? NO_ADDRESS,
+    issuersChangedAtMs: (await issuerChangeRecords(mount).find(reads, SETTING.issuerChange))?.atMs,
   };
 };
 

@@ -19,7 +19,12 @@ import type { Authority, IssuerInUse, Key } from './domain/authority.ts';
 import { buildRootCertificate, type CaSubject, subjectWarnings } from './domain/ca-certificate.ts';
 import { checkFreeName } from './domain/free-name.ts';
 import { newIssuer } from './domain/issuer.ts';
-import { type Authorities, issuerRecords, loadAuthority } from './issuer-records.ts';
+import {
+  type Authorities,
+  issuerRecords,
+  loadAuthority,
+  noteIssuerChange,
+} from './issuer-records.ts';
 
 export interface RootParts {
   readonly store: Store;
@@ -91,6 +96,7 @@ export const generateRoot = async (
     );
     if (isNew) storeKey(tx, mount, authority, key);
     issuerRecords(mount).write(tx, issuer.id, issuer);
+    noteIssuerChange(tx, mount, parts.clock);
     writeCertificate(tx, mount, toSerialKey(fields.serialNumber), der);
     await adoptAsDefault(tx, mount, { issuerIds: [issuer.id], keyIds: [key.id] });
   });

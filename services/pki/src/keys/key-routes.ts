@@ -53,7 +53,7 @@ const importRoutes = (parts: IssuerParts): Route[] =>
               text: 'only a single key can be present within the pem_bundle for importing',
             });
           const mount = requireMount(context);
-          const { keyId, isNew } = await importKey(parts.store, mount, pair, name);
+          const { keyId, isNew } = await importKey(parts, mount, pair, name);
           const authority = await parts.authorities.of(mount);
           return {
             data: keyDocument(authority.requireKey(keyId)),

@@ -43,6 +43,8 @@ export interface MountSettings {
   readonly urls: AuthorityUrls;
   readonly cluster: ClusterAddress;
   readonly crl: CrlConfig;
+  /** undefined: before such changes were recorded. */
+  readonly issuersChangedAtMs: number | undefined;
 }
 
 export interface AuthorityRecords {

@@ -1,0 +1,200 @@
+/** What callers, issuers and mounts may decide about a certificate beyond its names. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { leafRole, MERGE_PATCH, type Mounts, openMounts } from './open-mounts.ts';
+
+let mounts: Mounts;
+
+beforeEach(async () => {
+  mounts = await openMounts();
+});
+afterEach(() => mounts.close());
+
+const NAME = { common_name: 'leaf.example.com' };
+const YEARS = '9999-12-31T23:59:59Z';
+
+const patchIssuer = (body: object) => mounts.pki.call('PATCH', 'issuer/default', body, MERGE_PATCH);
+
+describe('the key of an issued certificate', () => {
+  test('is what the caller asks for where the role leaves it open', async () => {
+    const { post, refusal, root, textOf } = mounts;
+    await root();
+    await post('roles/any', { ...leafRole, key_type: 'any' });
+    expect(await refusal('issue/any', NAME)).toBe(
+      'role key type "any" not allowed for issuing certificates, only signing',
+    );
+    const { data, json } = await post('issue/any', { ...NAME, key_type: 'ec', key_bits: 384 });
+    expect(textOf(data.certificate)).toContain('NIST CURVE: P-384');
+    expect([data.private_key_type, json.warnings]).toEqual(['ec', null]);
+    expect((await post('issue/any', { ...NAME, key_type: 'ed25519' })).data.private_key_type).toBe(
+      'ed25519',
+    );
+    expect(await refusal('issue/any', { ...NAME, key_type: 'ec', key_bits: 512 })).toContain(
+      'unsupported bit length for EC key: 512',
+    );
+    expect(await refusal('issue/any', { ...NAME, key_type: 'dsa' })).toContain('unknown key type');
+  });
+
+  test('is what the role says otherwise, with a warning to who asked for another', async () => {
+    const { post, root } = mounts;
+    await root();
+    await post('roles/ec', leafRole);
+    const { data, json } = await post('issue/ec', { ...NAME, key_type: 'rsa', key_bits: 4096 });
+    expect([data.private_key_type, json.warnings]).toEqual([
+      'ec',
+      ['parameters key_type and key_bits ignored as role had specific values'],
+    ]);
+  });
+
+  test('has the identifier that reading a key shows', async () => {
+    const { pki, root, textOf } = mounts;
+    const { certificate, key_id } = await root();
+    const { data } = await pki.call('GET', `key/${key_id}`);
+    expect(textOf(certificate)).toContain(data.subject_key_id.toUpperCase());
+  });
+});
+
+describe('the start of validity', () => {
+  test('is never before that of the issuer', async () => {
+    const { pki, file, openssl, post, root } = mounts;
+    await root('Root', pki.mount, { not_before_duration: 10 });
+    await post('roles/early', { ...leafRole, not_before_duration: 3600 });
+    const { certificate } = (await post('issue/early', NAME)).data;
+    const start = (pem: string) => openssl('x509', '-noout', '-startdate', '-in', file('c', pem));
+    expect(start(certificate)).toBe(start((await pki.call('GET', 'ca/pem')).bytes.toString()));
+    pki.clock.advance(7_200_000);
+    const later = (await post('issue/early', NAME)).data;
+    expect(new Date(start(later.certificate).slice('notBefore='.length)).getTime()).toBe(
+      pki.clock.nowMs() - 3_600_000,
+    );
+  });
+
+  test('is refused where nothing of the validity is left', async () => {
+    const { pki, refusal, root, post } = mounts;
+    await root('Root', pki.mount, { not_before_duration: 0 });
+    await post('roles/early', { ...leafRole, not_before_duration: 3600 });
+    const past = new Date(pki.clock.nowMs() - 60_000).toISOString().replace(/\.\d+/, '');
+    expect(await refusal('issue/early', { ...NAME, not_after: past })).toContain('would end');
+  });
+});
+
+/** What becomes of a certificate that would outlive its issuer: by issuing and by trusted signing. */
+const BEHAVIORS = [
+  ['err', 'refused', 'cut', 'refused', 'cut', 'refused'],
+  ['truncate', 'cut', 'cut', 'cut', 'cut', 'cut'],
+  ['permit', 'kept', 'cut', 'kept', 'kept', 'kept'],
+  ['always_enforce_err', 'refused', 'refused', 'refused', 'refused', 'refused'],
+] as const;
+
+test.for(BEHAVIORS)(
+  'under %s a certificate that would outlive its issuer is issued: %s, signed verbatim: %s, so enforced: %s, as an intermediate: %s, so enforced: %s',
+  async ([leaf_not_after_behavior, issued, verbatim, verbatimEnforced, sub, subEnforced]) => {
+    const { pki, file, openssl, post, root } = mounts;
+    await root('Root', pki.mount, { ttl: '1000h' });
+    await post('roles/leaf', leafRole);
+    expect((await patchIssuer({ leaf_not_after_behavior })).status).toBe(200);
+    const { csr } = (await post('intermediate/generate/internal', { ...NAME, key_type: 'ec' }))
+      .data;
+    const end = (pem: string) => openssl('x509', '-noout', '-enddate', '-in', file('c', pem));
+    const caEnd = end((await pki.call('GET', 'ca/pem')).bytes.toString());
+    const outcome = async (path: string, body: object) => {
+      const answer = await pki.call('POST', path, { ...NAME, csr, not_after: YEARS, ...body });
+      if (answer.status !== 200) {
+        expect(answer.json.errors[0]).toContain('beyond the expiration of the CA certificate');
+        return 'refused';
+      }
+      const found = end(answer.data.certificate);
+      if (found === caEnd) return 'cut';
+      expect(found).toContain('Dec 31 23:59:59 9999 GMT');
+      return 'kept';
+    };
+    const enforced = { enforce_leaf_not_after_behavior: true };
+    expect(await outcome('issue/leaf', {})).toBe(issued);
+    expect(await outcome('sign/leaf', {})).toBe(issued);
+    expect(await outcome('sign-verbatim', {})).toBe(verbatim);
+    expect(await outcome('sign-verbatim/leaf', enforced)).toBe(verbatimEnforced);
+    expect(await outcome('root/sign-intermediate', {})).toBe(sub);
+    expect(await outcome('root/sign-intermediate', enforced)).toBe(subEnforced);
+  },
+);
+
+test('metadata is kept also of what is signed, and not where the role says so', async () => {
+  const { pki, post, refusal, root } = mounts;
+  const { issuer_id } = await root();
+  await post('roles/leaf', leafRole);
+  await post('roles/bare', { ...leafRole, no_store: true });
+  await post('roles/none', { ...leafRole, no_store_metadata: true });
+  const { csr } = (await post('intermediate/generate/internal', { ...NAME, key_type: 'ec' })).data;
+  const metadata = Buffer.from('owner: web').toString('base64');
+  for (const [path, role] of [
+    ['issue/leaf', 'leaf'],
+    ['issue/bare', 'bare'],
+    ['sign/leaf', 'leaf'],
+    ['sign-verbatim/leaf', 'leaf'],
+  ] as const) {
+    const { data } = await post(path, { ...NAME, csr, ttl: '1h', metadata });
+    const read = await pki.call('GET', `cert-metadata/${data.serial_number}`);
+    expect(read.data).toEqual({
+      cert_metadata: metadata,
+      expiration: new Date(Number(data.expiration) * 1000).toISOString().replace('.000', ''),
+      issuer_id,
+      role,
+      serial_number: data.serial_number,
+    });
+  }
+  expect((await pki.call('LIST', 'cert-metadata')).data.keys).toHaveLength(4);
+  expect(await refusal('issue/none', { ...NAME, metadata })).toContain('no_store_metadata');
+  expect((await pki.call('GET', 'cert-metadata/01:02')).status).toBe(404);
+});
+
+describe('fetching issuers', () => {
+  const PATHS = [
+    'ca',
+    'ca/pem',
+    'ca_chain',
+    'cert/ca/raw',
+    'issuer/default/json',
+    'issuer/default/der',
+    'issuer/default/pem',
+  ];
+
+  const fetchSince = (path: string, sinceMs: number) =>
+    mounts.pki.call('GET', path, undefined, {
+      headers: { 'if-modified-since': new Date(sinceMs).toUTCString() },
+    });
+
+  test('tells a client that it has the state there is', async () => {
+    const { pki, post, root } = mounts;
+    await root();
+    for (const path of [...PATHS, 'crl', 'crl/pem', 'issuer/default/crl']) {
+      const { status, headers } = await pki.call('GET', path);
+      // The second of the change is not over: what else changes in it could not be told apart.
+      expect([path, status, headers.get('last-modified')]).toEqual([path, 200, undefined]);
+      expect((await fetchSince(path, pki.clock.nowMs())).status).toBe(200);
+    }
+    pki.clock.advance(1000);
+    const fetchedAtMs = pki.clock.nowMs();
+    for (const path of [...PATHS, 'crl', 'crl/pem', 'issuer/default/crl']) {
+      const answer = await fetchSince(path, fetchedAtMs);
+      expect([path, answer.status, answer.bytes.byteLength]).toEqual([path, 304, 0]);
+      expect(answer.headers.get('last-modified')).toBe(new Date(fetchedAtMs).toUTCString());
+      expect((await fetchSince(path, fetchedAtMs - 1000)).status).toBe(200);
+    }
+    const { headers } = await pki.call('GET', 'ca');
+    expect(headers.get('last-modified')).toBe(new Date(fetchedAtMs).toUTCString());
+
+    await post('issuer/default', { issuer_name: 'renamed' });
+    pki.clock.advance(1000);
+    for (const path of PATHS)
+      expect([path, (await fetchSince(path, fetchedAtMs)).status]).toEqual([path, 200]);
+    await post('root/generate/internal', { common_name: 'Two', key_type: 'ec' });
+    expect((await fetchSince('issuer/renamed/json', pki.clock.nowMs())).status).toBe(200);
+  });
+
+  test('goes by content where the time of a request is no time', async () => {
+    const { pki, root } = mounts;
+    await root();
+    pki.clock.advance(1000);
+    const headers = { 'if-modified-since': 'yesterday' };
+    expect((await pki.call('GET', 'ca', undefined, { headers })).status).toBe(200);
+  });
+});
