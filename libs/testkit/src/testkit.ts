@@ -1,3 +1,4 @@
+export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';

@@ -43,10 +43,10 @@ const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'i
 const toBlockList = (ranges: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const range of ranges) {
-    const [address = '', bits] = range.split('/');
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
     const width = isIP(address) === 6 ? 128 : 32;
     const prefix = bits === undefined ? width : Number(bits);
-    if (isIP(address) === 0 || !/^\d{0,3}$/.test(bits ?? '') || bits === '' || prefix > width)
+    if (isIP(address) === 0 || prefix > width)
       throw new KeelsonError('request.invalid', { text: `invalid CIDR or IP address: "${range}"` });
     list.addSubnet(address, prefix, familyOf(address));
   }

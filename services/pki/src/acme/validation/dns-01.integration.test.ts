@@ -1,0 +1,127 @@
+/** The challenges that are answered with TXT records, against a DNS server. */
+import { createHash } from 'node:crypto';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type DnsServer, startDns } from '@keelson/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
+import { type ChallengeAttempt, validateChallenge } from './challenge-validation.ts';
+
+const OWNER = '_acme-challenge.shop.example.com';
+const DIGEST = createHash('sha256').update(KEY_AUTHORIZATION).digest('base64url');
+
+let dns: DnsServer;
+beforeEach(async () => {
+  dns = await startDns();
+});
+afterEach(() => dns[Symbol.asyncDispose]());
+
+const validate = (changes: Partial<ChallengeAttempt> = {}, dnsResolver = dns.address) =>
+  validateChallenge(anAttempt({ type: 'dns-01', ...changes }), someSettings({ dnsResolver }));
+
+describe('dns-01', () => {
+  test('is proven by the record', async () => {
+    dns.set(OWNER, 'TXT', [DIGEST]);
+    expect(await validate()).toEqual({ kind: 'valid' });
+    expect(dns.asked).toEqual([`TXT ${OWNER}`]);
+  });
+
+  test('is proven by one of several records', async () => {
+    dns.set(OWNER, 'TXT', ['v=spf1 -all', DIGEST, 'older']);
+    expect(await validate({ wildcard: true })).toEqual({ kind: 'valid' });
+  });
+
+  test('is proven by a record in several strings', async () => {
+    dns.set(OWNER, 'TXT', [[DIGEST.slice(0, 10), DIGEST.slice(10)]]);
+    expect(await validate()).toEqual({ kind: 'valid' });
+  });
+
+  test('sees a record as soon as it has changed', async () => {
+    dns.set(OWNER, 'TXT', ['older']);
+    expect(await validate()).toMatchObject({ kind: 'retry' });
+    dns.set(OWNER, 'TXT', [DIGEST]);
+    expect(await validate()).toEqual({ kind: 'valid' });
+  });
+
+  test('follows an alias that the server follows', async () => {
+    await using recursive = await startDns({ recursive: true });
+    recursive.set(OWNER, 'CNAME', ['challenges.example.net']);
+    recursive.set('challenges.example.net', 'TXT', [DIGEST]);
+    expect(await validate({}, recursive.address)).toEqual({ kind: 'valid' });
+  });
+
+  test('follows aliases that the server does not follow', async () => {
+    dns.set(OWNER, 'CNAME', ['one.example.net']);
+    dns.set('one.example.net', 'CNAME', ['two.example.net']);
+    dns.set('two.example.net', 'TXT', [DIGEST]);
+    expect(await validate()).toEqual({ kind: 'valid' });
+  });
+
+  test('does not follow aliases for ever', async () => {
+    dns.set(OWNER, 'CNAME', ['loop.example.net']);
+    dns.set('loop.example.net', 'CNAME', [OWNER]);
+    expect(await validate()).toEqual({
+      kind: 'retry',
+      problem: { type: 'dns', detail: `${OWNER} has more than 8 aliases` },
+    });
+    expect(dns.asked.length).toBeLessThan(30);
+  });
+
+  test('names the record it wants when there is another, and not the other', async () => {
+    dns.set(OWNER, 'TXT', ['s3cret']);
+    expect(await validate()).toEqual({
+      kind: 'retry',
+      problem: {
+        type: 'incorrectResponse',
+        detail: `none of the 1 TXT records of ${OWNER} is "${DIGEST}"`,
+      },
+    });
+  });
+
+  test('is to be tried again when there is no such name', async () => {
+    expect(await validate()).toEqual({
+      kind: 'retry',
+      problem: { type: 'dns', detail: `${OWNER} has no TXT record` },
+    });
+  });
+
+  test('is to be tried again when the DNS server fails', async () => {
+    dns.fail(OWNER);
+    expect(await validate()).toEqual({
+      kind: 'retry',
+      problem: { type: 'dns', detail: `looking up TXT records of ${OWNER}: ESERVFAIL` },
+    });
+  });
+
+  test('ends with its time when the DNS server does not answer', async () => {
+    const silent = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const settings = someSettings({
+      dnsResolver: `127.0.0.1:${silent.address().port}`,
+      timeoutsMs: { connect: 600_000, attempt: 200 },
+    });
+    expect(await validateChallenge(anAttempt({ type: 'dns-01' }), settings)).toEqual({
+      kind: 'retry',
+      problem: { type: 'connection', detail: 'dns-01 was not answered within 0.2 s' },
+    });
+    silent.close();
+  });
+});
+
+describe('dns-account-01', () => {
+  const LABELLED = '_ujmmovf2vn55tgye._acme-challenge.shop.example.com';
+
+  test('is proven below the label of the account', async () => {
+    dns.set(LABELLED, 'TXT', [DIGEST]);
+    expect(await validate({ type: 'dns-account-01' })).toEqual({ kind: 'valid' });
+  });
+
+  test('is not proven for another account', async () => {
+    dns.set(LABELLED, 'TXT', [DIGEST]);
+    const accountUrl = 'https://example.com/acme/acct/Another';
+    expect(await validate({ type: 'dns-account-01', accountUrl })).toMatchObject({
+      kind: 'retry',
+      problem: { type: 'dns' },
+    });
+  });
+});
