@@ -13,6 +13,7 @@ import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { createAccess } from './access/access-operations.ts';
 import { capabilityRoutes } from './access/capability-routes.ts';
+import { type DecisionStates, followDecisionState } from './access/decision-state.ts';
 import { followAuditDevices } from './audit/audit-records.ts';
 import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administration.ts';
 import type { SysConfig } from './config.ts';
@@ -66,6 +67,8 @@ export interface SysParts {
 export interface SysService {
   readonly edge: EdgeService;
   readonly access: RpcService<typeof AccessDefinition>;
+  /** For a gateway in this process: which decisions still hold (`DecisionState`). */
+  readonly decisionState: DecisionStates;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
   readonly seal: {
@@ -117,7 +120,12 @@ export const composeSys = (parts: SysParts): SysService => {
     namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
   });
   const { namespaces, mounts, engineTypes, wrapping, audit } = administration;
-  const auditDevices = followAuditDevices(store);
+  const decisionState = followDecisionState(store, seal, {
+    namespaces,
+    mounts,
+    engineTypes,
+    auditDevices: followAuditDevices(store),
+  });
   const rotation = createRotationOperations({ store, barrier, clock });
   const build = { version: VERSION, storageType: parts.storageType ?? 'sqlite' };
 
@@ -217,15 +225,13 @@ export const composeSys = (parts: SysParts): SysService => {
       seal,
       tokens,
       policies,
-      namespaces,
-      mounts,
-      engineTypes,
+      decisionState,
       audit,
-      auditGeneration: async () => (await auditDevices()).generation,
       wrapping,
       systemTtls,
       toEdgeMount,
     }),
+    decisionState,
     cluster: createCluster({ store, seal, rotation, mounts, namespaces, systemTtls }),
     ledger: administration.leases,
     periodicWork,

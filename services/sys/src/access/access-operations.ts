@@ -4,10 +4,9 @@
  */
 import { bufferedBody } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, hasCode, KeelsonError } from '@keelson/errors';
-import type { Caller, Namespace } from '@keelson/proto/edge/v1/edge';
+import type { Caller, Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import {
   type AccessDefinition,
-  type Allowed,
   type AuditContext,
   type Resolution,
   type ResolveRequest,
@@ -20,10 +19,9 @@ import { readAuditDevice } from '../audit/audit-fields.ts';
 import type { AuditOperations } from '../audit/audit-operations.ts';
 import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
 import type { MountRecord } from '../mounts/domain/mount.ts';
-import type { MountIndex } from '../mounts/domain/mount-index.ts';
 import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceRecord } from '../namespaces/domain/namespace.ts';
-import { contains, type NamespaceTable } from '../namespaces/domain/namespace-table.ts';
+import { contains } from '../namespaces/domain/namespace-table.ts';
 import { CAPABILITY_BITS } from '../policies/domain/capabilities.ts';
 import { ROOT_POLICY } from '../policies/domain/default-policy.ts';
 import type { PolicyBook } from '../policies/policy-book.ts';
@@ -33,6 +31,7 @@ import type { TokenContext } from '../tokens/token-context.ts';
 import { findToken, useToken } from '../tokens/token-operations.ts';
 import { refOf } from '../tokens/token-records.ts';
 import type { WrappingOperations } from '../wrapping/wrapping-operations.ts';
+import type { DecisionState, DecisionStates } from './decision-state.ts';
 import { decide } from './domain/decision.ts';
 import { type Operation, operationOf } from './domain/operation.ts';
 import { PathSet } from './domain/path-set.ts';
@@ -59,18 +58,11 @@ export interface AccessDependencies {
   readonly seal: Seal;
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyBook>;
-  readonly namespaces: () => Promise<NamespaceTable>;
-  readonly mounts: () => Promise<MountIndex>;
-  readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
+  readonly decisionState: DecisionStates;
   readonly audit: AuditOperations;
-  readonly auditGeneration: () => Promise<number>;
   readonly wrapping: WrappingOperations;
   readonly systemTtls: LeaseTtls;
-  readonly toEdgeMount: (
-    mount: MountRecord,
-    namespace: Namespace,
-    system: LeaseTtls,
-  ) => Allowed['mount'];
+  readonly toEdgeMount: (mount: MountRecord, namespace: Namespace, system: LeaseTtls) => Mount;
 }
 
 /** Who serves a path, and which of its paths are special. */
@@ -82,6 +74,7 @@ interface Target {
   readonly servicePath: string;
   readonly namespace: NamespaceRecord;
   readonly mount: MountRecord | undefined;
+  readonly edgeMount: Mount | undefined;
   readonly isUnauthenticated: boolean;
   readonly isRootProtected: boolean;
 }
@@ -136,10 +129,8 @@ export const createAccess = (
 ): RpcService<typeof AccessDefinition> => {
   const { store, seal, tokens, systemTtls } = dependencies;
 
-  const requireOpen = async (path: string): Promise<void> => {
-    if (!seal.isSealed || SERVED_WHILE_SEALED.has(path)) return;
+  const refuseSealed = async (): Promise<never> =>
     refuse((await seal.record()) === undefined ? 'sys.not_initialized' : 'sys.sealed');
-  };
 
   const sysTarget = (
     namespace: NamespaceRecord,
@@ -157,14 +148,19 @@ export const createAccess = (
       servicePath: `/${path.raw}`,
       namespace,
       mount: undefined,
+      edgeMount: undefined,
       isUnauthenticated: UNAUTHENTICATED_PATHS.has(path.decoded),
       isRootProtected: isRootProtected(path.decoded, operation),
     };
   };
 
-  const engineTarget = async (namespace: NamespaceRecord, path: RequestPath): Promise<Target> => {
-    const mount = (await dependencies.mounts()).findServing(namespace.id, path.decoded);
-    const type = mount && (await dependencies.engineTypes()).get(mount.type);
+  const engineTarget = (
+    state: DecisionState,
+    namespace: NamespaceRecord,
+    path: RequestPath,
+  ): Target => {
+    const mount = state.mounts.findServing(namespace.id, path.decoded);
+    const type = mount && state.engineTypes.get(mount.type);
     if (mount === undefined || type === undefined) {
       return refuse('sys.no_route', { path: path.decoded });
     }
@@ -177,19 +173,26 @@ export const createAccess = (
       servicePath: `/${below === '' ? '' : remainder(path, below).raw}`,
       namespace,
       mount,
+      edgeMount: state.edgeMount(mount, (record) =>
+        dependencies.toEdgeMount(record, toNamespace(namespace), systemTtls),
+      ),
       isUnauthenticated: unauthenticated.has(below),
       isRootProtected: rootProtected.has(below),
     };
   };
 
-  const findTarget = async (request: ResolveRequest, operation: Operation): Promise<Target> => {
+  const findTarget = async (
+    request: ResolveRequest,
+    operation: Operation,
+    state: DecisionState | undefined,
+  ): Promise<Target> => {
     const whole = parseRequestPath(request.path);
-    await requireOpen(whole.decoded);
-    if (seal.isSealed) {
+    if (state === undefined) {
+      if (!SERVED_WHILE_SEALED.has(whole.decoded)) return refuseSealed();
       if (request.namespace !== '') refuse('request.unsupported_path');
       return sysTarget({ ...ROOT, customMetadata: {}, isDeleting: false }, whole, operation);
     }
-    const table = await dependencies.namespaces();
+    const table = state.namespaces;
     const resolved = table.resolve(request.namespace, whole.decoded);
     if (resolved === undefined) return refuse('sys.no_route', { path: whole.decoded });
     const { namespace } = resolved;
@@ -200,7 +203,7 @@ export const createAccess = (
     }
     return SYS_PREFIXES.some((prefix) => `${path.decoded}/`.startsWith(prefix))
       ? sysTarget(namespace, path, operation)
-      : engineTarget(namespace, path);
+      : engineTarget(state, namespace, path);
   };
 
   const findCaller = async (
@@ -235,9 +238,7 @@ export const createAccess = (
       service: target.service,
       path: target.servicePath,
       namespace: toNamespace(target.namespace),
-      mount:
-        target.mount &&
-        dependencies.toEdgeMount(target.mount, toNamespace(target.namespace), systemTtls),
+      mount: target.edgeMount,
       caller,
       passToken: target.service === 'sys' && NEEDS_TOKEN.has(target.path.decoded),
       tryAuditDevice: undefined,
@@ -309,10 +310,11 @@ export const createAccess = (
   const resolveV1 = async (
     request: ResolveRequest,
     audit: AuditContext,
+    state: DecisionState | undefined,
   ): Promise<Resolution['outcome']> => {
     const operation = operationOf(request.method);
     if (operation === undefined) return refuse('request.unsupported_operation');
-    const target = await findTarget(request, operation);
+    const target = await findTarget(request, operation, state);
     audit.namespace = toNamespace(target.namespace);
     audit.mountType = target.mount?.type ?? 'system';
     audit.mountPath = target.mount?.path ?? `${target.path.decoded.split('/', 1)[0] ?? ''}/`;
@@ -340,8 +342,11 @@ export const createAccess = (
     return outcome;
   };
 
-  const resolveApi = async (request: ResolveRequest): Promise<Resolution['outcome']> => {
-    await requireOpen('');
+  const resolveApi = (
+    request: ResolveRequest,
+    state: DecisionState | undefined,
+  ): Promise<Resolution['outcome']> | Resolution['outcome'] => {
+    if (state === undefined) return refuseSealed();
     return {
       $case: 'allowed',
       value: {
@@ -370,11 +375,13 @@ export const createAccess = (
         grantingPolicies: [],
       };
       let outcome: Resolution['outcome'];
+      let state: DecisionState | undefined;
       try {
+        state = await dependencies.decisionState();
         outcome =
           request.surface === Surface.API_V2
-            ? await resolveApi(request)
-            : await resolveV1(request, audit);
+            ? await resolveApi(request, state)
+            : await resolveV1(request, audit, state);
       } catch (error) {
         // Sealed between the first look and the last.
         outcome = refusal(
@@ -382,7 +389,7 @@ export const createAccess = (
         );
       }
       audit.policyResult = outcome?.$case ?? '';
-      const auditGeneration = seal.isSealed ? 0 : await dependencies.auditGeneration();
+      const auditGeneration = seal.isSealed ? 0 : (state?.audit.generation ?? 0);
       return { outcome, auditGeneration, audit };
     },
     wrap: (request) => dependencies.wrapping.wrap(request),
