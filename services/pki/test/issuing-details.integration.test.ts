@@ -99,13 +99,12 @@ test.for(BEHAVIORS)(
     const outcome = async (path: string, body: object) => {
       const answer = await pki.call('POST', path, { ...NAME, csr, not_after: YEARS, ...body });
       if (answer.status !== 200) {
-        expect(answer.json.errors[0]).toContain('beyond the expiration of the CA certificate');
-        return 'refused';
+        const [text] = answer.json.errors;
+        return text.includes('beyond the expiration of the CA certificate') ? 'refused' : text;
       }
       const found = end(answer.data.certificate);
       if (found === caEnd) return 'cut';
-      expect(found).toContain('Dec 31 23:59:59 9999 GMT');
-      return 'kept';
+      return found.includes('Dec 31 23:59:59 9999 GMT') ? 'kept' : found;
     };
     const enforced = { enforce_leaf_not_after_behavior: true };
     expect(await outcome('issue/leaf', {})).toBe(issued);
