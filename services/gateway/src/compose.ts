@@ -11,6 +11,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
 import type { GatewayConfig } from './config.ts';
+import { registerConsoleRoutes } from './console/console-routes.ts';
 import { createErrorAnswers } from './errors/error-answers.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
@@ -116,14 +117,13 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     metrics,
     version: VERSION,
   });
+  registerConsoleRoutes(app);
   const refuse = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
     const { head, body } = renderError('own', thrown, requestIdOf(request.raw));
     return reply.code(head.status).type('application/json').send(body);
   };
   app.setNotFoundHandler((request, reply) => {
-    const text = request.url.startsWith('/ui')
-      ? 'no console is installed here; the APIs are described at /docs'
-      : 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';
+    const text = 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';
     return refuse(new KeelsonError('request.not_found', { text }), request, reply);
   });
   app.setErrorHandler(refuse);

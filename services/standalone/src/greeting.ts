@@ -20,7 +20,7 @@ export const greeting = (facts: GreetingFacts): string => {
     '',
     `  API          ${facts.addresses.join('   ')}`,
     `  Reference    ${http}/docs`,
-    `  Console      ${http}/ui (none is installed yet)`,
+    `  Console      ${http}/ui/`,
     `  Data         ${facts.dataFolder}`,
     `  CA           ${facts.caCertificateFile ?? 'as given'}`,
     `  First run    ${facts.firstRunFile}`,

@@ -1,0 +1,66 @@
+/** Messages as their readers see them: banners above the page, modals one after the other in front of it. */
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { readData, type Session } from '../api-client.ts';
+import { useLoaded } from '../loading.ts';
+import { fromBase64, linkOf, type Message, type MessageList, sortedByStart } from './message.ts';
+
+const messageLink = (message: Pick<Message, 'link'>): VNode | undefined => {
+  const link = linkOf(message);
+  return (
+    link && html`<a href=${link.href} target="_blank" rel="noopener noreferrer">${link.title}</a>`
+  );
+};
+
+type Shown = Pick<Message, 'title' | 'message' | 'link'>;
+
+export const Banner = (props: { message: Shown; onDismiss?: () => void }): VNode => html`
+  <section class="banner" role="status">
+    <div>
+      <strong>${props.message.title}</strong>
+      <p>${fromBase64(props.message.message)}</p>
+      ${messageLink(props.message)}
+    </div>
+    ${
+      props.onDismiss &&
+      html`<button type="button" class="plain" aria-label="Dismiss" onClick=${props.onDismiss}>×</button>`
+    }
+  </section>
+`;
+
+export const Modal = (props: { message: Shown; onDismiss: () => void }): VNode => {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return html`
+    <dialog ref=${dialog} class="modal" aria-labelledby="modal-title" onClose=${props.onDismiss}>
+      <h2 id="modal-title">${props.message.title}</h2>
+      <p>${fromBase64(props.message.message)}</p>
+      ${messageLink(props.message)}
+      <form method="dialog"><button class="primary">Close</button></form>
+    </dialog>
+  `;
+};
+
+/** Active messages of the present namespace and those above it; dismissed ones come back with the next load of the page. */
+export const ShownMessages = (props: { session: Session }): VNode => {
+  const { session } = props;
+  const which = session.token === undefined ? 'unauthenticated' : 'authenticated';
+  const [dismissed, setDismissed] = useState<ReadonlySet<string>>(new Set());
+  const { value } = useLoaded(
+    () => readData<MessageList>(session, `sys/internal/ui/${which}-messages`),
+    [which, session.token, session.namespace],
+  );
+  const waiting = sortedByStart(value).filter(([id]) => !dismissed.has(id));
+  const dismiss = (id: string) => () => setDismissed((last) => new Set([...last, id]));
+  const modal = waiting.find(([, message]) => message.type === 'modal');
+  return html`
+    ${waiting
+      .filter(([, message]) => message.type === 'banner')
+      .map(
+        ([id, message]) =>
+          html`<${Banner} key=${id} message=${message} onDismiss=${dismiss(id)} />`,
+      )}
+    ${modal && html`<${Modal} key=${modal[0]} message=${modal[1]} onDismiss=${dismiss(modal[0])} />`}
+  `;
+};

@@ -1,0 +1,160 @@
+/** The console in Chromium, served by a standalone control plane. */
+import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+const directory = await temporaryDirectory();
+let keelson: Awaited<ReturnType<typeof startKeelson>>;
+let browser: Browser;
+
+beforeAll(async () => {
+  keelson = await startKeelson({ dataFolder: directory.path });
+  browser = await chromium.launch({
+    executablePath: await findBinary('chromium', 'chromium'),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}, 120_000);
+afterAll(async () => {
+  await browser.close();
+  await keelson.stop();
+  await directory[Symbol.asyncDispose]();
+});
+
+const api = async (path: string, body: object, namespace = ''): Promise<unknown> => {
+  const answer = await fetch(`${keelson.http}/v1/${path}`, {
+    method: 'POST',
+    headers: {
+      'x-service-token': keelson.rootToken,
+      'content-type': 'application/json',
+      ...(namespace !== '' && { 'x-service-namespace': namespace }),
+    },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text}`);
+  return text === '' ? undefined : JSON.parse(text);
+};
+
+const createMessage = (message: object, namespace = ''): Promise<unknown> =>
+  api(
+    'sys/config/ui/custom-messages',
+    { start_time: '2020-01-01T00:00:00Z', ...message },
+    namespace,
+  );
+
+/** A page of a browser profile of its own; everything the page reports as wrong is kept. */
+const openConsole = async (): Promise<{ page: Page; problems: string[] }> => {
+  const context = await browser.newContext();
+  onTestFinished(() => context.close());
+  const page = await context.newPage();
+  const problems: string[] = [];
+  page.on('pageerror', (error) => problems.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.text().includes('status of 4'))
+      problems.push(message.text());
+  });
+  page.setDefaultTimeout(30_000);
+  await page.goto(keelson.http);
+  await page.getByRole('heading', { name: 'Keelson' }).waitFor();
+  return { page, problems };
+};
+
+const signIn = async (page: Page, namespace = ''): Promise<void> => {
+  if (namespace !== '') await page.getByLabel('Namespace').fill(namespace);
+  await page.getByLabel('Token').fill(keelson.rootToken);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+};
+
+describe('the console', { timeout: 180_000 }, () => {
+  test('refuses a wrong token and says why', async () => {
+    const { page } = await openConsole();
+    await page.getByLabel('Token').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('permission denied');
+  });
+
+  test('creates a message through the form, shows it, and loses it when it is deleted', async () => {
+    const { page, problems } = await openConsole();
+    await signIn(page);
+    await page.getByRole('button', { name: 'Create message' }).click();
+    await page.getByLabel('before login').check();
+    await page.getByLabel('Title', { exact: true }).fill('Wartung ✓');
+    await page.getByLabel('Message').fill('Sonntag früh');
+    await page.getByLabel('Starts').fill('2020-01-01T00:00');
+    await page.getByLabel('Link title').fill('Plan');
+    await page.getByLabel('Link address').fill('https://example.com/plan');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByRole('status').getByText('Sonntag früh').waitFor();
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    await page.getByRole('cell', { name: 'Wartung ✓' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    const banner = page.getByRole('status');
+    await banner.getByText('Sonntag früh').waitFor();
+    expect(await banner.getByRole('link').getAttribute('href')).toBe('https://example.com/plan');
+    await signIn(page);
+    await page.getByRole('tab', { name: 'Before login' }).click();
+    page.on('dialog', (dialog) => void dialog.accept());
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('No message is shown before login').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows a modal after login, until it is dismissed or the page is loaded again', async () => {
+    await createMessage({ title: 'Read me', message: 'SGVsbG8=', type: 'modal' });
+    const { page, problems } = await openConsole();
+    await signIn(page);
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Hello').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.reload();
+    await dialog.getByText('Hello').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('shows messages of the namespaces above, as text and never as markup', async () => {
+    await api('sys/namespaces/team', {});
+    const markup = Buffer.from('<img src=x onerror=alert(1)>').toString('base64');
+    await createMessage({ title: 'From root', message: markup, authenticated: false });
+    await createMessage(
+      {
+        title: 'From team',
+        message: 'SGk=',
+        authenticated: false,
+        link: { Bad: 'javascript:alert(1)' },
+      },
+      'team',
+    );
+    const { page, problems } = await openConsole();
+    await page.getByText('From root').waitFor();
+    expect(await page.getByText('From team').count()).toBe(0);
+    await page.getByLabel('Namespace').fill('team');
+    await page.getByLabel('Token').focus();
+    await page.getByText('From team').waitFor();
+    await page.getByText('<img src=x onerror=alert(1)>').waitFor();
+    expect(await page.getByRole('status').getByRole('link').count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows both kinds of replication', async () => {
+    const { page, problems } = await openConsole();
+    await signIn(page);
+    // The modal of another test lies in front of the page.
+    await page.goto(`${keelson.http}/ui/#replication`);
+    await page.getByRole('heading', { name: /Disaster recovery/, includeHidden: true }).waitFor();
+    await page.getByRole('heading', { name: /Performance/, includeHidden: true }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('sends no file without the policy that forbids foreign code, and knows its versions', async () => {
+    const answer = await fetch(`${keelson.http}/ui/`);
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const again = await fetch(`${keelson.http}/ui/`, {
+      headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
+    });
+    expect(again.status).toBe(304);
+    expect((await fetch(`${keelson.http}/ui/absent.js`)).status).toBe(404);
+    expect((await fetch(`${keelson.http}/ui/..%2fconsole.ts`)).status).toBe(404);
+  });
+});
