@@ -18,8 +18,17 @@ export interface JsonApiExchange<Body> {
   readonly signal: AbortSignal;
 }
 
+/** Where the content itself is found. */
+export interface Redirect {
+  readonly status: 302 | 307;
+  readonly location: string;
+}
+
 /** `undefined` answers 204, or 202 where that is the status of success. */
-export type Answer = { readonly status?: number; readonly document: JsonApiDocument } | undefined;
+export type Answer =
+  | { readonly status?: number; readonly document: JsonApiDocument }
+  | Redirect
+  | undefined;
 
 export interface EndpointDefinition<S extends TSchema, Optional extends boolean> {
   readonly method: EdgeMethod;

@@ -101,6 +101,10 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         signal: exchange.signal,
       });
       if (answer === undefined) return edgeResponse(definition.success === 202 ? 202 : 204);
+      if ('location' in answer) {
+        const { status, location } = answer;
+        return edgeResponse(status, { location, 'cache-control': 'no-store' });
+      }
       return edgeResponse(
         answer.status ?? definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },

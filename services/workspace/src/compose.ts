@@ -16,6 +16,8 @@ import { teamProjectRoutes } from './access/team-project-routes.ts';
 import { teamWorkspaceRoutes } from './access/team-workspace-routes.ts';
 import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
 import { agentPoolRoutes } from './agents/agent-pool-routes.ts';
+import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
+import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
 import type { WorkspaceConfig } from './config.ts';
 import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
 import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
@@ -27,6 +29,7 @@ import { organizationRoutes } from './organizations/organization-routes.ts';
 import { projectRoutes } from './projects/project-routes.ts';
 import { retentionRoutes } from './retention/retention-routes.ts';
 import { createIdentity } from './rpc/identity-rpc.ts';
+import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
 import { RUN_PROJECTIONS } from './runs/run-projections.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -43,6 +46,7 @@ import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-oper
 import { tokenRoutes } from './tokens/token-routes.ts';
 import { userRoutes } from './users/user-routes.ts';
 import { variableRoutes } from './variables/variable-routes.ts';
+import { agentUpkeep } from './workers/agent-upkeep.ts';
 import { autoDestroy } from './workers/auto-destroy.ts';
 import { followCluster } from './workers/cluster-state.ts';
 import { stateUpkeep } from './workers/state-upkeep.ts';
@@ -58,6 +62,7 @@ export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
   ...LISTING_PROJECTIONS,
   ...STATE_VERSION_PROJECTIONS,
   ...RUN_PROJECTIONS,
+  ...AGENT_PROJECTIONS,
 ];
 
 const VERSION = '0.1.0';
@@ -85,11 +90,30 @@ export interface WorkspaceService {
   stop(): Promise<void>;
 }
 
-/** Agents take runs and report on them; nothing else of the API is theirs. */
-const notForAgents = (route: Route): Route => ({
+const STATES = '/state-versions/:state_version_id';
+
+/** What the token of a run opens besides its own routes: states, as far as they are shared with it. */
+const FOR_RUNS: ReadonlySet<string> = new Set([
+  'GET /organizations/:organization_name',
+  'GET /organizations/:organization_name/entitlement-set',
+  'GET /organizations/:organization_name/workspaces/:workspace_name',
+  'GET /workspaces/:workspace_id',
+  'GET /workspaces/:workspace_id/current-state-version',
+  'GET /workspaces/:workspace_id/current-state-version-outputs',
+  'POST /workspaces/:workspace_id/state-versions',
+  `GET ${STATES}`,
+  `GET ${STATES}/outputs`,
+  'GET /state-version-outputs/:output_id',
+]);
+
+/** Agents take runs and report on them, runs read and write states: nothing else of the API is theirs. */
+const forPeople = (route: Route): Route => ({
   ...route,
   handle: async (exchange) => {
-    if (exchange.head.principal?.kind === 'agent') throw notFound('resource');
+    const kind = exchange.head.principal?.kind;
+    const isRefused =
+      kind === 'agent' || (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
+    if (isRefused) throw notFound('resource');
     return route.handle(exchange);
   },
 });
@@ -114,17 +138,21 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...tokenRoutes(context),
   ...variableRoutes(context),
   ...agentPoolRoutes(context),
+  ...agentRoutes(context),
   ...oauthClientRoutes(context),
   ...oauthTokenRoutes(context),
   ...configurationVersionRoutes(context),
   ...runRoutes(context),
+  ...runFileRoutes(context),
 ];
 
 /** Every route of the API; the table of callers in the tests is made from it. */
 export const workspaceServiceRoutes = (context: ServiceContext): readonly Route[] => [
-  ...routesForPeople(context).map(notForAgents),
+  ...routesForPeople(context).map(forPeople),
   ...stateTransferRoutes(context),
   ...configurationTransferRoutes(context),
+  ...runFileTransferRoutes(context),
+  ...agentPresenceRoutes(context),
   ...agentRunRoutes(context),
 ];
 
@@ -161,7 +189,11 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     },
   };
   const seal = { isSealed: () => barrier.isSealed };
-  const periodicWork = { ...stateUpkeep(context, seal), ...autoDestroy(context, seal) };
+  const periodicWork = {
+    ...stateUpkeep(context, seal),
+    ...autoDestroy(context, seal),
+    ...agentUpkeep(context, seal),
+  };
   let workers: readonly Worker[] = [];
   return {
     edge,

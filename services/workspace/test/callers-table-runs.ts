@@ -18,6 +18,9 @@ const PLANNERS: readonly Caller[] = ['plan', 'write', 'admin', 'manager', 'owner
 const APPLIERS: readonly Caller[] = ['write', 'admin', 'manager', 'owner'];
 const ADMINS: readonly Caller[] = ['admin', 'manager', 'organization', 'owner'];
 const AGENT: readonly Caller[] = ['agent'];
+const RUN: readonly Caller[] = ['run'];
+/** Who manages agent pools. */
+const POOL_MANAGERS: readonly Caller[] = ['organization', 'owner'];
 
 const run = '/runs/{newRun}';
 const action = (name: string, allowed: readonly Caller[], success: number): Case => ({
@@ -26,6 +29,13 @@ const action = (name: string, allowed: readonly Caller[], success: number): Case
   success,
 });
 const read = (target: string): Case => ({ target, allowed: READERS, success: 200 });
+const RUN_READERS = READERS.filter((caller) => caller !== 'organization');
+const EDITORS: readonly Caller[] = ['admin', 'manager', 'owner'];
+const file = (target: string, allowed: readonly Caller[]): Case => ({
+  target,
+  allowed,
+  success: 204,
+});
 const signed = (target: string): Case => ({ target, allowed: [], success: 0, everyone: 403 });
 
 export const RUN_CASES: Readonly<Record<string, Case>> = {
@@ -57,7 +67,30 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   [`GET ${W}/runs`]: read('/workspaces/{ws}/runs'),
   [`GET ${ON}/runs`]: { target: `${O}/runs`, allowed: MEMBERS, success: 200 },
+  [`GET ${ON}/runs/queue`]: { target: `${O}/runs/queue`, allowed: MEMBERS, success: 200 },
+  [`GET ${ON}/capacity`]: { target: `${O}/capacity`, allowed: MEMBERS, success: 200 },
   'GET /runs/{run_id}': read(run),
+  'GET /runs/{run_id}/run-events': read(`${run}/run-events`),
+  'GET /runs/{run_id}/configuration-version/download': {
+    ...read(`${run}/configuration-version/download`),
+    success: 302,
+  },
+  'GET /configuration-versions/{configuration_version_id}/download': {
+    ...read('/configuration-versions/{cv}/download'),
+    success: 302,
+  },
+  // There is no such file yet: 204 is for who may read it.
+  'GET /plans/{phase_id}/json-output': file('/plans/{plan}/json-output', EDITORS),
+  'GET /runs/{run_id}/plan/json-output': file(`${run}/plan/json-output`, EDITORS),
+  'GET /plans/{phase_id}/json-output-redacted': file(
+    '/plans/{plan}/json-output-redacted',
+    RUN_READERS,
+  ),
+  'GET /runs/{run_id}/plan/json-output-redacted': file(
+    `${run}/plan/json-output-redacted`,
+    RUN_READERS,
+  ),
+  'GET /applies/{phase_id}/errored-state': file('/applies/{apply}/errored-state', APPLIERS),
   // There is nothing to confirm, to give up or to force: 409 is for who could.
   'POST /runs/{run_id}/actions/apply': action('apply', APPLIERS, 409),
   'POST /runs/{run_id}/actions/discard': action('discard', APPLIERS, 202),
@@ -69,28 +102,54 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   'GET /plans/{phase_id}': read('/plans/{plan}'),
   'GET /applies/{phase_id}': read('/applies/{apply}'),
+  'POST /agents': {
+    target: '/agents',
+    body: attributes('agents', { name: 'another' }),
+    allowed: AGENT,
+    success: 201,
+  },
+  'PATCH /agents/{agent_id}': {
+    target: '/agents/{agent}',
+    body: attributes('agents'),
+    allowed: AGENT,
+    success: 200,
+  },
+  'GET /agents/{agent_id}': { target: '/agents/{agent}', allowed: MEMBERS, success: 200 },
+  // It is there: 412 is for who could delete one that is gone.
+  'DELETE /agents/{agent_id}': {
+    target: '/agents/{agent}',
+    allowed: POOL_MANAGERS,
+    success: 412,
+  },
+  'GET /agent-pools/{agent_pool_id}/agents': {
+    target: '/agent-pools/{pool}/agents',
+    allowed: MEMBERS,
+    success: 200,
+  },
   'POST /agent-runs/actions/claim': {
     target: '/agent-runs/actions/claim',
-    body: { waiting: '{newRun}' },
+    body: { data: { type: 'agents', id: '{freshAgent}' }, waiting: '{newRun}' },
     allowed: AGENT,
     success: 200,
   },
   'GET /agent-runs/{run_id}': {
     target: '/agent-runs/{claimed}',
-    allowed: AGENT,
+    allowed: RUN,
     success: 200,
   },
   'PATCH /agent-runs/{run_id}': {
     target: '/agent-runs/{claimed}',
     body: attributes('agent-runs', { status: 'errored' }),
-    allowed: AGENT,
+    allowed: RUN,
     success: 204,
   },
   'POST /agent-runs/{run_id}/logs': {
     target: '/agent-runs/{claimed}/logs',
     body: attributes('logs', { text: 'Planning\n' }),
-    allowed: AGENT,
+    allowed: RUN,
     success: 204,
   },
   'GET /downloads/logs/{phase_id}': signed('/downloads/logs/plan-1'),
+  'PUT /uploads/run-files/{phase_id}/{kind}': signed('/uploads/run-files/plan-1/plan-file'),
+  'GET /downloads/run-files/{phase_id}/{kind}': signed('/downloads/run-files/plan-1/plan-file'),
 };

@@ -4,6 +4,11 @@ import { ADMINS, attributes, type Case, LOCKERS, READERS, W } from './callers-ta
 const V = '/state-versions/{state_version_id}';
 const DIGEST = '0'.repeat(32);
 
+/** Also with the token of a run of the workspace. */
+const readForRuns = (target: string): Case => ({
+  ...read(target),
+  allowed: [...READERS, 'run'],
+});
 const read = (target: string): Case => ({ target, allowed: READERS, success: 200 });
 // It is current and stays as it is: 400 is for who could.
 const backingData = (action: string): Case => ({
@@ -34,13 +39,13 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
   'GET /state-versions': read(
     '/state-versions?filter[organization][name]=acme&filter[workspace][name]=subject',
   ),
-  [`GET ${V}`]: read('/state-versions/{sv}'),
-  [`GET ${V}/outputs`]: read('/state-versions/{sv}/outputs'),
-  [`GET ${W}/current-state-version`]: read('/workspaces/{ws}/current-state-version'),
-  [`GET ${W}/current-state-version-outputs`]: read(
+  [`GET ${V}`]: readForRuns('/state-versions/{sv}'),
+  [`GET ${V}/outputs`]: readForRuns('/state-versions/{sv}/outputs'),
+  [`GET ${W}/current-state-version`]: readForRuns('/workspaces/{ws}/current-state-version'),
+  [`GET ${W}/current-state-version-outputs`]: readForRuns(
     '/workspaces/{ws}/current-state-version-outputs',
   ),
-  'GET /state-version-outputs/{output_id}': read('/state-version-outputs/{wsout}'),
+  'GET /state-version-outputs/{output_id}': readForRuns('/state-version-outputs/{wsout}'),
   [`POST ${V}/actions/soft_delete_backing_data`]: backingData('soft_delete'),
   [`POST ${V}/actions/restore_backing_data`]: backingData('restore'),
   [`POST ${V}/actions/permanently_delete_backing_data`]: backingData('permanently_delete'),

@@ -15,6 +15,7 @@ export const CALLERS = [
   'owner',
   'site',
   'agent',
+  'run',
 ] as const;
 export type Caller = (typeof CALLERS)[number];
 
@@ -31,7 +32,7 @@ export interface Case {
   readonly everyone?: number;
 }
 
-export const EVERYONE = CALLERS.slice(4).filter((caller) => caller !== 'agent');
+export const EVERYONE = CALLERS.slice(4).filter((caller) => caller !== 'agent' && caller !== 'run');
 export const MEMBERS = EVERYONE.filter((caller) => caller !== 'stranger' && caller !== 'site');
 export const READERS = MEMBERS.filter((caller) => caller !== 'member');
 export const LOCKERS: readonly Caller[] = ['write', 'admin', 'manager', 'owner'];
@@ -69,7 +70,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     success: 201,
   },
   'GET /organizations': { target: '/organizations', allowed: EVERYONE, success: 200 },
-  [`GET ${ON}`]: { target: O, allowed: MEMBERS, success: 200 },
+  [`GET ${ON}`]: { target: O, allowed: [...MEMBERS, 'run'], success: 200 },
   [`PATCH ${ON}`]: {
     target: O,
     body: attributes('organizations'),
@@ -80,7 +81,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   [`DELETE ${ON}`]: { target: O, allowed: OWNERS, success: 409 },
   [`GET ${ON}/entitlement-set`]: {
     target: `${O}/entitlement-set`,
-    allowed: MEMBERS,
+    allowed: [...MEMBERS, 'run'],
     success: 200,
   },
   [`POST ${ON}/projects`]: {
@@ -122,8 +123,8 @@ export const CASES: Readonly<Record<string, Case>> = {
     success: 201,
   },
   [`GET ${ON}/workspaces`]: { target: `${O}/workspaces`, allowed: MEMBERS, success: 200 },
-  [`GET ${W}`]: { target: '/workspaces/{ws}', allowed: READERS, success: 200 },
-  [`GET ${WN}`]: { target: N, allowed: READERS, success: 200 },
+  [`GET ${W}`]: { target: '/workspaces/{ws}', allowed: [...READERS, 'run'], success: 200 },
+  [`GET ${WN}`]: { target: N, allowed: [...READERS, 'run'], success: 200 },
   [`PATCH ${W}`]: {
     target: '/workspaces/{ws}',
     body: attributes('workspaces'),

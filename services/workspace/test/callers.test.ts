@@ -119,6 +119,7 @@ beforeAll(async () => {
   const poolToken = await harness.create(poolTokens, 'authentication-tokens', {});
   tokens.set('agent', String(poolToken.attributes['token']));
   names.set('pool', pool.id);
+  names.set('agent', await registerAgent());
 
   const spare = await harness.addUser('spare');
   names.set('user', spare.id);
@@ -132,6 +133,7 @@ beforeAll(async () => {
   tokens.set('revoked', String(gone.attributes['token']));
   harness.clock.advance(60_000);
 
+  await claimPhase();
   const team = await makeTeam();
   names.set('team', team);
   names.set('tws', (await grant(team, subject.id, 'read')).id);
@@ -139,6 +141,25 @@ beforeAll(async () => {
   names.set('at', (await harness.create(path, 'authentication-tokens', {})).id);
 });
 afterAll(() => harness[Symbol.asyncDispose]());
+
+const registerAgent = async (): Promise<string> => {
+  const agent = attributes('agents', { name: `agent-${(serial += 1)}` });
+  return (await harness.call('POST', '/agents', agent, tokens.get('agent'))).data.id;
+};
+
+/** A phase with an agent of its own; its token is the caller's who stands for a run. */
+const claimPhase = async (): Promise<string> => {
+  await refresh('{newRun}');
+  const body = { data: { type: 'agents', id: await registerAgent() } };
+  const claimed = await harness.call(
+    'POST',
+    '/agent-runs/actions/claim',
+    body,
+    tokens.get('agent'),
+  );
+  tokens.set('run', String(claimed.data.attributes['token']));
+  return claimed.data.id;
+};
 
 /** New things for requests that use them up. */
 const refresh = async (text: string): Promise<void> => {
@@ -170,15 +191,9 @@ const refresh = async (text: string): Promise<void> => {
     const runId = names.get('newRun') ?? '';
     names.set('plan', runId.replace('run-', 'plan-')).set('apply', runId.replace('run-', 'apply-'));
   }
+  if (text.includes('{freshAgent}')) names.set('freshAgent', await registerAgent());
   if (text.includes('{claimed}')) {
-    await refresh('{newRun}');
-    const claimed = await harness.call(
-      'POST',
-      '/agent-runs/actions/claim',
-      undefined,
-      tokens.get('agent'),
-    );
-    names.set('claimed', claimed.data.id);
+    names.set('claimed', await claimPhase());
   }
   if (text.includes('{newMail}') || text.includes('{newMembership}')) {
     const username = `invited-${(serial += 1)}`;

@@ -8,6 +8,7 @@ const O = '/organizations/acme';
 let postgres: PostgresServer;
 let replicas: readonly [Harness, Harness];
 let agentToken: string;
+let agentIds: readonly string[];
 
 beforeAll(async () => {
   postgres = await startPostgres();
@@ -19,6 +20,13 @@ beforeAll(async () => {
   const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
   const token = await first.create(tokens, 'authentication-tokens', {});
   agentToken = String(token.attributes['token']);
+  agentIds = await Promise.all(
+    Array.from({ length: 20 }, async (_, at) => {
+      const agent = { data: { type: 'agents', attributes: { name: `agent-${at}` } } };
+      const replica = replicas[at % 2] as Harness;
+      return (await replica.call('POST', '/agents', agent, agentToken)).data.id;
+    }),
+  );
 });
 afterAll(async () => {
   for (const replica of replicas) await replica[Symbol.asyncDispose]();
@@ -41,11 +49,11 @@ describe('runs over two replicas', () => {
   test('are each claimed by one agent', async () => {
     const workspaceIds = [await makeWorkspace('one'), await makeWorkspace('two')];
     const replies = await Promise.all(
-      Array.from({ length: 20 }, (_, at) =>
+      agentIds.map((id, at) =>
         (replicas[at % 2] as Harness).call(
           'POST',
           '/agent-runs/actions/claim',
-          undefined,
+          { data: { type: 'agents', id } },
           agentToken,
         ),
       ),

@@ -29,6 +29,13 @@ export const WORKSPACE_ERRORS = {
     tell: 'the {resource} does not exist, or you are not authorized for this action',
   },
   'workspace.forbidden': { grpc: 'PERMISSION_DENIED', http: 403, retry: false, tell: '{text}' },
+  // Clients expect this status where an agent that still reports is to be deleted.
+  'workspace.agent_is_live': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 412,
+    retry: false,
+    tell: 'the agent {id} is in use; only one that has exited or gone silent is deleted',
+  },
   'workspace.already_locked': {
     grpc: 'FAILED_PRECONDITION',
     http: 409,

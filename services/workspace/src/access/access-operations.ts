@@ -38,6 +38,7 @@ import {
 } from './domain/workspace-permissions.ts';
 import { uniteRights } from './domain/workspace-rights.ts';
 import { teamProjectGrants, teamWorkspaceGrants } from './grant-records.ts';
+import { loadRunPermissions } from './run-access-operations.ts';
 
 export const notFound = (resource: string): KeelsonError =>
   new KeelsonError('workspace.not_found', { resource });
@@ -66,6 +67,11 @@ export const findStanding = async (
   if (principal.kind === 'organization') {
     return principal.id === organization.name
       ? { kind: 'organization', isOwner: false, access: ORGANIZATION_TOKEN_ACCESS, teamIds: [] }
+      : undefined;
+  }
+  if (principal.kind === 'run') {
+    return principal.organization === organization.name
+      ? { kind: 'run', isOwner: false, access: NO_ORGANIZATION_ACCESS, teamIds: [] }
       : undefined;
   }
   const teamIds = await findTeamIds(reads, principal, organization);
@@ -249,7 +255,11 @@ export const requireWorkspace = async (
     workspace = await findWorkspaceByName(reads, owner.organization.id, address.workspaceName);
     if (workspace === undefined) throw notFound('workspace');
   }
-  const access = await loadWorkspaceAccess(reads, owner, workspace);
+  const found = await loadWorkspaceAccess(reads, owner, workspace);
+  const access =
+    principal.kind === 'run'
+      ? { ...found, permissions: await loadRunPermissions(reads, principal.id, workspace) }
+      : found;
   if (!access.permissions.canReadSettings || !access.permissions[permission]) {
     throw notFound('workspace');
   }

@@ -4,32 +4,24 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { notFound } from '../access/access-operations.ts';
-import { agentPoolRecords } from '../agents/agent-pool-records.ts';
+import { requireOwnAgent } from '../agents/agent-operations.ts';
+import { agentRecords } from '../agents/agent-records.ts';
+import type { Agent } from '../agents/domain/agent.ts';
 import type { AgentPool } from '../agents/domain/agent-pool.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import { projectRecords } from '../projects/project-records.ts';
 import type { ChangeCounts, Run, RunEvent } from '../runs/domain/run.ts';
 import { changeRun, startPhase } from '../runs/run-changes.ts';
+import { appendLog, startLog } from '../runs/run-log-operations.ts';
 import type { RunTables } from '../runs/run-projections.ts';
-import {
-  type RunPhase,
-  runLogChunks,
-  runLogs,
-  runRecords,
-  toPhaseId,
-} from '../runs/run-records.ts';
+import { type RunPhase, runRecords, toPhase, toPhaseId } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { issueToken } from '../tokens/token-operations.ts';
 import type { Variable } from '../variables/domain/variable.ts';
 import { loadVariables } from '../variables/variable-operations.ts';
 import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
-
-const requirePool = async (reads: Reads, { kind, id }: Principal): Promise<AgentPool> => {
-  const pool = kind === 'agent' ? await agentPoolRecords.find(reads, id) : undefined;
-  if (pool === undefined) throw notFound('resource');
-  return pool;
-};
 
 /** Workspaces that name the pool, and those of mode `remote` where the pool is the organization's. */
 const executes = async (reads: Reads, pool: AgentPool, workspace: Workspace): Promise<boolean> => {
@@ -46,24 +38,34 @@ const executes = async (reads: Reads, pool: AgentPool, workspace: Workspace): Pr
   return mode === 'agent' ? agentPoolId === pool.id : mode === 'remote' && pool.organizationScoped;
 };
 
-/** Waiting runs that are looked at for one claim. */
-const CANDIDATES = 200;
+/** Waiting runs that are looked at in one query. */
+const PAGE_SIZE = 200;
 
-const findWaiting = async (
+/** Runs that wait for an agent, oldest first; as many as the caller takes. */
+const findWaiting = async function* (
   { store }: ServiceContext,
   { organizationId }: AgentPool,
-): Promise<readonly string[]> => {
-  const rows = await store.select((tables: Kysely<RunTables>) =>
-    tables
-      .selectFrom('run')
-      .select('id')
-      .where('organization_id', '=', organizationId)
-      .where('status', 'in', ['pending', 'confirmed'])
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(CANDIDATES),
-  );
-  return rows.map(({ id }) => id);
+): AsyncGenerator<string, void, void> {
+  let offset = 0;
+  let count: number;
+  do {
+    const from = offset;
+    const rows = await store.select((tables: Kysely<RunTables>) =>
+      tables
+        .selectFrom('run')
+        .select('id')
+        .where('organization_id', '=', organizationId)
+        .where('status', 'in', ['pending', 'confirmed'])
+        .orderBy('created_at')
+        .orderBy('number')
+        .orderBy('id')
+        .limit(PAGE_SIZE)
+        .offset(from),
+    );
+    yield* rows.map(({ id }) => id);
+    count = rows.length;
+    offset += count;
+  } while (count === PAGE_SIZE);
 };
 
 export interface AgentRun {
@@ -73,8 +75,10 @@ export interface AgentRun {
   readonly variables: readonly Variable[];
 }
 
-const toPhase = (run: Run): RunPhase =>
-  run.statusTimesMs.applying === undefined ? 'plan' : 'apply';
+/** A phase with the text of its token, which exists nowhere else. */
+export interface ClaimedRun extends AgentRun {
+  readonly token: string;
+}
 
 const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
   const workspace = await workspaceRecords.find(reads, run.workspaceId);
@@ -84,42 +88,71 @@ const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
   return { run, workspace, organizationName: organization.name, variables };
 };
 
+/** No phase takes longer; the token ends with its phase in any case. */
+const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
 const claim = async (
   tx: Transaction,
-  pool: AgentPool,
+  principal: Principal,
+  agentId: string,
   runId: string,
   nowMs: number,
-): Promise<AgentRun | undefined> => {
+): Promise<ClaimedRun | undefined> => {
+  const { agent, pool } = await requireIdleAgent(tx, principal, agentId);
   const run = await runRecords.find(tx, runId);
   const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
   if (run === undefined || workspace === undefined) return undefined;
   if (!(await executes(tx, pool, workspace))) return undefined;
-  const started = await startPhase(tx, run, pool.id, nowMs);
+  const started = await startPhase(tx, run, agent, nowMs);
   if (started === undefined) return undefined;
-  const phaseId = toPhaseId(started.id, toPhase(started));
-  runLogs.write(tx, [phaseId], { chunkCount: 0, lengthBytes: 0, isComplete: false });
-  return loadAgentRun(tx, started);
+  const busy: Agent = { ...agent, runId, ended: null, lastPingAtMs: nowMs };
+  agentRecords.write(tx, [agentId], busy);
+  startLog(tx, toPhaseId(runId, toPhase(started)));
+  const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
+  const { text } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
+  return { ...(await loadAgentRun(tx, started)), token: text };
+};
+
+/** @throws KeelsonError `workspace.conflict` when the agent has a phase already */
+const requireIdleAgent = async (reads: Reads, principal: Principal, agentId: string) => {
+  const found = await requireOwnAgent(reads, principal, agentId);
+  if (found.agent.runId !== null) {
+    throw new KeelsonError('workspace.conflict', {
+      text: `the agent works on ${found.agent.runId} already`,
+    });
+  }
+  return found;
 };
 
 /** The oldest phase that waits for an agent of the caller's pool; undefined when none does. */
 export const claimRun = async (
   context: ServiceContext,
   principal: Principal,
-): Promise<AgentRun | undefined> => {
+  agentId: string,
+): Promise<ClaimedRun | undefined> => {
   const { store, clock } = context;
-  const pool = await requirePool(store, principal);
-  for (const runId of await findWaiting(context, pool)) {
-    const claimed = await store.transact((tx) => claim(tx, pool, runId, clock.nowMs()));
+  const { pool } = await requireIdleAgent(store, principal, agentId);
+  for await (const runId of findWaiting(context, pool)) {
+    const claimed = await store.transact((tx) =>
+      claim(tx, principal, agentId, runId, clock.nowMs()),
+    );
     if (claimed !== undefined) return claimed;
   }
   return undefined;
 };
 
-/** A run that the caller's pool has. @throws KeelsonError `workspace.not_found` */
-const requireOwnRun = async (reads: Reads, principal: Principal, runId: string): Promise<Run> => {
-  const pool = await requirePool(reads, principal);
-  const run = await runRecords.find(reads, runId);
-  if (run === undefined || run.agentPoolId !== pool.id) throw notFound('run');
+/**
+ * The run whose token the caller has: it ends with the phase, so that an agent that was given up cannot
+ * speak for the one that came after.
+ * @throws KeelsonError `workspace.not_found`
+ */
+const requireOwnRun = async (
+  reads: Reads,
+  { kind, id }: Principal,
+  runId: string,
+): Promise<Run> => {
+  const run = kind === 'run' && id === runId ? await runRecords.find(reads, runId) : undefined;
+  if (run === undefined) throw notFound('run');
   return run;
 };
 
@@ -157,19 +190,12 @@ export const reportPhase = (
   report: PhaseReport,
 ): Promise<Run> =>
   store.transact(async (tx) => {
-    const phase = toPhase(await requireOwnRun(tx, principal, runId));
-    const run = await changeRun(tx, runId, toEvent(report, phase), clock.nowMs());
-    const phaseId = toPhaseId(runId, phase);
-    const log = await runLogs.find(tx, phaseId);
-    if (log !== undefined) runLogs.write(tx, [phaseId], { ...log, isComplete: true });
-    return run;
+    const run = await requireOwnRun(tx, principal, runId);
+    return changeRun(tx, runId, toEvent(report, toPhase(run)), clock.nowMs());
   });
 
-/** Largest log of one phase, in bytes. */
-const MAX_LOG_BYTES = 32 * 1024 * 1024;
-
 /** Adds text to the log of the phase that the agent works on. */
-export const appendLog = (
+export const writeLog = (
   { store }: ServiceContext,
   principal: Principal,
   runId: string,
@@ -177,19 +203,5 @@ export const appendLog = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     const run = await requireOwnRun(tx, principal, runId);
-    const phaseId = toPhaseId(runId, toPhase(run));
-    const log = await runLogs.find(tx, phaseId);
-    if (log === undefined || log.isComplete) {
-      throw new KeelsonError('workspace.conflict', { text: 'the log is complete' });
-    }
-    const lengthBytes = log.lengthBytes + Buffer.byteLength(text);
-    if (lengthBytes > MAX_LOG_BYTES) {
-      throw new KeelsonError('request.too_large', { limitBytes: MAX_LOG_BYTES });
-    }
-    runLogChunks.write(tx, [phaseId, String(log.chunkCount)], { text });
-    runLogs.write(tx, [phaseId], {
-      chunkCount: log.chunkCount + 1,
-      lengthBytes,
-      isComplete: false,
-    });
+    await appendLog(tx, toPhaseId(runId, toPhase(run)), text);
   });

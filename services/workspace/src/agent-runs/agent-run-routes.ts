@@ -6,20 +6,21 @@ import {
   jsonApiRoutes,
   type Resource,
   resourceBody,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { ServiceContext } from '../service-context.ts';
 import { signedRoute } from '../signed-urls/signed-routes.ts';
 import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { resolveRuntimeVersion } from '../workspaces/domain/runtime-version.ts';
+import { toAgentRunResource } from './agent-run-document.ts';
 import {
   type AgentRun,
-  appendLog,
+  type ClaimedRun,
   claimRun,
   loadClaimedRun,
   type PhaseReport,
   reportPhase,
+  writeLog,
 } from './agent-run-operations.ts';
 import { readLog } from './log-reader.ts';
 
@@ -39,6 +40,9 @@ const REPORT = resourceBody(
     'resource-imports': count,
   }),
 );
+const CLAIM = Type.Object({
+  data: Type.Object({ type: Type.Literal('agents'), id: Type.String({ maxLength: 64 }) }),
+});
 const LOG = resourceBody('logs', Type.Object({ text: Type.String({ maxLength: 65_536 }) }));
 
 const MAX_READ_BYTES = 1024 * 1024;
@@ -49,67 +53,29 @@ const toNumber = (text: string | null, fallback: number): number =>
 export const agentRunRoutes = (context: ServiceContext): Route[] => {
   const toResource = async (
     { head }: Pick<JsonApiExchange<unknown>, 'head'>,
-    { run, workspace, organizationName, variables }: AgentRun,
-  ): Promise<Resource> => {
-    const sign = await loadUrlSigner(context, head.baseUrl);
-    const stateId = workspace.state.currentId;
-    return {
-      id: run.id,
-      type: 'agent-runs',
-      attributes: {
-        status: run.status,
-        'organization-name': organizationName,
-        'workspace-name': workspace.name,
-        'working-directory': workspace.settings.workingDirectory ?? '',
-        'runtime-version':
-          resolveRuntimeVersion(run.terraformVersion, context.runtimeVersions) ?? null,
-        'is-destroy': run.isDestroy,
-        refresh: run.refresh,
-        'refresh-only': run.refreshOnly,
-        'target-addrs': run.targetAddrs,
-        'replace-addrs': run.replaceAddrs,
-        'cancel-requested-at':
-          run.cancelRequestedAtMs === null ? null : toTimestamp(run.cancelRequestedAtMs),
-        // An agent needs the values, sensitive ones included.
-        variables: [
-          ...variables.map(({ key, value, category, hcl, sensitive }) => ({
-            key,
-            value,
-            category,
-            hcl,
-            sensitive,
-          })),
-          ...run.variables.map((given) => ({
-            ...given,
-            category: 'terraform',
-            hcl: true,
-            sensitive: false,
-          })),
-        ],
-        'configuration-download-url': sign(
-          'GET',
-          `/downloads/configuration-versions/${run.configurationVersionId}`,
-        ),
-        'state-download-url':
-          stateId === null ? null : sign('GET', `/downloads/state-versions/${stateId}/state`),
-      },
-    };
-  };
+    found: AgentRun | ClaimedRun,
+  ): Promise<Resource> =>
+    toAgentRunResource(
+      found,
+      resolveRuntimeVersion(found.run.terraformVersion, context.runtimeVersions) ?? null,
+      await loadUrlSigner(context, head.baseUrl),
+    );
 
   const documents = jsonApiRoutes('agents', [
     endpoint({
       method: 'POST',
       path: '/agent-runs/actions/claim',
       summary: 'Take the oldest phase that waits for an agent of the pool; 204 when none does',
+      body: { schema: CLAIM },
       handle: async (exchange) => {
-        const claimed = await claimRun(context, exchange.principal);
+        const claimed = await claimRun(context, exchange.principal, exchange.body.data.id);
         return claimed && { document: { data: await toResource(exchange, claimed) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: '/agent-runs/:run_id',
-      summary: 'Show a run that the pool has, to see whether it is to stop',
+      summary: 'Show the run that the token is for, to see whether it is to stop',
       handle: async (exchange) => {
         const id = exchange.params['run_id'] ?? '';
         const found = await loadClaimedRun(context, exchange.principal, id);
@@ -146,7 +112,7 @@ export const agentRunRoutes = (context: ServiceContext): Route[] => {
       success: 204,
       handle: async ({ principal, params, body }) => {
         const { text } = body.data.attributes;
-        await appendLog(context, principal, params['run_id'] ?? '', text);
+        await writeLog(context, principal, params['run_id'] ?? '', text);
         return undefined;
       },
     }),

@@ -5,6 +5,28 @@ import { runLogChunks, runLogs } from '../runs/run-records.ts';
 const START = Buffer.from([2]);
 const END = Buffer.from([3]);
 
+const readChunk = async (reads: Reads, phaseId: string, index: number) => {
+  const chunk = await runLogChunks.find(reads, phaseId, String(index));
+  if (chunk === undefined) throw new Error(`the log ${phaseId} lost chunk ${index}`);
+  return chunk;
+};
+
+/** Index of the chunk that holds the byte at `position` of the text: readers poll from where they are. */
+const findChunk = async (
+  reads: Reads,
+  phaseId: string,
+  chunkCount: number,
+  position: number,
+): Promise<number> => {
+  let [low, high] = [0, chunkCount - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((await readChunk(reads, phaseId, middle)).startsAt <= position) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+};
+
 /** Bytes of a phase's log from `offset`, at most `limit`. */
 export const readLog = async (
   reads: Reads,
@@ -13,11 +35,25 @@ export const readLog = async (
 ): Promise<Uint8Array> => {
   const log = await runLogs.find(reads, phaseId);
   if (log === undefined) return new Uint8Array();
-  const parts: Uint8Array[] = [START];
-  for (let index = 0; index < log.chunkCount; index += 1) {
-    const chunk = await runLogChunks.find(reads, phaseId, String(index));
-    parts.push(Buffer.from(chunk?.text ?? ''));
+  const { chunkCount, lengthBytes, isComplete } = log;
+  const parts: Uint8Array[] = offset === 0 ? [START] : [];
+  // Positions within the text, which begins after the start byte.
+  const from = Math.max(offset - START.byteLength, 0);
+  const until = Math.min(offset - START.byteLength + limit, lengthBytes);
+  if (from < until) {
+    let position = from;
+    for (
+      let index = await findChunk(reads, phaseId, chunkCount, from);
+      index < chunkCount && position < until;
+      index += 1
+    ) {
+      const { startsAt, text } = await readChunk(reads, phaseId, index);
+      const bytes = Buffer.from(text).subarray(position - startsAt, until - startsAt);
+      parts.push(bytes);
+      position += bytes.byteLength;
+    }
   }
-  if (log.isComplete) parts.push(END);
-  return Buffer.concat(parts).subarray(offset, offset + limit);
+  const endsAt = START.byteLength + lengthBytes;
+  if (isComplete && offset <= endsAt && endsAt < offset + limit) parts.push(END);
+  return Buffer.concat(parts).subarray(0, limit);
 };

@@ -16,6 +16,7 @@ import { deleteTokensOf } from '../tokens/token-operations.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { agentPoolNames, agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
+import { removeAgentsOf } from './agent-removal-operations.ts';
 import { type AgentPool, isAgentPoolName, isOpenTo, type PoolUser } from './domain/agent-pool.ts';
 
 export type GivenAgentPool = Partial<
@@ -148,7 +149,12 @@ export const updateAgentPool = (
   });
 
 /** Removes a pool with its tokens, whoever names it. */
-export const removeAgentPool = async (tx: Transaction, pool: AgentPool): Promise<void> => {
+export const removeAgentPool = async (
+  tx: Transaction,
+  pool: AgentPool,
+  nowMs: number,
+): Promise<void> => {
+  await removeAgentsOf(tx, pool, nowMs);
   for (const id of await agentPoolUsers.keys(tx, [pool.id])) agentPoolUsers.delete(tx, pool.id, id);
   await deleteTokensOf(tx, pool.id);
   agentPoolRecords.delete(tx, pool.id);
@@ -157,7 +163,7 @@ export const removeAgentPool = async (tx: Transaction, pool: AgentPool): Promise
 
 /** Deletes a pool that nothing names. @throws KeelsonError `workspace.conflict` */
 export const deleteAgentPool = (
-  { store }: ServiceContext,
+  { store, clock }: ServiceContext,
   principal: Principal,
   poolId: string,
 ): Promise<void> =>
@@ -167,7 +173,7 @@ export const deleteAgentPool = (
     if (user !== undefined) {
       throw new KeelsonError('workspace.conflict', { text: `the agent pool is in use by ${user}` });
     }
-    await removeAgentPool(tx, pool);
+    await removeAgentPool(tx, pool, clock.nowMs());
   });
 
 /** Pools whose name holds `search`, by name. */

@@ -19,6 +19,7 @@ import {
   requireAgentPool,
   updateAgentPool,
 } from './agent-pool-operations.ts';
+import { registeredAgents } from './agent-records.ts';
 
 const allowed = <T extends string>(type: T) =>
   Type.Optional(
@@ -61,7 +62,11 @@ const ONE = '/agent-pools/:agent_pool_id';
 export const agentPoolRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
   const toResource = async (access: AgentPoolAccessResult) =>
-    toAgentPoolResource(access, await loadPoolWorkspaceIds(store, access.pool));
+    toAgentPoolResource(
+      access,
+      await loadPoolWorkspaceIds(store, access.pool),
+      await registeredAgents.keys(store, [access.pool.organizationId, access.pool.id]),
+    );
   const answer = async (access: AgentPoolAccessResult) => ({
     document: { data: await toResource(access) },
   });

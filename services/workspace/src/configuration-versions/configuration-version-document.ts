@@ -26,6 +26,9 @@ export const toConfigurationVersionResource = (
       'upload-url': uploadUrl,
     },
     relationships: { 'ingress-attributes': { data: null } },
-    links: { self: `${API_PREFIX}/configuration-versions/${version.id}` },
+    links: {
+      self: `${API_PREFIX}/configuration-versions/${version.id}`,
+      download: `${API_PREFIX}/configuration-versions/${version.id}/download`,
+    },
   };
 };

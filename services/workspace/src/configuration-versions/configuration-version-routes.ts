@@ -1,14 +1,21 @@
 import type { Route } from '@keelson/edge';
 import {
+  type Endpoint,
   endpoint,
   jsonApiRoutes,
   parsePage,
   resourceBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { Type } from 'typebox';
+import { notFound } from '../access/access-operations.ts';
+import { requireRun } from '../runs/run-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
+import {
+  loadUrlSigner,
+  REDIRECTED_URL_LIFETIME_SECONDS,
+} from '../signed-urls/signed-url-operations.ts';
 import { toConfigurationVersionResource } from './configuration-version-document.ts';
 import {
   archiveConfigurationVersion,
@@ -31,6 +38,26 @@ const idOf = (params: Params): string => params['configuration_version_id'] ?? '
 
 export const configurationVersionRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
+  const download = (
+    path: string,
+    findId: (principal: Principal, params: Params) => Promise<string>,
+  ): Endpoint =>
+    endpoint({
+      method: 'GET',
+      path,
+      summary: 'Where the files of a configuration version are read',
+      handle: async ({ head, principal, params }) => {
+        const { version } = await requireConfigurationVersion(
+          store,
+          principal,
+          await findId(principal, params),
+        );
+        if (version.archive === null) throw notFound('configuration');
+        const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+        const location = sign('GET', `/downloads/configuration-versions/${version.id}`);
+        return { status: 302, location };
+      },
+    });
   return jsonApiRoutes('configuration versions', [
     endpoint({
       method: 'POST',
@@ -83,6 +110,11 @@ export const configurationVersionRoutes = (context: ServiceContext): Route[] => 
         const { version } = await requireConfigurationVersion(store, principal, idOf(params));
         return { document: { data: toConfigurationVersionResource(version, null) } };
       },
+    }),
+    download(`${ONE}/download`, async (_, params) => idOf(params)),
+    download('/runs/:run_id/configuration-version/download', async (principal, params) => {
+      const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+      return run.configurationVersionId;
     }),
     endpoint({
       method: 'POST',

@@ -38,10 +38,14 @@ export const toOrganizationResource = ({
 };
 
 /**
- * What the edition offers. `operations` is false as long as agents store no states: clients then run
- * everything where they are, and nothing waits for a worker that does not exist (ruling 10).
+ * What the edition offers.
+ * @param hasAgents without one `operations` is false: clients then run everything where they are, and
+ *   nothing waits for a worker that does not exist (ruling 10)
  */
-export const toEntitlementSetResource = ({ organization }: OrganizationAccessResult): Resource => ({
+export const toEntitlementSetResource = (
+  { organization }: OrganizationAccessResult,
+  hasAgents: boolean,
+): Resource => ({
   id: organization.id,
   type: 'entitlement-sets',
   attributes: {
@@ -51,7 +55,7 @@ export const toEntitlementSetResource = ({ organization }: OrganizationAccessRes
     'cost-estimation': false,
     'global-run-tasks': false,
     'module-tests-generation': false,
-    operations: false,
+    operations: hasAgents,
     'policy-enforcement': false,
     'policy-limit': null,
     'policy-mandatory-enforcement-limit': null,

@@ -177,7 +177,7 @@ export const updateOrganization = (
 
 /** Deletes an organization that has no workspaces left, with all else that belongs to it. */
 export const deleteOrganization = (
-  { store }: ServiceContext,
+  { store, clock }: ServiceContext,
   principal: Principal,
   name: string,
 ): Promise<void> =>
@@ -217,7 +217,7 @@ export const deleteOrganization = (
     for (const poolName of await agentPoolNames.keys(tx, [id])) {
       const found = await agentPoolNames.find(tx, id, poolName);
       const pool = found && (await agentPoolRecords.find(tx, found.id));
-      if (pool !== undefined) await removeAgentPool(tx, pool);
+      if (pool !== undefined) await removeAgentPool(tx, pool, clock.nowMs());
     }
     await deleteTokensOf(tx, id);
     organizationNames.delete(tx, organization.name);

@@ -9,6 +9,7 @@ import {
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { requireOrganization } from '../access/access-operations.ts';
+import { hasAgents } from '../agents/agent-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
@@ -84,7 +85,7 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
         return {
           document: {
             data: toOrganizationResource(access),
-            included: [toEntitlementSetResource(access)],
+            included: [toEntitlementSetResource(access, false)],
           },
         };
       },
@@ -153,12 +154,15 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
       method: 'GET',
       path: `${ONE}/entitlement-set`,
       summary: 'Show what the organization may use',
-      handle: async ({ principal, params }) => ({
-        document: {
-          data: toEntitlementSetResource(
-            await requireOrganization(context.store, principal, params['organization_name'] ?? ''),
-          ),
-        },
-      }),
+      handle: async ({ principal, params }) => {
+        const { store } = context;
+        const access = await requireOrganization(
+          store,
+          principal,
+          params['organization_name'] ?? '',
+        );
+        const canOperate = await hasAgents(store, access.organization.id);
+        return { document: { data: toEntitlementSetResource(access, canOperate) } };
+      },
     }),
   ]);

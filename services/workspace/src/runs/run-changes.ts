@@ -2,13 +2,17 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import { notFound } from '../access/access-operations.ts';
+import { agentRecords } from '../agents/agent-records.ts';
+import type { Agent } from '../agents/domain/agent.ts';
 import { isHeldBy, type Lock } from '../locking/domain/lock.ts';
-import { withPromotedState } from '../states/state-version-operations.ts';
+import { withoutPendingState, withPromotedState } from '../states/state-version-operations.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
-import { isFinal, needsLock, nextRun, type Run, type RunEvent } from './domain/run.ts';
+import { isExecuting, isFinal, needsLock, nextRun, type Run, type RunEvent } from './domain/run.ts';
 import { decideRuns } from './domain/run-performance.ts';
-import { openRuns, runRecords, workspaceRuns } from './run-records.ts';
+import { completeLog } from './run-log-operations.ts';
+import { openRuns, runRecords, toPhase, toPhaseId, workspaceRuns } from './run-records.ts';
 
 const holds = (lock: Lock | null, run: Run): boolean =>
   lock !== null && isHeldBy(lock, { kind: 'run', id: run.id });
@@ -20,7 +24,11 @@ const withoutLock = (workspace: Workspace, run: Run): Workspace =>
 export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
   const hasEnded = isFinal(run.status);
   const released = hasEnded ? withoutLock(workspace, run) : workspace;
-  const next = released === workspace ? workspace : await withPromotedState(tx, released);
+  // What was announced under the lock and not uploaded will not arrive any more.
+  const next =
+    released === workspace
+      ? workspace
+      : await withPromotedState(tx, await withoutPendingState(tx, released));
   workspaceRecords.write(tx, [workspace.id], { ...next, runs: decideRuns(workspace.runs, run) });
   runRecords.write(tx, [run.id], run);
   workspaceRuns.write(tx, [workspace.id, run.id], {});
@@ -34,33 +42,58 @@ const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
     text: `transition not allowed: ${event.kind.replaceAll('_', ' ')} of a run that is ${run.status}`,
   });
 
-/** @throws KeelsonError `workspace.conflict` where the run's status does not allow it */
+/** An agent no longer works on the run: its token and its log end, and it is free. */
+const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<void> => {
+  await completeLog(tx, toPhaseId(run.id, toPhase(run)), lastWords);
+  await deleteTokensOf(tx, run.id);
+  const agent = await agentRecords.find(tx, run.agentId ?? '');
+  if (agent?.runId === run.id) agentRecords.write(tx, [agent.id], { ...agent, runId: null });
+};
+
+/**
+ * @param lastWords for the log of the phase that ends, where its agent said nothing
+ * @throws KeelsonError `workspace.conflict` where the run's status does not allow it
+ */
 export const changeRun = async (
   tx: Transaction,
   runId: string,
   event: RunEvent,
   nowMs: number,
+  lastWords?: string,
 ): Promise<Run> => {
   const run = await runRecords.find(tx, runId);
   const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
   if (run === undefined || workspace === undefined) throw notFound('run');
   const next = nextRun(run, event, nowMs);
   if (next === undefined) throw statusConflict(run, event);
+  if (isExecuting(run.status) && !isExecuting(next.status)) await endPhase(tx, run, lastWords);
   return storeRun(tx, workspace, next);
 };
 
-/** Gives a phase to an agent of the pool; undefined when another holds the lock that it needs. */
+/** Ends the phase of a run whose agent is gone. */
+export const failRunOf = async (
+  tx: Transaction,
+  runId: string,
+  lastWords: string,
+  nowMs: number,
+): Promise<void> => {
+  const run = await runRecords.find(tx, runId);
+  if (run === undefined || !isExecuting(run.status)) return;
+  await changeRun(tx, runId, { kind: 'fail' }, nowMs, `\n${lastWords}\n`);
+};
+
+/** Gives a phase to an agent; undefined when another holds the lock that it needs. */
 export const startPhase = async (
   tx: Transaction,
   run: Run,
-  agentPoolId: string,
+  agent: Pick<Agent, 'id' | 'poolId'>,
   nowMs: number,
 ): Promise<Run | undefined> => {
   const workspace = await workspaceRecords.find(tx, run.workspaceId);
   const event: RunEvent = { kind: run.status === 'pending' ? 'start_plan' : 'start_apply' };
   const started = nextRun(run, event, nowMs);
   if (workspace === undefined || started === undefined) return undefined;
-  const next = { ...started, agentPoolId };
+  const next = { ...started, agentPoolId: agent.poolId, agentId: agent.id };
   if (!needsLock(next)) return storeRun(tx, workspace, next);
   if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
   const lock: Lock = workspace.lock ?? {

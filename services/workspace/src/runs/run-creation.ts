@@ -53,6 +53,7 @@ export const queueRun = (
     ...given,
     planOnly: version.speculative || (given.planOnly ?? false),
     id: newResourceId('run'),
+    number: workspace.runs.newestNumber + 1,
     organizationId: workspace.organizationId,
     workspaceId: workspace.id,
     configurationVersionId: version.id,
@@ -63,6 +64,8 @@ export const queueRun = (
     applied: null,
     cancelRequestedAtMs: null,
     agentPoolId: null,
+    agentId: null,
+    stateVersionIds: [],
     createdById,
     createdAtMs: nowMs,
   });

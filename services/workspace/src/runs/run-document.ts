@@ -1,4 +1,4 @@
-import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
+import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
 import type { WorkspacePermissions } from '../access/domain/workspace-permissions.ts';
 import {
   type ChangeCounts,
@@ -6,6 +6,7 @@ import {
   isCancelable,
   isConfirmable,
   isDiscardable,
+  isFinal,
   type Run,
   type RunStatus,
 } from './domain/run.ts';
@@ -22,6 +23,7 @@ const timestamps = (times: Run['statusTimesMs']): Record<string, string> =>
 export const toRunResource = (
   run: Run,
   permissions: Pick<WorkspacePermissions, 'canQueueApply' | 'canUpdate'>,
+  positionInQueue?: number,
 ): Resource => {
   const forceAtMs = forceCancelAvailableAtMs(run);
   return {
@@ -29,6 +31,7 @@ export const toRunResource = (
     type: 'runs',
     attributes: {
       status: run.status,
+      ...(positionInQueue === undefined ? {} : { 'position-in-queue': positionInQueue }),
       'status-timestamps': timestamps(run.statusTimesMs),
       message: run.message,
       source: run.source,
@@ -70,6 +73,7 @@ export const toRunResource = (
       plan: toOne('plans', toPhaseId(run.id, 'plan')),
       apply: toOne('applies', run.planOnly ? null : toPhaseId(run.id, 'apply')),
       'created-by': toOne('users', run.createdById),
+      'run-events': { links: { related: `${API_PREFIX}/runs/${run.id}/run-events` } },
     },
     links: { self: `${API_PREFIX}/runs/${run.id}` },
   };
@@ -103,11 +107,67 @@ const applyStatus = (run: Run): string => {
     : 'unreachable';
 };
 
+/** Statuses that a run has from the end of the phase on. */
+const PLAN_ENDED: readonly RunStatus[] = [
+  'planned',
+  'planned_and_saved',
+  'planned_and_finished',
+  'confirmed',
+];
+const APPLY_ENDED: readonly RunStatus[] = ['applied'];
+
+const toPhaseTimes = (
+  { status, statusTimesMs }: Run,
+  started: 'planning' | 'applying',
+  ended: readonly RunStatus[],
+): Record<string, string> => {
+  const startedAtMs = statusTimesMs[started];
+  const endedAtMs = ended.map((name) => statusTimesMs[name]).find((atMs) => atMs !== undefined);
+  // The apply comes last, so that what else ended the run ended it, or before it the plan.
+  const isLast = started === 'applying' || statusTimesMs.applying === undefined;
+  const brokenOffAtMs =
+    endedAtMs === undefined && startedAtMs !== undefined && isLast && isFinal(status)
+      ? statusTimesMs[status]
+      : undefined;
+  return {
+    ...(startedAtMs === undefined ? {} : { 'started-at': toTimestamp(startedAtMs) }),
+    ...(endedAtMs === undefined ? {} : { 'finished-at': toTimestamp(endedAtMs) }),
+    ...(brokenOffAtMs === undefined
+      ? {}
+      : {
+          [status === 'errored' ? 'errored-at' : 'canceled-at']: toTimestamp(brokenOffAtMs),
+        }),
+  };
+};
+
+/** What happened to a run, oldest first; told from the times of its statuses. */
+export const toRunEventResources = (run: Run): readonly Resource[] =>
+  Object.entries(run.statusTimesMs)
+    .sort(([, a], [, b]) => a - b)
+    .map(([status, atMs]) => ({
+      id: `${run.id.replace('run-', 're-')}-${status.replaceAll('_', '-')}`,
+      type: 'run-events',
+      attributes: {
+        action: status === 'pending' ? 'queued' : status,
+        description: null,
+        'created-at': toTimestamp(atMs),
+      },
+      relationships: {
+        actor: toOne('users', status === 'pending' ? run.createdById : null),
+        comment: { data: null },
+      },
+    }));
+
 const toCounts = (counts: ChangeCounts | null) => ({
   'resource-additions': counts?.additions ?? null,
   'resource-changes': counts?.changes ?? null,
   'resource-destructions': counts?.destructions ?? null,
   'resource-imports': counts?.imports ?? null,
+});
+
+const toExecution = ({ agentId, agentPoolId }: Run) => ({
+  'execution-details':
+    agentId === null ? null : { mode: 'agent', 'agent-id': agentId, 'agent-pool-id': agentPoolId },
 });
 
 /** @param logReadUrl where the log is read, absolute */
@@ -118,14 +178,27 @@ export const toPlanResource = (run: Run, logReadUrl: string): Resource => ({
     status: planStatus(run),
     'has-changes': run.planned?.hasChanges ?? false,
     ...toCounts(run.planned),
+    'status-timestamps': toPhaseTimes(run, 'planning', PLAN_ENDED),
+    ...toExecution(run),
     'log-read-url': logReadUrl,
   },
-  links: { self: `${API_PREFIX}/plans/${toPhaseId(run.id, 'plan')}` },
+  links: {
+    self: `${API_PREFIX}/plans/${toPhaseId(run.id, 'plan')}`,
+    'json-output': `${API_PREFIX}/plans/${toPhaseId(run.id, 'plan')}/json-output`,
+    'json-output-redacted': `${API_PREFIX}/plans/${toPhaseId(run.id, 'plan')}/json-output-redacted`,
+  },
 });
 
 export const toApplyResource = (run: Run, logReadUrl: string): Resource => ({
   id: toPhaseId(run.id, 'apply'),
   type: 'applies',
-  attributes: { status: applyStatus(run), ...toCounts(run.applied), 'log-read-url': logReadUrl },
+  attributes: {
+    status: applyStatus(run),
+    ...toCounts(run.applied),
+    'status-timestamps': toPhaseTimes(run, 'applying', APPLY_ENDED),
+    ...toExecution(run),
+    'log-read-url': logReadUrl,
+  },
+  relationships: { 'state-versions': toMany('state-versions', run.stateVersionIds) },
   links: { self: `${API_PREFIX}/applies/${toPhaseId(run.id, 'apply')}` },
 });

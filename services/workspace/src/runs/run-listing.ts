@@ -2,55 +2,59 @@
 import type { Page } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Store } from '@keelson/storage';
-import type { Kysely, SelectQueryBuilder } from 'kysely';
+import type { Kysely } from 'kysely';
 import { requireOrganization, requireWorkspace } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { loadVisible } from '../workspaces/workspace-list-operations.ts';
 import type { WorkspaceQuery } from '../workspaces/workspace-listing.ts';
-import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
 import type { Run } from './domain/run.ts';
-import type { RunTables } from './run-projections.ts';
+import {
+  matching,
+  type RunFilter,
+  type RunListTables,
+  type RunSelection,
+  resolveFilter,
+} from './run-filter.ts';
 import { runRecords } from './run-records.ts';
-
-export interface RunFilter {
-  /** Empty: any. */
-  readonly statuses: readonly string[];
-  readonly sources: readonly string[];
-  /** Empty: all but those that plan only. */
-  readonly operations: readonly string[];
-}
 
 export interface RunPage {
   readonly runs: readonly Run[];
   readonly totalCount: number;
 }
 
-type Tables = RunTables & WorkspaceTables;
-type Selection = SelectQueryBuilder<Tables, 'run', object>;
+type Tables = RunListTables;
+type Selection = RunSelection;
 
-const matching = (selection: Selection, filter: RunFilter): Selection => {
-  const { statuses, sources, operations } = filter;
-  let found = selection;
-  if (statuses.length > 0) found = found.where('run.status', 'in', statuses);
-  if (sources.length > 0) found = found.where('run.source', 'in', sources);
-  return operations.length > 0
-    ? found.where('run.operation', 'in', operations)
-    : found.where('run.operation', '!=', 'plan_only');
+type Order = 'newest' | 'newest of one workspace' | 'queue';
+
+const ORDERS: Readonly<Record<Order, (selection: Selection) => Selection>> = {
+  newest: (selection) =>
+    selection
+      .orderBy('run.created_at', 'desc')
+      .orderBy('run.number', 'desc')
+      .orderBy('run.id', 'desc'),
+  'newest of one workspace': (selection) => selection.orderBy('run.number', 'desc'),
+  // What runs comes before what waits.
+  queue: (selection) =>
+    selection
+      .orderBy((rows) => rows.case().when('run.status', 'in', RUNNING).then(0).else(1).end())
+      .orderBy('run.created_at')
+      .orderBy('run.number')
+      .orderBy('run.id'),
 };
 
 const loadPage = async (
   store: Store,
   select: (tables: Kysely<Tables>) => Selection,
+  order: Order,
   { number, size }: Page,
 ): Promise<RunPage> => {
   const [counted] = await store.select((tables: Kysely<Tables>) =>
     select(tables).select((rows) => rows.fn.countAll<number | bigint>().as('runs')),
   );
   const rows = await store.select((tables: Kysely<Tables>) =>
-    select(tables)
+    ORDERS[order](select(tables))
       .select('run.id as id')
-      .orderBy('run.created_at', 'desc')
-      .orderBy('run.id', 'desc')
       .limit(size)
       .offset((number - 1) * size),
   );
@@ -62,16 +66,18 @@ const loadPage = async (
 };
 
 export const listWorkspaceRuns = async (
-  { store }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   workspaceId: string,
-  filter: RunFilter,
+  given: RunFilter,
   page: Page,
 ): Promise<RunPage> => {
-  await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
+  const { store } = context;
+  const access = await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
+  const filter = await resolveFilter(context, access.organization.id, given);
   const select = (tables: Kysely<Tables>) =>
     matching(tables.selectFrom('run').where('run.workspace_id', '=', workspaceId), filter);
-  return loadPage(store, select, page);
+  return loadPage(store, select, 'newest of one workspace', page);
 };
 
 const onlyVisible = (selection: Selection, visible: WorkspaceQuery['visible']): Selection =>
@@ -99,14 +105,16 @@ const onlyVisible = (selection: Selection, visible: WorkspaceQuery['visible']): 
 
 /** Runs of all workspaces that the caller sees. */
 export const listOrganizationRuns = async (
-  { store }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   organizationName: string,
-  filter: RunFilter,
+  given: RunFilter,
   page: Page,
 ): Promise<RunPage> => {
+  const { store } = context;
   const { organization, standing } = await requireOrganization(store, principal, organizationName);
   const visible = await loadVisible(store, standing);
+  const filter = await resolveFilter(context, organization.id, given);
   const select = (tables: Kysely<Tables>) =>
     matching(
       onlyVisible(
@@ -115,5 +123,59 @@ export const listOrganizationRuns = async (
       ),
       filter,
     );
-  return loadPage(store, select, page);
+  return loadPage(store, select, 'newest', page);
+};
+
+const RUNNING: readonly string[] = ['planning', 'applying'];
+/** What waits for an agent. */
+const WAITING: readonly string[] = ['pending', 'confirmed'];
+
+/** Runs that agents work on and runs that wait for one, in the order of their turn, as far as visible. */
+export const listRunQueue = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+  page: Page,
+): Promise<RunPage> => {
+  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  const visible = await loadVisible(store, standing);
+  const select = (tables: Kysely<Tables>) =>
+    onlyVisible(
+      tables
+        .selectFrom('run')
+        .where('run.organization_id', '=', organization.id)
+        .where('run.status', 'in', [...RUNNING, ...WAITING]),
+      visible,
+    );
+  return loadPage(store, select, 'queue', page);
+};
+
+export interface Capacity {
+  readonly organizationName: string;
+  readonly pending: number;
+  readonly running: number;
+}
+
+/** How many runs of the organization wait for an agent, and how many have one. */
+export const countCapacity = async (
+  { store }: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<Capacity> => {
+  const { organization } = await requireOrganization(store, principal, organizationName);
+  const count = async (statuses: readonly string[]): Promise<number> => {
+    const [row] = await store.select((tables: Kysely<Tables>) =>
+      tables
+        .selectFrom('run')
+        .where('organization_id', '=', organization.id)
+        .where('status', 'in', statuses)
+        .select((rows) => rows.fn.countAll<number | bigint>().as('runs')),
+    );
+    return Number(row?.runs ?? 0);
+  };
+  return {
+    organizationName: organization.name,
+    pending: await count(WAITING),
+    running: await count(RUNNING),
+  };
 };

@@ -21,7 +21,8 @@ export interface RunAccess extends WorkspaceAccessResult {
   readonly run: Run;
 }
 
-const loadAccess = async (
+/** @throws KeelsonError `workspace.not_found` */
+export const loadRunAccess = async (
   reads: Reads,
   principal: Principal,
   runId: string,
@@ -35,7 +36,7 @@ const loadAccess = async (
 
 /** @throws KeelsonError `workspace.not_found` */
 export const requireRun = (reads: Reads, principal: Principal, runId: string): Promise<RunAccess> =>
-  loadAccess(reads, principal, runId, 'canReadRun');
+  loadRunAccess(reads, principal, runId, 'canReadRun');
 
 const checkRun = (
   given: GivenRun,
@@ -133,7 +134,7 @@ export const actOnRun = (
 ): Promise<Run> =>
   store.transact(async (tx) => {
     const { event, permission } = ACTIONS[action];
-    await loadAccess(tx, principal, runId, permission);
+    await loadRunAccess(tx, principal, runId, permission);
     return changeRun(tx, runId, event, clock.nowMs());
   });
 
@@ -144,7 +145,7 @@ export const forceExecuteRun = (
   runId: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const { run, workspace, permissions } = await loadAccess(tx, principal, runId, 'canReadRun');
+    const { run, workspace, permissions } = await loadRunAccess(tx, principal, runId, 'canReadRun');
     if (!permissions.canUpdate) {
       throw new KeelsonError('workspace.forbidden', {
         text: 'you are not authorized to force the execution of this run',

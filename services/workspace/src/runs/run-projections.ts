@@ -10,6 +10,11 @@ type RunRow = {
   readonly status: string;
   readonly source: string;
   readonly operation: string;
+  readonly agent_pool_id: string;
+  readonly created_by: string;
+  /** In lower case. */
+  readonly message: string;
+  readonly number: number;
   readonly created_at: number;
 };
 
@@ -21,7 +26,7 @@ export interface RunTables {
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 1,
+    version: 2,
     source: runRecords.collection,
     columns: {
       id: 'text',
@@ -30,12 +35,16 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
       status: 'text',
       source: 'text',
       operation: 'text',
+      agent_pool_id: 'text',
+      created_by: 'text',
+      message: 'text',
+      number: 'integer',
       created_at: 'integer',
     },
     indexes: [
-      ['workspace_id', 'created_at', 'id'],
-      ['organization_id', 'created_at', 'id'],
-      ['organization_id', 'status', 'created_at', 'id'],
+      ['workspace_id', 'number'],
+      ['organization_id', 'created_at', 'number', 'id'],
+      ['organization_id', 'status', 'created_at', 'number', 'id'],
     ],
     rows: (run): RunRow[] => [
       {
@@ -45,6 +54,10 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
         status: run.status,
         source: run.source,
         operation: toOperation(run),
+        agent_pool_id: run.agentPoolId ?? '',
+        created_by: run.createdById ?? '',
+        message: run.message.toLowerCase(),
+        number: run.number,
         created_at: run.createdAtMs,
       },
     ],

@@ -1,5 +1,7 @@
 import type { Transaction } from '@keelson/storage';
 import { keyedRecords } from '../records/keyed-records.ts';
+import type { StoredContent } from '../states/domain/state-version.ts';
+import { releaseContent } from '../states/state-content-operations.ts';
 import type { Run } from './domain/run.ts';
 
 /** Keyed by `run-…`. */
@@ -17,6 +19,13 @@ export type RunPhase = 'plan' | 'apply';
 export const toPhaseId = (runId: string, phase: RunPhase): string =>
   runId.replace('run-', `${phase}-`);
 
+/** The run of a plan or apply. */
+export const toRunId = (phaseId: string): string => phaseId.replace(/^(plan|apply)-/, 'run-');
+
+/** The phase that an agent works on, or worked on last. */
+export const toPhase = (run: Pick<Run, 'statusTimesMs'>): RunPhase =>
+  run.statusTimesMs.applying === undefined ? 'plan' : 'apply';
+
 export interface RunLog {
   readonly chunkCount: number;
   readonly lengthBytes: number;
@@ -26,10 +35,24 @@ export interface RunLog {
 /** Keyed by `plan-…`, `apply-…`. */
 export const runLogs = keyedRecords<RunLog>('shared/run-logs/');
 
-/** Keyed by `plan-…` or `apply-…`, number from 0. */
-export const runLogChunks = keyedRecords<{ readonly text: string }>('shared/run-log-chunks/');
+/** Keyed by `plan-…` or `apply-…`, number from 0; `startsAt` is the place of its first byte in the log. */
+export const runLogChunks = keyedRecords<{ readonly startsAt: number; readonly text: string }>(
+  'shared/run-log-chunks/',
+);
 
-const removeLogsOf = async (tx: Transaction, runId: string): Promise<void> => {
+/** What agents leave of a phase besides its log. */
+export const RUN_FILE_KINDS = [
+  'plan-file',
+  'json-output',
+  'json-output-redacted',
+  'errored-state',
+] as const;
+export type RunFileKind = (typeof RUN_FILE_KINDS)[number];
+
+/** Keyed by `plan-…` or `apply-…`, kind. */
+export const runFiles = keyedRecords<StoredContent>('shared/run-files/');
+
+const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => {
   for (const phase of ['plan', 'apply'] as const) {
     const phaseId = toPhaseId(runId, phase);
     const { chunkCount } = (await runLogs.find(tx, phaseId)) ?? { chunkCount: 0 };
@@ -37,13 +60,17 @@ const removeLogsOf = async (tx: Transaction, runId: string): Promise<void> => {
       runLogChunks.delete(tx, phaseId, String(index));
     }
     runLogs.delete(tx, phaseId);
+    for (const kind of RUN_FILE_KINDS) {
+      await releaseContent(tx, (await runFiles.find(tx, phaseId, kind)) ?? null);
+      runFiles.delete(tx, phaseId, kind);
+    }
   }
 };
 
 /** With their workspace. */
 export const removeRunsOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
   for (const id of await workspaceRuns.keys(tx, [workspaceId])) {
-    await removeLogsOf(tx, id);
+    await removePhasesOf(tx, id);
     runRecords.delete(tx, id);
     workspaceRuns.delete(tx, workspaceId, id);
     openRuns.delete(tx, workspaceId, id);

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { RUN_STATUSES, STATUS_GROUPS } from './domain/run.ts';
 import type { GivenRun } from './run-creation.ts';
-import type { RunFilter } from './run-listing.ts';
+import type { RunFilter } from './run-filter.ts';
 
 const flag = Type.Optional(Type.Boolean());
 const addresses = Type.Optional(
@@ -85,5 +85,11 @@ export const parseRunFilter = (query: QueryParameters): RunFilter => {
           : [...NO_STATUS, ...statuses.filter((status) => grouped.some((one) => one === status))],
     sources: query.list('filter', 'source').slice(0, 30),
     operations: query.list('filter', 'operation').slice(0, 30),
+    agentPoolNames: query.list('filter', 'agent_pool_names').slice(0, 30),
+    workspaceNames: query.list('filter', 'workspace_names').slice(0, 30),
+    timeframe: query.one('filter', 'timeframe'),
+    username: query.one('search', 'user'),
+    commit: query.one('search', 'commit'),
+    text: query.one('search', 'basic'),
   };
 };

@@ -4,13 +4,14 @@ import {
   endpoint,
   type JsonApiExchange,
   jsonApiRoutes,
+  type Page,
   parseInclude,
   parsePage,
   type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
-import { requireWorkspace } from '../access/access-operations.ts';
+import { notFound } from '../access/access-operations.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -19,8 +20,19 @@ import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import type { Run } from './domain/run.ts';
-import { toApplyResource, toPlanResource, toRunResource } from './run-document.ts';
-import { listOrganizationRuns, listWorkspaceRuns } from './run-listing.ts';
+import {
+  toApplyResource,
+  toPlanResource,
+  toRunEventResources,
+  toRunResource,
+} from './run-document.ts';
+import {
+  countCapacity,
+  listOrganizationRuns,
+  listRunQueue,
+  listWorkspaceRuns,
+  type RunPage,
+} from './run-listing.ts';
 import {
   actOnRun,
   createRun,
@@ -29,7 +41,7 @@ import {
   type RunAction,
   requireRun,
 } from './run-operations.ts';
-import { type RunPhase, toPhaseId } from './run-records.ts';
+import { type RunPhase, toPhaseId, toRunId } from './run-records.ts';
 import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun } from './run-request.ts';
 
 const INCLUDES: ReadonlySet<string> = new Set([
@@ -39,6 +51,7 @@ const INCLUDES: ReadonlySet<string> = new Set([
   'configuration_version',
   'configuration_version.ingress_attributes',
   'cost_estimate',
+  'run_events',
   'workspace',
   'task_stages',
 ]);
@@ -59,32 +72,53 @@ export const runRoutes = (context: ServiceContext): Route[] => {
 
   const loadIncluded = async (
     exchange: Exchange,
-    { run, ...access }: RunAccess,
+    accesses: readonly RunAccess[],
   ): Promise<readonly Resource[]> => {
     const include = parseInclude(exchange.query, INCLUDES);
-    const resources: Resource[] = [];
-    if (include.has('plan')) {
-      resources.push(toPlanResource(run, await logUrl(exchange, run, 'plan')));
+    const found = new Map<string, Resource>();
+    const add = (resource: Resource | undefined): void => {
+      if (resource !== undefined) found.set(`${resource.type} ${resource.id}`, resource);
+    };
+    for (const { run, ...access } of include.size === 0 ? [] : accesses) {
+      if (include.has('plan')) add(toPlanResource(run, await logUrl(exchange, run, 'plan')));
+      if (include.has('apply') && !run.planOnly) {
+        add(toApplyResource(run, await logUrl(exchange, run, 'apply')));
+      }
+      if (include.has('workspace')) add(toWorkspaceResource(access));
+      if (include.has('created_by')) {
+        const user = await userRecords.find(store, run.createdById ?? '');
+        add(user && toUserResource(user, false));
+      }
+      if ([...include].some((name) => name.startsWith('configuration_version'))) {
+        const version = await configurationVersionRecords.find(store, run.configurationVersionId);
+        add(version && toConfigurationVersionResource(version, null));
+      }
+      if (include.has('run_events')) toRunEventResources(run).forEach(add);
     }
-    if (include.has('apply') && !run.planOnly) {
-      resources.push(toApplyResource(run, await logUrl(exchange, run, 'apply')));
-    }
-    if (include.has('workspace')) resources.push(toWorkspaceResource(access));
-    if (include.has('created_by')) {
-      const user = await userRecords.find(store, run.createdById ?? '');
-      if (user !== undefined) resources.push(toUserResource(user, false));
-    }
-    if ([...include].some((name) => name.startsWith('configuration_version'))) {
-      const version = await configurationVersionRecords.find(store, run.configurationVersionId);
-      if (version !== undefined) resources.push(toConfigurationVersionResource(version, null));
-    }
-    return resources;
+    return [...found.values()];
   };
 
   const answer = async (exchange: Exchange, access: RunAccess) => {
-    const included = await loadIncluded(exchange, access);
+    const included = await loadIncluded(exchange, [access]);
     const data = toRunResource(access.run, access.permissions);
     return { document: included.length === 0 ? { data } : { data, included } };
+  };
+
+  const answerPage = async (
+    exchange: Exchange,
+    page: Page,
+    { runs, totalCount }: RunPage,
+    toPosition: (index: number) => number | undefined = () => undefined,
+  ) => {
+    const accesses = await Promise.all(
+      runs.map((run) => requireRun(store, exchange.principal, run.id)),
+    );
+    const included = await loadIncluded(exchange, accesses);
+    const data = accesses.map(({ run, permissions }, index) =>
+      toRunResource(run, permissions, toPosition(index)),
+    );
+    const document = toPaginatedDocument(exchange.head, { data, page, totalCount });
+    return { document: included.length === 0 ? document : { ...document, included } };
   };
 
   const act = (action: RunAction, summary: string): Endpoint =>
@@ -107,8 +141,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       summary: `Show the ${name} of a run`,
       handle: async (exchange) => {
         const { params, principal } = exchange;
-        const runId = (params['phase_id'] ?? '').replace(new RegExp(`^${name}-`), 'run-');
-        const { run } = await requireRun(store, principal, runId);
+        const phaseId = params['phase_id'] ?? '';
+        if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
+        const { run } = await requireRun(store, principal, toRunId(phaseId));
         return { document: { data: toResource(run, await logUrl(exchange, run, name)) } };
       },
     });
@@ -137,36 +172,69 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       method: 'GET',
       path: '/workspaces/:workspace_id/runs',
       summary: 'List the runs of a workspace',
-      handle: async ({ head, principal, params, query }) => {
+      handle: async (exchange) => {
+        const { principal, params, query } = exchange;
         const workspaceId = params['workspace_id'] ?? '';
         const page = parsePage(query);
         const filter = parseRunFilter(query);
-        const { permissions } = await requireWorkspace(store, principal, { workspaceId });
         const found = await listWorkspaceRuns(context, principal, workspaceId, filter, page);
-        const data = found.runs.map((run) => toRunResource(run, permissions));
-        return {
-          document: toPaginatedDocument(head, { data, page, totalCount: found.totalCount }),
-        };
+        return answerPage(exchange, page, found);
       },
     }),
     endpoint({
       method: 'GET',
       path: '/organizations/:organization_name/runs',
       summary: 'List the runs of an organization',
-      handle: async ({ head, principal, params, query }) => {
+      handle: async (exchange) => {
+        const { principal, params, query } = exchange;
         const name = params['organization_name'] ?? '';
         const page = parsePage(query);
         const filter = parseRunFilter(query);
         const found = await listOrganizationRuns(context, principal, name, filter, page);
-        const data = await Promise.all(
-          found.runs.map(async (run) => {
-            const { permissions } = await requireRun(store, principal, run.id);
-            return toRunResource(run, permissions);
-          }),
+        return answerPage(exchange, page, found);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organizations/:organization_name/runs/queue',
+      summary: 'List the runs that agents have or that wait for one, in the order of their turn',
+      handle: async (exchange) => {
+        const { principal, params, query } = exchange;
+        const page = parsePage(query);
+        const name = params['organization_name'] ?? '';
+        const found = await listRunQueue(context, principal, name, page);
+        return answerPage(
+          exchange,
+          page,
+          found,
+          (index) => (page.number - 1) * page.size + index + 1,
         );
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organizations/:organization_name/capacity',
+      summary: 'Count the runs that wait for an agent and those that have one',
+      handle: async ({ principal, params }) => {
+        const name = params['organization_name'] ?? '';
+        const { organizationName, pending, running } = await countCapacity(
+          context,
+          principal,
+          name,
+        );
+        const attributes = { pending, running };
         return {
-          document: toPaginatedDocument(head, { data, page, totalCount: found.totalCount }),
+          document: { data: { id: organizationName, type: 'organization-capacity', attributes } },
         };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/runs/:run_id/run-events',
+      summary: 'List what happened to a run',
+      handle: async ({ principal, params }) => {
+        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+        return { document: { data: toRunEventResources(run) } };
       },
     }),
     endpoint({

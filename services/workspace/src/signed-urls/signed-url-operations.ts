@@ -27,6 +27,9 @@ const requireKey = async (store: Store): Promise<Uint8Array> =>
     return key;
   });
 
+/** For an address that is followed at once, of a redirection. */
+export const REDIRECTED_URL_LIFETIME_SECONDS = 60;
+
 /** Absolute address of an object below /api/v2, valid from now. */
 export type SignUrl = (method: SignedMethod, path: string) => string;
 
@@ -34,9 +37,10 @@ export type SignUrl = (method: SignedMethod, path: string) => string;
 export const loadUrlSigner = async (
   { store, clock }: ServiceContext,
   baseUrl: string,
+  lifetimeSeconds = SIGNED_URL_LIFETIME_SECONDS,
 ): Promise<SignUrl> => {
   const key = await requireKey(store);
-  const expiresAtEpochSeconds = Math.floor(clock.nowMs() / 1000) + SIGNED_URL_LIFETIME_SECONDS;
+  const expiresAtEpochSeconds = Math.floor(clock.nowMs() / 1000) + lifetimeSeconds;
   return (method, path) => {
     const signature = signAddress(key, { method, path, expiresAtEpochSeconds });
     return `${baseUrl}/api/v2${path}?expires=${expiresAtEpochSeconds}&signature=${signature}`;

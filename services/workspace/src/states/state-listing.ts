@@ -22,8 +22,7 @@ const selectIds = (
       .selectFrom('state_version')
       .select('id')
       .where('workspace_id', '=', workspaceId)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
+      .orderBy('number', 'desc')
       .limit(size)
       .offset((number - 1) * size);
     return statuses.length === 0 ? found : found.where('status', 'in', statuses);

@@ -2,6 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Transaction } from '@keelson/storage';
 import { notFound } from '../access/access-operations.ts';
+import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { type StateVersion, withFinalized } from './domain/state-version.ts';
@@ -21,6 +22,14 @@ const requireVersion = async (
   const version = await stateVersionRecords.find(tx, id);
   if (version === undefined) throw notFound('state version');
   return version;
+};
+
+/** The apply that wrote the state shows it. */
+const noteInRun = async (tx: Transaction, version: StateVersion): Promise<void> => {
+  const run = await runRecords.find(tx, version.runId ?? '');
+  if (run?.workspaceId !== version.workspaceId) return;
+  const stateVersionIds = [...run.stateVersionIds, version.id];
+  runRecords.write(tx, [run.id], { ...run, stateVersionIds });
 };
 
 const requireSame = (what: string, announced: unknown, found: unknown): void => {
@@ -60,6 +69,7 @@ export const uploadState = async (
       outputCount: summary.outputs.length,
     };
     const { outputs, resources } = summary;
+    await noteInRun(tx, finalized);
     stateVersionRecords.write(tx, [id], finalized);
     stateSummaries.write(tx, [id], { outputs, resources });
     workspaceRecords.write(tx, [workspace.id], {

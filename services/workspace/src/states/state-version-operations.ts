@@ -137,6 +137,7 @@ export const announceState = (
     const { kind, id } = toHolder(principal);
     const version: StateVersion = {
       id: newResourceId('sv'),
+      number: workspace.state.newestNumber + 1,
       workspaceId,
       organizationId: workspace.organizationId,
       serial,
@@ -150,13 +151,18 @@ export const announceState = (
       runtimeVersion: null,
       managedCount: 0,
       outputCount: 0,
-      runId,
+      // A run writes its own states, whatever it names.
+      runId: kind === 'run' ? id : runId,
       createdBy: { kind, id },
       rollbackOf: null,
       createdAtMs: clock.nowMs(),
     };
     stateVersionRecords.write(tx, [version.id], version);
-    const state = { ...workspace.state, pendingId: version.id };
+    const state = {
+      ...workspace.state,
+      pendingId: version.id,
+      newestNumber: version.number,
+    };
     workspaceRecords.write(tx, [workspaceId], { ...workspace, state });
     return { ...access, version };
   });
@@ -187,6 +193,7 @@ export const rollBackState = (
     const version: StateVersion = {
       ...target,
       id: newResourceId('sv'),
+      number: workspace.state.newestNumber + 1,
       isIntermediate: false,
       state: await shareContent(tx, target.state),
       jsonState: await shareContent(tx, target.jsonState),
@@ -200,7 +207,11 @@ export const rollBackState = (
     if (summary !== undefined) stateSummaries.write(tx, [version.id], summary);
     workspaceRecords.write(tx, [workspaceId], {
       ...workspace,
-      state: { ...withFinalized(workspace.state, version), pendingId: null },
+      state: {
+        ...withFinalized(workspace.state, version),
+        pendingId: null,
+        newestNumber: version.number,
+      },
       latestChangeAtMs: version.createdAtMs,
     });
     return { ...access, version };

@@ -6,6 +6,7 @@ type StateVersionRow = {
   readonly id: string;
   readonly workspace_id: string;
   readonly status: string;
+  readonly number: number;
   readonly created_at: number;
 };
 
@@ -17,15 +18,21 @@ export interface StateVersionTables {
 export const STATE_VERSION_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'state_version',
-    version: 1,
+    version: 2,
     source: stateVersionRecords.collection,
-    columns: { id: 'text', workspace_id: 'text', status: 'text', created_at: 'integer' },
+    columns: {
+      id: 'text',
+      workspace_id: 'text',
+      status: 'text',
+      number: 'integer',
+      created_at: 'integer',
+    },
     indexes: [
-      ['workspace_id', 'created_at', 'id'],
+      ['workspace_id', 'number'],
       ['status', 'created_at', 'id'],
     ],
-    rows: ({ id, workspaceId, status, createdAtMs }): StateVersionRow[] => [
-      { id, workspace_id: workspaceId, status, created_at: createdAtMs },
+    rows: ({ id, workspaceId, status, number, createdAtMs }): StateVersionRow[] => [
+      { id, workspace_id: workspaceId, status, number, created_at: createdAtMs },
     ],
   }) as unknown as Projection,
 ];

@@ -2,6 +2,8 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
+import { isExecuting } from '../runs/domain/run.ts';
+import { runRecords } from '../runs/run-records.ts';
 import { teamRecords } from '../teams/team-records.ts';
 import { userRecords } from '../users/user-records.ts';
 import { type ApiToken, isExpired } from './domain/token.ts';
@@ -61,6 +63,21 @@ const toPrincipal = async (reads: Reads, token: ApiToken): Promise<Principal | u
           organization: organization.name,
           tokenId: token.id,
           displayName: pool.name,
+          siteAdmin: false,
+        }
+      );
+    }
+    case 'run': {
+      const run = await runRecords.find(reads, token.ownerId);
+      if (run === undefined || !isExecuting(run.status)) return undefined;
+      const organization = await organizationRecords.find(reads, run.organizationId);
+      return (
+        organization && {
+          kind: 'run',
+          id: run.id,
+          organization: organization.name,
+          tokenId: token.id,
+          displayName: run.id,
           siteAdmin: false,
         }
       );

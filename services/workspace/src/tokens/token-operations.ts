@@ -154,6 +154,9 @@ const toAddress = async (reads: Reads, token: ApiToken): Promise<TokenOwnerAddre
       return { teamId: token.ownerId };
     case 'agent-pool':
       return { agentPoolId: token.ownerId };
+    case 'run':
+      // It ends with the phase that its agent works on, and is nobody's to manage.
+      throw notFound('token');
     case 'organization': {
       const organization = await organizationRecords.find(reads, token.ownerId);
       return { organizationName: organization?.name ?? '' };

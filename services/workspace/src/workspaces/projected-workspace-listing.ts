@@ -23,7 +23,7 @@ const withPrefix = (
   prefix: string,
 ): Selection => selection.where(column, '>=', prefix).where(column, '<', endOf(prefix));
 
-const likePart = (part: string) =>
+export const likePart = (part: string) =>
   sql<string>`${`%${part.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
 
 const containing = (selection: Selection, part: string): Selection =>

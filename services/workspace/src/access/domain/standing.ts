@@ -9,7 +9,7 @@ import {
 } from './workspace-rights.ts';
 
 export interface Standing {
-  readonly kind: 'user' | 'team' | 'organization';
+  readonly kind: 'user' | 'team' | 'organization' | 'run';
   readonly isOwner: boolean;
   /** United over all teams. */
   readonly access: OrganizationAccess;

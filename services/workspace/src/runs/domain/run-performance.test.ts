@@ -4,6 +4,7 @@ import { decideRuns, NO_RUNS, PERFORMANCE_WINDOW, toPerformance } from './run-pe
 
 const applied = (id: string, applyMs: number, status: RunStatus = 'applied'): Run => ({
   id,
+  number: 1,
   organizationId: 'org-1',
   workspaceId: 'ws-1',
   configurationVersionId: 'cv-1',
@@ -26,6 +27,8 @@ const applied = (id: string, applyMs: number, status: RunStatus = 'applied'): Ru
   applied: null,
   cancelRequestedAtMs: null,
   agentPoolId: null,
+  agentId: null,
+  stateVersionIds: [],
   createdById: null,
   createdAtMs: 0,
 });

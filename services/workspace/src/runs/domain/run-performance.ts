@@ -18,11 +18,13 @@ export interface WorkspaceRuns {
     readonly createdAtMs: number;
     readonly configurationVersionId: string;
   } | null;
+  /** Number of the newest run, 0 before the first. */
+  readonly newestNumber: number;
   /** Applied and errored ones, oldest first, at most `PERFORMANCE_WINDOW`. */
   readonly finished: readonly RunOutcome[];
 }
 
-export const NO_RUNS: WorkspaceRuns = { current: null, finished: [] };
+export const NO_RUNS: WorkspaceRuns = { current: null, newestNumber: 0, finished: [] };
 
 const between = (fromMs: number | undefined, untilMs: number | undefined): number | null =>
   fromMs === undefined || untilMs === undefined ? null : untilMs - fromMs;
@@ -39,7 +41,8 @@ const toOutcome = (run: Run): RunOutcome => {
 
 /** After a change of a run. A pending run becomes the current one when the one before has ended. */
 export const decideRuns = (runs: WorkspaceRuns, run: Run): WorkspaceRuns => {
-  if (run.planOnly) return runs;
+  const newestNumber = Math.max(runs.newestNumber, run.number);
+  if (run.planOnly) return { ...runs, newestNumber };
   const { current, finished } = runs;
   const takesOver =
     current === null ||
@@ -49,6 +52,7 @@ export const decideRuns = (runs: WorkspaceRuns, run: Run): WorkspaceRuns => {
   const { id, status, createdAtMs, configurationVersionId } = run;
   const counts = status === 'applied' || status === 'errored';
   return {
+    newestNumber,
     current: takesOver ? { id, status, createdAtMs, configurationVersionId } : current,
     finished: counts ? [...finished, toOutcome(run)].slice(-PERFORMANCE_WINDOW) : finished,
   };

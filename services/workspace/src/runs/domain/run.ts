@@ -34,7 +34,8 @@ export const isDiscardable = (status: RunStatus): boolean =>
 export const isConfirmable = (status: RunStatus): boolean =>
   status === 'planned' || status === 'planned_and_saved';
 
-const isExecuting = (status: RunStatus): boolean => status === 'planning' || status === 'applying';
+export const isExecuting = (status: RunStatus): boolean =>
+  status === 'planning' || status === 'applying';
 
 /** Time between the wish to cancel and the right to give up on the agent. */
 const FORCE_CANCEL_AFTER_MS = 60_000;
@@ -50,6 +51,8 @@ export interface ChangeCounts {
 export interface Run {
   /** `run-…`. */
   readonly id: string;
+  /** Counts the runs of the workspace from 1: their order, also within one millisecond. */
+  readonly number: number;
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly configurationVersionId: string;
@@ -74,6 +77,10 @@ export interface Run {
   readonly cancelRequestedAtMs: number | null;
   /** The pool whose agent has it, or had it last. */
   readonly agentPoolId: string | null;
+  /** `agent-…` that has it, or had it last. */
+  readonly agentId: string | null;
+  /** `sv-…` that its apply wrote, oldest first. */
+  readonly stateVersionIds: readonly string[];
   /** `user-…`, null for a team or the service itself. */
   readonly createdById: string | null;
   readonly createdAtMs: number;

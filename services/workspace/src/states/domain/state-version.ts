@@ -22,6 +22,8 @@ export interface StoredContent {
 export interface StateVersion {
   /** `sv-…`. */
   readonly id: string;
+  /** Counts the versions of the workspace from 1: their order, also within one millisecond. */
+  readonly number: number;
   readonly workspaceId: string;
   readonly organizationId: string;
   readonly serial: number;
@@ -51,6 +53,8 @@ export interface WorkspaceState {
   readonly newestId: string | null;
   /** Announced, not uploaded yet. */
   readonly pendingId: string | null;
+  /** Number of the newest version, whatever became of it; 0 before the first. */
+  readonly newestNumber: number;
   readonly resourceCount: number;
   readonly outputCount: number;
 }
@@ -59,6 +63,7 @@ export const NO_STATE: WorkspaceState = {
   currentId: null,
   newestId: null,
   pendingId: null,
+  newestNumber: 0,
   resourceCount: 0,
   outputCount: 0,
 };

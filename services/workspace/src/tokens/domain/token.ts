@@ -1,11 +1,11 @@
 /** API tokens: shown once when made, kept as a hash, refused from the moment they expire. */
-export type TokenOwnerKind = 'user' | 'team' | 'organization' | 'agent-pool';
+export type TokenOwnerKind = 'user' | 'team' | 'organization' | 'agent-pool' | 'run';
 
 export interface ApiToken {
   /** `at-…`. */
   readonly id: string;
   readonly ownerKind: TokenOwnerKind;
-  /** `user-…`, `team-…`, `org-…`, `apool-…`. */
+  /** `user-…`, `team-…`, `org-…`, `apool-…`, `run-…`. */
   readonly ownerId: string;
   readonly description: string;
   /** `user-…` of who made it, null for the first one of a site. */

@@ -1,0 +1,98 @@
+/** Plan files, the external forms of plans, and states that an apply could not store. */
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import type { StoredContent } from '../states/domain/state-version.ts';
+import { adoptContent, releaseContent, storeContent } from '../states/state-content-operations.ts';
+import type { Run } from './domain/run.ts';
+import { loadRunAccess } from './run-operations.ts';
+import { RUN_FILE_KINDS, type RunFileKind, runFiles, runRecords, toRunId } from './run-records.ts';
+
+const isKind = (kind: string): kind is RunFileKind =>
+  (RUN_FILE_KINDS as readonly string[]).includes(kind);
+
+/** Largest file, in bytes. */
+const MAX_FILE_BYTES = 512 * 1024 * 1024;
+
+/** A state that could not be stored comes when all else is over; the rest belongs to the plan. */
+const isExpected = ({ status, statusTimesMs }: Run, kind: RunFileKind): boolean =>
+  kind === 'errored-state'
+    ? statusTimesMs.applying !== undefined && status !== 'applied'
+    : status === 'planning';
+
+const requireExpected = async (
+  reads: Reads,
+  phaseId: string,
+  kind: string,
+): Promise<RunFileKind> => {
+  const run = await runRecords.find(reads, toRunId(phaseId));
+  if (run === undefined || !isKind(kind)) throw notFound('run');
+  if (!isExpected(run, kind)) {
+    throw new KeelsonError('workspace.conflict', {
+      text: `the run is ${run.status} and takes no ${kind} (any more)`,
+    });
+  }
+  return kind;
+};
+
+/**
+ * Takes a file of a phase, in place of one that came before. Called with a signed address, which stands
+ * for the agent.
+ * @throws KeelsonError `request.too_large`, `workspace.conflict`
+ */
+export const uploadRunFile = async (
+  context: ServiceContext,
+  phaseId: string,
+  kind: string,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> => {
+  const { store } = context;
+  await requireExpected(store, phaseId, kind);
+  let sizeBytes = 0;
+  const content = await storeContent(context, pieces, (piece) => {
+    sizeBytes += piece.byteLength;
+    if (sizeBytes > MAX_FILE_BYTES) {
+      throw new KeelsonError('request.too_large', { limitBytes: MAX_FILE_BYTES });
+    }
+  });
+  await store.transact(async (tx) => {
+    const expected = await requireExpected(tx, phaseId, kind);
+    await releaseContent(tx, (await runFiles.find(tx, phaseId, expected)) ?? null);
+    runFiles.write(tx, [phaseId, expected], await adoptContent(context, tx, content));
+  });
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const findRunFile = async (
+  reads: Reads,
+  phaseId: string,
+  kind: string,
+): Promise<StoredContent> => {
+  const content = await runFiles.find(reads, phaseId, kind);
+  if (content === undefined) throw notFound(kind);
+  return content;
+};
+
+const READERS = {
+  // Holds every value of the configuration.
+  'json-output': 'canUpdate',
+  'json-output-redacted': 'canReadRun',
+  'errored-state': 'canCreateStateVersions',
+} as const;
+
+/**
+ * Whether a file that the caller may read is there yet.
+ * @throws KeelsonError `workspace.not_found` for who may not read it, organization tokens among them
+ */
+export const isRunFileReady = async (
+  reads: Reads,
+  principal: Principal,
+  phaseId: string,
+  kind: keyof typeof READERS,
+): Promise<boolean> => {
+  if (principal.kind === 'organization') throw notFound('run');
+  await loadRunAccess(reads, principal, toRunId(phaseId), READERS[kind]);
+  return (await runFiles.find(reads, phaseId, kind)) !== undefined;
+};

@@ -1,0 +1,81 @@
+/** Files of plans and applies: clients are sent to them, agents put them to signed addresses. */
+import { edgeResponse, type Route } from '@keelson/edge';
+import { type Endpoint, endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import type { ServiceContext } from '../service-context.ts';
+import { signedRoute } from '../signed-urls/signed-routes.ts';
+import {
+  loadUrlSigner,
+  REDIRECTED_URL_LIFETIME_SECONDS,
+} from '../signed-urls/signed-url-operations.ts';
+import { readContent } from '../states/state-content-operations.ts';
+import { findRunFile, isRunFileReady, uploadRunFile } from './run-file-operations.ts';
+import { runFilePath } from './run-file-paths.ts';
+import { toPhaseId } from './run-records.ts';
+
+type Params = Readonly<Record<string, string>>;
+const ofPhase = (params: Params): string => params['phase_id'] ?? '';
+const ofRun = (params: Params): string => toPhaseId(params['run_id'] ?? '', 'plan');
+
+export const runFileRoutes = (context: ServiceContext): Route[] => {
+  const redirection = (
+    path: string,
+    kind: Parameters<typeof isRunFileReady>[3],
+    toId: (params: Params) => string,
+    summary: string,
+  ): Endpoint =>
+    endpoint({
+      method: 'GET',
+      path,
+      summary,
+      handle: async ({ head, principal, params }) => {
+        const phaseId = toId(params);
+        if (!(await isRunFileReady(context.store, principal, phaseId, kind))) return undefined;
+        const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+        return { status: 307, location: sign('GET', runFilePath('downloads', phaseId, kind)) };
+      },
+    });
+  const JSON_OUTPUT = 'Where the plan is read as JSON; 204 while it is not there';
+  const REDACTED = 'Where the plan is read as JSON without sensitive values; 204 while not there';
+  return jsonApiRoutes('runs', [
+    redirection('/plans/:phase_id/json-output', 'json-output', ofPhase, JSON_OUTPUT),
+    redirection('/runs/:run_id/plan/json-output', 'json-output', ofRun, JSON_OUTPUT),
+    redirection('/plans/:phase_id/json-output-redacted', 'json-output-redacted', ofPhase, REDACTED),
+    redirection('/runs/:run_id/plan/json-output-redacted', 'json-output-redacted', ofRun, REDACTED),
+    redirection(
+      '/applies/:phase_id/errored-state',
+      'errored-state',
+      ofPhase,
+      'Where the state is read that an apply could not store; 204 when it could',
+    ),
+  ]);
+};
+
+export const runFileTransferRoutes = (context: ServiceContext): Route[] => [
+  signedRoute(context, 'agents', {
+    method: 'PUT',
+    path: '/uploads/run-files/:phase_id/:kind',
+    summary: 'Upload a file of a plan or apply',
+    handle: async ({ params, body }) => {
+      await uploadRunFile(context, ofPhase(params), params['kind'] ?? '', body.chunks());
+      return undefined;
+    },
+  }),
+  signedRoute(context, 'agents', {
+    method: 'GET',
+    path: '/downloads/run-files/:phase_id/:kind',
+    summary: 'Download a file of a plan or apply',
+    handle: async ({ params }) => {
+      const kind = params['kind'] ?? '';
+      const content = await findRunFile(context.store, ofPhase(params), kind);
+      return edgeResponse(
+        200,
+        {
+          'content-type': kind === 'plan-file' ? 'application/octet-stream' : 'application/json',
+          'content-length': String(content.sizeBytes),
+          'cache-control': 'no-store',
+        },
+        readContent(context.store, content),
+      );
+    },
+  }),
+];

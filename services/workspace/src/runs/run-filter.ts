@@ -1,0 +1,113 @@
+/** What lists of runs are narrowed by. */
+import type { Reads } from '@keelson/storage';
+import type { SelectQueryBuilder } from 'kysely';
+import { agentPoolNames } from '../agents/agent-pool-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { usernames } from '../users/user-records.ts';
+import { likePart } from '../workspaces/projected-workspace-listing.ts';
+import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
+import { workspaceNames } from '../workspaces/workspace-records.ts';
+import type { RunTables } from './run-projections.ts';
+
+export type RunListTables = RunTables & WorkspaceTables;
+export type RunSelection = SelectQueryBuilder<RunListTables, 'run', object>;
+
+export interface RunFilter {
+  /** Empty: any. */
+  readonly statuses: readonly string[];
+  readonly sources: readonly string[];
+  /** Empty: all but those that plan only. */
+  readonly operations: readonly string[];
+  readonly agentPoolNames: readonly string[];
+  readonly workspaceNames: readonly string[];
+  /** A year ("2026"), or "year" for the last one. */
+  readonly timeframe: string | undefined;
+  readonly username: string | undefined;
+  /** Runs of repositories have one; there are none. */
+  readonly commit: string | undefined;
+  /** Part of the message, id of the run, or name of the user. */
+  readonly text: string | undefined;
+}
+
+/** A filter with ids in place of names. */
+export interface ResolvedFilter extends RunFilter {
+  readonly agentPoolIds: readonly string[];
+  readonly workspaceIds: readonly string[];
+  /** Whom `username` means, "" when nobody; undefined: was not asked. */
+  readonly userId: string | undefined;
+  readonly textUserId: string | undefined;
+  readonly createdMs: { readonly from: number; readonly before: number } | undefined;
+}
+
+const findUserId = async (reads: Reads, name: string | undefined): Promise<string | undefined> =>
+  name === undefined
+    ? undefined
+    : ((await usernames.find(reads, name.toLowerCase()))?.id ?? NOBODY);
+
+/** An id that nothing has. */
+const NOBODY = '-';
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+const toPeriod = (timeframe: string | undefined, nowMs: number) => {
+  if (timeframe === 'year') return { from: nowMs - YEAR_MS, before: nowMs + 1 };
+  if (timeframe === undefined || !/^\d{4}$/.test(timeframe)) return undefined;
+  const year = Number(timeframe);
+  return { from: Date.UTC(year), before: Date.UTC(year + 1) };
+};
+
+const findIds = async (
+  names: readonly string[],
+  find: (name: string) => Promise<{ readonly id: string } | undefined>,
+): Promise<readonly string[]> => {
+  const found = await Promise.all(names.map(find));
+  const ids = found.flatMap((record) => (record === undefined ? [] : [record.id]));
+  return names.length > 0 && ids.length === 0 ? [NOBODY] : ids;
+};
+
+export const resolveFilter = async (
+  { store, clock }: ServiceContext,
+  organizationId: string,
+  filter: RunFilter,
+): Promise<ResolvedFilter> => ({
+  ...filter,
+  agentPoolIds: await findIds(filter.agentPoolNames, (name) =>
+    agentPoolNames.find(store, organizationId, name),
+  ),
+  workspaceIds: await findIds(filter.workspaceNames, (name) =>
+    workspaceNames.find(store, organizationId, name),
+  ),
+  userId: await findUserId(store, filter.username),
+  textUserId: await findUserId(store, filter.text),
+  createdMs: toPeriod(filter.timeframe, clock.nowMs()),
+});
+
+const containing = (selection: RunSelection, text: string, userId: string): RunSelection =>
+  selection.where((rows) =>
+    rows.or([
+      rows('run.id', '=', text),
+      rows('run.created_by', '=', userId),
+      rows('run.message', 'like', likePart(text)),
+    ]),
+  );
+
+export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSelection => {
+  const { statuses, sources, operations, agentPoolIds, workspaceIds, createdMs } = filter;
+  let found = selection;
+  if (agentPoolIds.length > 0) found = found.where('run.agent_pool_id', 'in', agentPoolIds);
+  if (workspaceIds.length > 0) found = found.where('run.workspace_id', 'in', workspaceIds);
+  if (createdMs !== undefined) {
+    found = found
+      .where('run.created_at', '>=', createdMs.from)
+      .where('run.created_at', '<', createdMs.before);
+  }
+  if (filter.userId !== undefined) found = found.where('run.created_by', '=', filter.userId);
+  if (filter.commit !== undefined) found = found.where('run.id', '=', NOBODY);
+  if (filter.text !== undefined) {
+    found = containing(found, filter.text, filter.textUserId ?? NOBODY);
+  }
+  if (statuses.length > 0) found = found.where('run.status', 'in', statuses);
+  if (sources.length > 0) found = found.where('run.source', 'in', sources);
+  return operations.length > 0
+    ? found.where('run.operation', 'in', operations)
+    : found.where('run.operation', '!=', 'plan_only');
+};
