@@ -4,10 +4,16 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
-import { composePki, PKI_PROJECTIONS, revocationRecords } from '@keelson/pki-service';
+import {
+  composePki,
+  PKI_PROJECTIONS,
+  pkiConfigSchema,
+  revocationRecords,
+} from '@keelson/pki-service';
 import { Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { toSerialKey } from '@keelson/x509';
@@ -40,7 +46,7 @@ const openAuthority = async (folder: string) => {
   });
   await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
   const { edge } = composePki({
-    config: {},
+    config: parseConfig(pkiConfigSchema, {}),
     store,
     barrier,
     leases: new InProcessLeaseStore({ clock }),

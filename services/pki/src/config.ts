@@ -7,8 +7,26 @@ import {
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
-/** Settings of the certificate authority that hold in every mode: none beyond what each mount has. */
-export const pkiConfigSchema = Type.Object({});
+const Port = { minimum: 1, maximum: 65_535 };
+
+/** Settings of the certificate authority that hold in every mode, beyond what each mount has. */
+export const pkiConfigSchema = Type.Object({
+  acmeHttpPort: Type.Integer({
+    description: 'Port that http-01 validation asks on the names of an order; 80 by RFC 8555.',
+    default: 80,
+    ...Port,
+  }),
+  acmeTlsPort: Type.Integer({
+    description: 'Port that tls-alpn-01 validation asks on the names of an order; 443 by RFC 8737.',
+    default: 443,
+    ...Port,
+  }),
+  acmeDnsAccount01: Type.Boolean({
+    description:
+      'Offers dns-account-01 too, as draft-ietf-acme-dns-account-label has it; not an RFC.',
+    default: false,
+  }),
+});
 
 export type PkiConfig = Readonly<Type.Static<typeof pkiConfigSchema>>;
 

@@ -2,13 +2,14 @@
 import { EventEmitter, on } from 'node:events';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
-import { Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
+import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { composePki, PKI_PROJECTIONS } from '../src/compose.ts';
+import { composePki, PKI_PROJECTIONS, pkiConfigSchema } from '../src/compose.ts';
 
 export interface Answer {
   readonly status: number;
@@ -25,6 +26,8 @@ export interface CallOptions {
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly mount?: Mount;
+  /** A root token when absent. */
+  readonly caller?: Caller;
 }
 
 export const ROOT_NAMESPACE = { id: 'root', path: '' };
@@ -67,7 +70,7 @@ export const openPki = async (folder: string) => {
   const registered: RegisterLeaseRequest[] = [];
   const states = new EventEmitter();
   const service = composePki({
-    config: {},
+    config: parseConfig(pkiConfigSchema, {}),
     store,
     barrier,
     leases,
@@ -120,7 +123,7 @@ export const openPki = async (folder: string) => {
         traceparent: '',
         namespace: ROOT_NAMESPACE,
         mount: options.mount ?? mount,
-        caller: {
+        caller: options.caller ?? {
           accessor: 'accessor',
           tokenHash: 'hash',
           displayName: 'token',

@@ -34,7 +34,7 @@ export interface ChallengeParts {
 }
 
 /** How long a replica has an entry for itself: longer than any attempt takes. */
-export const CLAIM_MS = 60_000;
+export const CLAIM_MS = 30_000;
 
 /** An entry of the queue that this replica has claimed, with all that an attempt needs. */
 export interface ClaimedChallenge {
@@ -51,6 +51,8 @@ export interface ClaimedChallenge {
   /** Made before this one. */
   readonly attempts: number;
   readonly queuedAtMs: number;
+  /** Until then no other replica takes it. */
+  readonly claimedUntilMs: number;
 }
 
 const describe = async (
@@ -76,6 +78,7 @@ const describe = async (
     directory: account.directory,
     attempts: entry.attempts,
     queuedAtMs: entry.queuedAtMs,
+    claimedUntilMs: entry.claimedUntilMs,
   };
 };
 
@@ -139,6 +142,12 @@ export const triggerChallenge = (
     };
   });
 
+export interface ClaimLimits {
+  readonly count: number;
+  /** Accounts of which nothing is claimed. */
+  readonly busyAccounts: ReadonlySet<string>;
+}
+
 /**
  * Claims entries that are due and that no replica works on: those whose wait is over, and those of a
  * replica that ended. Entries whose order or account is over are removed.
@@ -146,30 +155,45 @@ export const triggerChallenge = (
 export const nextChallenges = async (
   { store, clock }: ChallengeParts,
   mount: MountScope,
-  limit: number,
+  { count, busyAccounts }: ClaimLimits,
 ): Promise<readonly ClaimedChallenge[]> => {
   const queue = challengeQueueRecords(mount);
-  const isDue = ({ dueAtMs, claimedUntilMs }: QueuedChallenge): boolean =>
-    Math.max(dueAtMs, claimedUntilMs) <= clock.nowMs();
+  const isDue = ({ dueAtMs, claimedUntilMs, accountId }: QueuedChallenge): boolean =>
+    Math.max(dueAtMs, claimedUntilMs) <= clock.nowMs() && !busyAccounts.has(accountId);
   const due = (await queue.entries(store))
     .filter(([, entry]) => isDue(entry))
     .toSorted(([, a], [, b]) => a.dueAtMs - b.dueAtMs)
-    .slice(0, limit);
+    .slice(0, count);
   const claimed: ClaimedChallenge[] = [];
   for (const [key] of due) {
     // One commit each: replicas that claim at once get in each other's way as little as possible.
     const one = await store.transact(async (tx) => {
       const entry = await queue.find(tx, key);
       if (entry === undefined || !isDue(entry)) return undefined;
-      const described = await describe(tx, mount, key, entry);
+      const taken = { ...entry, claimedUntilMs: clock.nowMs() + CLAIM_MS };
+      const described = await describe(tx, mount, key, taken);
       if (described === undefined) queue.delete(tx, key);
-      else queue.write(tx, key, { ...entry, claimedUntilMs: clock.nowMs() + CLAIM_MS });
+      else queue.write(tx, key, taken);
       return described;
     });
     if (one !== undefined) claimed.push(one);
   }
   return claimed;
 };
+
+/** Gives an entry back whose attempt was not made, so that any replica may take it at once. */
+export const releaseChallenge = (
+  { store }: ChallengeParts,
+  mount: MountScope,
+  { key, claimedUntilMs }: Pick<ClaimedChallenge, 'key' | 'claimedUntilMs'>,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const queue = challengeQueueRecords(mount);
+    const entry = await queue.find(tx, key);
+    // Another replica's by now?
+    if (entry?.claimedUntilMs === claimedUntilMs)
+      queue.write(tx, key, { ...entry, claimedUntilMs: 0 });
+  });
 
 /** What came of an attempt. */
 export type AttemptOutcome =

@@ -1,12 +1,11 @@
 /** One attempt at proving control over an identifier (RFC 8555 §8, RFC 8737, RFC 8738). */
+import type { ChallengeType } from '../domain/challenge-types.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import { validateDns01 } from './dns-01.ts';
 import { validateDnsAccount01 } from './dns-account-01.ts';
 import { validateHttp01 } from './http-01.ts';
 import { validateTlsAlpn01 } from './tls-alpn-01.ts';
 import { ValidationFailure, type ValidationProblem } from './validation-failure.ts';
-
-export type ChallengeType = 'http-01' | 'dns-01' | 'tls-alpn-01' | 'dns-account-01';
 
 export interface ChallengeAttempt {
   readonly type: ChallengeType;
@@ -49,21 +48,25 @@ const VALIDATIONS: Readonly<
 };
 
 /**
- * Never throws for what the other side does. What is said to the client holds nothing of a response
- * that was read: the server must not become a way to read what only it can reach.
+ * Never throws for what the other side does, only when `stopping` is aborted. What is said to the client
+ * holds nothing of a response that was read: the server must not become a way to read what only it can
+ * reach.
  */
 export const validateChallenge = async (
   attempt: ChallengeAttempt,
   settings: ValidationSettings,
+  stopping?: AbortSignal,
 ): Promise<ChallengeOutcome> => {
   const { attempt: limitMs } = settings.timeoutsMs;
-  const signal = AbortSignal.timeout(limitMs);
+  const timeout = AbortSignal.timeout(limitMs);
+  const signal = stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]);
   try {
     await VALIDATIONS[attempt.type](attempt, settings, signal);
     return { kind: 'valid' };
   } catch (error) {
+    stopping?.throwIfAborted();
     if (error instanceof ValidationFailure) return { kind: error.kind, problem: error.problem };
-    if (!signal.aborted) throw error;
+    if (!timeout.aborted) throw error;
     const detail = `${attempt.type} was not answered within ${limitMs / 1000} s`;
     return { kind: 'retry', problem: { type: 'connection', detail } };
   }

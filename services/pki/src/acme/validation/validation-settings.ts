@@ -1,0 +1,24 @@
+/** How a mount's challenges are validated: by its own settings, and by what the process was told. */
+import type { PkiConfig } from '../../config.ts';
+import type { AcmeConfig } from '../domain/acme-config.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import type { ValidationSettings } from './challenge-validation.ts';
+
+/** An attempt is over before its claim on the queue's entry is (`CLAIM_MS`). */
+export const TIMEOUTS_MS = { connect: 10_000, attempt: 20_000 } as const;
+
+export const toValidationSettings = (
+  process: Pick<PkiConfig, 'acmeHttpPort' | 'acmeTlsPort'>,
+  mount: Pick<
+    AcmeConfig,
+    'dnsResolver' | 'challengePermittedIpRanges' | 'challengeExcludedIpRanges'
+  >,
+): ValidationSettings => ({
+  dnsResolver: mount.dnsResolver,
+  ports: { http: process.acmeHttpPort, tls: process.acmeTlsPort },
+  addressPolicy: createAddressPolicy({
+    permitted: mount.challengePermittedIpRanges,
+    excluded: mount.challengeExcludedIpRanges,
+  }),
+  timeoutsMs: TIMEOUTS_MS,
+});

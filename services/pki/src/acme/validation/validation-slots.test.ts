@@ -1,0 +1,38 @@
+import { describe, expect, test } from 'vitest';
+import { ValidationSlots } from './validation-slots.ts';
+
+const use = (accountId: string, host: string) => ({ accountId, host });
+
+describe('slots of validation', () => {
+  test('are limited over all', () => {
+    const slots = new ValidationSlots({ total: 2, perAccount: 2, perHost: 2 });
+    expect([use('a', 'x'), use('b', 'y'), use('c', 'z')].map((one) => slots.take(one))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    slots.release(use('a', 'x'));
+    expect(slots.take(use('c', 'z'))).toBe(true);
+  });
+
+  test('of one account leave room for others', () => {
+    const slots = new ValidationSlots({ total: 9, perAccount: 1, perHost: 9 });
+    expect([use('a', 'x'), use('a', 'y'), use('b', 'y')].map((one) => slots.take(one))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+    expect(slots.busyAccounts).toEqual(new Set(['a', 'b']));
+    slots.release(use('a', 'x'));
+    expect(slots.busyAccounts).toEqual(new Set(['b']));
+  });
+
+  test('for one host are limited whoever asks', () => {
+    const slots = new ValidationSlots({ total: 9, perAccount: 9, perHost: 1 });
+    expect([use('a', 'x'), use('b', 'x'), use('b', 'y')].map((one) => slots.take(one))).toEqual([
+      true,
+      false,
+      true,
+    ]);
+  });
+});
