@@ -15,6 +15,8 @@ import type { Barrier, Store } from '@keelson/storage';
 import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
 import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
 import { certificateRoutes } from './certificates/certificate-routes.ts';
+import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
+import type { ThisCluster } from './clusters/cluster-records.ts';
 import type { PkiConfig } from './config.ts';
 import { createCrlBuilder } from './crl/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
@@ -30,7 +32,6 @@ import { MountCleaning } from './mounts/mount-cleaning.ts';
 import { createOcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
-import { unifiedListRoutes } from './revocation/unified-list-routes.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
 import { tidyRoutes } from './tidy/tidy-routes.ts';
@@ -44,6 +45,9 @@ export { revocationRecords } from './certificates/certificate-records.ts';
 export { pkiConfigSchema } from './config.ts';
 
 const VERSION = '0.1.0';
+
+/** A cluster of which sys has not told, which it does before it hands out the key. */
+const UNNAMED_CLUSTER: ThisCluster = { id: 'unnamed', isSecondary: false };
 
 export interface PkiParts {
   readonly config: PkiConfig;
@@ -77,7 +81,9 @@ export const composePki = (parts: PkiParts): PkiService => {
   const logger = parts.logger.child({ service: 'pki' });
   const stopping = new AbortController();
   const authorities = createAuthorities(store);
+  let thisCluster = UNNAMED_CLUSTER;
   const crlBuilder = createCrlBuilder({
+    cluster: () => thisCluster,
     store,
     authorities,
     leases,
@@ -85,7 +91,16 @@ export const composePki = (parts: PkiParts): PkiService => {
     stopping: stopping.signal,
   });
   const responder = createOcspResponder({ store, authorities, clock });
-  const shared = { store, authorities, crlBuilder, clock, logger, leases, ledger };
+  const shared = {
+    store,
+    cluster: () => thisCluster,
+    authorities,
+    crlBuilder,
+    clock,
+    logger,
+    leases,
+    ledger,
+  };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
   const routes: readonly Route[] = [
     ...rootRoutes(shared),
@@ -99,7 +114,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     ...certificateListRoutes(store),
     ...certificateRoutes(shared),
     ...revocationRoutes(shared),
-    ...unifiedListRoutes(shared),
+    ...clusterListRoutes(shared),
     ...crlRoutes(shared),
     ...ocspRoutes({ authorities, responder, logger }),
     ...tidyRoutes({ store, tidy }),
@@ -126,6 +141,9 @@ export const composePki = (parts: PkiParts): PkiService => {
     onSealed: () => {
       authorities.clear();
       responder.clear();
+    },
+    onCluster: (current: ThisCluster) => {
+      thisCluster = current;
     },
     onMounts: (current: readonly Mount[]) => {
       mounts = current;

@@ -1,6 +1,7 @@
 /** The whole service on a store in a temporary folder, driven through the interface the gateway uses. */
 import { EventEmitter, on } from 'node:events';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { ManualClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
@@ -79,8 +80,11 @@ export const openPki = async (folder: string) => {
     cluster: {
       join: async function* (_, { signal } = {}) {
         try {
-          for await (const [state] of on(states, 'state', signal && { signal }))
+          for await (const [state, applied] of on(states, 'state', signal && { signal })) {
             yield state as ClusterState;
+            // Whoever asks for the next one is done with this one.
+            (applied as (() => void) | undefined)?.();
+          }
         } catch (error) {
           if (!signal?.aborted) throw error;
         }
@@ -161,6 +165,12 @@ export const openPki = async (folder: string) => {
     service,
     registered,
     announce: (state: ClusterState) => states.emit('state', state),
+    /** Starts the service as a member of a cluster in this state. */
+    join: async (state: ClusterState): Promise<void> => {
+      await service.start();
+      while (states.listenerCount('state') === 0) await setImmediate();
+      await new Promise<void>((applied) => void states.emit('state', state, applied));
+    },
     close: async () => {
       await service.stop();
       await store.close();

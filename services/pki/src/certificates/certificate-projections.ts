@@ -20,10 +20,13 @@ type RevocationRow = {
   readonly not_after: number;
 };
 
+type ClusterRevocationRow = RevocationRow & { readonly cluster: string };
+
 /** Tables as queries see them. */
 export interface CertificateTables {
   readonly pki_certificate: CertificateRow;
   readonly pki_revocation: RevocationRow;
+  readonly pki_cluster_revocation: ClusterRevocationRow;
 }
 
 /** Keys below the prefixes of `BULK`: `<mount uuid>/<serial>`. */
@@ -64,6 +67,37 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
       const [mount_uuid, serial] = splitKey(key);
       return [
         { mount_uuid, serial, issuer_id: issuerId, revoked_at: revokedAtMs, not_after: notAfterMs },
+      ];
+    },
+  }) as unknown as Projection,
+  defineProjection({
+    table: 'pki_cluster_revocation',
+    version: 1,
+    source: jsonRecords<Revocation>(BULK.clusterRevocations),
+    columns: {
+      mount_uuid: 'text',
+      serial: 'text',
+      cluster: 'text',
+      issuer_id: 'text',
+      revoked_at: 'integer',
+      not_after: 'integer',
+    },
+    indexes: [
+      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at'],
+      ['mount_uuid', 'not_after', 'serial'],
+    ],
+    rows: ({ issuerId, revokedAtMs, notAfterMs }, key): ClusterRevocationRow[] => {
+      const [mount_uuid, place] = splitKey(key);
+      const [serial, cluster] = splitKey(place);
+      return [
+        {
+          mount_uuid,
+          serial,
+          cluster,
+          issuer_id: issuerId,
+          revoked_at: revokedAtMs,
+          not_after: notAfterMs,
+        },
       ];
     },
   }) as unknown as Projection,

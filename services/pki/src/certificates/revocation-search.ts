@@ -1,7 +1,10 @@
 /** Revocations by issuer, a few milliseconds of work at a time. */
 import type { Store } from '@keelson/storage';
+import type { CrlScope } from '../crl/crl-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
+
+const TABLES = { own: 'pki_revocation', all: 'pki_cluster_revocation' } as const;
 
 /** Rows of one step. */
 const PAGE_SIZE = 2000;
@@ -10,10 +13,11 @@ const PAGE_SIZE = 2000;
 export async function* revokingIssuerIds(
   store: Store,
   { uuid }: MountScope,
+  scope: CrlScope = 'own',
 ): AsyncGenerator<string> {
   let rows = await store.select<CertificateTables, { issuer_id: string }>((tables) =>
     tables
-      .selectFrom('pki_revocation')
+      .selectFrom(TABLES[scope])
       .select('issuer_id')
       .where('mount_uuid', '=', uuid)
       .orderBy('issuer_id')
@@ -24,7 +28,7 @@ export async function* revokingIssuerIds(
     yield last;
     rows = await store.select<CertificateTables, { issuer_id: string }>((tables) =>
       tables
-        .selectFrom('pki_revocation')
+        .selectFrom(TABLES[scope])
         .select('issuer_id')
         .where('mount_uuid', '=', uuid)
         .where('issuer_id', '>', last)
@@ -39,25 +43,30 @@ export interface RevocationRow {
   readonly revoked_at: number;
 }
 
-/** Revocations of one issuer's certificates in order of their serial numbers, page by page. */
+/**
+ * Revocations of one issuer's certificates in order of their serial numbers, page by page. What several
+ * clusters revoked comes once, with its first time.
+ */
 export async function* revocationsOf(
   store: Store,
   { uuid }: MountScope,
   issuerId: string,
+  scope: CrlScope = 'own',
 ): AsyncGenerator<readonly RevocationRow[]> {
   let after = '';
   for (;;) {
     const rows = await store.select<CertificateTables, RevocationRow>((tables) =>
       tables
-        .selectFrom('pki_revocation')
+        .selectFrom(TABLES[scope])
         .select(['serial', 'revoked_at'])
         .where('mount_uuid', '=', uuid)
         .where('issuer_id', '=', issuerId)
         .where('serial', '>', after)
         .orderBy('serial')
+        .orderBy('revoked_at')
         .limit(PAGE_SIZE),
     );
-    yield rows;
+    yield rows.filter(({ serial }, index) => serial !== rows[index - 1]?.serial);
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE_SIZE) return;
     after = last.serial;

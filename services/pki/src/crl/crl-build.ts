@@ -17,6 +17,7 @@ import type { MountScope } from '../mounts/mount-records.ts';
 import { completeEntries, deltaEntries } from './crl-entries.ts';
 import {
   type CrlRecord,
+  type CrlScope,
   crlRecords,
   deleteCrlParts,
   type PendingRevocation,
@@ -31,6 +32,7 @@ export interface CrlBuild {
   readonly mount: MountScope;
   readonly authority: Authority;
   readonly lease: HeldLease;
+  readonly scope: CrlScope;
 }
 
 export type PendingEntries = readonly (readonly [string, PendingRevocation])[];
@@ -46,7 +48,7 @@ interface NewCrl {
 const fenceOf = ({ lease }: CrlBuild): Fence => ({ lease: lease.name, token: lease.fencingToken });
 
 const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
-  const { store, clock, mount, authority } = build;
+  const { store, clock, authority } = build;
   const thisUpdateMs = Math.floor(clock.nowMs() / 1000) * 1000;
   const nextUpdateMs = thisUpdateMs + authority.settings.crl.expirySeconds * 1000;
   const { group, signer, number } = crl;
@@ -64,8 +66,8 @@ const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
     crl.entries,
     signer.revocationSigner(),
   );
-  const part = { groupId: group.id, number, der };
-  const partCount = await writeCrlParts(store, mount, part, fenceOf(build));
+  const place = { ...build, groupId: group.id };
+  const partCount = await writeCrlParts(store, place, { number, der }, fenceOf(build));
   return { number, thisUpdateMs, nextUpdateMs, partCount, storedAtMs: clock.nowMs() };
 };
 
@@ -90,12 +92,12 @@ const replace = async (
   next: CrlRecord,
   replaced: readonly (StoredCrl | undefined)[],
 ): Promise<void> => {
-  const { store, mount } = build;
-  await store.transact((tx) => crlRecords(mount).write(tx, groupId, next), {
+  const { store, mount, scope } = build;
+  await store.transact((tx) => crlRecords(mount, scope).write(tx, groupId, next), {
     fence: fenceOf(build),
   });
   const numbers = replaced.flatMap((crl) => crl?.number ?? []);
-  await deleteCrlParts(store, mount, groupId, numbers);
+  await deleteCrlParts(store, { mount, scope, groupId }, numbers);
 };
 
 const noSigner = (group: CrlGroup): string =>
@@ -119,6 +121,18 @@ const freshestExtension = (
 };
 
 /**
+ * The number of the newest list. Those of this cluster and of all clusters may be served on one path, so
+ * they share a sequence, which only grows (RFC 5280 §5.2.3).
+ */
+const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<number> => {
+  const records = await Promise.all([
+    crlRecords(mount).find(store, group.id),
+    crlRecords(mount, 'all').find(store, group.id),
+  ]);
+  return Math.max(0, ...records.map((record) => record?.lastNumber ?? 0));
+};
+
+/**
  * A complete list and, where they are made, the delta list to it. `pending` is what was revoked and is
  * not certain to be on the complete list. Returns warnings.
  */
@@ -127,20 +141,19 @@ export const buildComplete = async (
   group: CrlGroup,
   pending: () => Promise<PendingEntries>,
 ): Promise<readonly string[]> => {
-  const { store, mount, authority } = build;
+  const { store, mount, authority, scope } = build;
   const signer = crlSignerOf(group, authority);
   if (signer === undefined) return [noSigner(group)];
-  const previous = await crlRecords(mount).find(store, group.id);
+  const previous = await crlRecords(mount, scope).find(store, group.id);
   const warnings: string[] = [];
   const { crl: config } = authority.settings;
-  // RFC 5280 §5.2.3: numbers only grow.
-  const number = (previous?.lastNumber ?? 0) + 1;
+  const number = (await lastNumber(build, group)) + 1;
   const complete = await makeCrl(build, {
     group,
     signer,
     number,
     extensions: freshestExtension(build, signer, warnings),
-    entries: config.disable ? [] : completeEntries(store, mount, group, authority),
+    entries: config.disable ? [] : completeEntries(store, mount, group, authority, scope),
   });
   const delta = config.enableDelta
     ? await makeDelta(build, { group, signer, number: number + 1 }, number, await pending())
@@ -156,12 +169,12 @@ export const buildDelta = async (
   group: CrlGroup,
   pending: PendingEntries,
 ): Promise<readonly string[]> => {
-  const { store, mount, authority } = build;
+  const { store, mount, authority, scope } = build;
   const signer = crlSignerOf(group, authority);
   if (signer === undefined) return [noSigner(group)];
-  const previous = await crlRecords(mount).find(store, group.id);
+  const previous = await crlRecords(mount, scope).find(store, group.id);
   if (previous === undefined) return buildComplete(build, group, () => Promise.resolve(pending));
-  const number = previous.lastNumber + 1;
+  const number = (await lastNumber(build, group)) + 1;
   const base = previous.complete.number;
   const delta = await makeDelta(build, { group, signer, number }, base, pending);
   const next = { complete: previous.complete, delta, lastNumber: number };

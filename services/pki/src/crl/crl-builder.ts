@@ -2,9 +2,8 @@
  * Builds the revocation lists of a mount. One build of a mount runs at a time in the whole cluster, held
  * by a lease whose token fences the commits; requests that come while one runs share the next.
  */
-import type { Clock } from '@keelson/clock';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
-import type { Store } from '@keelson/storage';
+import { type TellingParts, tellRevocations } from '../clusters/telling-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { buildComplete, buildDelta, type CrlBuild } from './crl-build.ts';
@@ -18,11 +17,9 @@ export interface CrlBuilder {
   rebuildDeltas(mount: MountScope): Promise<readonly string[]>;
 }
 
-export interface CrlBuilderParts {
-  readonly store: Store;
+export interface CrlBuilderParts extends TellingParts {
   readonly authorities: Authorities;
   readonly leases: LeaseStore;
-  readonly clock: Clock;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
 }
@@ -35,8 +32,8 @@ const DELAYED =
 const DELETE_STEP = 1000;
 
 const buildAllComplete = async (build: CrlBuild): Promise<readonly string[]> => {
-  const { store, mount, authority } = build;
-  const records = pendingRecords(mount);
+  const { store, mount, authority, scope } = build;
+  const records = pendingRecords(mount, scope);
   // What is pending now is found by the reading of all revocations, which comes later.
   const covered = new Set(await records.keys(store));
   const pending = async () =>
@@ -53,10 +50,10 @@ const buildAllComplete = async (build: CrlBuild): Promise<readonly string[]> => 
 };
 
 const buildAllDeltas = async (build: CrlBuild): Promise<readonly string[]> => {
-  const { store, mount, authority } = build;
+  const { store, mount, authority, scope } = build;
   if (!authority.settings.crl.enableDelta)
     return ['requested rebuild of delta CRL when delta CRL is not enabled; this is a no-op'];
-  const pending = await pendingRecords(mount).entries(store);
+  const pending = await pendingRecords(mount, scope).entries(store);
   const warnings: string[] = [];
   for (const group of crlGroups(authority))
     warnings.push(...(await buildDelta(build, group, pending)));
@@ -94,7 +91,14 @@ const underLease = async (
   // What the caller changed is committed; the upkeep worker builds the lists when leases are back.
   if (lease === undefined) return [DELAYED];
   try {
-    return await work({ store, clock, mount, lease, authority: await parts.authorities.of(mount) });
+    const authority = await parts.authorities.of(mount);
+    const build = { store, clock, mount, lease, authority };
+    const warnings = await work({ ...build, scope: 'own' });
+    if (!authority.settings.crl.unifiedCrl) return warnings;
+    await tellRevocations(parts, mount);
+    // The list of all clusters is one, made by the primary.
+    if (parts.cluster().isSecondary) return warnings;
+    return [...new Set([...warnings, ...(await work({ ...build, scope: 'all' }))])];
   } finally {
     await lease.release();
   }

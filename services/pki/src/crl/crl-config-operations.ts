@@ -1,4 +1,6 @@
+import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
+import { TOLD, toldRecords } from '../clusters/cluster-records.ts';
 import { crlConfigRecords, loadSettings, SETTING } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CrlBuilder } from './crl-builder.ts';
@@ -14,7 +16,13 @@ export const updateCrlConfig = async (
   const { before, config } = await store.transact(async (tx) => {
     const existing = (await loadSettings(tx, mount)).crl;
     const changed = change(existing);
+    if (mount.local && (changed.unifiedCrl || changed.crossClusterRevocation))
+      throw new KeelsonError('request.invalid', {
+        text: 'unified_crl and cross_cluster_revocation cannot be enabled on a local mount',
+      });
     crlConfigRecords(mount).write(tx, SETTING.crl, changed);
+    // What is revoked while nobody is told is told when somebody is again.
+    if (existing.unifiedCrl && !changed.unifiedCrl) toldRecords(mount).delete(tx, TOLD);
     return { before: existing, config: changed };
   });
   const warnings = changesLists(before, config) ? await crlBuilder.rebuild(mount) : [];

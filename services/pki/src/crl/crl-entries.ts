@@ -5,7 +5,7 @@ import { type CrlEntry, isSignedBy, toSerialKey } from '@keelson/x509';
 import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import type { PendingRevocation } from './crl-records.ts';
+import type { CrlScope, PendingRevocation } from './crl-records.ts';
 import type { CrlGroup } from './domain/crl-group.ts';
 
 /** "0a-1b-2c" as octets: the form of record paths, which is always this one. */
@@ -51,6 +51,7 @@ export async function* completeEntries(
   mount: MountScope,
   group: CrlGroup,
   authority: Authority,
+  scope: CrlScope,
 ): AsyncGenerator<readonly CrlEntry[]> {
   const limit = authority.settings.crl.maxCrlEntries;
   const issuers = revokedIssuers(group, authority);
@@ -62,9 +63,9 @@ export async function* completeEntries(
   );
   let count = issuers.length;
   yield issuers;
-  for await (const issuerId of revokingIssuerIds(store, mount)) {
+  for await (const issuerId of revokingIssuerIds(store, mount, scope)) {
     if (!belongsTo(group, authority, issuerId)) continue;
-    for await (const page of revocationsOf(store, mount, issuerId)) {
+    for await (const page of revocationsOf(store, mount, issuerId, scope)) {
       const fresh = page.filter(({ serial }) => !passedOver.has(serial));
       count += fresh.length;
       if (limit >= 0 && count > limit)

@@ -83,9 +83,10 @@ interface Fetch {
 
 const fetchCrl = async (store: Store, fetch: Fetch): Promise<Result> => {
   const { mount, place, authority, issuer, freshness } = fetch;
-  // With one cluster, the lists of all clusters are the lists of this one.
-  const isServed = issuer !== undefined && (!place.unified || authority.settings.crl.unifiedCrl);
-  const found = isServed ? await findCrl(store, mount, issuer, place.kind) : undefined;
+  const { unifiedCrl, unifiedCrlOnExistingPaths } = authority.settings.crl;
+  const isServed = issuer !== undefined && (!place.unified || unifiedCrl);
+  const scope = unifiedCrl && (place.unified || unifiedCrlOnExistingPaths) ? 'all' : 'own';
+  const found = isServed ? await findCrl(store, mount, issuer, place.kind, scope) : undefined;
   if (place.form === 'json') {
     if (found === undefined) return undefined;
     const unmodified = unmodifiedAnswer(freshness, found.storedAtMs);

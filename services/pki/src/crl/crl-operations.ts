@@ -1,7 +1,7 @@
 import type { Store } from '@keelson/storage';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { crlRecords, readCrlParts, type StoredCrl } from './crl-records.ts';
+import { type CrlScope, crlRecords, readCrlParts, type StoredCrl } from './crl-records.ts';
 import { crlGroupId } from './domain/crl-group.ts';
 
 export type CrlKind = 'complete' | 'delta';
@@ -21,17 +21,19 @@ export const findCrl = async (
   mount: MountScope,
   issuer: IssuerInUse,
   kind: CrlKind = 'complete',
+  scope: CrlScope = 'own',
 ): Promise<CurrentCrl | undefined> => {
   const groupId = crlGroupId(issuer);
-  const current = (await crlRecords(mount).find(store, groupId))?.[kind];
+  const records = crlRecords(mount, scope);
+  const current = (await records.find(store, groupId))?.[kind];
   if (current === undefined) return undefined;
   const known = loaded.get(current);
   if (known !== undefined) return known;
   // Record and parts of one moment: a list that is replaced meanwhile is read anew.
   return store.transact(async (tx) => {
-    const stored = (await crlRecords(mount).find(tx, groupId))?.[kind];
+    const stored = (await records.find(tx, groupId))?.[kind];
     if (stored === undefined) return undefined;
-    const der = await readCrlParts(tx, mount, groupId, stored);
+    const der = await readCrlParts(tx, { mount, scope, groupId }, stored);
     const crl = { der, storedAtMs: stored.storedAtMs ?? stored.thisUpdateMs };
     loaded.set(stored, crl);
     return crl;

@@ -9,7 +9,7 @@ import {
   type RecordCollection,
   type Store,
 } from '@keelson/storage';
-import { bulkPrefix, localPrefix, type MountScope } from '../mounts/mount-records.ts';
+import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 
 export interface StoredCrl {
   readonly number: number;
@@ -28,9 +28,17 @@ export interface CrlRecord {
   readonly lastNumber: number;
 }
 
+/** Whose revocations a list has: those of its own cluster, or of all clusters. */
+export type CrlScope = 'own' | 'all';
+
 /** Current lists by group of issuers. */
-export const crlRecords = (mount: MountScope): RecordCollection<CrlRecord> =>
-  jsonRecords(`${localPrefix(mount)}crls/`);
+export const crlRecords = (
+  mount: MountScope,
+  scope: CrlScope = 'own',
+): RecordCollection<CrlRecord> =>
+  jsonRecords(
+    scope === 'own' ? `${localPrefix(mount)}crls/` : `${sharedPrefix(mount)}unified-crls/`,
+  );
 
 /** What was revoked since the last complete list, by serial number; kept where delta lists are made. */
 export interface PendingRevocation {
@@ -38,23 +46,37 @@ export interface PendingRevocation {
   readonly issuerId: string;
 }
 
-export const pendingRecords = (mount: MountScope): RecordCollection<PendingRevocation> =>
-  jsonRecords(`${localPrefix(mount)}crl-pending/`);
+export const pendingRecords = (
+  mount: MountScope,
+  scope: CrlScope = 'own',
+): RecordCollection<PendingRevocation> =>
+  jsonRecords(
+    scope === 'own'
+      ? `${localPrefix(mount)}crl-pending/`
+      : `${sharedPrefix(mount)}unified-crl-pending/`,
+  );
 
 /** Written in a few milliseconds. */
 const PART_BYTES = 512 * 1024;
 
-const partsPrefix = (mount: MountScope, groupId: string, number: number): string =>
-  `${bulkPrefix('crlParts', mount)}${groupId}/${number}/`;
+/** A list among those of a mount. */
+export interface CrlPlace {
+  readonly mount: MountScope;
+  readonly scope: CrlScope;
+  readonly groupId: string;
+}
+
+const partsPrefix = ({ mount, scope, groupId }: CrlPlace, number: number): string =>
+  `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${number}/`;
 
 /** Writes the bytes of a list, each part in a commit of its own; returns how many there are. */
 export const writeCrlParts = async (
   store: Store,
-  mount: MountScope,
-  crl: { readonly groupId: string; readonly number: number; readonly der: Uint8Array },
+  place: CrlPlace,
+  crl: { readonly number: number; readonly der: Uint8Array },
   fence: Fence,
 ): Promise<number> => {
-  const prefix = partsPrefix(mount, crl.groupId, crl.number);
+  const prefix = partsPrefix(place, crl.number);
   const partCount = Math.ceil(crl.der.byteLength / PART_BYTES);
   for (let part = 0; part < partCount; part++)
     await store.transact(
@@ -68,12 +90,11 @@ export const writeCrlParts = async (
 /** Removes lists of a group by their numbers, and what unfinished builds of these numbers left. */
 export const deleteCrlParts = async (
   store: Store,
-  mount: MountScope,
-  groupId: string,
+  place: CrlPlace,
   numbers: readonly number[],
 ): Promise<void> => {
   for (const number of numbers) {
-    const prefix = partsPrefix(mount, groupId, number);
+    const prefix = partsPrefix(place, number);
     await store.transact(async (tx) => {
       for (const name of await tx.list(prefix)) tx.delete(prefix + name);
     });
@@ -83,13 +104,12 @@ export const deleteCrlParts = async (
 /** @throws Error when a part is missing: the list was replaced while it was read */
 export const readCrlParts = async (
   reads: Reads,
-  mount: MountScope,
-  groupId: string,
+  place: CrlPlace,
   { number, partCount }: StoredCrl,
 ): Promise<Uint8Array> => {
   const parts: Uint8Array[] = [];
   for (let part = 0; part < partCount; part++) {
-    const record = await reads.read(`${partsPrefix(mount, groupId, number)}${part}`);
+    const record = await reads.read(`${partsPrefix(place, number)}${part}`);
     if (record === undefined) throw new Error(`part ${part} of list ${number} is missing`);
     parts.push(record.value);
   }

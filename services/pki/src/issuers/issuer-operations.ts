@@ -3,7 +3,8 @@ import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import { keyTypeOfScheme, toSerialKey } from '@keelson/x509';
 import { checkUrls } from '../authority-urls/domain/authority-urls.ts';
-import { findCertificate, revocationRecords } from '../certificates/certificate-records.ts';
+import { findCertificate } from '../certificates/certificate-records.ts';
+import { type ThisCluster, writeRevocation } from '../clusters/cluster-records.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { roleRecords } from '../roles/role-records.ts';
@@ -28,6 +29,7 @@ export interface IssuerParts {
   readonly authorities: Authorities;
   readonly crlBuilder: CrlBuilder;
   readonly clock: Clock;
+  readonly cluster: () => ThisCluster;
 }
 
 const refuse = (text: string): never => {
@@ -158,7 +160,7 @@ export const revokeIssuer = async (
     const stored = signer && (await findCertificate(tx, mount, serialKey));
     // One that this mount issued is also a certificate that was revoked.
     if (signer && stored && Buffer.from(stored).equals(certificate.der))
-      revocationRecords(mount).write(tx, serialKey, {
+      await writeRevocation(tx, mount, parts.cluster(), serialKey, {
         revokedAtMs,
         issuerId: signer.issuer.id,
         notAfterMs: certificate.notAfterMs,

@@ -15,13 +15,16 @@ export const sharedPrefix = ({ uuid, local }: MountScope): string =>
 export const localPrefix = ({ uuid }: MountScope): string => `local/mounts/${uuid}/`;
 
 /**
- * Kinds of local records of which there may be millions, or megabytes, lie apart from the rest: a
- * projection then reads records of its own kind only.
+ * Kinds of records of which there may be millions, or megabytes, lie apart from the rest: a projection
+ * then reads records of its own kind only.
  */
 export const BULK = {
   certificates: 'local/certs/',
   revocations: 'local/revoked/',
   crlParts: 'local/crl-parts/',
+  outbox: 'local/outbox/',
+  clusterRevocations: 'shared/cluster-revocations/',
+  unifiedCrlParts: 'shared/unified-crl-parts/',
   acme: 'local/acme/',
 } as const;
 

@@ -11,6 +11,7 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import { certificatesPrefix, revocationRecords } from '../certificates/certificate-records.ts';
+import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -83,7 +84,11 @@ const answerPresigned = async (
   const { mount, authority, hasUnstored, issuers } = exchange;
   const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
   const serialKey = toSerialKey(certId.serialNumber);
-  const paths = [certificatesPrefix(mount) + serialKey, revocationRecords(mount).path(serialKey)];
+  const paths = [
+    certificatesPrefix(mount) + serialKey,
+    revocationRecords(mount).path(serialKey),
+    clusterRevocationsOf(mount, serialKey),
+  ];
   const nowMs = clock.nowMs();
   const known = presigned.find(key);
   const isFresh =

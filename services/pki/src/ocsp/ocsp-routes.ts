@@ -59,7 +59,7 @@ const serve = async (
   const mount = requireMount(exchange.head);
   try {
     const request = await readRequest(exchange, `${path}/`);
-    // With one cluster, what all clusters know is what this one knows.
+    // What the other clusters told is part of every answer where lists are unified.
     const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
     const der = isServed ? await responder.answer(mount, request) : undefined;
     return der === undefined ? failure('unauthorized') : edgeResponse(200, HEADERS, der);

@@ -7,6 +7,7 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import { findCertificate, revocationRecords } from '../certificates/certificate-records.ts';
+import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import { type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 import { roleRecords } from '../roles/role-records.ts';
@@ -44,7 +45,10 @@ export const findStatus = async (
     return own.issuer.revokedAtMs === undefined
       ? GOOD
       : { kind: 'revoked', revokedAtMs: own.issuer.revokedAtMs };
-  const revocation = await revocationRecords(mount).find(store, serialKey);
+  const { unifiedCrl } = authority.settings.crl;
+  const revocation =
+    (await revocationRecords(mount).find(store, serialKey)) ??
+    (unifiedCrl ? await findClusterRevocation(store, mount, serialKey) : undefined);
   if (revocation !== undefined) {
     const isOfAnother =
       authority.issuers.some(({ issuer }) => issuer.id === revocation.issuerId) &&

@@ -1,7 +1,5 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Store } from '@keelson/storage';
 import {
   decodePem,
   type ParsedCertificate,
@@ -15,17 +13,17 @@ import {
   revocationRecords,
   writeCertificate,
 } from '../certificates/certificate-records.ts';
+import { findClusterRevocation, writeRevocation } from '../clusters/cluster-records.ts';
+import { requestRevocation } from '../clusters/request-operations.ts';
+import { type TellingParts, tellRevocations } from '../clusters/telling-operations.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
-import { pendingRecords } from '../crl/crl-records.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 
-export interface RevocationParts {
-  readonly store: Store;
+export interface RevocationParts extends TellingParts {
   readonly authorities: Authorities;
   readonly crlBuilder: CrlBuilder;
-  readonly clock: Clock;
 }
 
 export interface RevokeRequest {
@@ -39,7 +37,9 @@ export interface RevokeRequest {
 
 export type RevokeOutcome =
   | { readonly kind: 'revoked'; readonly revokedAtMs: number; readonly warnings: readonly string[] }
-  | { readonly kind: 'expired'; readonly serialHex: string; readonly notAfterMs: number };
+  | { readonly kind: 'expired'; readonly serialHex: string; readonly notAfterMs: number }
+  /** Another cluster is asked to. */
+  | { readonly kind: 'pending'; readonly serialHex: string };
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -70,12 +70,36 @@ const refuseIssuer = (authority: Authority, serialHex: string): void => {
 const findBySerial = async (
   { store }: RevocationParts,
   { mount, serialNumber }: RevokeRequest,
-): Promise<ParsedCertificate> => {
+): Promise<ParsedCertificate | undefined> => {
+  const der = await findCertificate(store, mount, toSerialKey(parseSerialText(serialNumber)));
+  return der && parseCertificate(der);
+};
+
+/** What becomes of a certificate that this cluster does not know. */
+const revokeElsewhere = async (
+  parts: RevocationParts,
+  { mount, serialNumber, privateKey }: RevokeRequest,
+  authority: Authority,
+): Promise<RevokeOutcome> => {
   const serial = parseSerialText(serialNumber);
-  const der = await findCertificate(store, mount, toSerialKey(serial));
-  return der === undefined
-    ? refuse(`certificate with serial ${toSerialHex(serial)} not found.`)
-    : parseCertificate(der);
+  const serialHex = toSerialHex(serial);
+  const { unifiedCrl, crossClusterRevocation } = authority.settings.crl;
+  const known = unifiedCrl
+    ? await findClusterRevocation(parts.store, mount, toSerialKey(serial))
+    : undefined;
+  if (known !== undefined)
+    return {
+      kind: 'revoked',
+      revokedAtMs: known.revokedAtMs,
+      warnings: [`the certificate was revoked in cluster ${known.clusters.join(', ')}`],
+    };
+  if (!crossClusterRevocation) return refuse(`certificate with serial ${serialHex} not found.`);
+  if (privateKey !== undefined)
+    return refuse(
+      `certificate with serial ${serialHex} not found; other clusters are not asked by proof of possession`,
+    );
+  await requestRevocation(parts, mount, toSerialKey(serial));
+  return { kind: 'pending', serialHex };
 };
 
 /** The presented certificate, which must be the stored one or carry the signature of an issuer here. */
@@ -123,7 +147,7 @@ const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => 
 
 /** Records the revocation; one that is there already keeps its time. */
 const recordRevocation = (
-  { store, clock }: RevocationParts,
+  { store, clock, cluster }: RevocationParts,
   mount: MountScope,
   certificate: ParsedCertificate,
   issuerId: string,
@@ -136,9 +160,7 @@ const recordRevocation = (
     if ((await findCertificate(tx, mount, serialKey)) === undefined)
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
-    revocationRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId, notAfterMs });
-    // For the next delta list, and for the worker when this request does not get to make the lists.
-    pendingRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId });
+    await writeRevocation(tx, mount, cluster(), serialKey, { revokedAtMs, issuerId, notAfterMs });
     return revokedAtMs;
   });
 };
@@ -157,6 +179,7 @@ export const revokeCertificate = async (
     request.serialNumber === ''
       ? await acceptPresented(parts, request, authority)
       : await findBySerial(parts, request);
+  if (certificate === undefined) return revokeElsewhere(parts, request, authority);
   const serialHex = toSerialHex(certificate.serialNumber);
   refuseIssuer(authority, serialHex);
   if (request.privateKey !== undefined) checkPossession(certificate, request.privateKey);
@@ -167,7 +190,9 @@ export const revokeCertificate = async (
   const issuerId = authority.findSigner(certificate)?.issuer.id ?? '';
   const revokedAtMs = await recordRevocation(parts, mount, certificate, issuerId);
   // A repeated call builds again: the first may have been cut off before its list was made.
-  const warnings = authority.settings.crl.autoRebuild ? [] : await parts.crlBuilder.rebuild(mount);
+  const { autoRebuild, unifiedCrl } = authority.settings.crl;
+  if (autoRebuild && unifiedCrl) await tellRevocations(parts, mount);
+  const warnings = autoRebuild ? [] : await parts.crlBuilder.rebuild(mount);
   return { kind: 'revoked', revokedAtMs, warnings };
 };
 

@@ -34,6 +34,13 @@ const toResult = (outcome: RevokeOutcome): Result => {
         },
         warnings: outcome.warnings,
       };
+    case 'pending':
+      return {
+        data: { state: 'pending' },
+        warnings: [
+          `certificate with serial ${outcome.serialHex} is not of this cluster: the others are asked to revoke it; see certs/revocation-queue`,
+        ],
+      };
     case 'expired':
       return {
         warnings: [

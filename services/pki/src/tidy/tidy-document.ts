@@ -67,7 +67,7 @@ export const tidyStatusDocument = (
   acme_account_deleted_count: 0,
   acme_account_revoked_count: 0,
   acme_orders_deleted_count: 0,
-  revocation_queue_deleted_count: 0,
-  cross_revoked_cert_deleted_count: 0,
+  revocation_queue_deleted_count: status?.counts.requests ?? 0,
+  cross_revoked_cert_deleted_count: status?.counts.clusterRevocations ?? 0,
   cmpv2_nonce_deleted_count: 0,
 });

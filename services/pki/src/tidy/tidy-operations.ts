@@ -10,6 +10,12 @@ import {
   revocationRecords,
 } from '../certificates/certificate-records.ts';
 import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
+import {
+  clusterRevocationRecords,
+  confirmationRecords,
+  requestRecords,
+  type ThisCluster,
+} from '../clusters/cluster-records.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import { pendingRecords } from '../crl/crl-records.ts';
 import { deleteIssuer } from '../issuers/issuer-operations.ts';
@@ -23,6 +29,7 @@ export interface TidyParts {
   readonly authorities: Authorities;
   readonly crlBuilder: CrlBuilder;
   readonly clock: Clock;
+  readonly cluster: () => ThisCluster;
 }
 
 export interface TidyRun {
@@ -165,12 +172,75 @@ const deleteExpiredMetadata = async (parts: TidyParts, run: TidyRun): Promise<vo
   }
 };
 
+const deleteExpiredClusterRevocations = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  // The primary tidies what is replicated.
+  if (parts.cluster().isSecondary) return;
+  const { store, clock } = parts;
+  const { mount, settings, fence } = run;
+  const beforeMs = clock.nowMs() - settings.safetyBufferSeconds * 1000;
+  const records = clusterRevocationRecords(mount);
+  let isListChanged = false;
+  for (;;) {
+    const rows = await store.select<CertificateTables, { serial: string; cluster: string }>(
+      (tables) =>
+        tables
+          .selectFrom('pki_cluster_revocation')
+          .select(['serial', 'cluster'])
+          .where('mount_uuid', '=', mount.uuid)
+          .where('not_after', '<', beforeMs)
+          .orderBy('not_after')
+          .limit(settings.pageSize),
+    );
+    if (rows.length === 0) break;
+    await store.transact(
+      (tx) => {
+        for (const { serial, cluster } of rows) {
+          records.delete(tx, `${serial}/${cluster}`);
+          pendingRecords(mount, 'all').delete(tx, serial);
+        }
+      },
+      { fence },
+    );
+    isListChanged = true;
+    await run.advance({ clusterRevocations: rows.length });
+  }
+  if (isListChanged) await parts.crlBuilder.rebuild(mount);
+};
+
+/** Requests between clusters, answered or not. */
+const deleteOldRequests = async (parts: TidyParts, run: TidyRun): Promise<void> => {
+  if (parts.cluster().isSecondary) return;
+  const { store, clock } = parts;
+  const { mount, settings, fence } = run;
+  const beforeMs = clock.nowMs() - settings.revocationQueueSafetyBufferSeconds * 1000;
+  let after: string | undefined;
+  for (;;) {
+    const page = await requestRecords(mount).entries(store, {
+      limit: settings.pageSize,
+      ...(after !== undefined && { after }),
+    });
+    const old = page.filter(([, { requestedAtMs }]) => requestedAtMs < beforeMs);
+    await store.transact(
+      (tx) => {
+        for (const [serialKey] of old) {
+          requestRecords(mount).delete(tx, serialKey);
+          confirmationRecords(mount).delete(tx, serialKey);
+        }
+      },
+      { fence },
+    );
+    after = page.at(-1)?.[0];
+    if (after === undefined) return;
+    await run.advance({ requests: old.length });
+  }
+};
+
 type Work = (parts: TidyParts, run: TidyRun) => Promise<void>;
 
 /**
  * Operations with something to do here, in the order they run. The others are accepted and find
- * nothing: there is no old bundle to move, no other cluster, no ACME or CMP state, and nothing that
- * cannot be parsed is ever stored.
+ * nothing: there is no old bundle to move, no CMP state, and nothing that cannot be parsed is ever
+ * stored.
  */
 const WORK: Readonly<Partial<Record<TidyOperation, Work>>> = {
   tidy_cert_store: deleteExpiredCertificates,
@@ -178,6 +248,8 @@ const WORK: Readonly<Partial<Record<TidyOperation, Work>>> = {
   tidy_revoked_certs: deleteExpiredRevocations,
   tidy_expired_issuers: deleteExpiredIssuers,
   tidy_cert_metadata: deleteExpiredMetadata,
+  tidy_revocation_queue: deleteOldRequests,
+  tidy_cross_cluster_revoked_certs: deleteExpiredClusterRevocations,
 };
 
 /** Does all that the settings ask for. */

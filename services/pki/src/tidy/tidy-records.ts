@@ -7,6 +7,9 @@ export interface TidyCounts {
   readonly revocations: number;
   readonly missingIssuers: number;
   readonly metadata: number;
+  /** Absent in records of before these were tidied. */
+  readonly clusterRevocations?: number;
+  readonly requests?: number;
 }
 
 export const NO_COUNTS: TidyCounts = {

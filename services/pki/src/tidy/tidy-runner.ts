@@ -59,6 +59,8 @@ const addCounts = (counts: TidyCounts, done: Partial<TidyCounts>): TidyCounts =>
   revocations: counts.revocations + (done.revocations ?? 0),
   missingIssuers: counts.missingIssuers + (done.missingIssuers ?? 0),
   metadata: counts.metadata + (done.metadata ?? 0),
+  clusterRevocations: (counts.clusterRevocations ?? 0) + (done.clusterRevocations ?? 0),
+  requests: (counts.requests ?? 0) + (done.requests ?? 0),
 });
 
 const advance = async (

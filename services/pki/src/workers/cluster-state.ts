@@ -1,6 +1,8 @@
 /** What this service does as the state of the cluster changes: knows its mounts, cleans after those that went. */
 import { type ClusterMember, followCluster as followAsMember } from '@keelson/cluster-member';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
+import type { ThisCluster } from '../clusters/cluster-records.ts';
 import type { MountCleaning } from '../mounts/mount-cleaning.ts';
 import { PKI_ENGINE } from '../special-paths.ts';
 
@@ -11,9 +13,21 @@ export interface ClusterFollower
   readonly version: string;
   /** Called when private keys must leave memory. */
   onSealed(): void;
+  /** Called with what the cluster is before anything is done in it. */
+  onCluster(cluster: ThisCluster): void;
   /** Called with the mounts of each state; there are none while sealed. */
   onMounts(mounts: readonly Mount[]): void;
 }
+
+const toThisCluster = ({
+  clusterId: id,
+  replicationRoles = [],
+}: ClusterState & {
+  readonly replicationRoles?: readonly { readonly role: string }[];
+}): ThisCluster => ({
+  id,
+  isSecondary: replicationRoles.some(({ role }) => role === 'secondary'),
+});
 
 /** Runs until `signal` aborts; throws when the stream breaks, to be started again. */
 export const followCluster = (follower: ClusterFollower, signal: AbortSignal): Promise<void> => {
@@ -21,7 +35,14 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
   const member: ClusterMember = {
     store,
     barrier,
-    cluster,
+    cluster: {
+      join: async function* (request, options) {
+        for await (const state of cluster.join(request, options)) {
+          if (state.clusterId !== '') follower.onCluster(toThisCluster(state));
+          yield state;
+        }
+      },
+    },
     logger,
     request: { service: 'pki', instanceId, version, engines: [PKI_ENGINE] },
     onMounts: async (mounts) => {

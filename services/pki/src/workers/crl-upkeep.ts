@@ -2,13 +2,17 @@
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
-import type { Store } from '@keelson/storage';
+import type { RecordCollection, Store } from '@keelson/storage';
+import type { ThisCluster } from '../clusters/cluster-records.ts';
+import { outboxPrefix } from '../clusters/outbox.ts';
+import { tellRevocations } from '../clusters/telling-operations.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import { crlRecords, pendingRecords } from '../crl/crl-records.ts';
 import { deltaDueAtMs, rebuildDueAtMs } from '../crl/domain/crl-config.ts';
 import { crlGroups, crlSignerOf } from '../crl/domain/crl-group.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { fulfilRequests } from '../revocation/request-fulfilment.ts';
 
 const LEASE = 'pki/crl-upkeep';
 const LEASE_TTL_MS = 30_000;
@@ -20,6 +24,7 @@ export interface CrlUpkeep {
   readonly crlBuilder: CrlBuilder;
   readonly leases: LeaseStore;
   readonly clock: Clock;
+  readonly cluster: () => ThisCluster;
   readonly logger: Logger;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
@@ -28,16 +33,21 @@ export interface CrlUpkeep {
 type Due = 'complete' | 'delta' | undefined;
 
 /** What of the mount's lists is to be made again now. */
-const findDue = async (
-  { store, authorities, clock }: CrlUpkeep,
-  mount: MountScope,
-): Promise<Due> => {
+const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
+  const { store, authorities, clock } = upkeep;
   const authority = await authorities.of(mount);
   const { crl: config } = authority.settings;
   const nowMs = clock.nowMs();
   // Left by a request that could not have the lease.
-  if (!config.autoRebuild && (await pendingRecords(mount).keys(store, { limit: 1 })).length > 0)
-    return 'complete';
+  const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
+    (await records.keys(store, { limit: 1 })).length > 0;
+  if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
+  const isPrimary = !upkeep.cluster().isSecondary;
+  if (isPrimary && (await store.list(outboxPrefix(mount), { limit: 1 })).length > 0)
+    await tellRevocations(upkeep, mount);
+  // What other clusters revoked, brought here by replication.
+  if (isPrimary && config.unifiedCrl && !config.autoRebuild)
+    if (await isLeft(pendingRecords(mount, 'all'))) return 'complete';
   let due: Due;
   for (const group of crlGroups(authority)) {
     if (crlSignerOf(group, authority) === undefined) continue;
@@ -55,6 +65,7 @@ export const renewDueCrls = async (upkeep: CrlUpkeep): Promise<void> => {
   const { crlBuilder, logger } = upkeep;
   for (const mount of upkeep.mounts())
     try {
+      await fulfilRequests(upkeep, mount);
       const due = await findDue(upkeep, mount);
       if (due === 'complete') await crlBuilder.rebuild(mount);
       if (due === 'delta') await crlBuilder.rebuildDeltas(mount);

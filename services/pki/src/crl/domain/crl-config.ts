@@ -72,7 +72,8 @@ export const checkCrlConfig = (config: CrlConfig): CrlConfig => {
 export const changesLists = (before: CrlConfig, after: CrlConfig): boolean =>
   before.disable !== after.disable ||
   (before.autoRebuild && !after.autoRebuild) ||
-  before.enableDelta !== after.enableDelta;
+  before.enableDelta !== after.enableDelta ||
+  (!before.unifiedCrl && after.unifiedCrl);
 
 /** Part of its validity that a list which nothing else renews has left when the worker renews it. */
 const RENEWED_FRACTION = 0.1;

@@ -1,0 +1,40 @@
+/**
+ * What this cluster has to say in the replicated scope, which only the primary writes. It is committed
+ * together with what it is about, below its place in the scope, and stays until it has been carried there.
+ */
+import type { RecordCollection, Store, Transaction } from '@keelson/storage';
+import { bulkPrefix, type MountScope } from '../mounts/mount-records.ts';
+
+const SHARED = 'shared/';
+const PAGE_SIZE = 500;
+
+export const outboxPrefix = (mount: MountScope): string => bulkPrefix('outbox', mount);
+
+/** Has a record written for all clusters. */
+export const putForAll = <T>(
+  tx: Transaction,
+  mount: MountScope,
+  records: RecordCollection<T>,
+  key: string,
+  value: T,
+): void =>
+  tx.write(
+    outboxPrefix(mount) + records.path(key).slice(SHARED.length),
+    Buffer.from(JSON.stringify(value)),
+  );
+
+/** Carries everything to its place; on the primary cluster only. Each page is one commit. */
+export const carryOutbox = async (store: Store, mount: MountScope): Promise<void> => {
+  const prefix = outboxPrefix(mount);
+  let carried: number;
+  do {
+    carried = await store.transact(async (tx) => {
+      const records = await tx.scan(prefix, { limit: PAGE_SIZE });
+      for (const { path, value } of records) {
+        tx.write(SHARED + path.slice(prefix.length), value);
+        tx.delete(path);
+      }
+      return records.length;
+    });
+  } while (carried === PAGE_SIZE);
+};
