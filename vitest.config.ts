@@ -20,7 +20,7 @@ const layered = ['property', 'contract', 'integration'].map((layer) => `**/*.${l
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['{libs,services,proto}/**/*.test.ts'], layered),
+      project('unit', ['{libs,services,proto,deploy}/**/*.test.ts'], layered),
       project('property', ['{libs,services}/**/*.property.test.ts'], [], 120),
       project('contract', ['{libs,services}/**/*.contract.test.ts'], [], 120),
       project(

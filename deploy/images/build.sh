@@ -7,7 +7,7 @@ tag=${1:-keelson:dev}
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
-git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json \
+git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/policy-service \
   | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/' \
   | xargs -0 cp --parents -t "$context"
 (cd "$context" && npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error)
