@@ -28,6 +28,7 @@ import { rootRoutes } from './issuers/root-routes.ts';
 import { caSigningRoutes } from './issuing/ca-signing-routes.ts';
 import { issuingRoutes } from './issuing/issuing-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
+import { createCertificateMaker } from './making/certificate-maker.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
 import { createOcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
@@ -91,10 +92,12 @@ export const composePki = (parts: PkiParts): PkiService => {
     stopping: stopping.signal,
   });
   const responder = createOcspResponder({ store, authorities, clock });
+  const maker = createCertificateMaker(logger);
   const shared = {
     store,
     cluster: () => thisCluster,
     authorities,
+    maker,
     crlBuilder,
     clock,
     logger,
@@ -141,6 +144,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     onSealed: () => {
       authorities.clear();
       responder.clear();
+      void maker.forget();
     },
     onCluster: (current: ThisCluster) => {
       thisCluster = current;
@@ -174,6 +178,7 @@ export const composePki = (parts: PkiParts): PkiService => {
       stopping.abort();
       await Promise.all(workers.map((worker) => worker.stop()));
       await tidy.settled();
+      await maker.forget();
       workers = [];
     },
   };

@@ -21,7 +21,7 @@ import { signLinted } from '../lints/lints.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { readCsrPem } from './domain/csr-names.ts';
 import { checkKeySize } from './domain/key-rules.ts';
-import { privilegedBehavior } from './domain/lifetime.ts';
+import { NO_RULES, privilegedBehavior } from './domain/lifetime.ts';
 import { decidePathLength } from './domain/path-length.ts';
 import { readSelfIssuedPem, underNewSigner } from './domain/self-issued.ts';
 import {
@@ -29,7 +29,6 @@ import {
   type IssuingParts,
   type LifetimeParameters,
   lifetimeUnder,
-  NO_RULES,
   requireSigner,
   signAndKeep,
 } from './signing-operations.ts';

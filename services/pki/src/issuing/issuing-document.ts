@@ -66,7 +66,7 @@ export interface DocumentOptions {
 }
 
 export const issuedDocument = (
-  { der, fields, issuer, chain, keyPair }: IssuedCertificate,
+  { der, serialNumber, notAfterMs, issuer, chain, keyPair }: IssuedCertificate,
   options: DocumentOptions,
 ): JsonObject => {
   const { format } = options;
@@ -82,12 +82,12 @@ export const issuedDocument = (
   return {
     ...(shown.length > 0 && { ca_chain: shown }),
     certificate: format === 'pem_bundle' ? bundle(leafPem, chain, keyPair) : one(leafPem, der),
-    expiration: options.expiration(fields.notAfterMs / 1000),
+    expiration: options.expiration(notAfterMs / 1000),
     issuing_ca: one(issuer.pem, issuer.certificate.der),
     ...(keyPair && {
       private_key: privateKeyText(keyPair.privateKeyDer, format, options.privateKeyFormat),
       private_key_type: keyPair.algorithm.type,
     }),
-    serial_number: toSerialHex(fields.serialNumber),
+    serial_number: toSerialHex(serialNumber),
   };
 };

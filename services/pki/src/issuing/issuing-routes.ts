@@ -78,13 +78,13 @@ export interface IssuingRouteParts extends IssuingParts {
 }
 
 /** Puts a certificate under a lease of its requester where the role wants that. */
-const registerLease = async (
+export const registerLease = async (
   { ledger, clock }: IssuingRouteParts,
   context: OperationContext<unknown>,
-  { role, fields, serialKey }: IssuedCertificate,
+  { role, notAfterMs, serialKey }: IssuedCertificate,
 ): Promise<{ id: string; durationSeconds: number; renewable: boolean } | undefined> => {
   if (!role?.generateLease || context.caller === undefined) return undefined;
-  const ttlSeconds = Math.max(1, Math.floor((fields.notAfterMs - clock.nowMs()) / 1000));
+  const ttlSeconds = Math.max(1, Math.floor((notAfterMs - clock.nowMs()) / 1000));
   const lease = await ledger.register({
     mountUuid: requireMount(context).uuid,
     requestPath: requestPath(context.head),

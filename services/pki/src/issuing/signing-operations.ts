@@ -12,19 +12,21 @@ import { metadataRecords, writeCertificate } from '../certificates/certificate-r
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { LeafNotAfterBehavior } from '../issuers/domain/issuer.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import { signLinted } from '../lints/lints.ts';
+import type { CertificateMaker } from '../making/certificate-maker.ts';
+import { type MadeCertificate, signChecked } from '../making/make-certificate.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { Role } from '../roles/domain/role.ts';
 import {
-  boundByIssuer,
-  decideLifetime,
+  type AskedLifetime,
   type Lifetime,
-  startWithIssuer,
+  type LifetimeRules,
+  lifetimeUnderRules,
 } from './domain/lifetime.ts';
 
 export interface IssuingParts {
   readonly store: Store;
   readonly authorities: Authorities;
+  readonly maker: CertificateMaker;
   readonly clock: Clock;
 }
 
@@ -51,16 +53,14 @@ export interface IssuingRequest extends LifetimeParameters {
   readonly metadata: string;
 }
 
-export interface IssuedCertificate {
-  readonly der: Uint8Array;
-  readonly fields: CertificateFields;
+/** What a role, or what decides in its place, says of keeping a certificate. */
+export type KeepingRules = Pick<Role, 'noStore' | 'noStoreMetadata' | 'generateLease'>;
+
+export interface IssuedCertificate extends MadeCertificate {
   readonly serialKey: string;
   readonly issuer: IssuerInUse;
   readonly chain: readonly IssuerInUse[];
-  /** undefined where the caller holds the key. */
-  readonly keyPair: KeyPair | undefined;
-  readonly role: Role | undefined;
-  readonly warnings: readonly string[];
+  readonly role: KeepingRules | undefined;
 }
 
 /** @throws KeelsonError when there is none, or it may not or cannot sign */
@@ -70,52 +70,72 @@ export const requireSigner = (authority: Authority, reference: string): IssuerIn
   return issuer;
 };
 
-/** Values of a role that lifetimes depend on. */
-export type LifetimeRules = Pick<
-  Role,
-  'ttlSeconds' | 'maxTtlSeconds' | 'notBeforeDurationSeconds' | 'notAfter'
->;
-
-export const NO_RULES: LifetimeRules = {
-  ttlSeconds: 0,
-  maxTtlSeconds: 0,
-  notBeforeDurationSeconds: 30,
-  notAfter: '',
-};
+/** What is asked for, as of now. */
+export const askedLifetime = (
+  { clock }: IssuingParts,
+  { mount, ttlSeconds, notAfterMs, overlong }: LifetimeParameters,
+): AskedLifetime => ({
+  nowMs: clock.nowMs(),
+  ttlSeconds,
+  notAfterMs,
+  mountDefaultTtlSeconds: mount.defaultLeaseTtlSeconds,
+  mountMaxTtlSeconds: mount.maxLeaseTtlSeconds,
+  overlong,
+});
 
 /** The validity of a certificate under an issuer, cut where the behavior says so. */
 export const lifetimeUnder = (
-  { clock }: IssuingParts,
+  parts: IssuingParts,
   request: LifetimeParameters,
   rules: LifetimeRules,
-  issuer: IssuerInUse,
+  { certificate }: IssuerInUse,
   behavior: LeafNotAfterBehavior,
-): Lifetime & { readonly isTruncated: boolean } => {
-  const roleEndMs = rules.notAfter === '' ? undefined : Date.parse(rules.notAfter);
-  if (Number.isNaN(roleEndMs))
-    throw new KeelsonError('request.invalid', { text: "the role's not_after is not a time" });
-  const lifetime = decideLifetime({
-    nowMs: clock.nowMs(),
-    // The role's own end takes effect before anything a request asks for.
-    ttlSeconds: roleEndMs === undefined ? request.ttlSeconds : 0,
-    notAfterMs: roleEndMs ?? request.notAfterMs,
-    notBeforeDurationSeconds: rules.notBeforeDurationSeconds,
-    roleTtlSeconds: rules.ttlSeconds,
-    roleMaxTtlSeconds: rules.maxTtlSeconds,
-    mountDefaultTtlSeconds: request.mount.defaultLeaseTtlSeconds,
-    mountMaxTtlSeconds: request.mount.maxLeaseTtlSeconds,
-    overlong: request.overlong,
-  });
-  const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.certificate.notAfterMs, behavior);
-  return {
-    ...lifetime,
-    notBeforeMs: startWithIssuer(
-      { notBeforeMs: lifetime.notBeforeMs, notAfterMs },
-      issuer.certificate.notBeforeMs,
-    ),
-    notAfterMs,
-    isTruncated: notAfterMs < lifetime.notAfterMs,
-  };
+): Lifetime & { readonly isTruncated: boolean } =>
+  lifetimeUnderRules(askedLifetime(parts, request), rules, certificate, behavior);
+
+/** What is kept of a certificate. */
+export interface Keeping {
+  readonly mount: MountScope;
+  readonly roleName: string;
+  readonly metadata: string;
+}
+
+/** @throws KeelsonError `request.invalid` when the role keeps no metadata and there is some */
+export const requireMetadataAllowed = ({ metadata }: Keeping, role: Role | undefined): void => {
+  if (metadata !== '' && role?.noStoreMetadata)
+    throw new KeelsonError('request.invalid', {
+      text: 'metadata can not be stored: the role has no_store_metadata set to true',
+    });
+};
+
+/** A certificate that is signed and not yet kept. */
+export interface SignedCertificate extends MadeCertificate {
+  readonly authority: Authority;
+  readonly issuer: IssuerInUse;
+  readonly role: KeepingRules | undefined;
+}
+
+/** Keeps a signed certificate as its role says; resolves when that is on disk. */
+export const keepCertificate = async (
+  { store }: IssuingParts,
+  { mount, metadata, roleName }: Keeping,
+  { authority, ...made }: SignedCertificate,
+): Promise<IssuedCertificate> => {
+  const { der, serialNumber, notAfterMs, issuer, role } = made;
+  const serialKey = toSerialKey(serialNumber);
+  const isStored = role?.noStore !== true;
+  if (isStored || metadata !== '')
+    await store.transact((tx) => {
+      if (isStored) writeCertificate(tx, mount, serialKey, der);
+      if (metadata !== '')
+        metadataRecords(mount).write(tx, serialKey, {
+          metadata,
+          issuerId: issuer.issuer.id,
+          role: roleName,
+          notAfterMs,
+        });
+    });
+  return { ...made, chain: authority.chainOf(issuer), serialKey };
 };
 
 /** A certificate about to be signed. */
@@ -129,45 +149,23 @@ export interface Draft {
   readonly warnings: readonly string[];
 }
 
-/** What is kept of a certificate. */
-export interface Keeping {
-  readonly mount: MountScope;
-  readonly roleName: string;
-  readonly metadata: string;
-}
-
 /** Signs a draft and keeps it as its role says. */
 export const signAndKeep = async (
-  { store }: IssuingParts,
-  { mount, metadata, roleName }: Keeping,
-  { authority, ...draft }: Draft,
+  parts: IssuingParts,
+  keeping: Keeping,
+  { authority, fields, issuer, role, scheme, keyPair, warnings }: Draft,
 ): Promise<IssuedCertificate> => {
-  const { fields, issuer, role } = draft;
-  if (metadata !== '' && role?.noStoreMetadata)
-    throw new KeelsonError('request.invalid', {
-      text: 'metadata can not be stored: the role has no_store_metadata set to true',
-    });
-  authority.chainCheckOf(issuer)(fields);
-  const der = await signLinted(fields, issuer.signer(draft.scheme), issuer.pathLength);
-  const serialKey = toSerialKey(fields.serialNumber);
-  const isStored = role?.noStore !== true;
-  if (isStored || metadata !== '')
-    await store.transact((tx) => {
-      if (isStored) writeCertificate(tx, mount, serialKey, der);
-      if (metadata !== '')
-        metadataRecords(mount).write(tx, serialKey, {
-          metadata,
-          issuerId: issuer.issuer.id,
-          role: roleName,
-          notAfterMs: fields.notAfterMs,
-        });
-    });
-  return {
-    ...draft,
-    role,
-    keyPair: draft.keyPair,
-    chain: authority.chainOf(issuer),
+  requireMetadataAllowed(keeping, role);
+  const der = await signChecked(authority.signingIssuerOf(issuer), fields, scheme);
+  const { serialNumber, notAfterMs } = fields;
+  return keepCertificate(parts, keeping, {
     der,
-    serialKey,
-  };
+    serialNumber,
+    notAfterMs,
+    keyPair,
+    warnings,
+    authority,
+    issuer,
+    role,
+  });
 };

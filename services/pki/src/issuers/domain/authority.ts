@@ -4,12 +4,7 @@
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import {
-  type CertificateFields,
-  isSamePublicKey,
-  isSignedBy,
-  type ParsedCertificate,
-} from '@keelson/x509';
+import { isSamePublicKey, isSignedBy, type ParsedCertificate } from '@keelson/x509';
 import {
   type AuthorityUrls,
   type ClusterAddress,
@@ -17,9 +12,10 @@ import {
 } from '../../authority-urls/domain/authority-urls.ts';
 import type { CrlConfig } from '../../crl/domain/crl-config.ts';
 import { buildChain, type ChainGraph, pathsAbove } from './chain.ts';
-import { createChainCheck } from './chain-check.ts';
+import { chainRulesOf } from './chain-check.ts';
 import type { Issuer } from './issuer.ts';
 import { IssuerInUse } from './issuer-in-use.ts';
+import type { SigningIssuer } from './signing-issuer.ts';
 
 export type { IssuerInUse } from './issuer-in-use.ts';
 
@@ -74,8 +70,9 @@ export class Authority {
   readonly #byId: ReadonlyMap<string, IssuerInUse>;
   readonly #keys: readonly Key[];
   readonly #chains = new Map<IssuerInUse, readonly IssuerInUse[]>();
-  readonly #checks = new Map<IssuerInUse, (fields: CertificateFields) => void>();
+  readonly #signing = new Map<IssuerInUse, SigningIssuer>();
   readonly #parents = new Map<IssuerInUse, readonly IssuerInUse[]>();
+  readonly #paths = new Map<IssuerInUse, readonly (readonly IssuerInUse[])[]>();
   readonly #graph: ChainGraph<IssuerInUse> = {
     parentsOf: (child) => this.#parentsOf(child),
     reissuesOf: (one) => this.issuers.filter((other) => isReissue(one, other)),
@@ -160,13 +157,43 @@ export class Authority {
     return chain;
   }
 
-  /** What a certificate under this issuer must stand up to; the function throws `request.invalid`. */
-  chainCheckOf(issuer: IssuerInUse): (fields: CertificateFields) => void {
-    const known = this.#checks.get(issuer);
+  /**
+   * The issuer as certificates are made under it.
+   * @throws KeelsonError `request.invalid` when it has no key, or a template of its URLs lacks a value
+   */
+  signingIssuerOf(inUse: IssuerInUse): SigningIssuer {
+    const known = this.#signing.get(inUse);
     if (known !== undefined) return known;
-    const check = createChainCheck(issuer, [...pathsAbove(issuer, this.#graph, MAX_PATHS)]);
-    this.#checks.set(issuer, check);
-    return check;
+    const { issuer, certificate, keyIdentifier, pathLength } = inUse;
+    const signing: SigningIssuer = {
+      privateKey: inUse.requirePrivateKey(),
+      // Copies: what they are views of is more than another thread has any business with.
+      name: Uint8Array.from(certificate.subject),
+      keyIdentifier: Uint8Array.from(keyIdentifier),
+      pathLength,
+      notBeforeMs: certificate.notBeforeMs,
+      notAfterMs: certificate.notAfterMs,
+      leafNotAfterBehavior: issuer.leafNotAfterBehavior,
+      urls: this.urlsOf(inUse),
+      chainRules: chainRulesOf(inUse, [...pathsAbove(inUse, this.#graph, MAX_PATHS)]),
+    };
+    this.#signing.set(inUse, signing);
+    return signing;
+  }
+
+  /**
+   * Ways from a certificate of this issuer to a root, each member certifying the one before it: its manual
+   * chain, or those through it and through issuers that were issued again in its place.
+   */
+  pathsOf(start: IssuerInUse): readonly (readonly IssuerInUse[])[] {
+    if (start.issuer.manualChain.length > 0) return [this.chainOf(start)];
+    const known = this.#paths.get(start);
+    if (known !== undefined) return known;
+    const paths = [start, ...this.#graph.reissuesOf(start)]
+      .flatMap((one) => [...pathsAbove(one, this.#graph, MAX_PATHS)])
+      .slice(0, MAX_PATHS);
+    this.#paths.set(start, paths);
+    return paths;
   }
 
   /** URLs for certificates signed by this issuer: its own when it has any, else the mount's. */

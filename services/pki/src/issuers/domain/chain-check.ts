@@ -10,13 +10,25 @@ import {
   type Extension,
   findConstraintViolation,
   findExtension,
+  type ParsedNameConstraints,
   parseNameConstraints,
 } from '@keelson/x509';
 import type { ChainCheck } from './issuer.ts';
 import type { IssuerInUse } from './issuer-in-use.ts';
 
-/** Returns what is wrong; undefined when nothing is. */
-type Check = (fields: CertificateFields) => string | undefined;
+/** What one path to a root says of every certificate below it. */
+interface PathRules {
+  /** Wrong whatever the certificate says; undefined: nothing. */
+  readonly finding: string | undefined;
+  readonly constraints: readonly ParsedNameConstraints[];
+}
+
+/** The check of certificates under one issuer, as data: it may be made on another thread. */
+export interface ChainRules {
+  readonly allowsUninterpreted: boolean;
+  /** One that accepts is enough. */
+  readonly paths: readonly PathRules[];
+}
 
 const INTERPRETED: readonly string[] = [
   EXTENSION.basicConstraints,
@@ -47,49 +59,63 @@ const pathLengthFinding = (path: readonly IssuerInUse[]): string | undefined => 
   return undefined;
 };
 
-const checksOf = (path: readonly IssuerInUse[], isFreed: (check: ChainCheck) => boolean): Check => {
-  const fixed =
+const rulesOf = (
+  path: readonly IssuerInUse[],
+  isFreed: (check: ChainCheck) => boolean,
+): PathRules => ({
+  finding:
     (isFreed('critical_extension')
       ? undefined
       : path.map(({ certificate }) => uninterpreted(certificate.extensions)).find(Boolean)) ??
-    (isFreed('path_length') ? undefined : pathLengthFinding(path));
-  const constraints = isFreed('name_constraint')
+    (isFreed('path_length') ? undefined : pathLengthFinding(path)),
+  constraints: isFreed('name_constraint')
     ? []
     : path.flatMap(({ certificate }) => {
         const extension = findExtension(certificate.extensions, EXTENSION.nameConstraints);
         return extension === undefined ? [] : [parseNameConstraints(extension.value)];
-      });
-  return ({ subject, extensions }) => {
-    if (fixed !== undefined || constraints.length === 0) return fixed;
-    const names = constrainedNames(
-      subject,
-      findExtension(extensions, EXTENSION.subjectAltName)?.value,
-    );
-    for (const one of constraints) {
-      const finding = findConstraintViolation(one, names);
-      if (finding !== undefined) return finding;
-    }
-    return undefined;
+      }),
+});
+
+export const chainRulesOf = (
+  { issuer }: IssuerInUse,
+  paths: readonly (readonly IssuerInUse[])[],
+): ChainRules => {
+  const isFreed = (check: ChainCheck): boolean => issuer.disabledChecks?.includes(check) === true;
+  return {
+    allowsUninterpreted: isFreed('critical_extension'),
+    paths: paths.map((path) => rulesOf(path, isFreed)),
   };
 };
 
+const findingOf = (
+  { finding, constraints }: PathRules,
+  { subject, extensions }: CertificateFields,
+): string | undefined => {
+  if (finding !== undefined || constraints.length === 0) return finding;
+  const names = constrainedNames(
+    subject,
+    findExtension(extensions, EXTENSION.subjectAltName)?.value,
+  );
+  for (const one of constraints) {
+    const violation = findConstraintViolation(one, names);
+    if (violation !== undefined) return violation;
+  }
+  return undefined;
+};
+
 /**
- * The check of certificates under an issuer; one path to a root that accepts them is enough.
- * @returns a function that throws KeelsonError `request.invalid`
+ * Whether relying parties will accept a certificate under the authorities above it.
+ * @throws KeelsonError `request.invalid`
  */
-export const createChainCheck = (
-  { issuer }: IssuerInUse,
-  paths: readonly (readonly IssuerInUse[])[],
-): ((fields: CertificateFields) => void) => {
-  const isFreed = (check: ChainCheck): boolean => issuer.disabledChecks?.includes(check) === true;
-  const checks = paths.map((path) => checksOf(path, isFreed));
-  return (fields) => {
-    const own = isFreed('critical_extension') ? undefined : uninterpreted(fields.extensions);
-    const findings = own === undefined ? checks.map((check) => check(fields)) : [own];
-    const [finding] = findings;
-    if (finding !== undefined && !findings.includes(undefined))
-      throw new KeelsonError('request.invalid', {
-        text: `verification of parsed bundle failed: ${finding}`,
-      });
-  };
+export const checkChain = (
+  { allowsUninterpreted, paths }: ChainRules,
+  fields: CertificateFields,
+): void => {
+  const own = allowsUninterpreted ? undefined : uninterpreted(fields.extensions);
+  const findings = own === undefined ? paths.map((path) => findingOf(path, fields)) : [own];
+  const [finding] = findings;
+  if (finding !== undefined && !findings.includes(undefined))
+    throw new KeelsonError('request.invalid', {
+      text: `verification of parsed bundle failed: ${finding}`,
+    });
 };

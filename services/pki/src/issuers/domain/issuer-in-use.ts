@@ -55,7 +55,7 @@ export class IssuerInUse {
 
   /** @throws KeelsonError `request.invalid` when the key is missing or the usage is not granted */
   requireUsage(usage: IssuerUsage): void {
-    this.#requirePrivateKey();
+    this.requirePrivateKey();
     if (!this.issuer.usages.includes(usage))
       throw new KeelsonError('request.invalid', {
         text: `could not fetch the CA certificate (was one set?): requested usage ${usage} for issuer [${this.issuer.id}] but only had usage [${this.issuer.usages.join(',')}]`,
@@ -64,17 +64,18 @@ export class IssuerInUse {
 
   /** @throws KeelsonError `request.invalid` */
   signer(choice: SchemeChoice = {}): Signer {
-    const key = this.#requirePrivateKey();
+    const key = this.requirePrivateKey();
     return createSigner(key, chooseSignatureScheme(describeKey(key), choice));
   }
 
   /** The signer of revocation lists. */
   revocationSigner(): Signer {
     const scheme: SignatureScheme | undefined = this.issuer.revocationScheme;
-    return scheme === undefined ? this.signer() : createSigner(this.#requirePrivateKey(), scheme);
+    return scheme === undefined ? this.signer() : createSigner(this.requirePrivateKey(), scheme);
   }
 
-  #requirePrivateKey(): KeyObject {
+  /** @throws KeelsonError `request.invalid` */
+  requirePrivateKey(): KeyObject {
     if (this.#privateKey === undefined)
       throw new KeelsonError('request.invalid', {
         text: `could not fetch the CA certificate (was one set?): issuer ${this.issuer.id} has no private key`,

@@ -1,21 +1,26 @@
 /** From when to when a certificate is valid (reference §4.5). */
 import { KeelsonError } from '@keelson/errors';
 import type { LeafNotAfterBehavior } from '../../issuers/domain/issuer.ts';
+import type { Role } from '../../roles/domain/role.ts';
 
-export interface LifetimeRequest {
+/** What is asked for, when, and what the mount allows. */
+export interface AskedLifetime {
   readonly nowMs: number;
   /** 0: not asked for. */
   readonly ttlSeconds: number;
   /** Absolute end; undefined: not asked for. */
   readonly notAfterMs: number | undefined;
-  readonly notBeforeDurationSeconds: number;
-  /** Of the role, 0 when it has none. */
-  readonly roleTtlSeconds: number;
-  readonly roleMaxTtlSeconds: number;
   readonly mountDefaultTtlSeconds: number;
   readonly mountMaxTtlSeconds: number;
   /** What becomes of a requested lifetime over the maximum. */
   readonly overlong: 'refuse' | 'cap';
+}
+
+export interface LifetimeRequest extends AskedLifetime {
+  readonly notBeforeDurationSeconds: number;
+  /** Of the role, 0 when it has none. */
+  readonly roleTtlSeconds: number;
+  readonly roleMaxTtlSeconds: number;
 }
 
 export interface Lifetime {
@@ -127,4 +132,48 @@ export const privilegedBehavior = (
 ): LeafNotAfterBehavior => {
   if (isEnforced || configured === 'always_enforce_err') return configured;
   return configured === 'permit' && mayOutlive ? 'permit' : 'truncate';
+};
+
+/** Values of a role that lifetimes depend on. */
+export type LifetimeRules = Pick<
+  Role,
+  'ttlSeconds' | 'maxTtlSeconds' | 'notBeforeDurationSeconds' | 'notAfter'
+>;
+
+export const NO_RULES: LifetimeRules = {
+  ttlSeconds: 0,
+  maxTtlSeconds: 0,
+  notBeforeDurationSeconds: 30,
+  notAfter: '',
+};
+
+/**
+ * The validity of a certificate under a role and an issuer, cut where the behavior says so.
+ * @throws KeelsonError `request.invalid`
+ */
+export const lifetimeUnderRules = (
+  asked: AskedLifetime,
+  rules: LifetimeRules,
+  issuer: Pick<Lifetime, 'notBeforeMs' | 'notAfterMs'>,
+  behavior: LeafNotAfterBehavior,
+): Lifetime & { readonly isTruncated: boolean } => {
+  const roleEndMs = rules.notAfter === '' ? undefined : Date.parse(rules.notAfter);
+  if (Number.isNaN(roleEndMs)) refuse("the role's not_after is not a time");
+  const lifetime = decideLifetime({
+    ...asked,
+    // The role's own end takes effect before anything a request asks for.
+    ttlSeconds: roleEndMs === undefined ? asked.ttlSeconds : 0,
+    notAfterMs: roleEndMs ?? asked.notAfterMs,
+    notBeforeDurationSeconds: rules.notBeforeDurationSeconds,
+    roleTtlSeconds: rules.ttlSeconds,
+    roleMaxTtlSeconds: rules.maxTtlSeconds,
+  });
+  const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.notAfterMs, behavior);
+  const { notBeforeMs } = lifetime;
+  return {
+    ...lifetime,
+    notBeforeMs: startWithIssuer({ notBeforeMs, notAfterMs }, issuer.notBeforeMs),
+    notAfterMs,
+    isTruncated: notAfterMs < lifetime.notAfterMs,
+  };
 };

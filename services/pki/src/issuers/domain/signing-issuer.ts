@@ -1,0 +1,22 @@
+import type { KeyObject } from 'node:crypto';
+import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import type { ChainRules } from './chain-check.ts';
+import type { LeafNotAfterBehavior } from './issuer.ts';
+
+/**
+ * What making a certificate needs of its issuer: data and a key, so that it can be handed to another
+ * thread. A KeyObject that is handed over is the same key, not a copy of its bytes.
+ */
+export interface SigningIssuer {
+  readonly privateKey: KeyObject;
+  /** Name, DER. */
+  readonly name: Uint8Array;
+  readonly keyIdentifier: Uint8Array;
+  /** undefined: no limit. */
+  readonly pathLength: number | undefined;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+  readonly leafNotAfterBehavior: LeafNotAfterBehavior;
+  readonly urls: AuthorityUrls;
+  readonly chainRules: ChainRules;
+}

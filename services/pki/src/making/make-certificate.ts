@@ -1,0 +1,220 @@
+/**
+ * From what a request asks for to the bytes of a certificate: names, lifetime, key, checks, signature.
+ * Reads no record and no clock, so that it can be done on any thread.
+ */
+import { KeelsonError } from '@keelson/errors';
+import {
+  type CertificateFields,
+  chooseSignatureScheme,
+  createKeyPair,
+  createSigner,
+  describeKey,
+  type KeyPair,
+  type KeyUsage,
+  randomSerialNumber,
+  type SchemeChoice,
+  type Signer,
+} from '@keelson/x509';
+import { checkChain } from '../issuers/domain/chain-check.ts';
+import { describePublicKey } from '../issuers/domain/public-key.ts';
+import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
+import { namesOfCsr, readCsrPem } from '../issuing/domain/csr-names.ts';
+import {
+  checkCsrKey,
+  checkKeySize,
+  decideIssuedKey,
+  type KeyRequest,
+} from '../issuing/domain/key-rules.ts';
+import { buildLeafCertificate } from '../issuing/domain/leaf-certificate.ts';
+import {
+  type AskedLifetime,
+  lifetimeUnderRules,
+  NO_RULES,
+  privilegedBehavior,
+} from '../issuing/domain/lifetime.ts';
+import {
+  type CsrNames,
+  decideNames,
+  type NameParameters,
+} from '../issuing/domain/requested-names.ts';
+import { buildVerbatimCertificate } from '../issuing/domain/verbatim-certificate.ts';
+import { signLinted } from '../lints/lints.ts';
+import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
+import type { Role } from '../roles/domain/role.ts';
+
+interface NamedOrder {
+  readonly lifetime: AskedLifetime;
+  readonly names: NameParameters;
+  readonly templateValues: TemplateValues | undefined;
+}
+
+/** A certificate for a new key. */
+export interface IssueOrder extends NamedOrder {
+  readonly kind: 'issue';
+  readonly key: KeyRequest;
+}
+
+/** A certificate for a CSR, with what the role lets in of it. */
+export interface SignOrder extends NamedOrder {
+  readonly kind: 'sign';
+  /** PEM. */
+  readonly csr: string;
+}
+
+/** A certificate for a CSR as it is. */
+export interface VerbatimOrder {
+  readonly kind: 'verbatim';
+  readonly lifetime: AskedLifetime;
+  /** PEM. */
+  readonly csr: string;
+  readonly scheme: SchemeChoice;
+  readonly userIds: readonly string[];
+  /** For CSRs that name none. */
+  readonly keyUsages: readonly KeyUsage[];
+  readonly extendedKeyUsages: readonly string[];
+  /** The issuer's rule for what outlives it holds; otherwise the lifetime is cut. */
+  readonly enforcesBehavior: boolean;
+}
+
+export type CertificateOrder = IssueOrder | SignOrder | VerbatimOrder;
+
+export interface MadeCertificate {
+  readonly der: Uint8Array;
+  /** Big-endian magnitude. */
+  readonly serialNumber: Uint8Array;
+  readonly notAfterMs: number;
+  /** undefined where the caller holds the key. */
+  readonly keyPair: KeyPair | undefined;
+  readonly warnings: readonly string[];
+}
+
+/** Signers by key, then by choice: finding out what a key is costs half as much as signing with it. */
+const signers = new WeakMap<SigningIssuer, Map<string, Signer>>();
+
+const signerOf = (issuer: SigningIssuer, choice: SchemeChoice): Signer => {
+  const ofIssuer = signers.get(issuer) ?? new Map<string, Signer>();
+  signers.set(issuer, ofIssuer);
+  const name = `${choice.signatureBits} ${choice.usePss}`;
+  const known = ofIssuer.get(name);
+  if (known !== undefined) return known;
+  const { privateKey } = issuer;
+  const scheme = chooseSignatureScheme(describeKey(privateKey), choice);
+  const signer = createSigner(privateKey, scheme);
+  ofIssuer.set(name, signer);
+  return signer;
+};
+
+/**
+ * Signs what passes every lint and the check of the chain above it.
+ * @throws KeelsonError `pki.lint_failed`, `request.invalid`
+ */
+export const signChecked = (
+  issuer: SigningIssuer,
+  fields: CertificateFields,
+  choice: SchemeChoice,
+): Promise<Uint8Array> => {
+  checkChain(issuer.chainRules, fields);
+  return signLinted(fields, signerOf(issuer, choice), issuer.pathLength);
+};
+
+/** What a certificate says because of who signs it, and its serial number. */
+const issuerPart = (issuer: SigningIssuer) => ({
+  serialNumber: randomSerialNumber(),
+  issuerName: issuer.name,
+  issuerKeyIdentifier: issuer.keyIdentifier,
+  urls: issuer.urls,
+});
+
+const namedFields = (
+  issuer: SigningIssuer,
+  role: Role,
+  order: NamedOrder,
+  csrNames: CsrNames | undefined,
+) => {
+  const names = decideNames(role, order.names, csrNames, order.templateValues);
+  const lifetime = lifetimeUnderRules(order.lifetime, role, issuer, issuer.leafNotAfterBehavior);
+  return {
+    warnings: [...names.warnings, ...lifetime.warnings],
+    build: (publicKeyDer: Uint8Array): CertificateFields =>
+      buildLeafCertificate({ ...issuerPart(issuer), ...lifetime, role, names, publicKeyDer }),
+  };
+};
+
+const makeIssued = async (
+  issuer: SigningIssuer,
+  role: Role,
+  order: IssueOrder,
+): Promise<MadeCertificate> => {
+  const key = decideIssuedKey(role, order.key);
+  const named = namedFields(issuer, role, order, undefined);
+  const keyPair = await createKeyPair(key.algorithm);
+  const fields = named.build(keyPair.publicKeyDer);
+  return {
+    der: await signChecked(issuer, fields, role),
+    serialNumber: fields.serialNumber,
+    notAfterMs: fields.notAfterMs,
+    keyPair,
+    warnings: [...key.warnings, ...named.warnings],
+  };
+};
+
+const makeSigned = async (
+  issuer: SigningIssuer,
+  role: Role,
+  order: SignOrder,
+): Promise<MadeCertificate> => {
+  const csr = readCsrPem(order.csr);
+  checkCsrKey(role, describePublicKey(csr.publicKeyDer));
+  const named = namedFields(issuer, role, order, namesOfCsr(csr));
+  const fields = named.build(csr.publicKeyDer);
+  return {
+    der: await signChecked(issuer, fields, role),
+    serialNumber: fields.serialNumber,
+    notAfterMs: fields.notAfterMs,
+    keyPair: undefined,
+    warnings: named.warnings,
+  };
+};
+
+const makeVerbatim = async (
+  issuer: SigningIssuer,
+  role: Role | undefined,
+  order: VerbatimOrder,
+): Promise<MadeCertificate> => {
+  const csr = readCsrPem(order.csr);
+  checkKeySize(describePublicKey(csr.publicKeyDer));
+  const behavior = privilegedBehavior(issuer.leafNotAfterBehavior, {
+    isEnforced: order.enforcesBehavior,
+  });
+  const rules = role ?? NO_RULES;
+  const lifetime = lifetimeUnderRules(order.lifetime, rules, issuer, behavior);
+  const fields = buildVerbatimCertificate({
+    ...issuerPart(issuer),
+    ...lifetime,
+    csr,
+    defaultKeyUsages: order.keyUsages,
+    defaultExtendedKeyUsages: order.extendedKeyUsages,
+    userIds: order.userIds,
+  });
+  return {
+    der: await signChecked(issuer, fields, order.scheme),
+    serialNumber: fields.serialNumber,
+    notAfterMs: fields.notAfterMs,
+    keyPair: undefined,
+    warnings: lifetime.warnings,
+  };
+};
+
+/**
+ * @param role undefined only for an order that does without
+ * @throws KeelsonError with the first rule that is broken; nothing is signed then
+ */
+export const makeCertificate = async (
+  issuer: SigningIssuer,
+  role: Role | undefined,
+  order: CertificateOrder,
+): Promise<MadeCertificate> => {
+  if (order.kind === 'verbatim') return makeVerbatim(issuer, role, order);
+  if (role === undefined) throw new KeelsonError('pki.role_not_found', { role: '' });
+  return order.kind === 'issue' ? makeIssued(issuer, role, order) : makeSigned(issuer, role, order);
+};
