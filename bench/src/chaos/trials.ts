@@ -1,0 +1,4 @@
+import type { Chaos } from './chaos.ts';
+import { pkiInput } from './pki-input/pki-input.ts';
+
+export const TRIALS: readonly Chaos[] = [pkiInput];

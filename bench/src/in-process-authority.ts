@@ -1,0 +1,113 @@
+/** A certificate authority alone in this process, driven through the interface the gateway uses. */
+import { join } from 'node:path';
+import { systemClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
+import { bufferedBody } from '@keelson/edge';
+import { InProcessLeaseStore } from '@keelson/locks';
+import { createLogger } from '@keelson/logging';
+import { composePki, PKI_PROJECTIONS, pkiConfigSchema } from '@keelson/pki-service';
+import { Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
+import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+
+const NAMESPACE = { id: 'root', path: '' };
+
+export const AUTHORITY_MOUNT: Mount = {
+  uuid: '8f0b1c1e-0000-4000-8000-000000000001',
+  accessor: 'pki_1',
+  type: 'pki',
+  path: 'pki/',
+  namespace: NAMESPACE,
+  local: false,
+  defaultLeaseTtlSeconds: 2_764_800,
+  maxLeaseTtlSeconds: 315_360_000,
+  passthroughRequestHeaders: [],
+  allowedResponseHeaders: [],
+  options: {},
+  description: '',
+};
+
+export interface AuthorityAnswer {
+  readonly status: number;
+  readonly body: Uint8Array;
+}
+
+export interface InProcessAuthority {
+  readonly store: Store;
+  /** @param body JSON unless it is bytes already; nothing for a GET */
+  send(method: string, path: string, body?: unknown, mount?: Mount): Promise<AuthorityAnswer>;
+  /** The same, for what must be answered with 200. */
+  call(method: string, path: string, body?: unknown, mount?: Mount): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+export const openAuthority = async (folder: string): Promise<InProcessAuthority> => {
+  const clock = systemClock;
+  const barrier = createBarrier({ clock });
+  const store = await openSqliteStore({
+    file: join(folder, 'pki.sqlite'),
+    barrier,
+    clock,
+    projections: PKI_PROJECTIONS,
+  });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const pki = composePki({
+    config: parseConfig(pkiConfigSchema, {}),
+    store,
+    barrier,
+    leases: new InProcessLeaseStore({ clock }),
+    clock,
+    logger: createLogger({ name: 'pki', level: 'silent' }),
+    cluster: {
+      join: () => {
+        throw new Error('not started');
+      },
+    },
+    ledger: { register: () => Promise.reject(new Error('no leases here')) },
+  });
+
+  const send = async (
+    method: string,
+    path: string,
+    body: unknown = {},
+    mount: Mount = AUTHORITY_MOUNT,
+  ): Promise<AuthorityAnswer> => {
+    const [pathname = '', query = ''] = path.split('?');
+    const isRaw = body instanceof Uint8Array;
+    const bytes = isRaw ? body : Buffer.from(method === 'GET' ? '' : JSON.stringify(body));
+    const answer = await pki.edge.handle({
+      head: {
+        requestId: 'bench',
+        method,
+        path: `/${pathname}`,
+        query,
+        headers: { 'content-type': isRaw ? 'application/octet-stream' : 'application/json' },
+        dialect: Dialect.SPECIFICATION,
+        remoteAddress: '127.0.0.1',
+        baseUrl: 'http://localhost',
+        traceparent: '',
+        namespace: NAMESPACE,
+        mount,
+        caller: undefined,
+        principal: undefined,
+      },
+      body: bufferedBody(bytes),
+      signal: new AbortController().signal,
+    });
+    if (!(answer.body instanceof Uint8Array)) throw new Error('unexpected stream');
+    return { status: answer.head.status, body: answer.body };
+  };
+
+  return {
+    store,
+    send,
+    call: async (method, path, body, mount) => {
+      const answer = await send(method, path, body, mount);
+      if (answer.status !== 200) throw new Error(`${path}: ${Buffer.from(answer.body).toString()}`);
+      return answer.body;
+    },
+    close: async () => {
+      await pki.stop();
+      await store.close();
+    },
+  };
+};
