@@ -96,6 +96,7 @@ const startService = async (folder: string) => {
           sealed: false,
           serviceKey: Buffer.alloc(32, 1),
           keyringTerm: 1,
+          replicationRoles: [],
           clusterId: '',
           clusterName: '',
           mounts: [],

@@ -1,9 +1,11 @@
+import { systemClock } from '@keelson/clock';
+import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
-import { type ClusterMember, followCluster } from './cluster-member.ts';
+import { type ClusterMember, composeServiceReplication, followCluster } from './cluster-member.ts';
 
 const state = (change: Partial<ClusterState>): ClusterState => ({
   initialized: true,
@@ -13,6 +15,7 @@ const state = (change: Partial<ClusterState>): ClusterState => ({
   clusterId: '',
   clusterName: '',
   mounts: [],
+  replicationRoles: [],
   ...change,
 });
 
@@ -20,6 +23,17 @@ test('a member opens its store, follows the term, and lets go on seal, in the or
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const { member: replication } = composeServiceReplication(
+    { store, barrier, leases: new InProcessLeaseStore(), clock: systemClock },
+    {
+      service: 'pki',
+      logger,
+      edge: () => {
+        throw new Error('nobody forwards');
+      },
+    },
+  );
   const seen: string[] = [];
   const note = (what: string): void => {
     seen.push(`${what} ${barrier.isSealed ? 'sealed' : `term ${barrier.term}`}`);
@@ -39,7 +53,8 @@ test('a member opens its store, follows the term, and lets go on seal, in the or
         yield* states;
       },
     } as ClusterMember['cluster'],
-    logger: createLogger({ name: 'test', level: 'silent' }),
+    logger,
+    replication,
     request: { service: 'pki', instanceId: 'one', version: '1', engines: [] },
     onUnsealed: async () => note('unsealed'),
     onMounts: async () => note('mounts'),

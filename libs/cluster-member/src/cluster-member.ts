@@ -1,4 +1,6 @@
 /** Follows the state of the cluster: takes the key when sys hands it out, and gives it up on seal. */
+
+import { hasCode } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterDefinition, ClusterState, JoinRequest } from '@keelson/proto/sys/v1/cluster';
@@ -10,6 +12,19 @@ import {
   rotateBarrier,
   type Store,
 } from '@keelson/storage';
+import type { ReplicationMember } from './replication-member.ts';
+
+export { forwardingRoutes, serveForwarded } from './forwarding.ts';
+export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';
+export { parseKind, remoteMembership, replicationSets } from './remote-membership.ts';
+export { ReplicationMember, type ReplicationMemberOptions } from './replication-member.ts';
+export { replicationMemberRpc } from './replication-report.ts';
+export type { ReplicationTransport } from './replication-runs.ts';
+export {
+  composeServiceReplication,
+  type ReplicationParts,
+  type ServiceReplication,
+} from './service-replication.ts';
 
 export interface ClusterMember {
   readonly store: Store;
@@ -17,6 +32,7 @@ export interface ClusterMember {
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly logger: Logger;
   readonly request: JoinRequest;
+  readonly replication: ReplicationMember;
   /** Called each time the store has become usable. */
   onUnsealed?(): Promise<void>;
   /** Called with the mounts of each unsealed state. */
@@ -25,22 +41,45 @@ export interface ClusterMember {
   onSealed?(): void;
 }
 
-const seal = async ({ store, barrier, logger }: ClusterMember): Promise<void> => {
+const seal = async ({ store, barrier, logger, replication }: ClusterMember): Promise<void> => {
   if (barrier.isSealed) return;
+  await replication.stop();
   await countEncryptions(store, barrier);
   barrier.seal();
   logger.info('sealed');
 };
 
+/** Before an activation the store is sealed under the key that the cluster had then. */
+const openBarrier = async (
+  { store, barrier }: ClusterMember,
+  serviceKey: Uint8Array,
+  previousServiceKey: Uint8Array | undefined,
+): Promise<void> => {
+  try {
+    await openBarrierFor(store, barrier, serviceKey);
+  } catch (error) {
+    if (previousServiceKey === undefined || !hasCode(error, 'barrier.wrong_root_key')) throw error;
+    await openBarrierFor(store, barrier, previousServiceKey);
+  }
+};
+
 const applyState = async (member: ClusterMember, state: ClusterState): Promise<void> => {
-  const { store, barrier, logger } = member;
+  const { store, barrier, logger, replication } = member;
   if (state.sealed || state.serviceKey.byteLength === 0) {
     await seal(member);
     member.onSealed?.();
     return;
   }
-  if (barrier.isSealed) {
-    await openBarrierFor(store, barrier, state.serviceKey);
+  const wasSealed = barrier.isSealed;
+  const pending = await replication.findPending(state.replicationRoles);
+  if (wasSealed) await openBarrier(member, state.serviceKey, pending?.previousServiceKey);
+  if (pending !== undefined) {
+    member.onSealed?.();
+    await replication.activate(pending);
+    logger.info({ kind: pending.kind }, 'emptied, to follow the primary');
+  }
+  await replication.follow(state.replicationRoles, state.serviceKey);
+  if (wasSealed) {
     logger.info('unsealed');
     await member.onUnsealed?.();
   }

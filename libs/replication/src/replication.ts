@@ -1,5 +1,6 @@
 /** The only entry of the package. */
-export { generateLinkKeyPair, type LinkKeyPair } from './cipher/link-key.ts';
+export { deriveLinkKey, generateLinkKeyPair, type LinkKeyPair } from './cipher/link-key.ts';
+export { openMessage, sealMessage } from './cipher/sealed-message.ts';
 export type { ConnectionState } from './domain/connection-state.ts';
 export type { ReplicationKind } from './domain/crossing.ts';
 export {
@@ -35,7 +36,16 @@ export {
   type PrimaryOptions,
   type SecondaryFacts,
 } from './primary/primary.ts';
+export { loadStreamEnd } from './primary/stream-position.ts';
 export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';
+export {
+  finishActivation,
+  isActivated,
+  removeReplicated,
+  type TakenOver,
+} from './secondary/activation.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
+export { PrimaryLink } from './secondary/primary-link.ts';
 export { Secondary, type SecondaryOptions, type SecondaryStatus } from './secondary/secondary.ts';
 export { streamOf } from './wire/names.ts';
+export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -44,6 +44,24 @@ export const servingSettings = Type.Object({
   }),
 });
 
+/** A process that takes part in replication between clusters. */
+export const replicationSettings = Type.Object({
+  natsUrl: Type.Optional(
+    Type.String({
+      description:
+        'NATS server with JetStream that this cluster publishes its logs on, as nats://host:port; without one the cluster can be no primary.',
+      pattern: '^(nats|tls|wss?)://',
+    }),
+  ),
+  clusterAddress: Type.Optional(
+    Type.String({
+      description:
+        'Address under which other clusters reach that NATS server; the same as this one does when not set.',
+      pattern: '^(nats|tls|wss?)://',
+    }),
+  ),
+});
+
 /** A service with work that one replica at a time does. */
 export const electingSettings = Type.Object({
   redisUrl: Type.String({

@@ -4,6 +4,7 @@ export {
   electingSettings,
   enrolledSettings,
   processSettings,
+  replicationSettings,
   servingSettings,
 } from './process-settings.ts';
 export { startTracing, type Tracing, type TracingOptions } from './tracing.ts';

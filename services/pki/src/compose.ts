@@ -1,6 +1,11 @@
 /** The composition root of the certificate authority. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import {
+  composeServiceReplication,
+  forwardingRoutes,
+  type ReplicationParts,
+} from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
@@ -8,6 +13,7 @@ import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer, renderSecretsError } from '@keelson/secrets-api';
@@ -59,11 +65,14 @@ export interface PkiParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  readonly replication?: ReplicationParts | undefined;
 }
 
 export interface PkiService {
   readonly edge: EdgeService;
   readonly engine: RpcService<typeof EngineDefinition>;
+  /** This service's part in replication, for sys. */
+  readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -78,8 +87,13 @@ const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
 });
 
 export const composePki = (parts: PkiParts): PkiService => {
-  const { store, barrier, leases, clock, cluster, ledger } = parts;
+  const { barrier, leases, clock, cluster, ledger } = parts;
   const logger = parts.logger.child({ service: 'pki' });
+  const {
+    store,
+    member,
+    rpc: replica,
+  } = composeServiceReplication(parts, { service: 'pki', logger, edge: () => edge });
   const stopping = new AbortController();
   const authorities = createAuthorities(store);
   let thisCluster = UNNAMED_CLUSTER;
@@ -123,11 +137,11 @@ export const composePki = (parts: PkiParts): PkiService => {
     ...tidyRoutes({ store, tidy }),
     ...authorityUrlRoutes(store, authorities),
   ];
-  const edge = createEdgeService({
+  const edge: EdgeService = createEdgeService({
     service: 'pki',
     version: VERSION,
     pathPrefix: '/v1/{mount}',
-    routes,
+    routes: forwardingRoutes(member, routes),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),
     ),
@@ -138,6 +152,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     barrier,
     cluster,
     logger,
+    replication: member,
     cleaning: new MountCleaning(store),
     instanceId: randomUUID(),
     version: VERSION,
@@ -157,6 +172,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   return {
     edge: unsealedOnly(edge, barrier),
     engine: createEngine(shared),
+    replica,
     start: () => {
       const supervision = { logger, clock };
       workers = [
@@ -178,6 +194,7 @@ export const composePki = (parts: PkiParts): PkiService => {
       stopping.abort();
       await Promise.all(workers.map((worker) => worker.stop()));
       await tidy.settled();
+      await member.stop();
       await maker.forget();
       workers = [];
     },

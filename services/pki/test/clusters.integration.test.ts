@@ -20,7 +20,7 @@ const joinCluster = async (clusterId: string, role: 'primary' | 'secondary'): Pr
   const folder = await temporaryDirectory();
   folders.push(folder);
   const pki = await openPki(folder.path);
-  const state = {
+  const state: ClusterState = {
     initialized: true,
     sealed: false,
     serviceKey: Buffer.alloc(32, 7),
@@ -28,9 +28,19 @@ const joinCluster = async (clusterId: string, role: 'primary' | 'secondary'): Pr
     clusterId,
     clusterName: clusterId,
     mounts: [pki.mount],
-    replicationRoles: [{ kind: 'performance', role, clusterId: 'set', generation: '1' }],
+    replicationRoles: [
+      {
+        kind: 'performance',
+        role,
+        clusterId: 'set',
+        generation: '1',
+        link: undefined,
+        activation: '',
+        previousServiceKey: Buffer.alloc(0),
+      },
+    ],
   };
-  await pki.join(state as unknown as ClusterState);
+  await pki.join(state);
   return pki;
 };
 

@@ -160,6 +160,7 @@ const startService = async (): Promise<void> => {
     sealed: false,
     serviceKey: Buffer.alloc(32, 7),
     keyringTerm: 0,
+    replicationRoles: [],
     clusterId: 'c',
     clusterName: 'c',
     mounts: [pki.mount],

@@ -408,6 +408,7 @@ describe('mounts', () => {
       sealed: false,
       serviceKey: Buffer.alloc(32, 7),
       keyringTerm: 0,
+      replicationRoles: [],
       clusterId: 'c',
       clusterName: 'c',
       mounts: [pki.mount],

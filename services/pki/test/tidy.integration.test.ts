@@ -172,6 +172,7 @@ describe('automatic tidying', () => {
       sealed: false,
       serviceKey: Buffer.alloc(32, 7),
       keyringTerm: 0,
+      replicationRoles: [],
       clusterId: 'c',
       clusterName: 'c',
       mounts: [pki.mount],

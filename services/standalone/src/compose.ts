@@ -1,12 +1,13 @@
 /** The composition root of a control plane in one process: services are called directly. */
-import { type Bus, InProcessBus } from '@keelson/bus';
 import { systemClock } from '@keelson/clock';
+import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
 import { composeGateway } from '@keelson/gateway-service';
 import { InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import { composePki, PKI_PROJECTIONS } from '@keelson/pki-service';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { createBarrier, openSqliteStore, type Projection } from '@keelson/storage';
 import { composeSys } from '@keelson/sys-service';
@@ -39,13 +40,6 @@ export interface Standalone {
   stop(): Promise<void>;
 }
 
-/** Loads the NATS client only where a server is named: its memory is a tenth of an idle process. */
-const openBus = async (natsUrl: string | undefined): Promise<Bus> => {
-  if (natsUrl === undefined) return new InProcessBus();
-  const { JetStreamBus } = await import('@keelson/bus/jetstream');
-  return new JetStreamBus({ servers: natsUrl });
-};
-
 /** Opens the stores, starts the services and the gateway; initializes everything on the first start. */
 export const startStandalone = async (parts: StandaloneParts): Promise<Standalone> => {
   const { folder, logger } = parts;
@@ -57,7 +51,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
   discardUnfinishedStart(folder);
 
   const leases = new InProcessLeaseStore();
-  const bus = await openBus(config.natsUrl);
+  const transport = await openNatsTransport(config);
   const openStore = async (service: StoreService, projections: readonly Projection[] = []) => {
     const barrier = createBarrier({ clock });
     const store = await openSqliteStore({
@@ -66,7 +60,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
       clock,
       projections,
     });
-    return { config, store, barrier, leases, bus, clock, logger };
+    return { config, store, barrier, leases, clock, logger };
   };
   const stores = {
     sys: await openStore('sys'),
@@ -75,11 +69,15 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
   };
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();
-  const sys = composeSys({ ...stores.sys, engines });
+  const replicas = new Map<string, RpcService<typeof ReplicationMemberDefinition>>();
+  const sys = composeSys({ ...stores.sys, engines, replicas, transport });
   const { cluster, ledger } = sys;
-  const pki = composePki({ ...stores.pki, cluster, ledger });
+  const replication = { transport, sets: sys.replicationSets };
+  const pki = composePki({ ...stores.pki, cluster, ledger, replication });
   engines.set('pki', pki.engine);
-  const workspace = composeWorkspace({ ...stores.workspace, cluster });
+  replicas.set('pki', pki.replica);
+  const workspace = composeWorkspace({ ...stores.workspace, cluster, replication });
+  replicas.set('workspace', workspace.replica);
   for (const service of [sys, pki, workspace]) await service.start();
 
   const { initialized } = await sys.seal.status();
@@ -127,7 +125,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
       for (const service of [workspace, pki, sys]) await service.stop();
       for (const { store } of Object.values(stores)) await store.close();
       await leases.close();
-      await bus.close();
+      await transport.close();
     },
   };
 };

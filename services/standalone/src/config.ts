@@ -1,7 +1,7 @@
 import { composeConfig } from '@keelson/config';
 import { gatewayConfig } from '@keelson/gateway-service';
 import { pkiConfigSchema } from '@keelson/pki-service';
-import { processSettings } from '@keelson/runtime';
+import { processSettings, replicationSettings } from '@keelson/runtime';
 import { sysConfigSchema } from '@keelson/sys-service';
 import { workspaceConfigSchema } from '@keelson/workspace-service';
 import { Type } from 'typebox';
@@ -24,14 +24,8 @@ export const standaloneConfig = composeConfig(
         'Host names and IP addresses of the certificate that Keelson issues to itself when it is given none.',
       default: ['localhost', '127.0.0.1', '::1'],
     }),
-    natsUrl: Type.Optional(
-      Type.String({
-        description:
-          'NATS server with JetStream, as nats://host:port; without it the bus stays inside the process.',
-        pattern: '^(nats|tls|wss?)://',
-      }),
-    ),
   }),
+  replicationSettings,
   gatewayConfig,
   sysConfigSchema,
   pkiConfigSchema,

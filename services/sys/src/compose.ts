@@ -1,12 +1,25 @@
 /** The composition root of sys. */
 import { hostname } from 'node:os';
 import type { Clock } from '@keelson/clock';
+import {
+  forwardingRoutes,
+  NO_TRANSPORT,
+  ReplicationMember,
+  type ReplicationTransport,
+  replicationSets,
+  serveForwarded,
+} from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import type {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
+import { guardWrites, StoredMembership, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
@@ -21,6 +34,9 @@ import { toEdgeMount } from './mounts/mount-document.ts';
 import { policyBookView } from './policies/policy-book.ts';
 import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
+import { composeReplication } from './replication/compose-replication.ts';
+import { drRoutes } from './replication/dr/dr-routes.ts';
+import { replicationRoutes } from './replication/replication-routes.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
 import { generateRootRoutes } from './seal/ceremony-routes.ts';
 import { healthRoutes } from './seal/health-routes.ts';
@@ -35,8 +51,9 @@ import { createRotationOperations } from './seal/rotation-operations.ts';
 import { rotationRoutes } from './seal/rotation-routes.ts';
 import { Seal, type SealStatus } from './seal/seal.ts';
 import { openStaticSeal } from './seal/seal-opening.ts';
+import { rotationRecords } from './seal/seal-records.ts';
 import { sealRoutes } from './seal/seal-routes.ts';
-import { createTokenCeremonies } from './seal/token-ceremony-operations.ts';
+import { createTokenCeremonies, rootTokenAttempts } from './seal/token-ceremony-operations.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
 import type { TokenContext } from './tokens/token-context.ts';
 import { issueServiceToken, rootTokenPlan } from './tokens/token-operations.ts';
@@ -60,6 +77,10 @@ export interface SysParts {
   readonly logger: Logger;
   /** By service name; filled by the composition root before `start`. */
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
+  /** How the clusters of a replication set reach each other; absent: no replication. */
+  readonly transport?: ReplicationTransport | undefined;
+  /** Other services that keep stores, by name, as `engines`. */
+  readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
   /** "sqlite", "postgresql": shown by `sys/seal-status`. */
   readonly storageType?: string;
 }
@@ -71,6 +92,8 @@ export interface SysService {
   readonly decisionState: DecisionStates;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  /** Who belongs to the replication sets this cluster is the primary of. */
+  readonly replicationSets: RpcService<typeof ReplicationSetsDefinition>;
   readonly seal: {
     /** @throws KeelsonError `request.invalid` when the cluster is initialized already */
     initialize(request?: Partial<InitializationRequest>): Promise<Initialized>;
@@ -85,11 +108,28 @@ export interface SysService {
   stop(): Promise<void>;
 }
 
+/** Writes nothing but what is local to the cluster. */
+const LOCAL_WORK: ReadonlySet<string> = new Set(['token-expiry', 'lease-expiry']);
+
 const DEFAULT_SHARES = { shares: 5, threshold: 3, pgpKeys: [], rootTokenPgpKey: '' };
 
 export const composeSys = (parts: SysParts): SysService => {
-  const { config, store, barrier, leases, clock, engines } = parts;
+  const { config, barrier, leases, clock, engines, transport = NO_TRANSPORT } = parts;
   const logger = parts.logger.child({ service: 'sys' });
+  const gate = new WriteGate();
+  const store = guardWrites(parts.store, gate);
+  const member = new ReplicationMember({
+    service: 'sys',
+    store: parts.store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    transport,
+    gate,
+    membershipOf: (kind) => new StoredMembership(parts.store, kind, 'sys'),
+    serveForwarded: serveForwarded(() => edge),
+  });
   const systemTtls = {
     defaultLeaseTtlSeconds: config.maxTokenTtlSeconds,
     maxLeaseTtlSeconds: config.maxTokenTtlSeconds,
@@ -120,13 +160,37 @@ export const composeSys = (parts: SysParts): SysService => {
     namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
   });
   const { namespaces, mounts, engineTypes, wrapping, audit } = administration;
+  const replication = composeReplication(
+    {
+      store: parts.store,
+      barrier,
+      seal,
+      member,
+      clock,
+      version: VERSION,
+      transport,
+      tokens,
+      policies,
+      wrapping,
+      services: parts.replicas ?? new Map(),
+      onError: (err) => logger.error({ err }, 'replication'),
+    },
+    member,
+  );
   const decisionState = followDecisionState(store, seal, {
+    isDrSecondary: () => replication.state.isDrSecondary(),
+    isSwitching: () => replication.state.isSwitching,
     namespaces,
     mounts,
     engineTypes,
     auditDevices: followAuditDevices(store),
   });
-  const rotation = createRotationOperations({ store, barrier, clock });
+  const rotation = createRotationOperations({
+    store,
+    barrier,
+    clock,
+    requireOwnKeyring: () => gate.requireOpen(rotationRecords.prefix),
+  });
   const build = { version: VERSION, storageType: parts.storageType ?? 'sqlite' };
 
   // One after the other: a start that loses closes the barrier, which must not be the winner's.
@@ -143,21 +207,22 @@ export const composeSys = (parts: SysParts): SysService => {
     store,
     seal,
     clock,
-    kind: 'generate-root',
+    attempts: rootTokenAttempts,
     texts: { name: 'root generation', short: 'generation' },
     issue: async (tx) => (await issueServiceToken(tx, rootTokenPlan(clock.nowMs()))).token,
   });
 
-  const edge = createEdgeService({
+  const edge: EdgeService = createEdgeService({
     service: 'sys',
     version: VERSION,
     pathPrefix: '/v1',
-    routes: [
+    routes: forwardingRoutes(member, [
       ...sealRoutes({ seal, build, initialize }),
       ...healthRoutes({
         seal,
         build,
         clock,
+        replicationModes: () => replication.modes(),
         instance: { hostname: hostname(), startedAtMs: clock.nowMs() },
       }),
       ...rotationRoutes(rotation),
@@ -172,13 +237,15 @@ export const composeSys = (parts: SysParts): SysService => {
       ...policyRoutes({ store }),
       ...capabilityRoutes(tokens, policies),
       ...administration.routes,
-    ],
+      ...replicationRoutes(replication),
+      ...drRoutes(replication),
+    ]),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),
     ),
   });
 
-  const periodicWork: SysService['periodicWork'] = {
+  const allWork: SysService['periodicWork'] = {
     ...administration.periodicWork,
     'token-expiry': {
       everyMs: TOKEN_EXPIRY_EVERY_MS,
@@ -194,6 +261,21 @@ export const composeSys = (parts: SysParts): SysService => {
       },
     },
   };
+
+  const periodicWork: SysService['periodicWork'] = Object.fromEntries(
+    Object.entries(allWork).map(([name, work]) => [
+      name,
+      {
+        ...work,
+        round: async (options) => {
+          await replication.state.settled();
+          const isOurs =
+            gate.closed === 'none' || (gate.closed === 'shared' && LOCAL_WORK.has(name));
+          return isOurs ? work.round(options) : false;
+        },
+      },
+    ]),
+  );
 
   let running: readonly Worker[] = [];
   const stopWorkers = async (): Promise<void> => {
@@ -232,7 +314,19 @@ export const composeSys = (parts: SysParts): SysService => {
       toEdgeMount,
     }),
     decisionState,
-    cluster: createCluster({ store, seal, rotation, mounts, namespaces, systemTtls }),
+    cluster: createCluster({
+      store,
+      seal,
+      rotation,
+      mounts,
+      namespaces,
+      systemTtls,
+      replicationRoles: (service) => replication.state.rolesFor(service),
+      writesLocally: () => gate.closed !== 'all',
+    }),
+    replicationSets: replicationSets((kind, service) =>
+      replication.state.membershipOf(kind, service),
+    ),
     ledger: administration.leases,
     periodicWork,
     seal: {
@@ -259,6 +353,8 @@ export const composeSys = (parts: SysParts): SysService => {
       await opening?.stop();
       opening = undefined;
       await stopWorkers();
+      await replication.upkeep.settled();
+      await member.stop();
       if (!seal.isSealed) await seal.seal();
     },
   };

@@ -14,6 +14,10 @@ const UNAUTHENTICATED = [
   /^\/sys\/wrapping\/(lookup|unwrap|rewrap|pubkey)$/,
   /^\/sys\/internal\/ui\/(mounts|mounts\/.*|namespaces|(un)?authenticated-messages)$/,
   /^\/sys\/replication\/((performance|dr)\/)?status$/,
+  // Authorised by a DR operation token in the body, or by key shares.
+  /^\/sys\/replication\/dr\/secondary\/(promote|disable|recover|update-primary)$/,
+  /^\/sys\/replication\/dr\/secondary\/(operation-token\/delete|reindex|merkle-check)$/,
+  /^\/sys\/replication\/dr\/secondary\/generate-operation-token\/(attempt|update)$/,
 ];
 const SUDO = [
   /^\/sys\/(seal|step-down|rotate|remount|audit|leases|capabilities-accessor)$/,
@@ -22,10 +26,12 @@ const SUDO = [
   /^\/sys\/(leases\/)?(revoke-prefix|revoke-force)\/.*$/,
   /^\/sys\/leases\/lookup\/.*$/,
   /^\/sys\/rekey\/(recovery-key-)?backup$/,
+  /^\/sys\/replication\/(performance|dr)\/primary\/secondary-token$/,
+  /^\/sys\/replication\/reindex$/,
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|replication\/.*)$/;
 
 type Caller =
   | 'none'

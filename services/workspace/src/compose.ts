@@ -1,12 +1,17 @@
 /** The composition root of the workspace service. */
 import { randomUUID } from 'node:crypto';
-import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
+import {
+  composeServiceReplication,
+  forwardingRoutes,
+  type ReplicationParts,
+} from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, type Worker } from '@keelson/runtime';
@@ -72,16 +77,17 @@ export interface WorkspaceParts {
   readonly store: Store;
   readonly barrier: Barrier;
   readonly leases: LeaseStore;
-  /** For replication, which does not reach this service yet. */
-  readonly bus?: Bus;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
+  readonly replication?: ReplicationParts | undefined;
 }
 
 export interface WorkspaceService {
   readonly edge: EdgeService;
   readonly identity: RpcService<typeof IdentityDefinition>;
+  /** This service's part in replication, for sys. */
+  readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   /** What runs in the background while started, by name. */
   readonly periodicWork: Readonly<Record<string, PeriodicWork>>;
   /** Waits until the cluster is unsealed; see `first-token-operations.ts`. */
@@ -157,19 +163,24 @@ export const workspaceServiceRoutes = (context: ServiceContext): readonly Route[
 ];
 
 export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
-  const { config, store, barrier, leases, clock, cluster } = parts;
+  const { config, barrier, leases, clock, cluster } = parts;
   const logger = parts.logger.child({ service: 'workspace' });
+  const {
+    store,
+    member,
+    rpc: replica,
+  } = composeServiceReplication(parts, { service: 'workspace', logger, edge: () => edge });
   const context: ServiceContext = {
     store,
     clock,
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
   };
-  const edge = createEdgeService({
+  const edge: EdgeService = createEdgeService({
     service: 'workspace',
     version: VERSION,
     pathPrefix: '/api/v2',
-    routes: workspaceServiceRoutes(context),
+    routes: forwardingRoutes(member, workspaceServiceRoutes(context)),
     renderError: createErrorRenderer((error, requestId) =>
       logger.error({ err: error, request_id: requestId }, 'request failed'),
     ),
@@ -180,15 +191,19 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     barrier,
     cluster,
     logger,
+    replication: member,
     instanceId: randomUUID(),
     version: VERSION,
     onUnsealed: async () => {
       const secret = config.workspaceBootstrapToken;
-      if (secret !== undefined) await adoptBootstrapToken(store, clock, secret);
+      // A secondary has the accounts of its primary.
+      if (secret !== undefined && member.gate.closed === 'none')
+        await adoptBootstrapToken(store, clock, secret);
       opened.resolve();
     },
   };
-  const seal = { isSealed: () => barrier.isSealed };
+  // All of it writes what a secondary only follows.
+  const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };
   const periodicWork = {
     ...stateUpkeep(context, seal),
     ...autoDestroy(context, seal),
@@ -198,6 +213,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   return {
     edge,
     identity: createIdentity(store, clock),
+    replica,
     periodicWork,
     ensureAdminToken: async () => {
       await opened.promise;
@@ -219,6 +235,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     },
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
+      await member.stop();
       workers = [];
     },
   };

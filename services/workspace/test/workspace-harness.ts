@@ -86,6 +86,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
           sealed: false,
           serviceKey: Buffer.alloc(32, 7),
           keyringTerm: 1,
+          replicationRoles: [],
           clusterId: 'c',
           clusterName: 'c',
           mounts: [],

@@ -38,4 +38,52 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'the secondary id {id} is in use, revoke it first',
   },
+  'replication.read_only': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 403,
+    retry: false,
+    tell: 'cannot write to readonly storage',
+  },
+  'replication.dr_secondary': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'path disabled in replication DR secondary mode',
+  },
+  'replication.catching_up': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'replication is still catching up, try again later or provide the "force" argument',
+  },
+  'replication.switching': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'Keelson is changing its replication role, try again shortly',
+  },
+  'replication.unwrap_refused': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    tell: 'error response unwrapping secondary token; status code is {status}, message is "{message}"',
+  },
+  'replication.unwrap_failed': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    tell: 'error unwrapping secondary token: Post "{url}": {reason}',
+  },
+  'replication.bootstrap_failed': {
+    grpc: 'INTERNAL',
+    http: 500,
+    retry: false,
+    tell: 'error fetching secondary bootstrap package: {reason}',
+  },
+  'replication.operation_token_missing': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    tell: 'DR operation token was not provided',
+  },
 } as const satisfies Record<string, ErrorMeaning>;

@@ -5,7 +5,13 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import { jsonRecords, type Reads, type RecordCollection, type Store } from '@keelson/storage';
+import {
+  jsonRecords,
+  type Reads,
+  type RecordCollection,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import { generateLinkKeyPair, type LinkKeyPair } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import type { AdmittedSecondary, EpochKey, Membership, SetIdentity } from './membership.ts';
@@ -27,6 +33,9 @@ const MAX_ID_LENGTH = 128;
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
 const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]/;
 
+/** A service whose log was renewed alone. */
+type LogId = string;
+
 const newEpochKey = (): StoredKey => randomBytes(EPOCH_KEY_BYTES).toString('base64');
 
 export class StoredMembership implements Membership {
@@ -34,25 +43,34 @@ export class StoredMembership implements Membership {
   readonly #sets: RecordCollection<SetRecord>;
   readonly #epochs: RecordCollection<StoredKey>;
   readonly #secondaries: RecordCollection<AdmittedSecondary>;
+  readonly #logs: RecordCollection<LogId>;
+  readonly #service: string | undefined;
 
-  constructor(store: Store, kind: ReplicationKind) {
+  /** @param service whose log `identity` names and `renewLog` renews; absent: all logs of the set */
+  constructor(store: Store, kind: ReplicationKind, service?: string) {
     const prefix = `local/replication/${kind}/`;
     this.#store = store;
+    this.#service = service;
+    this.#logs = jsonRecords(`${prefix}logs/`);
     this.#sets = jsonRecords(prefix);
     this.#epochs = jsonRecords(`${prefix}epochs/`);
     this.#secondaries = jsonRecords(`${prefix}secondaries/`);
   }
 
-  /** Makes a new set with this cluster as its primary and no secondary. */
+  /** Makes a set with this cluster as its primary and no secondary; what was there before is gone. */
   async found(clusterId: string): Promise<void> {
     const set = { clusterId, logId: randomUUID(), keys: generateLinkKeyPair(), epoch: 1 };
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
-      for (const id of await this.#secondaries.keys(tx)) this.#secondaries.delete(tx, id);
-      for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);
+      await this.#clear(tx);
       this.#sets.write(tx, SET, set);
       this.#epochs.write(tx, '1', epochKey);
     });
+  }
+
+  /** Nobody belongs to the set any more. */
+  dissolve(): Promise<void> {
+    return this.#store.transact((tx) => this.#clear(tx));
   }
 
   /** @throws KeelsonError `replication.id_in_use`, `request.invalid` */
@@ -88,12 +106,20 @@ export class StoredMembership implements Membership {
   async renewLog(): Promise<void> {
     const logId = randomUUID();
     await this.#store.transact(async (tx) => {
-      this.#sets.write(tx, SET, { ...(await this.#requireSet(tx)), logId });
+      const set = await this.#requireSet(tx);
+      if (this.#service !== undefined) this.#logs.write(tx, this.#service, logId);
+      else {
+        for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
+        this.#sets.write(tx, SET, { ...set, logId });
+      }
     });
   }
 
   async identity(): Promise<SetIdentity> {
-    return this.#requireSet(this.#store);
+    const { clusterId, logId, keys } = await this.#requireSet(this.#store);
+    const own =
+      this.#service === undefined ? undefined : await this.#logs.find(this.#store, this.#service);
+    return { clusterId, logId: own ?? logId, keys };
   }
 
   async currentEpoch(): Promise<EpochKey> {
@@ -110,6 +136,13 @@ export class StoredMembership implements Membership {
 
   async findSecondary(id: string): Promise<AdmittedSecondary | undefined> {
     return this.#secondaries.find(this.#store, id);
+  }
+
+  async #clear(tx: Transaction): Promise<void> {
+    for (const id of await this.#secondaries.keys(tx)) this.#secondaries.delete(tx, id);
+    for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);
+    for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
+    this.#sets.delete(tx, SET);
   }
 
   async #requireSet(reads: Reads): Promise<SetRecord> {

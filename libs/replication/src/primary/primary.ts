@@ -32,6 +32,8 @@ export interface PrimaryOptions {
   readonly handover: () => Promise<KeyringHandover>;
   /** Addresses under which the primary's nodes can be reached. */
   readonly clusterAddresses: readonly string[];
+  /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
+  readonly serveForwarded?: (request: Uint8Array) => Promise<Uint8Array>;
   readonly clock?: Clock;
 }
 
@@ -39,12 +41,17 @@ export interface PrimaryOptions {
 export interface SecondaryFacts extends PeerFacts {
   readonly id: string;
   readonly lastRemoteWal: number;
+  /** In answers of this node; what the stream carried is the secondary's to tell. */
+  readonly bytesAnswered: number;
 }
+
+type Heard = Omit<SecondaryFacts, 'bytesAnswered'> & { readonly sentAtMs: number };
 
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #clock: Clock;
-  readonly #heard = new Map<string, SecondaryFacts & { readonly sentAtMs: number }>();
+  readonly #heard = new Map<string, Heard>();
+  readonly #bytesAnswered = new Map<string, number>();
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
@@ -64,7 +71,7 @@ export class Primary {
     const heard: SecondaryFacts[] = [];
     for (const [id, { sentAtMs: _, ...facts }] of this.#heard)
       if ((await this.#options.membership.findSecondary(id)) === undefined) this.#heard.delete(id);
-      else heard.push(facts);
+      else heard.push({ ...facts, bytesAnswered: this.#bytesAnswered.get(id) ?? 0 });
     return heard;
   }
 
@@ -82,7 +89,10 @@ export class Primary {
       secondaryId: secondary.id,
     });
     const question = openQuestion(linkKey, subject, sealed);
-    return question.sealAnswer(await this.#tell(secondary, question.ask));
+    const answer = question.sealAnswer(await this.#tell(secondary, question.ask));
+    const before = this.#bytesAnswered.get(secondary.id) ?? 0;
+    this.#bytesAnswered.set(secondary.id, before + answer.length);
+    return answer;
   }
 
   async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {
@@ -112,7 +122,20 @@ export class Primary {
         return this.#tellEpoch(secondary, Number(ask.value.epoch));
       case 'heartbeat':
         return this.#tellHeartbeat(secondary, ask.value);
+      case 'forward':
+        return this.#tellForwarded(ask.value.request);
     }
+  }
+
+  async #tellForwarded(request: Uint8Array): Promise<Told> {
+    const { serveForwarded, store } = this.#options;
+    if (serveForwarded === undefined) throw new KeelsonError('replication.not_ready');
+    const response = await serveForwarded(request);
+    const walSequence = await store.wal.headSequence();
+    return {
+      $case: 'forward',
+      value: { response: Buffer.from(response), walSequence: BigInt(walSequence) },
+    };
   }
 
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
@@ -127,6 +150,7 @@ export class Primary {
         logId,
         walSequence: BigInt(published.walSequence),
         streamSequence: BigInt(published.streamSequence),
+        epoch: BigInt((await membership.currentEpoch()).epoch),
       },
     };
   }

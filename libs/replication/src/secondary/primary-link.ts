@@ -51,10 +51,12 @@ export class PrimaryLink {
   }
 
   async loadPosition(): Promise<PublishedPosition> {
-    const { logId, walSequence, streamSequence } = await this.ask('position', {
+    const { logId, walSequence, streamSequence, epoch } = await this.ask('position', {
       $case: 'position',
       value: {},
     });
+    // A primary that goes away must not leave entries in the stream that nobody can open.
+    if (epoch > 0n) await this.epochKey(Number(epoch));
     return {
       logId,
       walSequence: Number(walSequence),
@@ -118,9 +120,23 @@ export class PrimaryLink {
     return key;
   }
 
+  /** The answer of the primary's own edge to a request, and how far its log went then. */
+  async forward(
+    request: Uint8Array,
+    timeoutMs: number,
+  ): Promise<{ readonly response: Uint8Array; readonly walSequence: number }> {
+    const ask: Ask = { $case: 'forward', value: { request: Buffer.from(request) } };
+    const { response, walSequence } = await this.ask('forward', ask, timeoutMs);
+    return { response, walSequence: Number(walSequence) };
+  }
+
   /** @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer */
-  async ask<Case extends Told['$case']>(expected: Case, ask: Ask): Promise<Value<Case>> {
-    const { bus, identity, timeoutMs = ANSWER_TIMEOUT_MS, onOutcome } = this.#options;
+  async ask<Case extends Told['$case']>(
+    expected: Case,
+    ask: Ask,
+    timeoutMs = this.#options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+  ): Promise<Value<Case>> {
+    const { bus, identity, onOutcome } = this.#options;
     const question = sealQuestion(this.#linkKey, this.#subject, identity.secondaryId, ask);
     try {
       const answer = await bus.request(this.#subject, question.payload, { timeoutMs });

@@ -29,7 +29,11 @@ import {
   startSecondary,
 } from '../domain/secondary-state.ts';
 import { findCanary } from '../primary/canary.ts';
-import type { PublishedPosition } from '../primary/stream-position.ts';
+import {
+  loadStreamEnd,
+  type PublishedPosition,
+  type StreamEnd,
+} from '../primary/stream-position.ts';
 import { streamOf } from '../wire/names.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
@@ -62,6 +66,10 @@ export interface SecondaryStatus extends SecondaryState {
   readonly bytesReceived: number;
   /** While merkle-sync: records written so far. */
   readonly copiedRecordCount: number;
+  /** Of the newest comparison that was completed. */
+  readonly resync: { readonly records: number; readonly bytes: number };
+  /** Newest entry the primary is known to have. */
+  readonly lastKnownWal: number;
   /** Of the newest heartbeat; undefined before the first answer. */
   readonly heartbeat:
     | {
@@ -99,6 +107,8 @@ export class Secondary {
   #activity: 'not_started' | 'running' | 'stopped' = 'not_started';
   #newestQuestion: 'none' | 'answered' | 'failed' = 'none';
   #idle = new AbortController();
+  #again = new AbortController();
+  #bytesBeforeResync = 0;
   /** Of the log that was followed last. */
   #logId: string | undefined;
   #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
@@ -126,6 +136,8 @@ export class Secondary {
       lastStartMs: 0,
       bytesReceived: 0,
       copiedRecordCount: 0,
+      resync: { records: 0, bytes: 0 },
+      lastKnownWal: 0,
       heartbeat: undefined,
     };
   }
@@ -156,6 +168,49 @@ export class Secondary {
   /** Ends a back-off: what failed is tried now. */
   recover(): void {
     this.#idle.abort();
+  }
+
+  /** Compares with the primary again, as after the stream broke: after the trees were counted anew. */
+  compareAgain(): void {
+    this.#again.abort();
+    this.recover();
+  }
+
+  /** Entries that the stream holds, or the primary told of, and that are not applied here. */
+  async lagEntryCount(): Promise<number> {
+    const { bus, identity, service } = this.#options;
+    const { published } = await loadStreamEnd(bus, streamOf(identity.clusterId, service)).catch(
+      (): StreamEnd => ({ lastSequence: 0, published: undefined }),
+    );
+    const inStream = published?.logId === this.#logId ? (published?.walSequence ?? 0) : 0;
+    const { lastKnownWal, lastRemoteWal } = this.#status;
+    return lagEntryCount(Math.max(inStream, lastKnownWal), lastRemoteWal);
+  }
+
+  /**
+   * Has the primary answer a request and waits until what it wrote can be read here.
+   * @returns `isApplied` false: it could not be waited for long enough
+   */
+  async forward(
+    request: Uint8Array,
+    { timeoutMs, applyWithinMs }: { readonly timeoutMs: number; readonly applyWithinMs: number },
+  ): Promise<{ readonly response: Uint8Array; readonly isApplied: boolean }> {
+    const { response, walSequence } = await this.#link.forward(request, timeoutMs);
+    const isApplied = await this.#untilApplied(walSequence, applyWithinMs);
+    return { response, isApplied };
+  }
+
+  async #untilApplied(sequence: number, withinMs: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const isApplied = (): boolean => this.#status.lastRemoteWal >= sequence;
+    const stop = this.onChange(() => {
+      if (isApplied()) resolve();
+    });
+    const waiting = new AbortController();
+    if (!isApplied()) await Promise.race([promise, pause(this.#clock, withinMs, waiting.signal)]);
+    waiting.abort();
+    stop();
+    return isApplied();
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */
@@ -213,7 +268,10 @@ export class Secondary {
       case 'merkle-sync':
         return this.#copy(fence, signal);
       case 'stream-wals':
-        return this.#stream(fence, signal);
+        this.#again = new AbortController();
+        await this.#stream(fence, AbortSignal.any([signal, this.#again.signal]));
+        if (this.#again.signal.aborted) this.#happened({ type: 'stream_broken' });
+        return undefined;
       case 'idle': {
         this.#idle = new AbortController();
         const delayMs = backOffMs(
@@ -231,6 +289,8 @@ export class Secondary {
   /** What is copied later is at least as new as the position taken first: streaming goes on there. */
   async #compare(fence: Fence): Promise<void> {
     const { store, kind } = this.#options;
+    this.#bytesBeforeResync = this.#status.bytesReceived;
+    this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
     await this.#takeOverKeyring();
     const trees = await store.merkle.current();
@@ -251,7 +311,6 @@ export class Secondary {
     const { position, difference } = this.#copying ?? {};
     if (position === undefined || difference === undefined)
       return this.#happened({ type: 'failed' });
-    this.#change({ copiedRecordCount: 0 });
     for (const [tree, subpages] of difference)
       if (subpages.length > 0)
         await copySubpages({
@@ -278,12 +337,19 @@ export class Secondary {
     await store.applyRecords(logId, [], { fence, sequence, cursor });
     await store.transact((tx) => followedLogs.write(tx, service, { logId }), { fence });
     this.#logId = logId;
-    this.#change({ lastRemoteWal: sequence });
+    const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;
+    this.#change({
+      lastRemoteWal: sequence,
+      lastKnownWal: sequence,
+      resync: { records: this.#status.copiedRecordCount, bytes },
+    });
   }
 
   async #stream(fence: Fence, signal: AbortSignal): Promise<void> {
     const { store, bus, kind, service, identity } = this.#options;
     const logId = this.#logId;
+    // Known keys open what is in the stream already.
+    await this.#link.loadPosition().catch(() => undefined);
     if (logId === undefined) return this.#happened({ type: 'stream_broken' });
     await applyStream(
       {
@@ -298,6 +364,7 @@ export class Secondary {
         onApplied: (sequence, bytes) => {
           this.#change({
             lastRemoteWal: sequence,
+            lastKnownWal: Math.max(sequence, this.#status.lastKnownWal),
             bytesReceived: this.#status.bytesReceived + bytes,
           });
           this.#happened({ type: 'streamed' });
@@ -352,6 +419,7 @@ export class Secondary {
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     this.#change({
+      lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
       heartbeat: {
         atMs: receivedAtMs,
         clockSkewMs: clockSkewMs(times),

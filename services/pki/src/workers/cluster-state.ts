@@ -7,7 +7,7 @@ import type { MountCleaning } from '../mounts/mount-cleaning.ts';
 import { PKI_ENGINE } from '../special-paths.ts';
 
 export interface ClusterFollower
-  extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger'> {
+  extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger' | 'replication'> {
   readonly cleaning: MountCleaning;
   readonly instanceId: string;
   readonly version: string;
@@ -19,19 +19,14 @@ export interface ClusterFollower
   onMounts(mounts: readonly Mount[]): void;
 }
 
-const toThisCluster = ({
-  clusterId: id,
-  replicationRoles = [],
-}: ClusterState & {
-  readonly replicationRoles?: readonly { readonly role: string }[];
-}): ThisCluster => ({
+const toThisCluster = ({ clusterId: id, replicationRoles }: ClusterState): ThisCluster => ({
   id,
   isSecondary: replicationRoles.some(({ role }) => role === 'secondary'),
 });
 
 /** Runs until `signal` aborts; throws when the stream breaks, to be started again. */
 export const followCluster = (follower: ClusterFollower, signal: AbortSignal): Promise<void> => {
-  const { store, barrier, cluster, logger, cleaning, instanceId, version } = follower;
+  const { store, barrier, cluster, logger, replication, cleaning, instanceId, version } = follower;
   const member: ClusterMember = {
     store,
     barrier,
@@ -44,9 +39,13 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
       },
     },
     logger,
+    replication,
     request: { service: 'pki', instanceId, version, engines: [PKI_ENGINE] },
     onMounts: async (mounts) => {
+      // A DR secondary only follows: no work, and nothing to clean that its primary would not.
+      if (!replication.isServing) return follower.onMounts([]);
       follower.onMounts(mounts);
+      if (replication.gate.closed !== 'none') return;
       const removed = await cleaning.reconcile(mounts.map(({ uuid }) => uuid));
       if (removed.length > 0)
         logger.info({ mounts: removed }, 'removed what unmounted engines kept');

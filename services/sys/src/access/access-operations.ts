@@ -46,6 +46,7 @@ import {
   isRestricted,
   isRootProtected,
   NEEDS_TOKEN,
+  SERVED_BY_DR_SECONDARY,
   SERVED_WHILE_LOCKED,
   SERVED_WHILE_SEALED,
   UNAUTHENTICATED_PATHS,
@@ -129,8 +130,10 @@ export const createAccess = (
 ): RpcService<typeof AccessDefinition> => {
   const { store, seal, tokens, systemTtls } = dependencies;
 
-  const refuseSealed = async (): Promise<never> =>
-    refuse((await seal.record()) === undefined ? 'sys.not_initialized' : 'sys.sealed');
+  const refuseSealed = async (): Promise<never> => {
+    if (!seal.isSealed) return refuse('replication.switching');
+    return refuse((await seal.record()) === undefined ? 'sys.not_initialized' : 'sys.sealed');
+  };
 
   const sysTarget = (
     namespace: NamespaceRecord,
@@ -192,6 +195,8 @@ export const createAccess = (
       if (request.namespace !== '') refuse('request.unsupported_path');
       return sysTarget({ ...ROOT, customMetadata: {}, isDeleting: false }, whole, operation);
     }
+    if (state.isDrSecondary && !SERVED_BY_DR_SECONDARY.has(whole.decoded))
+      refuse('replication.dr_secondary');
     const table = state.namespaces;
     const resolved = table.resolve(request.namespace, whole.decoded);
     if (resolved === undefined) return refuse('sys.no_route', { path: whole.decoded });
@@ -347,6 +352,7 @@ export const createAccess = (
     state: DecisionState | undefined,
   ): Promise<Resolution['outcome']> | Resolution['outcome'] => {
     if (state === undefined) return refuseSealed();
+    if (state.isDrSecondary) refuse('replication.dr_secondary');
     return {
       $case: 'allowed',
       value: {

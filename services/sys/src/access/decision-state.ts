@@ -14,6 +14,10 @@ export interface DecisionViews {
   readonly mounts: () => Promise<MountIndex>;
   readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
   readonly auditDevices: () => Promise<AuditDevices>;
+  /** Waits for a change of the role that is being acted on. */
+  readonly isDrSecondary: () => Promise<boolean>;
+  /** The cluster becomes another one: nothing is decided meanwhile. */
+  readonly isSwitching: () => boolean;
 }
 
 /**
@@ -26,6 +30,8 @@ export class DecisionState {
   readonly mounts: MountIndex;
   readonly engineTypes: ReadonlyMap<string, EngineType>;
   readonly audit: AuditDevices;
+  /** Answers nearly nothing. */
+  readonly isDrSecondary: boolean;
   readonly #edgeMounts = new Map<MountRecord, Mount>();
 
   constructor(
@@ -33,11 +39,13 @@ export class DecisionState {
     mounts: MountIndex,
     engineTypes: ReadonlyMap<string, EngineType>,
     audit: AuditDevices,
+    isDrSecondary: boolean,
   ) {
     this.namespaces = namespaces;
     this.mounts = mounts;
     this.engineTypes = engineTypes;
     this.audit = audit;
+    this.isDrSecondary = isDrSecondary;
   }
 
   /** What engines are told about a mount, made once. */
@@ -51,7 +59,7 @@ export class DecisionState {
   }
 }
 
-/** The state as of each call; undefined while sealed. */
+/** The state as of each call; undefined while sealed or switching. */
 export type DecisionStates = () => Promise<DecisionState | undefined>;
 
 export const followDecisionState = (
@@ -61,13 +69,14 @@ export const followDecisionState = (
 ): DecisionStates => {
   let known: { readonly state: DecisionState; position: number } | undefined;
   return async () => {
-    if (seal.isSealed) {
+    if (seal.isSealed || views.isSwitching()) {
       known = undefined;
       return undefined;
     }
     const position = await store.position();
     // Mostly nothing at all was committed since the last request.
     if (known?.position === position) return known.state;
+    const isDrSecondary = await views.isDrSecondary();
     const namespaces = await views.namespaces();
     const mounts = await views.mounts();
     const engineTypes = await views.engineTypes();
@@ -77,9 +86,10 @@ export const followDecisionState = (
       former?.namespaces === namespaces &&
       former.mounts === mounts &&
       former.engineTypes === engineTypes &&
-      former.audit === audit
+      former.audit === audit &&
+      former.isDrSecondary === isDrSecondary
         ? former
-        : new DecisionState(namespaces, mounts, engineTypes, audit);
+        : new DecisionState(namespaces, mounts, engineTypes, audit, isDrSecondary);
     if (known === undefined || known.position <= position) known = { state, position };
     return state;
   };

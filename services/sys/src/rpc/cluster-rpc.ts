@@ -4,6 +4,7 @@
  */
 import { KeelsonError } from '@keelson/errors';
 import type { ClusterDefinition, ClusterState, JoinRequest } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
@@ -13,6 +14,7 @@ import { registerEngineTypes } from '../mounts/engine-type-records.ts';
 import { MOUNT_PREFIXES } from '../mounts/mount-records.ts';
 import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import { namespaceRecords } from '../namespaces/namespace-records.ts';
+import { ROLE_PATHS } from '../replication/replication-records.ts';
 import type { RotationOperations } from '../seal/rotation-operations.ts';
 import type { Seal } from '../seal/seal.ts';
 import { KEYRING_TERM_KEY, keyringTermRecords } from '../seal/seal-records.ts';
@@ -24,12 +26,17 @@ export interface ClusterDependencies {
   readonly mounts: () => Promise<MountIndex>;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly systemTtls: LeaseTtls;
+  /** Of the cluster, with the keys of the service; waits for a change under way. */
+  readonly replicationRoles: (service: string) => Promise<ReplicationRole[]>;
+  /** Whether records of this cluster alone may be written: not on a DR secondary. */
+  readonly writesLocally: () => boolean;
 }
 
 const FOLLOWED = [
   ...MOUNT_PREFIXES,
   namespaceRecords.prefix,
   keyringTermRecords.path(KEYRING_TERM_KEY),
+  ...ROLE_PATHS,
 ];
 
 /** Tells waiters that something changed since they last asked; changes in between are one. */
@@ -53,6 +60,7 @@ export const createCluster = (
   const { store, seal, rotation } = dependencies;
 
   const stateFor = async ({ service, engines }: JoinRequest): Promise<ClusterState> => {
+    const replicationRoles = seal.isSealed ? [] : await dependencies.replicationRoles(service);
     const { initialized, sealed, cluster } = await seal.status();
     const serviceKey = seal.serviceKey(service);
     if (sealed || serviceKey === undefined) {
@@ -64,6 +72,7 @@ export const createCluster = (
         clusterId: '',
         clusterName: '',
         mounts: [],
+        replicationRoles: [],
       };
     }
     const types = new Set(engines.map(({ type }) => type));
@@ -71,7 +80,10 @@ export const createCluster = (
       initialized,
       sealed,
       serviceKey: Buffer.from(serviceKey),
-      keyringTerm: await rotation.currentTerm(),
+      // A secondary's keyrings are those of its primary.
+      keyringTerm: replicationRoles.some(({ role }) => role === 'secondary')
+        ? 0
+        : await rotation.currentTerm(),
       clusterId: cluster?.id ?? '',
       clusterName: cluster?.name ?? '',
       mounts: [
@@ -82,6 +94,7 @@ export const createCluster = (
           types,
         ),
       ],
+      replicationRoles,
     };
   };
 
@@ -106,14 +119,12 @@ export const createCluster = (
         failure = KeelsonError.from(error);
         changes.raise();
       });
-      let isRegistered = false;
       try {
         while (!signal.aborted) {
           if (failure !== undefined) throw failure;
-          if (!isRegistered && !seal.isSealed) {
+          // Each time: a cluster that became a secondary has forgotten them.
+          if (!seal.isSealed && dependencies.writesLocally())
             await registerEngineTypes(store, request.service, request.engines);
-            isRegistered = true;
-          }
           yield await stateFor(request);
           await changes.next();
         }

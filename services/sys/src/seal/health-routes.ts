@@ -10,10 +10,26 @@ import type { Build } from './seal-document.ts';
 
 const TAG = 'health';
 
+export interface ReplicationModes {
+  readonly performance: string;
+  readonly dr: string;
+  readonly canaryAgeMs: number;
+  readonly clockSkewMs: number;
+}
+
+const UNKNOWN: ReplicationModes = {
+  performance: 'unknown',
+  dr: 'unknown',
+  canaryAgeMs: 0,
+  clockSkewMs: 0,
+};
+
 export interface HealthRouteOptions {
   readonly seal: Seal;
   readonly build: Build;
   readonly clock: Clock;
+  /** Words of the documents; asked while unsealed only. */
+  readonly replicationModes: () => Promise<ReplicationModes>;
   readonly instance: { readonly hostname: string; readonly startedAtMs: number };
 }
 
@@ -38,12 +54,15 @@ const FIELDS = {
   perfstandbyok: field.bool({ description: 'A performance standby answers like an active node.' }),
 } as const;
 
-export const healthRoutes = ({ seal, build, clock, instance }: HealthRouteOptions): Route[] => {
+export const healthRoutes = (options: HealthRouteOptions): Route[] => {
+  const { seal, build, clock, instance } = options;
   const health = async (overrides: HealthOverrides) => {
     const { initialized, sealed, cluster } = await seal.status();
+    const modes = sealed ? UNKNOWN : await options.replicationModes();
+    const isDrSecondary = modes.dr === 'secondary' || modes.dr === 'bootstrapping';
     const status = decideHealthCode(
       // Every replica is active: reads and writes go to the same store.
-      { initialized, sealed, isDrSecondary: false, isPerformanceStandby: false, isStandby: false },
+      { initialized, sealed, isDrSecondary, isPerformanceStandby: false, isStandby: false },
       overrides,
     );
     const document: JsonObject = {
@@ -51,15 +70,15 @@ export const healthRoutes = ({ seal, build, clock, instance }: HealthRouteOption
       sealed,
       standby: false,
       performance_standby: false,
-      replication_performance_mode: sealed ? 'unknown' : 'disabled',
-      replication_dr_mode: sealed ? 'unknown' : 'disabled',
+      replication_performance_mode: modes.performance,
+      replication_dr_mode: modes.dr,
       server_time_utc: Math.floor(clock.nowMs() / 1000),
       version: build.version,
       ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),
       enterprise: true,
       echo_duration_ms: 0,
-      clock_skew_ms: 0,
-      replication_primary_canary_age_ms: 0,
+      clock_skew_ms: modes.clockSkewMs,
+      replication_primary_canary_age_ms: modes.canaryAgeMs,
     };
     return topLevel(document, status);
   };

@@ -36,15 +36,19 @@ export const createRotationOperations = ({
   store,
   barrier,
   clock,
+  requireOwnKeyring,
 }: {
   readonly store: Store;
   readonly barrier: Barrier;
   readonly clock: Clock;
+  /** @throws KeelsonError `replication.read_only` where the keyring is the primary's */
+  readonly requireOwnKeyring: () => void;
 }): RotationOperations => {
   const config = async (): Promise<RotationConfig> =>
     (await rotationRecords.find(store, ROTATION_KEY)) ?? DEFAULT_ROTATION;
 
   const rotate = async (): Promise<void> => {
+    requireOwnKeyring();
     await rotateBarrier(store, barrier, barrier.term + 1);
     // Read by replicas and, through them, by the services: all rotate to the same term.
     const { term } = barrier;

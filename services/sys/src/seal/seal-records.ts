@@ -12,6 +12,11 @@ export interface SealRecord extends ShareCounts {
   readonly type: 'shamir' | 'static';
   /** The root key under the key that is split (shamir) or in the file (static); base64. */
   readonly wrappedRootKey: string;
+  /**
+   * With a static seal that follows a primary of shares: the root key under the key that those shares
+   * give; base64. Then they authorise ceremonies here, too.
+   */
+  readonly wrappedForShares?: string;
 }
 
 /** Exists from the end of the first start on. */
@@ -26,7 +31,8 @@ export interface ClusterIdentity {
   readonly id: string;
   readonly name: string;
 }
-export const clusterRecords = jsonRecords<ClusterIdentity>('local/core/');
+/** Of this cluster alone: a copy of it has another. */
+export const clusterRecords = jsonRecords<ClusterIdentity>('node/core/');
 export const CLUSTER_KEY = 'cluster';
 
 /** SHA-256 of the recovery key (hex); only with a static seal. */
@@ -47,7 +53,7 @@ export interface TokenPurpose {
   readonly pgpKey: string;
   readonly pgpFingerprint: string;
 }
-/** Keys: the kind of ceremony. */
+/** Key: the kind of ceremony. */
 export const tokenCeremonies = jsonRecords<Ceremony<TokenPurpose>>('local/core/token-ceremonies/');
 
 export interface RekeyPurpose extends ShareCounts {

@@ -159,6 +159,13 @@ export class Seal {
     await this.open(rootKey);
   }
 
+  /** Another root key in place of ours: that of the primary this cluster follows from now on. */
+  replaceRootKey(rootKey: Uint8Array): void {
+    this.#rootKey?.fill(0);
+    this.#rootKey = Uint8Array.from(rootKey);
+    this.#announce();
+  }
+
   resetShares(): void {
     this.#forgetShares();
   }
@@ -178,8 +185,9 @@ export class Seal {
     if (record === undefined) return false;
     const key = await joinShares(shares, record.threshold);
     if (key === undefined || key.length !== KEY_BYTES) return false;
-    if (record.type === 'shamir') {
-      const rootKey = unwrapRootKey(key, record.wrappedRootKey);
+    const wrapped = record.type === 'shamir' ? record.wrappedRootKey : record.wrappedForShares;
+    if (wrapped !== undefined) {
+      const rootKey = unwrapRootKey(key, wrapped);
       const isOurs = rootKey !== undefined && timingSafeEqual(rootKey, this.requireRootKey());
       rootKey?.fill(0);
       return isOurs;

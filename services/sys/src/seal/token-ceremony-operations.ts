@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '@keelson/storage';
+import type { Reads, Store, Transaction } from '@keelson/storage';
 import { RANDOM_LENGTH, SERVICE_PREFIX } from '../tokens/domain/token-text.ts';
 import { randomBase62 } from '../tokens/token-operations.ts';
 import {
@@ -22,12 +22,25 @@ import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 import type { Seal } from './seal.ts';
 import { type TokenPurpose, tokenCeremonies } from './seal-records.ts';
 
+/** Where the one attempt of a kind is kept. */
+export interface TokenAttempts {
+  find(reads: Reads): Promise<Readonly<Ceremony<TokenPurpose>> | undefined>;
+  write(tx: Transaction, attempt: Ceremony<TokenPurpose>): void;
+  delete(tx: Transaction): void;
+}
+
+const GENERATE_ROOT = 'generate-root';
+export const rootTokenAttempts: TokenAttempts = {
+  find: (reads) => tokenCeremonies.find(reads, GENERATE_ROOT),
+  write: (tx, attempt) => tokenCeremonies.write(tx, GENERATE_ROOT, attempt),
+  delete: (tx) => tokenCeremonies.delete(tx, GENERATE_ROOT),
+};
+
 export interface TokenCeremonyOptions {
   readonly store: Store;
   readonly seal: Seal;
   readonly clock: Clock;
-  /** "generate-root": key of the record. */
-  readonly kind: string;
+  readonly attempts: TokenAttempts;
   readonly texts: CeremonyTexts;
   /** Makes the token, of the length `TOKEN_LENGTH`, as part of the transaction. */
   readonly issue: (tx: Transaction) => Promise<string>;
@@ -55,7 +68,7 @@ const refuse = (text: string): never => {
 };
 
 export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCeremonies => {
-  const { store, seal, clock, kind, texts } = options;
+  const { store, seal, clock, attempts, texts } = options;
 
   const required = async (): Promise<number> => (await seal.record())?.threshold ?? 0;
 
@@ -71,7 +84,7 @@ export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCerem
 
   return {
     status: async () => ({
-      attempt: await tokenCeremonies.find(store, kind),
+      attempt: await attempts.find(store),
       required: await required(),
       encodedToken: '',
     }),
@@ -93,10 +106,10 @@ export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCerem
         shares: [],
       };
       await store.transact(async (tx) => {
-        if ((await tokenCeremonies.find(tx, kind)) !== undefined) {
+        if ((await attempts.find(tx)) !== undefined) {
           refuse(`${texts.name} already in progress`);
         }
-        tokenCeremonies.write(tx, kind, attempt);
+        attempts.write(tx, attempt);
       });
       return { attempt, required: threshold, encodedToken: '' };
     },
@@ -106,17 +119,17 @@ export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCerem
       if (key === '') refuse("'key' must be specified in request body as JSON");
       const share = parseShare(key);
       const outcome = await store.transact(async (tx) => {
-        const attempt = withShare(await tokenCeremonies.find(tx, kind), nonce, share, texts);
+        const attempt = withShare(await attempts.find(tx), nonce, share, texts);
         if (!isComplete(attempt)) {
-          tokenCeremonies.write(tx, kind, attempt);
+          attempts.write(tx, attempt);
           return { attempt, token: undefined };
         }
         if (!(await seal.acceptsShares(sharesOf(attempt)))) {
           // The attempt stays, its shares do not: one of them is wrong and nobody knows which.
-          tokenCeremonies.write(tx, kind, { ...attempt, shares: [] });
+          attempts.write(tx, { ...attempt, shares: [] });
           return { attempt: undefined, token: undefined };
         }
-        tokenCeremonies.delete(tx, kind);
+        attempts.delete(tx);
         return { attempt, token: await options.issue(tx) };
       });
       if (outcome.attempt === undefined) return refuse(`${texts.name} aborted: invalid key shares`);
@@ -130,10 +143,10 @@ export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCerem
 
     cancel: ({ nonce, isSudo }) =>
       store.transact(async (tx) => {
-        const attempt = await tokenCeremonies.find(tx, kind);
+        const attempt = await attempts.find(tx);
         if (attempt === undefined) return;
         requireCancellable(attempt, { nonce, isSudo, nowMs: clock.nowMs() });
-        tokenCeremonies.delete(tx, kind);
+        attempts.delete(tx);
       }),
   };
 };

@@ -2,7 +2,7 @@
 import { type ClusterMember, followCluster as followAsMember } from '@keelson/cluster-member';
 
 export interface ClusterFollower
-  extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger'> {
+  extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger' | 'replication'> {
   readonly instanceId: string;
   readonly version: string;
   /** Called each time the store has become usable. */

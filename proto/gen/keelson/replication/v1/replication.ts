@@ -39,6 +39,7 @@ export interface Question {
     | { $case: "keyring"; value: KeyringQuestion }
     | { $case: "epoch"; value: EpochQuestion }
     | { $case: "heartbeat"; value: Heartbeat }
+    | { $case: "forward"; value: ForwardQuestion }
     | undefined;
 }
 
@@ -52,6 +53,7 @@ export interface Answer {
     | { $case: "keyring"; value: Keyring }
     | { $case: "epoch"; value: Epoch }
     | { $case: "heartbeat"; value: HeartbeatAnswer }
+    | { $case: "forward"; value: ForwardAnswer }
     | undefined;
 }
 
@@ -66,6 +68,8 @@ export interface Position {
   walSequence: bigint;
   /** Position in the stream after which the next entry comes. */
   streamSequence: bigint;
+  /** The epoch that is published under: its key is fetched while the primary still answers. */
+  epoch: bigint;
 }
 
 export interface DigestsQuestion {
@@ -157,6 +161,19 @@ export interface Heartbeat {
   /** Measured with the heartbeat before this one. */
   clockSkewMs: bigint;
   roundTripMs: bigint;
+}
+
+/** A request of a client that writes what only the primary may write. */
+export interface ForwardQuestion {
+  /** keelson.edge.v1.RequestStart. */
+  request: Buffer;
+}
+
+export interface ForwardAnswer {
+  /** keelson.edge.v1.ResponseStart. */
+  response: Buffer;
+  /** The answered request wrote nothing that comes after this entry. */
+  walSequence: bigint;
 }
 
 export interface HeartbeatAnswer {
@@ -407,6 +424,9 @@ export const Question: MessageFns<Question> = {
       case "heartbeat":
         Heartbeat.encode(message.ask.value, writer.uint32(66).fork()).join();
         break;
+      case "forward":
+        ForwardQuestion.encode(message.ask.value, writer.uint32(74).fork()).join();
+        break;
     }
     return writer;
   },
@@ -488,6 +508,14 @@ export const Question: MessageFns<Question> = {
             message.ask = { $case: "heartbeat", value: Heartbeat.decode(reader, reader.uint32()) };
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.ask = { $case: "forward", value: ForwardQuestion.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -554,6 +582,12 @@ export const Question: MessageFns<Question> = {
         }
         break;
       }
+      case "forward": {
+        if (object.ask?.value !== undefined && object.ask?.value !== null) {
+          message.ask = { $case: "forward", value: ForwardQuestion.fromPartial(object.ask.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -589,6 +623,9 @@ export const Answer: MessageFns<Answer> = {
         break;
       case "heartbeat":
         HeartbeatAnswer.encode(message.told.value, writer.uint32(66).fork()).join();
+        break;
+      case "forward":
+        ForwardAnswer.encode(message.told.value, writer.uint32(74).fork()).join();
         break;
     }
     return writer;
@@ -671,6 +708,14 @@ export const Answer: MessageFns<Answer> = {
             message.told = { $case: "heartbeat", value: HeartbeatAnswer.decode(reader, reader.uint32()) };
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.told = { $case: "forward", value: ForwardAnswer.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -737,6 +782,12 @@ export const Answer: MessageFns<Answer> = {
         }
         break;
       }
+      case "forward": {
+        if (object.told?.value !== undefined && object.told?.value !== null) {
+          message.told = { $case: "forward", value: ForwardAnswer.fromPartial(object.told.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -786,7 +837,7 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
 };
 
 function createBasePosition(): Position {
-  return { logId: "", walSequence: 0n, streamSequence: 0n };
+  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n };
 }
 
 export const Position: MessageFns<Position> = {
@@ -805,6 +856,12 @@ export const Position: MessageFns<Position> = {
         throw new globalThis.Error("value provided for field message.streamSequence of type uint64 too large");
       }
       writer.uint32(24).uint64(message.streamSequence);
+    }
+    if (message.epoch !== 0n) {
+      if (BigInt.asUintN(64, message.epoch) !== message.epoch) {
+        throw new globalThis.Error("value provided for field message.epoch of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.epoch);
     }
     return writer;
   },
@@ -846,6 +903,14 @@ export const Position: MessageFns<Position> = {
             message.streamSequence = reader.uint64() as bigint;
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.epoch = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -870,6 +935,7 @@ export const Position: MessageFns<Position> = {
     message.streamSequence = (object.streamSequence !== undefined && object.streamSequence !== null)
       ? BigInt(object.streamSequence)
       : 0n;
+    message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
     return message;
   },
 };
@@ -1899,6 +1965,133 @@ export const Heartbeat: MessageFns<Heartbeat> = {
       : 0n;
     message.roundTripMs = (object.roundTripMs !== undefined && object.roundTripMs !== null)
       ? BigInt(object.roundTripMs)
+      : 0n;
+    return message;
+  },
+};
+
+function createBaseForwardQuestion(): ForwardQuestion {
+  return { request: Buffer.alloc(0) };
+}
+
+export const ForwardQuestion: MessageFns<ForwardQuestion> = {
+  encode(message: ForwardQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.request.length !== 0) {
+      writer.uint32(10).bytes(message.request);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForwardQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForwardQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.request = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForwardQuestion>, I>>(base?: I): ForwardQuestion {
+    return ForwardQuestion.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForwardQuestion>, I>>(object: I): ForwardQuestion {
+    const message = createBaseForwardQuestion();
+    message.request = object.request ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseForwardAnswer(): ForwardAnswer {
+  return { response: Buffer.alloc(0), walSequence: 0n };
+}
+
+export const ForwardAnswer: MessageFns<ForwardAnswer> = {
+  encode(message: ForwardAnswer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.response.length !== 0) {
+      writer.uint32(10).bytes(message.response);
+    }
+    if (message.walSequence !== 0n) {
+      if (BigInt.asUintN(64, message.walSequence) !== message.walSequence) {
+        throw new globalThis.Error("value provided for field message.walSequence of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.walSequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForwardAnswer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForwardAnswer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.response = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.walSequence = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForwardAnswer>, I>>(base?: I): ForwardAnswer {
+    return ForwardAnswer.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForwardAnswer>, I>>(object: I): ForwardAnswer {
+    const message = createBaseForwardAnswer();
+    message.response = object.response ?? Buffer.alloc(0);
+    message.walSequence = (object.walSequence !== undefined && object.walSequence !== null)
+      ? BigInt(object.walSequence)
       : 0n;
     return message;
   },

@@ -7,6 +7,7 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Mount, Namespace } from "../../edge/v1/edge.ts";
+import { ReplicationRole } from "./replication.ts";
 
 export const protobufPackage = "keelson.sys.v1";
 
@@ -46,6 +47,8 @@ export interface ClusterState {
    * mount uuid that is no longer listed.
    */
   mounts: Mount[];
+  /** What this cluster is in the replication sets it belongs to; at most one of each kind. */
+  replicationRoles: ReplicationRole[];
 }
 
 export interface RegisterLeaseRequest {
@@ -250,6 +253,7 @@ function createBaseClusterState(): ClusterState {
     clusterId: "",
     clusterName: "",
     mounts: [],
+    replicationRoles: [],
   };
 }
 
@@ -275,6 +279,9 @@ export const ClusterState: MessageFns<ClusterState> = {
     }
     for (const v of message.mounts) {
       Mount.encode(v!, writer.uint32(58).fork()).join();
+    }
+    for (const v of message.replicationRoles) {
+      ReplicationRole.encode(v!, writer.uint32(66).fork()).join();
     }
     return writer;
   },
@@ -348,6 +355,14 @@ export const ClusterState: MessageFns<ClusterState> = {
             message.mounts.push(Mount.decode(reader, reader.uint32()));
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.replicationRoles.push(ReplicationRole.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -372,6 +387,7 @@ export const ClusterState: MessageFns<ClusterState> = {
     message.clusterId = object.clusterId ?? "";
     message.clusterName = object.clusterName ?? "";
     message.mounts = object.mounts?.map((e) => Mount.fromPartial(e)) || [];
+    message.replicationRoles = object.replicationRoles?.map((e) => ReplicationRole.fromPartial(e)) || [];
     return message;
   },
 };

@@ -129,13 +129,28 @@ export const isRestricted = (path: string): boolean =>
   path !== NAMESPACED_CONFIG &&
   !path.startsWith(`${NAMESPACED_CONFIG}/`);
 
-/** What answers while the cluster is sealed or not initialized. */
+/** What answers while the cluster is sealed or not initialized, and while its replication role changes. */
 export const SERVED_WHILE_SEALED = new PathSet([
   'sys/init',
   'sys/seal-status',
   'sys/unseal',
   'sys/leader',
   'sys/health',
+]);
+
+/** What a DR secondary answers. Most of it is authorised by a DR operation token in the body. */
+export const SERVED_BY_DR_SECONDARY = new PathSet([
+  'sys/init',
+  'sys/seal-status',
+  'sys/unseal',
+  'sys/seal',
+  'sys/leader',
+  'sys/health',
+  'sys/metrics',
+  'sys/replication/status',
+  'sys/replication/performance/status',
+  'sys/replication/dr/status',
+  'sys/replication/dr/secondary/*',
 ]);
 
 /** A locked namespace can still be unlocked. */

@@ -1,0 +1,115 @@
+/**
+ * Requests on a performance secondary that write what only the primary may write: the handler meets the
+ * closed gate before anything is committed, and the whole request goes to the primary, which answers.
+ * The answer is given once what was written can be read here, too.
+ */
+import {
+  bufferedBody,
+  type EdgeResponse,
+  type EdgeService,
+  edgeResponse,
+  type Route,
+  type RouteExchange,
+} from '@keelson/edge';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import { RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
+import type { ReplicationMember } from './replication-member.ts';
+
+/** What a message of NATS can carry, less what travels around the body. */
+const FORWARDED_BYTES = 900 * 1024;
+const ANSWER_WITHIN_MS = 60_000;
+const APPLY_WITHIN_MS = 2000;
+const LATE = 'the write was made on the primary and is not yet visible on this cluster';
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
+
+const readAll = async (body: EdgeResponse['body']): Promise<Uint8Array> => {
+  if (body instanceof Uint8Array) return body;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+};
+
+/** The primary's side. */
+export const serveForwarded =
+  (edge: () => EdgeService) =>
+  async (request: Uint8Array): Promise<Uint8Array> => {
+    const { head, body, deadlineMs } = RequestStart.decode(request);
+    if (head === undefined)
+      throw new KeelsonError('replication.malformed', { reason: 'no request' });
+    const response = await edge().handle({
+      head,
+      body: bufferedBody(body),
+      signal: AbortSignal.timeout(deadlineMs),
+      timeoutMs: deadlineMs,
+    });
+    return ResponseStart.encode({
+      head: response.head,
+      body: Buffer.from(await readAll(response.body)),
+      complete: true,
+    }).finish();
+  };
+
+/** An envelope of /v1 with one more warning; other documents have no place for one. */
+const withWarning = (body: Buffer, text: string): Uint8Array => {
+  try {
+    const document = JSON.parse(body.toString()) as { warnings?: readonly string[] | null };
+    if (!('warnings' in document)) return body;
+    return Buffer.from(
+      JSON.stringify({ ...document, warnings: [...(document.warnings ?? []), text] }),
+    );
+  } catch {
+    return body;
+  }
+};
+
+const forward = async (
+  member: ReplicationMember,
+  { head, timeoutMs = ANSWER_WITHIN_MS }: RouteExchange,
+  body: Uint8Array,
+): Promise<EdgeResponse> => {
+  const run = member.runOf('performance');
+  if (run?.role !== 'secondary') throw new KeelsonError('replication.read_only');
+  if (body.length > FORWARDED_BYTES)
+    throw new KeelsonError('request.too_large', { limitBytes: FORWARDED_BYTES });
+  const withinMs = Math.min(timeoutMs, ANSWER_WITHIN_MS);
+  const request = RequestStart.encode({
+    head,
+    deadlineMs: withinMs,
+    body: Buffer.from(body),
+    complete: true,
+  }).finish();
+  const { response, isApplied } = await run.secondary.forward(request, {
+    timeoutMs: withinMs,
+    applyWithinMs: APPLY_WITHIN_MS,
+  });
+  const answer = ResponseStart.decode(response);
+  if (answer.head === undefined)
+    throw new KeelsonError('replication.malformed', { reason: 'no response' });
+  if (isApplied || answer.body.length === 0)
+    return { ...edgeResponse(answer.head.status, {}, answer.body), head: answer.head };
+  const headers = answer.head.headers.filter(({ name }) => name !== 'content-length');
+  return { head: { ...answer.head, headers }, body: withWarning(answer.body, LATE) };
+};
+
+/** The routes of a service, of which those that may not write here are answered by the primary. */
+export const forwardingRoutes = (
+  member: ReplicationMember,
+  routes: readonly Route[],
+): readonly Route[] =>
+  routes.map((route) =>
+    READS.has(route.method)
+      ? route
+      : {
+          ...route,
+          handle: async (exchange) => {
+            if (member.gate.closed !== 'shared') return route.handle(exchange);
+            const body = await exchange.body.bytes(Number.MAX_SAFE_INTEGER);
+            try {
+              return await route.handle({ ...exchange, body: bufferedBody(body) });
+            } catch (error) {
+              if (!hasCode(error, 'replication.read_only')) throw error;
+              return forward(member, exchange, body);
+            }
+          },
+        },
+  );

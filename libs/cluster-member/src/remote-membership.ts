@@ -1,0 +1,72 @@
+/** The members of a replication set as a service other than sys knows them: by asking sys each time. */
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
+import type { EpochKey, Membership, ReplicationKind } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+
+export const remoteMembership = (
+  sets: RpcService<typeof ReplicationSetsDefinition>,
+  kind: ReplicationKind,
+  service: string,
+): Membership => {
+  const findEpoch = async (wanted: number): Promise<EpochKey | undefined> => {
+    const { epoch, key } = await sets.findEpoch({ kind, epoch: BigInt(wanted) });
+    return key.length === 0 ? undefined : { epoch: Number(epoch), key };
+  };
+  return {
+    identity: async () => {
+      const { clusterId, logId, publicKey, privateKey } = await sets.identity({ kind, service });
+      return { clusterId, logId, keys: { publicKey, privateKey } };
+    },
+    currentEpoch: async () => {
+      const found = await findEpoch(0);
+      if (found === undefined) throw new KeelsonError('replication.not_ready');
+      return found;
+    },
+    findEpoch,
+    findSecondary: async (id) => {
+      const found = await sets.findSecondary({ kind, id });
+      return found.id === ''
+        ? undefined
+        : { id: found.id, publicKey: found.publicKey, firstEpoch: Number(found.firstEpoch) };
+    },
+    renewLog: async () => {
+      await sets.renewLog({ kind, service });
+    },
+  };
+};
+
+/** What sys serves to the other services. */
+export const replicationSets = (
+  membershipOf: (kind: ReplicationKind, service?: string) => Membership,
+): RpcService<typeof ReplicationSetsDefinition> => ({
+  identity: async ({ kind, service }) => {
+    const { clusterId, logId, keys } = await membershipOf(parseKind(kind), service).identity();
+    return { clusterId, logId, ...keys };
+  },
+  findEpoch: async ({ kind, epoch }) => {
+    const membership = membershipOf(parseKind(kind));
+    const found =
+      epoch === 0n ? await membership.currentEpoch() : await membership.findEpoch(Number(epoch));
+    return found === undefined
+      ? { epoch, key: Buffer.alloc(0) }
+      : { epoch: BigInt(found.epoch), key: Buffer.from(found.key) };
+  },
+  findSecondary: async ({ kind, id }) => {
+    const found = await membershipOf(parseKind(kind)).findSecondary(id);
+    return found === undefined
+      ? { id: '', publicKey: '', firstEpoch: 0n }
+      : { id, publicKey: found.publicKey, firstEpoch: BigInt(found.firstEpoch) };
+  },
+  renewLog: async ({ kind, service }) => {
+    await membershipOf(parseKind(kind), service).renewLog();
+    return {};
+  },
+});
+
+/** @throws KeelsonError `request.invalid` */
+export const parseKind = (kind: string): ReplicationKind => {
+  if (kind !== 'performance' && kind !== 'dr')
+    throw new KeelsonError('request.invalid', { text: 'no kind of replication' });
+  return kind;
+};

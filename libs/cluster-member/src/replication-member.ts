@@ -1,0 +1,212 @@
+/**
+ * A service's part in the replication sets of its cluster: it follows the roles that sys decides. What
+ * may be written here follows from them, and so does what runs.
+ */
+import type { Bus } from '@keelson/bus';
+import { pause } from '@keelson/clock';
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
+import {
+  type ClosedScopes,
+  finishActivation,
+  isActivated,
+  loadStreamEnd,
+  PrimaryLink,
+  type ReplicationKind,
+  removeReplicated,
+  streamOf,
+  type TakenOver,
+  type WriteGate,
+} from '@keelson/replication';
+import { parseKind } from './remote-membership.ts';
+import {
+  type PrimaryRun,
+  type RunParts,
+  type SecondaryRun,
+  startPrimaryRun,
+  startSecondaryRun,
+  toIdentity,
+} from './replication-runs.ts';
+
+export interface ReplicationMemberOptions extends RunParts {
+  /** What the service's own work writes through. */
+  readonly gate: WriteGate;
+}
+
+interface Running {
+  readonly generation: string;
+  readonly run: PrimaryRun | SecondaryRun | undefined;
+}
+
+const PUBLISHED_WITHIN_MS = 10_000;
+const PUBLISHED_POLL_MS = 20;
+
+const closedBy = (roles: readonly ReplicationRole[]): ClosedScopes => {
+  const isSecondaryOf = (kind: ReplicationKind): boolean =>
+    roles.some((one) => one.kind === kind && one.role === 'secondary');
+  if (isSecondaryOf('dr')) return 'all';
+  return isSecondaryOf('performance') ? 'shared' : 'none';
+};
+
+export class ReplicationMember {
+  readonly #options: ReplicationMemberOptions;
+  readonly #running = new Map<ReplicationKind, Running>();
+  #roles: readonly ReplicationRole[] = [];
+  #rootKey: Uint8Array = new Uint8Array(0);
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ReplicationMemberOptions) {
+    this.#options = options;
+  }
+
+  get gate(): WriteGate {
+    return this.#options.gate;
+  }
+
+  get service(): string {
+    return this.#options.service;
+  }
+
+  get parts(): RunParts {
+    return this.#options;
+  }
+
+  /** Whether clients may be answered from what is here: not on a DR secondary. */
+  get isServing(): boolean {
+    return this.gate.closed !== 'all';
+  }
+
+  runOf(kind: ReplicationKind): PrimaryRun | SecondaryRun | undefined {
+    return this.#running.get(kind)?.run;
+  }
+
+  roleOf(kind: ReplicationKind): ReplicationRole | undefined {
+    return this.#roles.find((one) => one.kind === kind);
+  }
+
+  /** The role whose activation this store has not seen. */
+  async findPending(roles: readonly ReplicationRole[]): Promise<ReplicationRole | undefined> {
+    for (const role of roles)
+      if (
+        role.role === 'secondary' &&
+        !(await isActivated(this.#options.store, parseKind(role.kind), role.activation))
+      )
+        return role;
+    return undefined;
+  }
+
+  /**
+   * Empties the store and takes the primary's keyring over. The barrier is open with the old one.
+   * @throws KeelsonError of the bus or the primary: to be tried again
+   */
+  async activate(role: ReplicationRole): Promise<void> {
+    const { store, barrier } = this.#options;
+    this.gate.close('all');
+    await this.stop();
+    const kind = parseKind(role.kind);
+    const taken = await this.fetchKeyring(role);
+    await removeReplicated(store);
+    await finishActivation(store, barrier, kind, role.activation, taken);
+    taken.rootKey.fill(0);
+  }
+
+  /** The keyring of this service's store at the primary: shows that the link works, too. */
+  async fetchKeyring(role: ReplicationRole): Promise<TakenOver> {
+    const { transport, service } = this.#options;
+    const identity = toIdentity(role);
+    if (identity === undefined) throw new KeelsonError('replication.not_ready');
+    const bus = await transport.connect(role.link?.addresses ?? []);
+    try {
+      const link = new PrimaryLink({ bus, identity, service, onOutcome: () => undefined });
+      return await link.loadKeyring();
+    } finally {
+      await bus.close();
+    }
+  }
+
+  /**
+   * Does what the roles ask for; what goes on unchanged is not disturbed.
+   * @param rootKey of this service's barrier
+   */
+  follow(roles: readonly ReplicationRole[], rootKey: Uint8Array): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#roles = roles;
+      this.#rootKey = Uint8Array.from(rootKey);
+      const isCurrent = (kind: ReplicationKind, { generation }: Running): boolean =>
+        roles.some((one) => one.kind === kind && one.generation === generation);
+      for (const [kind, running] of this.#running)
+        if (!isCurrent(kind, running)) await this.#end(kind, running);
+      this.gate.close(closedBy(roles));
+      for (const role of roles) await this.#begin(role);
+    });
+  }
+
+  /** Ends all that runs, as on seal: the barrier is needed for it. */
+  stop(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const [kind, running] of this.#running) await this.#end(kind, running);
+      this.#roles = [];
+      this.#rootKey.fill(0);
+    });
+  }
+
+  /**
+   * Nothing is written any more, and all that was is in the stream.
+   * @returns false when the stream could not be brought that far in time
+   */
+  async finishPublishing(kind: ReplicationKind): Promise<boolean> {
+    const { service, store, clock } = this.#options;
+    const run = this.runOf(kind);
+    const role = this.roleOf(kind);
+    if (run?.role !== 'primary' || role === undefined) return true;
+    this.gate.close('all');
+    const head = await store.wal.headSequence();
+    const stream = streamOf(role.clusterId, service);
+    const untilMs = clock.nowMs() + PUBLISHED_WITHIN_MS;
+    const never = new AbortController().signal;
+    while (clock.nowMs() < untilMs) {
+      if (await isPublished(run.bus, stream, head)) return true;
+      await pause(clock, PUBLISHED_POLL_MS, never);
+    }
+    return false;
+  }
+
+  async #begin(role: ReplicationRole): Promise<void> {
+    const kind = parseKind(role.kind);
+    if (this.#running.has(kind)) return;
+    this.#running.set(kind, { generation: role.generation, run: await this.#start(kind, role) });
+  }
+
+  async #start(
+    kind: ReplicationKind,
+    role: ReplicationRole,
+  ): Promise<PrimaryRun | SecondaryRun | undefined> {
+    const { transport } = this.#options;
+    if (role.role === 'primary')
+      return transport.bus === undefined
+        ? undefined
+        : startPrimaryRun(this.#options, kind, transport.bus, {
+            rootKey: () => this.#rootKey,
+            writesCanary: this.gate.closed === 'none',
+          });
+    const identity = toIdentity(role);
+    if (identity === undefined) return undefined;
+    return startSecondaryRun(this.#options, kind, identity, role.link?.addresses ?? []);
+  }
+
+  async #end(kind: ReplicationKind, { run }: Running): Promise<void> {
+    this.#running.delete(kind);
+    await run?.stop();
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => undefined);
+    return turn;
+  }
+}
+
+const isPublished = async (bus: Bus, stream: string, head: number): Promise<boolean> => {
+  const { published } = await loadStreamEnd(bus, stream).catch(() => ({ published: undefined }));
+  return published !== undefined && published.walSequence >= head;
+};

@@ -1,0 +1,145 @@
+/** What a service tells sys of its part in replication, and does when sys asks. */
+import type {
+  ReplicationMemberDefinition,
+  ReplicationPeer,
+  ReplicationReport,
+} from '@keelson/proto/sys/v1/replication';
+import type { PeerFacts, SecondaryStatus } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+import { jsonRecords } from '@keelson/storage';
+import { parseKind } from './remote-membership.ts';
+import type { ReplicationMember } from './replication-member.ts';
+import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
+
+/** What was done to the trees; 0: never. */
+interface Upkeep {
+  readonly checkedAtMs: number;
+  readonly isCorrupted: boolean;
+  readonly reindexedAtMs: number;
+}
+const upkeeps = jsonRecords<Upkeep>('node/replication/');
+const UPKEEP = 'upkeep';
+const NEVER: Upkeep = { checkedAtMs: 0, isCorrupted: false, reindexedAtMs: 0 };
+
+const toPeer = (
+  id: string,
+  facts: PeerFacts & { readonly lastRemoteWal: number; readonly bytesAnswered: number },
+): ReplicationPeer => ({
+  id,
+  apiAddress: facts.apiAddress,
+  clusterAddress: facts.clusterAddress,
+  clockSkewMs: BigInt(facts.clockSkewMs),
+  lastHeartbeatAtMs: BigInt(facts.lastHeartbeatAtMs),
+  roundTripMs: BigInt(facts.roundTripMs),
+  ...(facts.canaryAgeMs !== undefined && { canaryAgeMs: BigInt(Math.round(facts.canaryAgeMs)) }),
+  lastRemoteWal: BigInt(facts.lastRemoteWal),
+  bytesShipped: BigInt(facts.bytesAnswered),
+});
+
+const primarySide = async ({ primary }: PrimaryRun): Promise<ReplicationReport['side']> => {
+  const secondaries = (await primary.secondaries()).map((one) => toPeer(one.id, one));
+  const bytesShipped = secondaries.reduce((sum, one) => sum + one.bytesShipped, 0n);
+  return { $case: 'primary', value: { secondaries, bytesShipped } };
+};
+
+const primaryPeer = (
+  status: SecondaryStatus,
+  canaryAgeMs: number | undefined,
+): ReplicationPeer | undefined =>
+  status.heartbeat &&
+  toPeer('', {
+    apiAddress: '',
+    clusterAddress: status.heartbeat.primaryClusterAddresses[0] ?? '',
+    clockSkewMs: status.heartbeat.clockSkewMs,
+    lastHeartbeatAtMs: status.heartbeat.atMs,
+    roundTripMs: status.heartbeat.roundTripMs,
+    canaryAgeMs,
+    lastRemoteWal: status.lastRemoteWal,
+    bytesAnswered: 0,
+  });
+
+const secondarySide = async (
+  { secondary }: SecondaryRun,
+  measure: boolean,
+): Promise<ReplicationReport['side']> => {
+  const status = secondary.status();
+  const lag = measure ? await secondary.lagEntryCount() : 0;
+  return {
+    $case: 'secondary',
+    value: {
+      state: status.state,
+      mode: status.mode,
+      connectionState: status.connectionState,
+      lastRemoteWal: BigInt(status.lastRemoteWal),
+      lastKnownWal: BigInt(Math.max(status.lastKnownWal, status.lastRemoteWal + lag)),
+      lastStartMs: BigInt(status.lastStartMs),
+      bytesReceived: BigInt(status.bytesReceived),
+      resyncRecords: BigInt(status.resync.records),
+      resyncBytes: BigInt(status.resync.bytes),
+      primary: primaryPeer(status, await secondary.canaryAgeMs()),
+      primaryClusterAddresses: [...(status.heartbeat?.primaryClusterAddresses ?? [])],
+      activated: true,
+    },
+  };
+};
+
+export const replicationMemberRpc = (
+  member: ReplicationMember,
+): RpcService<typeof ReplicationMemberDefinition> => {
+  const { store, clock } = member.parts;
+  const note = (change: Partial<Upkeep>): Promise<void> =>
+    store.transact(async (tx) => {
+      const known = (await upkeeps.find(tx, UPKEEP)) ?? NEVER;
+      upkeeps.write(tx, UPKEEP, { ...known, ...change });
+    });
+  const check = async () => {
+    const report = await store.merkle.check();
+    const isCorrupted =
+      report.corrupted_root ||
+      Object.values(report.corrupted_tree_map).some((tree) => tree.corrupted_subtree_root);
+    await note({ checkedAtMs: clock.nowMs(), isCorrupted });
+    return { report, isCorrupted };
+  };
+  return {
+    report: async ({ kind: given, measure }) => {
+      const kind = parseKind(given);
+      const run = member.runOf(kind);
+      const roots = await store.merkle.roots();
+      const upkeep = (await upkeeps.find(store, UPKEEP)) ?? NEVER;
+      return {
+        lastWal: BigInt(await store.wal.headSequence()),
+        merkleRoot: kind === 'dr' ? roots.composite : roots.replicated,
+        corrupted: upkeep.isCorrupted,
+        checkedAtMs: BigInt(upkeep.checkedAtMs),
+        reindexedAtMs: BigInt(upkeep.reindexedAtMs),
+        side:
+          run === undefined
+            ? undefined
+            : run.role === 'primary'
+              ? await primarySide(run)
+              : await secondarySide(run, measure),
+      };
+    },
+    recover: async ({ kind }) => {
+      const run = member.runOf(parseKind(kind));
+      if (run?.role === 'secondary') run.secondary.recover();
+      return {};
+    },
+    reindex: async ({ diff }) => {
+      if (!diff || (await check()).isCorrupted) await store.merkle.rebuild();
+      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: false });
+      for (const kind of ['performance', 'dr'] as const) {
+        const run = member.runOf(kind);
+        if (run?.role === 'secondary') run.secondary.compareAgain();
+      }
+      return {};
+    },
+    checkMerkle: async () => {
+      const { report, isCorrupted } = await check();
+      return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
+    },
+    finishPublishing: async ({ kind }) => ({
+      published: await member.finishPublishing(parseKind(kind)),
+    }),
+  };
+};

@@ -1,0 +1,155 @@
+/** What runs while a service is primary or secondary of one set. */
+import type { Bus } from '@keelson/bus';
+import type { Clock } from '@keelson/clock';
+import type { LeaseStore } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
+import {
+  type Membership,
+  Primary,
+  type ReplicationKind,
+  runCanary,
+  Secondary,
+  type SecondaryIdentity,
+  WalPublisher,
+} from '@keelson/replication';
+import { startWorker } from '@keelson/runtime';
+import { type Barrier, loadWrappedKeyring, type Store } from '@keelson/storage';
+
+/** How the clusters of a set reach each other. */
+export interface ReplicationTransport {
+  /** NATS of this cluster; undefined: none is configured, and the cluster can be no primary. */
+  readonly bus: Bus | undefined;
+  /** Where other clusters reach that NATS; "" without one. */
+  readonly clusterAddress: string;
+  /** Where clients reach this cluster; "" when it is not configured. */
+  readonly apiAddress: string;
+  /** The NATS of another cluster. */
+  connect(addresses: readonly string[]): Promise<Bus>;
+}
+
+export interface RunParts {
+  readonly service: string;
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly leases: LeaseStore;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly transport: ReplicationTransport;
+  readonly membershipOf: (kind: ReplicationKind) => Membership;
+  readonly serveForwarded: (request: Uint8Array) => Promise<Uint8Array>;
+}
+
+export interface PrimaryRun {
+  readonly role: 'primary';
+  readonly primary: Primary;
+  readonly bus: Bus;
+  stop(): Promise<void>;
+}
+
+export interface SecondaryRun {
+  readonly role: 'secondary';
+  readonly secondary: Secondary;
+  stop(): Promise<void>;
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+
+interface PrimaryOptions {
+  /** Of this service's barrier as of now. */
+  readonly rootKey: () => Uint8Array;
+  /** False where shared/ is another cluster's: that one's canary comes along. */
+  readonly writesCanary: boolean;
+}
+
+export const startPrimaryRun = (
+  parts: RunParts,
+  kind: ReplicationKind,
+  bus: Bus,
+  { rootKey, writesCanary }: PrimaryOptions,
+): PrimaryRun => {
+  const { service, store, leases, clock, logger, transport } = parts;
+  const membership = parts.membershipOf(kind);
+  const primary = new Primary({
+    store,
+    bus,
+    membership,
+    kind,
+    service,
+    clock,
+    handover: async () => ({
+      rootKey: rootKey(),
+      wrappedKeyring: await loadWrappedKeyring(store),
+    }),
+    clusterAddresses: [transport.clusterAddress],
+    serveForwarded: parts.serveForwarded,
+  });
+  const publisher = new WalPublisher({ store, bus, leases, membership, kind, service, clock });
+  const start = (name: string, run: (signal: AbortSignal) => Promise<void>) =>
+    startWorker(`${kind} ${name}`, run, { logger, clock, maxDelayMs: 2000 });
+  const workers = [
+    start('answers', async (signal) => {
+      await primary.serve(signal);
+      await untilAborted(signal);
+    }),
+    start('publisher', (signal) => publisher.run(signal)),
+    ...(writesCanary ? [start('canary', (signal) => runCanary(store, signal, { clock }))] : []),
+  ];
+  return {
+    role: 'primary',
+    primary,
+    bus,
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    },
+  };
+};
+
+/** The keys and addresses of a link as the library takes them. */
+export const toIdentity = ({ clusterId, link }: ReplicationRole): SecondaryIdentity | undefined =>
+  link && {
+    clusterId,
+    secondaryId: link.secondaryId,
+    keys: { publicKey: link.publicKey, privateKey: link.privateKey },
+    primaryPublicKey: link.primaryPublicKey,
+  };
+
+export const startSecondaryRun = async (
+  parts: RunParts,
+  kind: ReplicationKind,
+  identity: SecondaryIdentity,
+  addresses: readonly string[],
+): Promise<SecondaryRun> => {
+  const { service, store, barrier, leases, clock, logger, transport } = parts;
+  const bus = await transport.connect(addresses);
+  const secondary = new Secondary({
+    store,
+    barrier,
+    bus,
+    leases,
+    kind,
+    service,
+    identity,
+    apiAddress: transport.apiAddress,
+    clusterAddress: transport.clusterAddress,
+    clock,
+    onFailure: (err) => logger.warn({ err, kind }, 'replication failed'),
+  });
+  const worker = startWorker(`${kind} secondary`, (signal) => secondary.run(signal), {
+    logger,
+    clock,
+    maxDelayMs: 2000,
+  });
+  return {
+    role: 'secondary',
+    secondary,
+    stop: async () => {
+      await worker.stop();
+      await bus.close();
+    },
+  };
+};

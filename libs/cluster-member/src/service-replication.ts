@@ -1,0 +1,71 @@
+/** Replication of a service other than sys, put together. */
+import type { Clock } from '@keelson/clock';
+import type { EdgeService } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { LeaseStore } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
+import { guardWrites, WriteGate } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+import type { Barrier, Store } from '@keelson/storage';
+import { serveForwarded } from './forwarding.ts';
+import { NO_TRANSPORT } from './nats-transport.ts';
+import { remoteMembership } from './remote-membership.ts';
+import { ReplicationMember } from './replication-member.ts';
+import { replicationMemberRpc } from './replication-report.ts';
+import type { ReplicationTransport } from './replication-runs.ts';
+
+/** What a composition root gives a service for it. */
+export interface ReplicationParts {
+  readonly transport: ReplicationTransport;
+  /** Of sys. */
+  readonly sets: RpcService<typeof ReplicationSetsDefinition>;
+}
+
+export interface ServiceReplication {
+  /** For all of the service but replication. */
+  readonly store: Store;
+  readonly member: ReplicationMember;
+  /** For sys. */
+  readonly rpc: RpcService<typeof ReplicationMemberDefinition>;
+}
+
+export const composeServiceReplication = (
+  parts: {
+    readonly store: Store;
+    readonly barrier: Barrier;
+    readonly leases: LeaseStore;
+    readonly clock: Clock;
+    /** Absent: the service takes no part. */
+    readonly replication?: ReplicationParts | undefined;
+  },
+  own: {
+    readonly service: string;
+    readonly logger: Logger;
+    /** Answers what secondaries forward. */
+    readonly edge: () => EdgeService;
+  },
+): ServiceReplication => {
+  const { store, barrier, leases, clock, replication } = parts;
+  const { service, logger } = own;
+  const gate = new WriteGate();
+  const member = new ReplicationMember({
+    service,
+    store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    gate,
+    transport: replication?.transport ?? NO_TRANSPORT,
+    membershipOf: (kind) => {
+      if (replication === undefined) throw new KeelsonError('replication.not_ready');
+      return remoteMembership(replication.sets, kind, service);
+    },
+    serveForwarded: serveForwarded(own.edge),
+  });
+  return { store: guardWrites(store, gate), member, rpc: replicationMemberRpc(member) };
+};

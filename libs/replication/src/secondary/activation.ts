@@ -1,0 +1,60 @@
+/**
+ * Becoming a secondary: what the store holds is removed, then the primary's keyring takes the place of
+ * ours. An activation is done once; killed on the way it is done again from the beginning.
+ */
+import { type Barrier, jsonRecords, type Store, type Transaction } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+
+const KEYRING_PATH = 'node/core/keyring';
+const PATHS_PER_COMMIT = 1000;
+/** Names no log: what is removed comes from nowhere. */
+const NO_LOG = 'none';
+
+/** Key: the kind. */
+const activations = jsonRecords<{ readonly activation: string }>('node/replication/activations/');
+
+export const isActivated = async (
+  store: Store,
+  kind: ReplicationKind,
+  activation: string,
+): Promise<boolean> =>
+  activation === '' || (await activations.find(store, kind))?.activation === activation;
+
+/** Removes all records but those of the node. The barrier is open with the keyring they are sealed under. */
+export const removeReplicated = async (store: Store): Promise<void> => {
+  for (const tree of ['replicated', 'local'] as const)
+    for (;;) {
+      const paths = await store.stored.listPaths(tree, '', PATHS_PER_COMMIT);
+      if (paths.length === 0) break;
+      await store.applyRecords(
+        NO_LOG,
+        paths.map((path) => ({ path, stored: undefined })),
+      );
+    }
+};
+
+export interface TakenOver {
+  readonly rootKey: Uint8Array;
+  readonly wrappedKeyring: Uint8Array;
+}
+
+/**
+ * The commit that makes the store one of the primary's set.
+ * @param alsoWrite further records of the same commit
+ * @throws KeelsonError `barrier.wrong_root_key`
+ */
+export const finishActivation = async (
+  store: Store,
+  barrier: Barrier,
+  kind: ReplicationKind,
+  activation: string,
+  { rootKey, wrappedKeyring }: TakenOver,
+  alsoWrite?: (tx: Transaction) => void | Promise<void>,
+): Promise<void> => {
+  barrier.unseal(rootKey, wrappedKeyring);
+  await store.transact(async (tx) => {
+    tx.write(KEYRING_PATH, wrappedKeyring);
+    activations.write(tx, kind, { activation });
+    await alsoWrite?.(tx);
+  });
+};

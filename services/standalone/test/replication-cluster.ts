@@ -1,0 +1,168 @@
+/** Standalone clusters that replicate over one nats-server, through their public addresses alone. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- documents of many shapes, asserted by the tests
+  readonly body: any;
+}
+
+export type Kind = 'performance' | 'dr';
+
+export interface Cluster {
+  /** What counts here: another one after a role change. */
+  token: string;
+  /** Shares of the cluster's first start, base64. */
+  readonly shares: readonly string[];
+  readonly process: () => KeelsonProcess;
+  v1(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  api(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  readonly apiToken: string;
+  status(kind: Kind): Promise<Answer['body']>;
+  /** Ends the process and starts it again on its data. */
+  restart(signal?: NodeJS.Signals): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const read = async (response: Response): Promise<Answer> => {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = text === '' ? undefined : JSON.parse(text);
+  } catch {
+    body = text;
+  }
+  return { status: response.status, headers: response.headers, body };
+};
+
+export const startCluster = async (
+  natsUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Cluster> => {
+  const folder = await temporaryDirectory();
+  const dataFolder = join(folder.path, 'data');
+  const options = {
+    dataFolder,
+    env: { KEELSON_NATS_URL: natsUrl, KEELSON_RATE_LIMIT: 'off', ...env },
+  };
+  let running = await startKeelson(options);
+  const facts = JSON.parse(readFileSync(join(dataFolder, 'first-run.json'), 'utf8')) as {
+    readonly unseal_keys: readonly string[];
+  };
+  const call = async (
+    method: string,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: unknown,
+  ): Promise<Answer> =>
+    read(
+      await fetch(url, {
+        method,
+        headers,
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+    );
+  const { apiToken } = running;
+  const cluster: Cluster = {
+    token: running.rootToken,
+    shares: facts.unseal_keys,
+    apiToken,
+    process: () => running,
+    v1: (method, path, body, token = cluster.token) =>
+      call(method, `${running.http}/v1/${path}`, { 'x-service-token': token }, body),
+    api: (method, path, body, token = apiToken) =>
+      call(
+        method,
+        `${running.http}/api/v2/${path}`,
+        { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
+        body,
+      ),
+    status: async (kind) =>
+      (await cluster.v1('GET', `sys/replication/${kind}/status`, undefined, '')).body.data,
+    restart: async (signal = 'SIGINT') => {
+      await running.stop(signal);
+      running = await startKeelson(options);
+    },
+    stop: async () => {
+      await running.stop();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+  return cluster;
+};
+
+/** Asks again until the answer is as wanted: what other clusters do is seen in no other way. */
+export const until = async <T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+): Promise<T> => {
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    await delay(50);
+  }
+};
+
+/** A root token of the ceremony, from the shares that count there. */
+export const generateRoot = async (cluster: Cluster, shares: readonly string[]): Promise<string> =>
+  ceremony(cluster, 'sys/generate-root', shares);
+
+export const generateOperationToken = async (
+  cluster: Cluster,
+  shares: readonly string[],
+): Promise<string> =>
+  ceremony(cluster, 'sys/replication/dr/secondary/generate-operation-token', shares);
+
+const ceremony = async (
+  cluster: Cluster,
+  path: string,
+  shares: readonly string[],
+): Promise<string> => {
+  const { body: started } = await cluster.v1('POST', `${path}/attempt`, {}, '');
+  let encoded = '';
+  for (const key of shares.slice(0, started.required)) {
+    const { body } = await cluster.v1('POST', `${path}/update`, { key, nonce: started.nonce }, '');
+    encoded = body.encoded_token;
+  }
+  const mixed = Buffer.from(encoded, 'base64');
+  const password = Buffer.from(started.otp);
+  return Buffer.from(mixed.map((byte, index) => byte ^ (password[index] ?? 0))).toString();
+};
+
+/** Makes `secondary` one of `primary`, as an operator does. */
+export const attach = async (
+  kind: Kind,
+  primary: Cluster,
+  secondary: Cluster,
+  id: string,
+): Promise<void> => {
+  const issued = await primary.v1('POST', `sys/replication/${kind}/primary/secondary-token`, {
+    id,
+  });
+  const token = issued.body.wrap_info.token as string;
+  const enabled = await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, { token });
+  if (enabled.status !== 200) throw new Error(JSON.stringify(enabled.body));
+  await untilStreaming(kind, secondary);
+};
+
+export const untilStreaming = (kind: Kind, secondary: Cluster) =>
+  until(
+    () => secondary.status(kind),
+    ({ mode, state, connection_state: connection }) =>
+      mode === 'secondary' && state === 'stream-wals' && connection === 'ready',
+  );
+
+/** Until both sides show the same Merkle root. */
+export const untilEqual = async (kind: Kind, primary: Cluster, secondary: Cluster) =>
+  until(
+    async () => [
+      (await primary.status(kind)).merkle_root,
+      (await secondary.status(kind)).merkle_root,
+    ],
+    ([ours, theirs]) => ours === theirs,
+  );

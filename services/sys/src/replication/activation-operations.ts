@@ -1,0 +1,220 @@
+/**
+ * Becoming a secondary: everything this cluster holds is cleared, and its keys are replaced by those of
+ * the primary. Nothing is cleared before the primary has answered over the link.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import type { ReplicationMember } from '@keelson/cluster-member';
+import { KeelsonError } from '@keelson/errors';
+import {
+  finishActivation,
+  generateLinkKeyPair,
+  type LinkKeyPair,
+  type ReplicationKind,
+  removeReplicated,
+  type TakenOver,
+} from '@keelson/replication';
+import type { Barrier, Store } from '@keelson/storage';
+import { wrapRootKey } from '../seal/root-key-wrap.ts';
+import type { Seal } from '../seal/seal.ts';
+import {
+  RECOVERY_KEY,
+  recoveryRecords,
+  SEAL_KEY,
+  type SealRecord,
+  sealRecords,
+} from '../seal/seal-records.ts';
+import { writeTokenSalt } from '../tokens/token-records.ts';
+import {
+  addressIn,
+  isSealedBundle,
+  openBundle,
+  type TrustedRoots,
+  toShownKey,
+  unwrapBundle,
+} from './activation-token.ts';
+import { type ActivationBundle, requireUsable } from './domain/activation-bundle.ts';
+import {
+  type PendingActivation,
+  pendingActivation,
+  pendingKeys,
+  type SecondaryRoleRecord,
+  writeRole,
+} from './replication-records.ts';
+import { newGeneration, type ReplicationState, toReplicationRoles } from './replication-state.ts';
+
+export interface ActivationParts {
+  /** Not guarded. */
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly seal: Seal;
+  readonly member: ReplicationMember;
+  readonly clock: Clock;
+  /** Of the software of this cluster. */
+  readonly version: string;
+}
+
+export interface ActivationRequest extends TrustedRoots {
+  readonly token: string;
+  /** "": the one in the token. */
+  readonly primaryApiAddress: string;
+}
+
+export interface TakenBundle {
+  readonly bundle: ActivationBundle;
+  readonly keys: LinkKeyPair;
+}
+
+const TOKEN_SALT_BYTES = 32;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** A public key for `secondary_public_key` of the primary; the newest one counts. */
+export const generatePublicKey = async (
+  { store, seal }: ActivationParts,
+  kind: ReplicationKind,
+): Promise<string> => {
+  const keys = generateLinkKeyPair();
+  await store.transact((tx) => pendingKeys[kind].write(tx, seal.requireRootKey(), keys));
+  return toShownKey(keys.publicKey);
+};
+
+/** What a token holds; it cannot be used again. */
+export const takeBundle = async (
+  { store, seal, clock, version }: ActivationParts,
+  kind: ReplicationKind,
+  { token, primaryApiAddress, ...roots }: ActivationRequest,
+): Promise<TakenBundle> => {
+  if (token === '') refuse('missing token');
+  const here = { kind, version, nowMs: clock.nowMs() };
+  if (isSealedBundle(token)) {
+    const keys = await pendingKeys[kind].find(store, seal.requireRootKey());
+    if (keys === undefined)
+      return refuse('the token was not made for the public key of this cluster');
+    const bundle = requireUsable(openBundle(token, keys), here);
+    await store.transact((tx) => pendingKeys[kind].delete(tx));
+    return { bundle, keys };
+  }
+  const address = primaryApiAddress === '' ? addressIn(token) : primaryApiAddress;
+  const bundle = requireUsable(await unwrapBundle(token, address, roots), here);
+  return bundle.secondaryKeys === undefined
+    ? refuse('the token is no secondary activation token')
+    : { bundle, keys: bundle.secondaryKeys };
+};
+
+export const toSecondaryRole = (
+  { bundle, keys }: TakenBundle,
+  activation: string,
+  previousRootKey: Uint8Array,
+): SecondaryRoleRecord => ({
+  role: 'secondary',
+  clusterId: bundle.clusterId,
+  generation: newGeneration(),
+  primaryClusterAddress: bundle.primaryClusterAddress,
+  link: {
+    secondaryId: bundle.secondaryId,
+    keys,
+    primaryPublicKey: bundle.primaryPublicKey,
+    addresses: [bundle.primaryClusterAddress],
+  },
+  activation,
+  previousRootKey: Buffer.from(previousRootKey).toString('base64'),
+});
+
+/** @throws KeelsonError `replication.bootstrap_failed` */
+export const fetchKeyring = async (
+  { member }: ActivationParts,
+  kind: ReplicationKind,
+  role: SecondaryRoleRecord,
+): Promise<TakenOver> => {
+  const [asked] = toReplicationRoles({ performance: undefined, dr: undefined, [kind]: role });
+  try {
+    if (asked === undefined) throw new KeelsonError('internal');
+    return await member.fetchKeyring(asked);
+  } catch (cause) {
+    const reason = KeelsonError.from(cause).message;
+    throw new KeelsonError('replication.bootstrap_failed', { reason }, { cause });
+  }
+};
+
+/** The seal of a cluster that follows this primary: its shares are the primary's. */
+const adoptSeal = async (
+  { seal }: ActivationParts,
+  { seal: primary }: ActivationBundle,
+  rootKey: Uint8Array,
+): Promise<SealRecord> => {
+  const { shares, threshold, wrappedRootKey } = primary;
+  const unsealKey = await seal.unsealKey();
+  if (unsealKey !== undefined)
+    return {
+      type: 'static',
+      shares,
+      threshold,
+      wrappedRootKey: wrapRootKey(unsealKey, rootKey),
+      ...(wrappedRootKey !== undefined && { wrappedForShares: wrappedRootKey }),
+    };
+  if (wrappedRootKey === undefined)
+    return refuse('a cluster sealed with key shares cannot follow a primary with a static seal');
+  return { type: 'shamir', shares, threshold, wrappedRootKey };
+};
+
+const carryOut = async (
+  parts: ActivationParts,
+  pending: PendingActivation,
+  taken: TakenOver,
+): Promise<void> => {
+  const { store, barrier, seal, member } = parts;
+  const { bundle, activation } = pending;
+  const { kind } = bundle;
+  const role = toSecondaryRole(pending, activation, seal.requireRootKey());
+  const sealRecord = await adoptSeal(parts, bundle, taken.rootKey);
+  member.gate.close('all');
+  await member.stop();
+  await removeReplicated(store);
+  await finishActivation(store, barrier, kind, activation, taken, (tx) => {
+    sealRecords.write(tx, SEAL_KEY, sealRecord);
+    writeRole(tx, taken.rootKey, kind, role);
+    if (kind === 'performance') {
+      // A DR secondary gets these from the primary.
+      writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
+      const { recoveryKeyHash: keyHash } = bundle.seal;
+      if (keyHash !== undefined) recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
+    }
+    pendingActivation.delete(tx);
+  });
+  seal.replaceRootKey(taken.rootKey);
+};
+
+/** @throws KeelsonError `replication.bootstrap_failed`, `request.invalid`: nothing was cleared then */
+export const activate = async (
+  parts: ActivationParts,
+  state: ReplicationState,
+  kind: ReplicationKind,
+  request: ActivationRequest,
+): Promise<void> => {
+  const { performance, dr } = await state.recorded();
+  const inUse = [performance && 'performance', dr && 'DR'].filter((one) => one !== undefined);
+  if (inUse.length > 0)
+    refuse(`${inUse.join(' and ')} replication is enabled on this cluster: disable it first`);
+  const taken = await takeBundle(parts, kind, request);
+  const pending: PendingActivation = { ...taken, activation: randomUUID() };
+  const { store, seal } = parts;
+  await adoptSeal(parts, taken.bundle, seal.requireRootKey());
+  const keyring = await fetchKeyring(parts, kind, toSecondaryRole(pending, '', new Uint8Array(0)));
+  await state.switching(async () => {
+    await store.transact((tx) => pendingActivation.write(tx, seal.requireRootKey(), pending));
+    await carryOut(parts, pending, keyring);
+  });
+  await state.apply();
+};
+
+/** Goes on with an activation that a crash interrupted. */
+export const resumeActivation = async (parts: ActivationParts): Promise<void> => {
+  const pending = await pendingActivation.find(parts.store, parts.seal.requireRootKey());
+  if (pending === undefined) return;
+  const { kind } = pending.bundle;
+  const role = toSecondaryRole(pending, '', new Uint8Array(0));
+  await carryOut(parts, pending, await fetchKeyring(parts, kind, role));
+};

@@ -1,0 +1,145 @@
+/** Replication of this cluster, put together. */
+import {
+  type ReplicationMember,
+  type ReplicationTransport,
+  replicationMemberRpc,
+} from '@keelson/cluster-member';
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
+import type { ReplicationKind } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+import type { JsonObject } from '@keelson/secrets-api';
+import type { PolicyBook } from '../policies/policy-book.ts';
+import type { ReplicationModes } from '../seal/health-routes.ts';
+import { createTokenCeremonies, type TokenCeremonies } from '../seal/token-ceremony-operations.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import type { WrappingOperations } from '../wrapping/wrapping-operations.ts';
+import {
+  type ActivationParts,
+  type ActivationRequest,
+  activate,
+  resumeActivation,
+} from './activation-operations.ts';
+import {
+  deleteOperationToken,
+  issueOperationToken,
+  requireOperationToken,
+} from './dr/operation-token-operations.ts';
+import { operationTokenAttempt } from './replication-records.ts';
+import { createReplicationState, type ReplicationState } from './replication-state.ts';
+import { createSecondaryOperations, type SecondaryOperations } from './secondary-operations.ts';
+import { serviceMembers } from './service-members.ts';
+import { createSetOperations, type SetOperations } from './set-operations.ts';
+import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-document.ts';
+import { createUpkeepOperations, type UpkeepOperations } from './upkeep-operations.ts';
+
+export interface ReplicationParts extends ActivationParts {
+  readonly transport: ReplicationTransport;
+  readonly tokens: TokenContext;
+  readonly policies: () => Promise<PolicyBook>;
+  readonly wrapping: WrappingOperations;
+  /** Other services that keep stores, by name. */
+  readonly services: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Replication {
+  readonly parts: ActivationParts;
+  readonly state: ReplicationState;
+  readonly sets: SetOperations;
+  readonly secondary: SecondaryOperations;
+  readonly upkeep: UpkeepOperations;
+  readonly ceremonies: TokenCeremonies;
+  readonly activate: (kind: ReplicationKind, request: ActivationRequest) => Promise<void>;
+  readonly status: (kind: ReplicationKind) => Promise<JsonObject>;
+  /** `data` of merkle-check. */
+  readonly merkleReport: () => Promise<JsonObject>;
+  /** What health shows. */
+  readonly modes: () => Promise<ReplicationModes>;
+  /** @throws KeelsonError `request.invalid` */
+  readonly requireDrSecondary: () => Promise<void>;
+  readonly requireOperationToken: (token: string, path: string) => Promise<void>;
+  readonly deleteOperationToken: () => Promise<void>;
+}
+
+export const composeReplication = (
+  parts: ReplicationParts,
+  member: ReplicationMember,
+): Replication => {
+  const { store, seal, clock, onError } = parts;
+  const state = createReplicationState({
+    store,
+    seal,
+    member,
+    onError,
+    resume: () => resumeActivation(parts),
+  });
+  const sys = replicationMemberRpc(member);
+  const members = serviceMembers(() => new Map([['sys', sys], ...parts.services]));
+  const upkeep = createUpkeepOperations({ members, onFailure: onError });
+
+  const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
+    const role = (await state.roles())[kind];
+    if (role === undefined) return { mode: 'disabled' };
+    const reports = await members.reports(kind);
+    if (role.role === 'secondary') return toSecondaryStatus(role, reports, clock.nowMs());
+    const known = await state.membershipOf(kind).knownSecondaries();
+    return toPrimaryStatus(kind, role, known, reports, clock.nowMs());
+  };
+
+  return {
+    parts,
+    state,
+    upkeep,
+    sets: createSetOperations({ ...parts, state, members }),
+    secondary: createSecondaryOperations({ ...parts, state, members }),
+    ceremonies: createTokenCeremonies({
+      store,
+      seal,
+      clock,
+      attempts: {
+        find: (reads) => operationTokenAttempt.find(reads, seal.requireRootKey()),
+        write: (tx, attempt) => operationTokenAttempt.write(tx, seal.requireRootKey(), attempt),
+        delete: (tx) => operationTokenAttempt.delete(tx),
+      },
+      texts: { name: 'DR operation token generation', short: 'generation' },
+      issue: async (tx) => issueOperationToken(tx, seal),
+    }),
+    activate: (kind, request) => activate(parts, state, kind, request),
+    status: async (kind) => {
+      const status = await statusOf(kind);
+      const { isRunning, done } = upkeep.progress();
+      return status['mode'] === 'disabled' || !isRunning
+        ? status
+        : { ...status, reindex_in_progress: true, reindex_done: done };
+    },
+    merkleReport: async () => toMerkleReport(await upkeep.checkMerkle(), clock.nowMs()),
+    modes: async () => {
+      const roles = await state.roles();
+      const modeOf = (kind: ReplicationKind): string => {
+        const run = member.runOf(kind);
+        return run?.role === 'secondary'
+          ? run.secondary.status().mode
+          : (roles[kind]?.role ?? 'disabled');
+      };
+      const run = [member.runOf('dr'), member.runOf('performance')].find(
+        (one) => one?.role === 'secondary',
+      );
+      const secondary = run?.role === 'secondary' ? run.secondary : undefined;
+      return {
+        performance: modeOf('performance'),
+        dr: modeOf('dr'),
+        canaryAgeMs: Math.round((await secondary?.canaryAgeMs()) ?? 0),
+        clockSkewMs: secondary?.status().heartbeat?.clockSkewMs ?? 0,
+      };
+    },
+    requireDrSecondary: async () => {
+      if (!(await state.isDrSecondary()))
+        throw new KeelsonError('request.invalid', {
+          text: 'this cluster is not a DR replication secondary',
+        });
+    },
+    requireOperationToken: (token, path) => requireOperationToken(parts, token, path),
+    deleteOperationToken: () => deleteOperationToken(parts),
+  };
+};

@@ -1,0 +1,135 @@
+/** What only DR secondaries have: the operation token, and upkeep that it authorises. */
+import type { Route } from '@keelson/edge';
+import { type Answer, field, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { cancelling, SHARE_FIELDS } from '../../seal/ceremony-routes.ts';
+import { toTokenCeremony } from '../../seal/seal-document.ts';
+import type { Replication } from '../compose-replication.ts';
+import { REINDEX_FIELDS, reindex } from '../replication-routes.ts';
+
+const TAG = 'replication';
+const BASE = '/sys/replication/dr/secondary';
+
+const TOKEN_FIELD = {
+  dr_operation_token: field.string({ description: 'DR operation token.', default: '' }),
+} as const;
+
+const ceremonyRoutes = ({ requireDrSecondary, ceremonies }: Replication): Route[] => [
+  ...secretsRoutes({
+    path: `${BASE}/generate-operation-token/attempt`,
+    tag: TAG,
+    fields: {
+      otp: field.string({ description: 'One-time password of the client.', default: '' }),
+      pgp_key: field.string({ description: 'PGP key for the token, base64.', default: '' }),
+      nonce: field.string({ description: 'Nonce of the attempt, to cancel it.', default: '' }),
+    },
+    operations: {
+      read: {
+        summary: 'Progress of the attempt',
+        handle: async () => {
+          await requireDrSecondary();
+          return topLevel(toTokenCeremony(await ceremonies.status()));
+        },
+      },
+      update: {
+        summary: 'Start an attempt',
+        handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
+          await requireDrSecondary();
+          const started = await ceremonies.start({ otp, pgpKey });
+          const drawn = otp === '' ? started.attempt?.purpose.password : '';
+          return topLevel(toTokenCeremony(started, drawn));
+        },
+      },
+      delete: {
+        summary: 'Cancel the attempt',
+        handle: async (exchange) => {
+          await requireDrSecondary();
+          await ceremonies.cancel(cancelling(exchange));
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${BASE}/generate-operation-token/update`,
+    tag: TAG,
+    fields: SHARE_FIELDS,
+    operations: {
+      update: {
+        summary: 'Give a key share',
+        handle: async ({ fields }) => {
+          await requireDrSecondary();
+          return topLevel(toTokenCeremony(await ceremonies.update(fields)));
+        },
+      },
+    },
+  }),
+];
+
+export const drRoutes = (replication: Replication): Route[] => {
+  const { upkeep, requireDrSecondary, requireOperationToken } = replication;
+  const authorized = async (token: string, suffix: string): Promise<void> => {
+    await requireDrSecondary();
+    await requireOperationToken(token, `${BASE.slice(1)}/${suffix}`);
+  };
+  return [
+    ...ceremonyRoutes(replication),
+    ...secretsRoutes({
+      path: `${BASE}/operation-token/delete`,
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        update: {
+          summary: 'Delete the operation token',
+          handle: async ({ fields }) => {
+            await authorized(fields.dr_operation_token, 'operation-token/delete');
+            await replication.deleteOperationToken();
+            return undefined;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${BASE}/reindex`,
+      tag: TAG,
+      fields: { ...TOKEN_FIELD, ...REINDEX_FIELDS },
+      operations: {
+        update: {
+          summary: 'Count the trees again and compare with the primary',
+          handle: async ({ fields }) => {
+            await authorized(fields.dr_operation_token, 'reindex');
+            return reindex(upkeep, fields);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${BASE}/recover`,
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        update: {
+          summary: 'Try again now what failed',
+          handle: async ({ fields }): Promise<Answer> => {
+            await authorized(fields.dr_operation_token, 'recover');
+            await upkeep.recover();
+            return { data: null, warnings: ['Recovery has been started.'] };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: `${BASE}/merkle-check`,
+      tag: TAG,
+      fields: TOKEN_FIELD,
+      operations: {
+        update: {
+          summary: 'Compare the trees with the records',
+          handle: async ({ fields }) => {
+            await authorized(fields.dr_operation_token, 'merkle-check');
+            return { data: await replication.merkleReport() };
+          },
+        },
+      },
+    }),
+  ];
+};

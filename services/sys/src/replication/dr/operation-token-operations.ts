@@ -1,0 +1,58 @@
+/**
+ * Who may operate a DR secondary, where no other token counts: the holder of the operation token that key
+ * shares gave, or of a batch token the primary made before, whose policies allow the path.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
+import type { Store, Transaction } from '@keelson/storage';
+import { CAPABILITY_BITS } from '../../policies/domain/capabilities.ts';
+import type { PolicyBook } from '../../policies/policy-book.ts';
+import type { Seal } from '../../seal/seal.ts';
+import { isBatchToken, RANDOM_LENGTH, SERVICE_PREFIX } from '../../tokens/domain/token-text.ts';
+import type { TokenContext } from '../../tokens/token-context.ts';
+import { findToken, randomBase62 } from '../../tokens/token-operations.ts';
+import { operationToken } from '../replication-records.ts';
+
+export interface OperationTokenParts {
+  /** Not guarded. */
+  readonly store: Store;
+  readonly seal: Seal;
+  readonly tokens: TokenContext;
+  readonly policies: () => Promise<PolicyBook>;
+}
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** A new operation token; the one before is void. */
+export const issueOperationToken = (tx: Transaction, seal: Seal): string => {
+  const token = `${SERVICE_PREFIX}${randomBase62(RANDOM_LENGTH)}`;
+  operationToken.write(tx, seal.requireRootKey(), { hash: hashOf(token).toString('hex') });
+  return token;
+};
+
+const isGenerated = async ({ store, seal }: OperationTokenParts, token: string) => {
+  const kept = await operationToken.find(store, seal.requireRootKey());
+  return kept !== undefined && timingSafeEqual(Buffer.from(kept.hash, 'hex'), hashOf(token));
+};
+
+/** @throws KeelsonError `replication.operation_token_missing`, `sys.permission_denied` */
+export const requireOperationToken = async (
+  parts: OperationTokenParts,
+  token: string,
+  path: string,
+): Promise<void> => {
+  if (token === '') throw new KeelsonError('replication.operation_token_missing');
+  if (await isGenerated(parts, token)) return;
+  const batch = isBatchToken(token) ? await findToken(parts.tokens, token) : undefined;
+  if (batch !== undefined) {
+    const acl = (await parts.policies()).aclFor(batch.namespace.id, batch.policies);
+    const capabilities = acl.capabilitiesOn(path);
+    const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
+    if (!isDenied && (capabilities & CAPABILITY_BITS.update) !== 0) return;
+  }
+  throw new KeelsonError('sys.permission_denied');
+};
+
+/** @throws KeelsonError as `requireOperationToken`; a batch token cannot be deleted and stays */
+export const deleteOperationToken = (parts: OperationTokenParts): Promise<void> =>
+  parts.store.transact((tx) => operationToken.delete(tx));

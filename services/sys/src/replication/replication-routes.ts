@@ -1,0 +1,384 @@
+/** `sys/replication/…`: what both kinds have in common. */
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationKind } from '@keelson/replication';
+import { type Answer, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { generatePublicKey } from './activation-operations.ts';
+import type { Replication } from './compose-replication.ts';
+import type { PromotionPlan } from './domain/promotion.ts';
+
+const TAG = 'replication';
+const BRIEFLY = 'Keelson will be unavailable for a brief period and will resume service shortly.';
+const FOUND =
+  'Keelson has successfully found secondary information; it may take a while to perform setup tasks. Keelson will be unavailable until these tasks and initial sync complete.';
+
+const warned = (text: string): Answer => ({ data: null, warnings: [text] });
+const DISABLED = warned(`This cluster is having replication disabled. ${BRIEFLY}`);
+
+const OPERATION_TOKEN = field.string({ description: 'DR operation token.', default: '' });
+const API_ADDRESS = field.string({
+  description: 'Address of the primary, in place of the one in the token.',
+  default: '',
+});
+const CA_FILE = field.string({ description: 'PEM file of CA roots.', default: '' });
+const CA_PATH = field.string({ description: 'Directory of PEM files of CA roots.', default: '' });
+const CLUSTER_ADDRESS = field.string({
+  description: 'Cluster address that secondaries are given; the configured one when absent.',
+  default: '',
+});
+const SECONDARY_ID = (description: string) =>
+  field.string({ description, required: 'missing id parameter value' });
+
+const TTL_SECONDS = 1800;
+
+/** Repeated beside the envelope, as the document shows it. */
+const promoted = (text: string | undefined, plan: PromotionPlan): Answer => ({
+  data: {
+    complete: true,
+    progress: 0,
+    required: 0,
+    safe: plan.isSafe,
+    missing_entries: plan.missingEntries,
+    unheard_ms: plan.unheardMs ?? null,
+    services: plan.services.map(({ service, state, missingEntries }) => ({
+      service,
+      state,
+      missing_entries: missingEntries,
+    })),
+  },
+  mirrored: true,
+  ...(text !== undefined && { warnings: [text] }),
+});
+
+const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] => {
+  const path = (suffix: string): string => `/sys/replication/${kind}/primary/${suffix}`;
+  return [
+    ...secretsRoutes({
+      path: path('enable'),
+      tag: TAG,
+      fields: { primary_cluster_addr: CLUSTER_ADDRESS },
+      operations: {
+        update: {
+          summary: 'Make this cluster a primary',
+          handle: async ({ fields }) => {
+            await sets.enable(kind, fields.primary_cluster_addr);
+            return warned(`This cluster is being enabled as a primary for replication. ${BRIEFLY}`);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: path('demote'),
+      tag: TAG,
+      fields: {},
+      operations: {
+        update: {
+          summary: 'Make this primary a secondary without a primary',
+          handle: async () => {
+            const isPublished = await sets.demote(kind);
+            return {
+              data: null,
+              warnings: [
+                `This cluster is being demoted to a replication secondary. ${BRIEFLY}`,
+                ...(isPublished
+                  ? []
+                  : ['The newest writes could not be published: secondaries may miss them.']),
+              ],
+            };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: path('disable'),
+      tag: TAG,
+      fields: {},
+      operations: {
+        update: {
+          summary: 'Give the set up; its secondaries cannot connect any more',
+          handle: async () => {
+            await sets.disable(kind);
+            return DISABLED;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: path('secondary-token'),
+      tag: TAG,
+      fields: {
+        id: SECONDARY_ID('Id of the secondary.'),
+        ttl: field.durationSeconds({
+          description: 'How long the token can be used.',
+          default: TTL_SECONDS,
+        }),
+        secondary_public_key: field.string({
+          description: 'Key of the secondary that the token is sealed to.',
+          default: '',
+        }),
+      },
+      operations: {
+        update: {
+          summary: 'Let a secondary in',
+          handle: async ({ fields, head }) => {
+            const issued = await sets.issueToken(kind, {
+              id: fields.id,
+              ttlSeconds: fields.ttl || TTL_SECONDS,
+              secondaryPublicKey: fields.secondary_public_key,
+              apiAddress: head.baseUrl,
+            });
+            if ('token' in issued) return { data: { token: issued.token } };
+            const { wrapInfo } = issued;
+            return {
+              data: null,
+              wrapInfo: {
+                token: wrapInfo.token,
+                accessor: wrapInfo.accessor,
+                ttl: wrapInfo.ttlSeconds,
+                creation_time: wrapInfo.creationTime,
+                creation_path: wrapInfo.creationPath,
+                wrapped_accessor: wrapInfo.wrappedAccessor,
+              },
+            };
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: path('revoke-secondary'),
+      tag: TAG,
+      fields: { id: SECONDARY_ID('Id of the secondary.') },
+      operations: {
+        update: {
+          summary: 'Cut a secondary off',
+          handle: async ({ fields }) => {
+            await sets.revoke(kind, fields.id);
+            return undefined;
+          },
+        },
+      },
+    }),
+  ];
+};
+
+const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route[] => {
+  const { secondary } = replication;
+  const suffixPath = (suffix: string): string => `/sys/replication/${kind}/secondary/${suffix}`;
+  const authorized = async ({
+    fields,
+    head,
+  }: OperationContext<{ readonly dr_operation_token: string }>): Promise<void> => {
+    if (kind === 'dr')
+      await replication.requireOperationToken(fields.dr_operation_token, head.path.slice(1));
+  };
+  return [
+    ...secretsRoutes({
+      path: suffixPath('generate-public-key'),
+      tag: TAG,
+      fields: {},
+      operations: {
+        update: {
+          summary: 'Make a key that a token can be sealed to',
+          handle: async () => ({
+            data: { secondary_public_key: await generatePublicKey(replication.parts, kind) },
+          }),
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: suffixPath('enable'),
+      tag: TAG,
+      fields: {
+        token: field.string({
+          description: 'Activation token.',
+          required: 'missing token parameter value',
+        }),
+        primary_api_addr: API_ADDRESS,
+        ca_file: CA_FILE,
+        ca_path: CA_PATH,
+      },
+      operations: {
+        update: {
+          summary: 'Clear everything here and follow a primary',
+          handle: async ({ fields }) => {
+            await replication.activate(kind, {
+              token: fields.token,
+              primaryApiAddress: fields.primary_api_addr,
+              caFile: fields.ca_file,
+              caPath: fields.ca_path,
+            });
+            return warned(FOUND);
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: suffixPath('promote'),
+      tag: TAG,
+      fields: {
+        dr_operation_token: OPERATION_TOKEN,
+        primary_cluster_addr: CLUSTER_ADDRESS,
+        force: field.bool({ description: 'Promote with entries missing.', default: false }),
+        dry_run: field.bool({ description: 'Only tell what would be lost.', default: false }),
+      },
+      operations: {
+        update: {
+          summary: 'Make this secondary the primary',
+          handle: async (context) => {
+            await authorized(context);
+            const { fields } = context;
+            if (fields.dry_run) return promoted(undefined, await secondary.plan(kind));
+            const plan = await secondary.promote(kind, {
+              primaryClusterAddress: fields.primary_cluster_addr,
+              force: fields.force,
+            });
+            return promoted(
+              `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
+              plan,
+            );
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: suffixPath('disable'),
+      tag: TAG,
+      fields: { dr_operation_token: OPERATION_TOKEN },
+      operations: {
+        update: {
+          summary: 'Leave the set and keep the data',
+          handle: async (context) => {
+            await authorized(context);
+            await secondary.disable(kind);
+            return DISABLED;
+          },
+        },
+      },
+    }),
+    ...secretsRoutes({
+      path: suffixPath('update-primary'),
+      tag: TAG,
+      fields: {
+        dr_operation_token: OPERATION_TOKEN,
+        token: field.string({
+          description: 'Activation token; blank: follow nobody.',
+        }),
+        update_primary_addrs: field.commaList({
+          description: 'Cluster addresses; the first that answers is the primary.',
+        }),
+        primary_api_addr: API_ADDRESS,
+        ca_file: CA_FILE,
+        ca_path: CA_PATH,
+      },
+      operations: {
+        update: {
+          summary: 'Follow another primary, without clearing anything',
+          handle: async (context) => {
+            await authorized(context);
+            const { token, update_primary_addrs: addresses, ...rest } = context.fields;
+            if (token !== undefined && addresses !== undefined)
+              throw new KeelsonError('request.invalid', {
+                text: 'token and update_primary_addrs are mutually exclusive',
+              });
+            if (addresses !== undefined) await secondary.followAddresses(kind, addresses);
+            else if (token !== undefined)
+              await secondary.followToken(kind, {
+                token,
+                primaryApiAddress: rest.primary_api_addr,
+                caFile: rest.ca_file,
+                caPath: rest.ca_path,
+              });
+            else
+              throw new KeelsonError('request.invalid', {
+                text: 'token or update_primary_addrs must be given',
+              });
+            return warned(FOUND);
+          },
+        },
+      },
+    }),
+  ];
+};
+
+const commonRoutes = ({ status, upkeep, merkleReport }: Replication): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/replication/status',
+    tag: TAG,
+    fields: {},
+    operations: {
+      read: {
+        summary: 'Status of both kinds',
+        handle: async () => ({
+          data: { dr: await status('dr'), performance: await status('performance') },
+        }),
+      },
+    },
+  }),
+  ...(['performance', 'dr'] as const).flatMap((kind) =>
+    secretsRoutes({
+      path: `/sys/replication/${kind}/status`,
+      tag: TAG,
+      fields: {},
+      operations: {
+        read: { summary: 'Status', handle: async () => ({ data: await status(kind) }) },
+      },
+    }),
+  ),
+  ...secretsRoutes({
+    path: '/sys/replication/recover',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Try again now what failed',
+        handle: async () => {
+          await upkeep.recover();
+          return warned('Recovery has been started.');
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/replication/reindex',
+    tag: TAG,
+    fields: REINDEX_FIELDS,
+    operations: {
+      update: { summary: 'Count the trees again', handle: ({ fields }) => reindex(upkeep, fields) },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/replication/merkle-check',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Compare the trees with the records',
+        handle: async () => ({ data: await merkleReport() }),
+      },
+    },
+  }),
+];
+
+export const REINDEX_FIELDS = {
+  diff: field.bool({ description: 'Compare before counting (slower).', default: false }),
+  force: field.bool({ description: 'Count everything again.', default: false }),
+  skip_flush: field.bool({ description: 'Save in the background.', default: false }),
+} as const;
+
+export const reindex = (
+  upkeep: Replication['upkeep'],
+  flags: { readonly diff: boolean; readonly force: boolean; readonly skip_flush: boolean },
+): Answer => {
+  upkeep.reindex({ diff: flags.diff, force: flags.force, skipFlush: flags.skip_flush });
+  return warned(
+    'Reindex has been started. It runs in the background; the status tells its progress.',
+  );
+};
+
+export const replicationRoutes = (replication: Replication): Route[] => [
+  ...commonRoutes(replication),
+  ...(['performance', 'dr'] as const).flatMap((kind) => [
+    ...primaryRoutes(kind, replication),
+    ...secondaryRoutes(kind, replication),
+  ]),
+];

@@ -1,0 +1,153 @@
+/**
+ * Which roles this cluster has, and that this service acts on them. Everything here uses the store past
+ * the gate that the roles close for the rest of sys.
+ */
+import { randomUUID } from 'node:crypto';
+import type { ReplicationMember } from '@keelson/cluster-member';
+import { KeelsonError } from '@keelson/errors';
+import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
+import { type ReplicationKind, StoredMembership } from '@keelson/replication';
+import { deriveView, type Store } from '@keelson/storage';
+import { deriveServiceKey } from '../seal/root-key-wrap.ts';
+import type { Seal } from '../seal/seal.ts';
+import {
+  findRoles,
+  ROLE_PATHS,
+  type RoleRecord,
+  type Roles,
+  writeRole,
+} from './replication-records.ts';
+
+export interface ReplicationStateOptions {
+  /** Not guarded. */
+  readonly store: Store;
+  readonly seal: Seal;
+  readonly member: ReplicationMember;
+  readonly onError: (error: unknown) => void;
+  /** Goes on with an activation that was interrupted. */
+  readonly resume: () => Promise<void>;
+}
+
+export interface ReplicationState {
+  /** What counts now: a DR secondary has no other role. */
+  roles(): Promise<Roles>;
+  /** As recorded. */
+  recorded(): Promise<Roles>;
+  /** For a service: with its own keys. Waits for a change under way. */
+  rolesFor(service: string): Promise<ReplicationRole[]>;
+  membershipOf(kind: ReplicationKind, service?: string): StoredMembership;
+  /** Writes a role and acts on it. */
+  change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
+  /** Acts on what is recorded. */
+  apply(): Promise<void>;
+  /** Refuses requests while `work` changes what this cluster is. */
+  switching<T>(work: () => Promise<T>): Promise<T>;
+  /** While `switching`: the cluster is neither what it was nor what it will be. */
+  readonly isSwitching: boolean;
+  /** Waits for a change that is being acted on. */
+  isDrSecondary(): Promise<boolean>;
+  settled(): Promise<void>;
+}
+
+export const newGeneration = (): string => randomUUID();
+
+const effective = (roles: Roles): Roles =>
+  roles.dr?.role === 'secondary' ? { performance: undefined, dr: roles.dr } : roles;
+
+const toRole = (
+  kind: ReplicationKind,
+  role: RoleRecord,
+  service: string | undefined,
+): ReplicationRole => {
+  const link = role.role === 'secondary' ? role.link : undefined;
+  const previous =
+    role.role === 'secondary' ? Buffer.from(role.previousRootKey, 'base64') : Buffer.alloc(0);
+  return {
+    kind,
+    role: role.role,
+    clusterId: role.clusterId,
+    generation: role.generation,
+    link: link && {
+      secondaryId: link.secondaryId,
+      publicKey: link.keys.publicKey,
+      privateKey: link.keys.privateKey,
+      primaryPublicKey: link.primaryPublicKey,
+      addresses: [...link.addresses],
+    },
+    activation: role.role === 'secondary' ? role.activation : '',
+    previousServiceKey:
+      previous.length === 0 || service === undefined
+        ? previous
+        : Buffer.from(deriveServiceKey(previous, service)),
+  };
+};
+
+export const toReplicationRoles = (roles: Roles, service?: string): ReplicationRole[] =>
+  (['performance', 'dr'] as const).flatMap((kind) => {
+    const role = roles[kind];
+    return role === undefined ? [] : [toRole(kind, role, service)];
+  });
+
+export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
+  const { store, seal, member } = options;
+  const recorded = deriveView(store, ROLE_PATHS, (reads) =>
+    findRoles(reads, seal.requireRootKey()),
+  );
+  let turn: Promise<void> = Promise.resolve();
+  let switched: Promise<unknown> | undefined;
+  const settled = async (): Promise<void> => {
+    await switched?.catch(() => undefined);
+    await turn;
+  };
+
+  const act = async (): Promise<void> => {
+    if (seal.isSealed) return member.stop();
+    await options.resume();
+    const roles = effective(await recorded());
+    await member.follow(toReplicationRoles(roles), seal.requireRootKey());
+  };
+  const apply = (): Promise<void> => {
+    const acting = turn.then(act);
+    turn = acting.catch(options.onError);
+    return acting;
+  };
+  seal.onChange(() => {
+    if (switched === undefined) apply().catch(() => undefined);
+  });
+
+  return {
+    roles: async () => {
+      await turn;
+      return effective(await recorded());
+    },
+    recorded,
+    rolesFor: async (service) => {
+      await settled();
+      return toReplicationRoles(effective(await recorded()), service);
+    },
+    membershipOf: (kind, service) => new StoredMembership(store, kind, service),
+    change: async (kind, role) => {
+      await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
+      await apply();
+    },
+    apply,
+    switching: async (work) => {
+      if (switched !== undefined) throw new KeelsonError('replication.switching');
+      const working = work();
+      switched = working;
+      try {
+        return await working;
+      } finally {
+        switched = undefined;
+      }
+    },
+    get isSwitching() {
+      return switched !== undefined;
+    },
+    isDrSecondary: async () => {
+      await turn;
+      return (await recorded()).dr?.role === 'secondary';
+    },
+    settled,
+  };
+};

@@ -1,0 +1,192 @@
+/** What a secondary does: taking over, following another primary, leaving the set. */
+
+import type { ReplicationTransport } from '@keelson/cluster-member';
+import { KeelsonError } from '@keelson/errors';
+import { PrimaryLink, type ReplicationKind } from '@keelson/replication';
+import {
+  type ActivationParts,
+  type ActivationRequest,
+  fetchKeyring,
+  takeBundle,
+  toSecondaryRole,
+} from './activation-operations.ts';
+import { decidePromotion, type PromotionPlan, type ServicePosition } from './domain/promotion.ts';
+import { type RoleRecord, type SecondaryRoleRecord, writeRole } from './replication-records.ts';
+import { newGeneration, type ReplicationState } from './replication-state.ts';
+import type { ServiceMembers, ServiceReport } from './service-members.ts';
+
+export interface SecondaryParts extends ActivationParts {
+  readonly state: ReplicationState;
+  readonly members: ServiceMembers;
+  readonly transport: ReplicationTransport;
+}
+
+export interface PromotionRequest {
+  readonly primaryClusterAddress: string;
+  /** Also with entries missing. */
+  readonly force: boolean;
+}
+
+export interface SecondaryOperations {
+  /** What a promotion would lose. */
+  plan(kind: ReplicationKind): Promise<PromotionPlan>;
+  /** @throws KeelsonError `replication.catching_up` */
+  promote(kind: ReplicationKind, request: PromotionRequest): Promise<PromotionPlan>;
+  disable(kind: ReplicationKind): Promise<void>;
+  /** No wipe. A blank token forgets the primary. */
+  followToken(kind: ReplicationKind, request: ActivationRequest): Promise<void>;
+  /** The first that answers is the primary from now on. */
+  followAddresses(kind: ReplicationKind, addresses: readonly string[]): Promise<void>;
+}
+
+const NAMES: Readonly<Record<ReplicationKind, string>> = { performance: 'performance', dr: 'DR' };
+const PING_WITHIN_MS = 5000;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
+  if (report?.side?.$case !== 'secondary') return { service, following: undefined };
+  const { state, mode, lastRemoteWal, lastKnownWal, primary } = report.side.value;
+  return {
+    service,
+    following: {
+      state,
+      mode,
+      lastRemoteWal: Number(lastRemoteWal),
+      lastKnownWal: Number(lastKnownWal),
+      heardAtMs: primary && Number(primary.lastHeartbeatAtMs),
+    },
+  };
+};
+
+export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOperations => {
+  const { store, seal, state, members, transport } = parts;
+
+  const requireSecondary = async (kind: ReplicationKind): Promise<SecondaryRoleRecord> => {
+    const role = (await state.roles())[kind];
+    return role?.role === 'secondary'
+      ? role
+      : refuse(`this cluster is not a ${NAMES[kind]} replication secondary`);
+  };
+
+  const plan = async (kind: ReplicationKind): Promise<PromotionPlan> => {
+    const role = await requireSecondary(kind);
+    return decidePromotion((await members.reports(kind, true)).map(toPosition), {
+      hasPrimary: role.link !== undefined,
+      nowMs: parts.clock.nowMs(),
+    });
+  };
+
+  /** The performance role that came along from the DR primary begins here. */
+  const inherited = (role: RoleRecord): RoleRecord =>
+    role.role === 'primary'
+      ? { ...role, generation: newGeneration() }
+      : { ...role, generation: newGeneration(), activation: '', previousRootKey: '' };
+
+  const ping = async (role: SecondaryRoleRecord, address: string): Promise<boolean> => {
+    const { link, clusterId } = role;
+    if (link === undefined) return false;
+    const bus = await transport.connect([address]);
+    const { secondaryId, keys, primaryPublicKey } = link;
+    try {
+      const asked = new PrimaryLink({
+        bus,
+        identity: { clusterId, secondaryId, keys, primaryPublicKey },
+        service: 'sys',
+        onOutcome: () => undefined,
+        timeoutMs: PING_WITHIN_MS,
+      });
+      await asked.loadPosition();
+      return true;
+    } catch {
+      // No answer is what a ping finds out.
+      return false;
+    } finally {
+      await bus.close();
+    }
+  };
+
+  const replace = async (kind: ReplicationKind, role: SecondaryRoleRecord): Promise<void> =>
+    state.change(kind, { ...role, generation: newGeneration() });
+
+  return {
+    plan,
+
+    promote: async (kind, { primaryClusterAddress, force }) => {
+      const found = await plan(kind);
+      if (!found.isSafe && !force) throw new KeelsonError('replication.catching_up');
+      const { clusterId } = await requireSecondary(kind);
+      const { performance } = await state.recorded();
+      await state.switching(async () => {
+        await parts.member.stop();
+        await state.membershipOf(kind).found(clusterId);
+        if (kind === 'dr' && performance?.role === 'primary')
+          await state.membershipOf('performance').renewLog();
+        await store.transact((tx) => {
+          const rootKey = seal.requireRootKey();
+          if (kind === 'dr' && performance !== undefined)
+            writeRole(tx, rootKey, 'performance', inherited(performance));
+          writeRole(tx, rootKey, kind, {
+            role: 'primary',
+            clusterId,
+            generation: newGeneration(),
+            primaryClusterAddress,
+          });
+        });
+        await state.apply();
+      });
+      return found;
+    },
+
+    disable: async (kind) => {
+      await requireSecondary(kind);
+      await state.switching(async () => {
+        await parts.member.stop();
+        await store.transact((tx) => {
+          const rootKey = seal.requireRootKey();
+          writeRole(tx, rootKey, kind, undefined);
+          // What came along from the primary is no role of this cluster.
+          if (kind === 'dr') writeRole(tx, rootKey, 'performance', undefined);
+        });
+        for (const one of kind === 'dr' ? (['performance', 'dr'] as const) : [kind])
+          await state.membershipOf(one).dissolve();
+        await state.apply();
+      });
+    },
+
+    followToken: async (kind, request) => {
+      const role = await requireSecondary(kind);
+      if (request.token.trim() === '') {
+        const { link: _, ...orphan } = role;
+        return replace(kind, orphan);
+      }
+      const taken = await takeBundle(parts, kind, request);
+      const next = {
+        ...toSecondaryRole(taken, role.activation, new Uint8Array(0)),
+        previousRootKey: role.previousRootKey,
+      };
+      const { rootKey } = await fetchKeyring(parts, kind, next);
+      if (Buffer.compare(rootKey, seal.requireRootKey()) !== 0)
+        refuse(
+          'the primary has other keys than the one this cluster followed: disable replication here and enable it with a new token',
+        );
+      return state.change(kind, next);
+    },
+
+    followAddresses: async (kind, addresses) => {
+      const role = await requireSecondary(kind);
+      if (role.link === undefined)
+        refuse('this cluster has no credentials of a primary: update-primary needs a token');
+      for (const address of addresses)
+        if (await ping(role, address))
+          return replace(kind, {
+            ...role,
+            primaryClusterAddress: address,
+            ...(role.link && { link: { ...role.link, addresses: [address] } }),
+          });
+      return refuse('none of update_primary_addrs answers as the primary');
+    },
+  };
+};

@@ -1,0 +1,70 @@
+/** The services of this cluster that keep stores, as one. */
+import { KeelsonError } from '@keelson/errors';
+import type {
+  ReplicationMemberDefinition,
+  ReplicationReport,
+} from '@keelson/proto/sys/v1/replication';
+import type { ReplicationKind } from '@keelson/replication';
+import type { RpcService } from '@keelson/rpc';
+
+type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
+
+export interface ServiceReport {
+  readonly service: string;
+  /** undefined: the service did not answer. */
+  readonly report: ReplicationReport | undefined;
+}
+
+export interface ReindexFlags {
+  readonly diff: boolean;
+  readonly force: boolean;
+  readonly skipFlush: boolean;
+}
+
+export interface ServiceMembers {
+  reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
+  finishPublishing(kind: ReplicationKind): Promise<boolean>;
+  recover(kind: ReplicationKind): Promise<void>;
+  /** One service after the other; `onDone` after each. */
+  reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
+  /** JSON of `MerkleCorruptionReport`, by service. */
+  checkMerkle(): Promise<ReadonlyMap<string, string>>;
+}
+
+/** @param members by name; sys first, which is the order of everything that is put together */
+export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
+  reports: (kind, measure = false) =>
+    Promise.all(
+      [...members()].map(async ([service, member]) => ({
+        service,
+        report: await member.report({ kind, measure }).catch(() => undefined),
+      })),
+    ),
+  finishPublishing: async (kind) => {
+    const answers = await Promise.all(
+      [...members().values()].map((member) =>
+        member.finishPublishing({ kind }).catch(() => ({ published: false })),
+      ),
+    );
+    return answers.every(({ published }) => published);
+  },
+  recover: async (kind) => {
+    for (const member of members().values()) await member.recover({ kind });
+  },
+  reindex: async ({ diff, force, skipFlush }, onDone) => {
+    for (const [service, member] of members()) {
+      await member.reindex({ kind: '', diff: diff && !force, skipFlush });
+      onDone(service);
+    }
+  },
+  checkMerkle: async () => {
+    const reports = new Map<string, string>();
+    for (const [service, member] of members()) {
+      const { reportJson } = await member.checkMerkle({}).catch((cause: unknown) => {
+        throw new KeelsonError('edge.backend_unavailable', { service }, { cause });
+      });
+      reports.set(service, reportJson);
+    }
+    return reports;
+  },
+});

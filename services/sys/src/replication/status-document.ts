@@ -1,0 +1,177 @@
+/** Replication status in the words and types of the administration document: many numbers are strings. */
+import { createHash } from 'node:crypto';
+import type { ReplicationPeer, ReplicationReport } from '@keelson/proto/sys/v1/replication';
+import {
+  NEVER_CHECKED,
+  NEVER_REINDEXED,
+  type PeerDocument,
+  type ReplicationKind,
+  toEpochText,
+  toPeerDocument,
+  toTimestamp,
+} from '@keelson/replication';
+import type { JsonObject } from '@keelson/secrets-api';
+import type { PrimaryRoleRecord, SecondaryRoleRecord } from './replication-records.ts';
+import type { ServiceReport } from './service-members.ts';
+
+const HEARTBEAT_INTERVAL_MS = 5000;
+
+/** From best to worst: the worst of the services is what the cluster shows. */
+const STATES = ['stream-wals', 'merkle-sync', 'merkle-diff', 'idle', 'shutdown'];
+const CONNECTIONS = ['ready', 'connecting', 'idle', 'transient_failure', 'shutdown'];
+
+const worst = (order: readonly string[], values: readonly string[]): string =>
+  order[Math.max(0, ...values.map((value) => order.indexOf(value)))] ?? '';
+
+const sum = (values: readonly bigint[]): number =>
+  Number(values.reduce((total, value) => total + value, 0n));
+
+const max = (values: readonly bigint[]): number =>
+  values.reduce((largest, value) => Math.max(largest, Number(value)), 0);
+
+const answered = (reports: readonly ServiceReport[]): readonly ReplicationReport[] =>
+  reports.flatMap(({ report }) => (report === undefined ? [] : [report]));
+
+/** Of all services, in their order; equal on both sides when each service's root is. */
+const combinedRoot = (reports: readonly ServiceReport[]): string => {
+  const roots = reports.map(({ service, report }) => `${service} ${report?.merkleRoot ?? ''}`);
+  return createHash('sha256').update(roots.join('\n')).digest('hex').slice(0, 40);
+};
+
+const common = (reports: readonly ServiceReport[]): JsonObject => {
+  const known = answered(reports);
+  const checkedAtMs = max(known.map((one) => one.checkedAtMs));
+  const reindexedAtMs = max(known.map((one) => one.reindexedAtMs));
+  return {
+    corrupted_merkle_tree: known.some(({ corrupted }) => corrupted),
+    last_corruption_check_epoch: checkedAtMs === 0 ? NEVER_CHECKED : toEpochText(checkedAtMs),
+    last_reindex_epoch: reindexedAtMs === 0 ? NEVER_REINDEXED : toEpochText(reindexedAtMs),
+    merkle_root: combinedRoot(reports),
+    ssct_generation_counter: 0,
+  };
+};
+
+const toPeer = (peer: ReplicationPeer, nowMs: number): PeerDocument =>
+  toPeerDocument(
+    {
+      apiAddress: peer.apiAddress,
+      clusterAddress: peer.clusterAddress,
+      clockSkewMs: Number(peer.clockSkewMs),
+      lastHeartbeatAtMs: Number(peer.lastHeartbeatAtMs),
+      roundTripMs: Number(peer.roundTripMs),
+      canaryAgeMs: peer.canaryAgeMs === undefined ? undefined : Number(peer.canaryAgeMs),
+    },
+    nowMs,
+    HEARTBEAT_INTERVAL_MS,
+  );
+
+const peersOf = (reports: readonly ServiceReport[]): ReadonlyMap<string, ReplicationPeer[]> => {
+  const peers = new Map<string, ReplicationPeer[]>();
+  for (const { side } of answered(reports))
+    if (side?.$case === 'primary')
+      for (const peer of side.value.secondaries)
+        peers.set(peer.id, [...(peers.get(peer.id) ?? []), peer]);
+  return peers;
+};
+
+export const toPrimaryStatus = (
+  kind: ReplicationKind,
+  role: PrimaryRoleRecord,
+  knownSecondaries: readonly string[],
+  reports: readonly ServiceReport[],
+  nowMs: number,
+): JsonObject => {
+  const lastWal = sum(answered(reports).map((one) => one.lastWal));
+  const secondaries = [...peersOf(reports)].map(([id, peers]) => {
+    const [first] = peers;
+    return {
+      ...(first && toPeer(first, nowMs)),
+      node_id: id,
+      last_remote_wal: sum(peers.map((peer) => peer.lastRemoteWal)),
+      bytes_shipped: sum(peers.map((peer) => peer.bytesShipped)),
+    };
+  });
+  return {
+    ...common(reports),
+    cluster_id: role.clusterId,
+    known_secondaries: knownSecondaries,
+    last_wal: lastWal,
+    [kind === 'dr' ? 'last_dr_wal' : 'last_performance_wal']: lastWal,
+    mode: 'primary',
+    primary_cluster_addr: role.primaryClusterAddress,
+    secondaries,
+    state: 'running',
+  };
+};
+
+export const toSecondaryStatus = (
+  role: SecondaryRoleRecord,
+  reports: readonly ServiceReport[],
+  nowMs: number,
+): JsonObject => {
+  const sides = reports.map(({ report }) =>
+    report?.side?.$case === 'secondary' ? report.side.value : undefined,
+  );
+  const known = sides.filter((side) => side !== undefined);
+  const isOrphan = role.link === undefined;
+  const isBootstrapping =
+    !isOrphan && (known.length < sides.length || known.some(({ mode }) => mode !== 'secondary'));
+  const primary = known[0]?.primary;
+  const addresses = new Set([
+    ...(role.link?.addresses ?? []),
+    ...known.flatMap((side) => side.primaryClusterAddresses).filter((address) => address !== ''),
+  ]);
+  return {
+    ...common(reports),
+    cluster_id: role.clusterId,
+    connection_state: isOrphan
+      ? 'shutdown'
+      : worst(
+          CONNECTIONS,
+          sides.map((side) => side?.connectionState ?? 'connecting'),
+        ),
+    known_primary_cluster_addrs: [...addresses],
+    last_remote_wal: sum(known.map((side) => side.lastRemoteWal)),
+    last_start: toTimestamp(max(known.map((side) => side.lastStartMs))),
+    mode: isBootstrapping ? 'bootstrapping' : 'secondary',
+    primaries: primary === undefined ? [] : [toPeer(primary, nowMs)],
+    primary_cluster_addr: role.primaryClusterAddress,
+    secondary_id: role.link?.secondaryId ?? '',
+    state: isOrphan
+      ? 'idle'
+      : worst(
+          STATES,
+          sides.map((side) => side?.state ?? 'idle'),
+        ),
+    lag_entries: known.reduce(
+      (lag, side) => lag + Math.max(0, Number(side.lastKnownWal) - Number(side.lastRemoteWal)),
+      0,
+    ),
+    lag_ms: max(known.map((side) => side.primary?.canaryAgeMs ?? 0n)),
+    bytes_received: sum(known.map((side) => side.bytesReceived)),
+    resync_records: sum(known.map((side) => side.resyncRecords)),
+    resync_bytes: sum(known.map((side) => side.resyncBytes)),
+  };
+};
+
+/** `data` of merkle-check: the trees of all services, each under a number of its own. */
+export const toMerkleReport = (
+  reports: ReadonlyMap<string, string>,
+  checkedAtMs: number,
+): JsonObject => {
+  let isCorrupted = false;
+  const trees: Record<string, unknown> = {};
+  for (const [service, text] of reports) {
+    const report = JSON.parse(text) as {
+      readonly corrupted_root: boolean;
+      readonly corrupted_tree_map: Readonly<Record<string, JsonObject>>;
+    };
+    isCorrupted ||= report.corrupted_root;
+    for (const tree of Object.values(report.corrupted_tree_map))
+      trees[Object.keys(trees).length + 1] = { ...tree, service };
+  }
+  return {
+    merkle_corruption_report: { corrupted_root: isCorrupted, corrupted_tree_map: trees },
+    last_corruption_check_epoch: toTimestamp(checkedAtMs),
+  };
+};

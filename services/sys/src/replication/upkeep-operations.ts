@@ -1,0 +1,54 @@
+/** Looking after the trees: counting them anew in the background, checking them, trying again. */
+import { KeelsonError } from '@keelson/errors';
+import type { ReindexFlags, ServiceMembers } from './service-members.ts';
+
+export interface ReindexProgress {
+  readonly isRunning: boolean;
+  /** Services whose trees are counted. */
+  readonly done: readonly string[];
+}
+
+export interface UpkeepOperations {
+  recover(): Promise<void>;
+  /** Begins; `progress` tells how far it is. @throws KeelsonError `request.invalid` while one runs */
+  reindex(flags: ReindexFlags): void;
+  progress(): ReindexProgress;
+  /** JSON of `MerkleCorruptionReport`, by service. */
+  checkMerkle(): Promise<ReadonlyMap<string, string>>;
+  /** Resolves when no reindex runs. */
+  settled(): Promise<void>;
+}
+
+export const createUpkeepOperations = (parts: {
+  readonly members: ServiceMembers;
+  readonly onFailure: (error: unknown) => void;
+}): UpkeepOperations => {
+  const { members, onFailure } = parts;
+  let progress: ReindexProgress = { isRunning: false, done: [] };
+  let running: Promise<void> = Promise.resolve();
+  const run = async (flags: ReindexFlags): Promise<void> => {
+    try {
+      await members.reindex(flags, (service) => {
+        progress = { isRunning: true, done: [...progress.done, service] };
+      });
+    } catch (error) {
+      onFailure(error);
+    } finally {
+      progress = { ...progress, isRunning: false };
+    }
+  };
+  return {
+    recover: async () => {
+      for (const kind of ['performance', 'dr'] as const) await members.recover(kind);
+    },
+    reindex: (flags) => {
+      if (progress.isRunning)
+        throw new KeelsonError('request.invalid', { text: 'a reindex is already in progress' });
+      progress = { isRunning: true, done: [] };
+      running = run(flags);
+    },
+    progress: () => progress,
+    checkMerkle: () => members.checkMerkle(),
+    settled: () => running,
+  };
+};
