@@ -26,6 +26,9 @@ import type { ThisCluster } from './clusters/cluster-records.ts';
 import type { PkiConfig } from './config.ts';
 import { createCrlBuilder } from './crl/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
+import { externalPolicyRoutes } from './external-policy/external-policy-routes.ts';
+import { PolicyCalls } from './external-policy/policy-calls.ts';
+import { policyServiceRoutes } from './external-policy/policy-service-routes.ts';
 import { importRoutes } from './issuers/import-routes.ts';
 import { intermediateRoutes } from './issuers/intermediate-routes.ts';
 import { createAuthorities } from './issuers/issuer-records.ts';
@@ -118,6 +121,9 @@ export const composePki = (parts: PkiParts): PkiService => {
     leases,
     ledger,
   };
+  const policyCalls = new PolicyCalls(clock);
+  const isPerformanceSecondary = () => member.roleOf('performance')?.role === 'secondary';
+  const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
   const routes: readonly Route[] = [
     ...rootRoutes(shared),
@@ -136,6 +142,8 @@ export const composePki = (parts: PkiParts): PkiService => {
     ...ocspRoutes({ authorities, responder, logger }),
     ...tidyRoutes({ store, tidy }),
     ...authorityUrlRoutes(store, authorities),
+    ...policyServiceRoutes(policy),
+    ...externalPolicyRoutes(policy),
   ];
   const edge: EdgeService = createEdgeService({
     service: 'pki',
@@ -159,6 +167,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     onSealed: () => {
       authorities.clear();
       responder.clear();
+      policyCalls.clear();
       void maker.forget();
     },
     onCluster: (current: ThisCluster) => {

@@ -33,4 +33,52 @@ export const PKI_ERRORS = {
     retry: false,
     tell: 'refusing to sign: {finding} ({citation})',
   },
+  'pki.policy_disabled': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the external policy service is not enabled in this mount',
+  },
+  'pki.policy_refused': {
+    grpc: 'PERMISSION_DENIED',
+    http: 400,
+    retry: false,
+    tell: 'the external policy service refused the request: {text}',
+  },
+  'pki.policy_unusable': {
+    grpc: 'INTERNAL',
+    http: 502,
+    retry: false,
+    tell: 'the answer of the external policy service cannot be used: {text}',
+  },
+  'pki.policy_unavailable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the external policy service cannot be reached, or does not answer in time',
+  },
+  'pki.policy_overloaded': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 503,
+    retry: true,
+    tell: 'too many requests to the external policy service are under way',
+  },
+  'pki.est_disabled': {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retry: false,
+    tell: 'EST is not enabled here',
+  },
+  'pki.est_unauthenticated': {
+    grpc: 'UNAUTHENTICATED',
+    http: 401,
+    retry: false,
+    tell: 'enrolment needs {needed}',
+  },
+  'pki.est_certificate_refused': {
+    grpc: 'PERMISSION_DENIED',
+    http: 403,
+    retry: false,
+    tell: 'the certificate of the client is no proof: {reason}',
+  },
 } as const satisfies Record<string, ErrorMeaning>;

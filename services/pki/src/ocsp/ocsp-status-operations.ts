@@ -8,6 +8,7 @@ import {
 } from '@keelson/x509';
 import { findCertificate, revocationRecords } from '../certificates/certificate-records.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
+import { loadPolicyService, policyServicePath } from '../external-policy/policy-service-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import { type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 import { roleRecords } from '../roles/role-records.ts';
@@ -60,7 +61,7 @@ export const findStatus = async (
   return isIssuedBy(parseCertificate(der), issuers) ? GOOD : UNKNOWN;
 };
 
-/** Whether a role of a mount has `no_store`, as of each call. */
+/** Whether a role of a mount has `no_store`, or a policy service may have wanted it, as of each call. */
 export const createUnstoredView = (store: Store): ((mount: MountScope) => Promise<boolean>) => {
   const views = new Map<string, () => Promise<boolean>>();
   return (mount) => {
@@ -68,8 +69,12 @@ export const createUnstoredView = (store: Store): ((mount: MountScope) => Promis
     let view = views.get(key);
     if (view === undefined) {
       const roles = roleRecords(mount);
-      view = deriveView(store, [roles.prefix], async (reads) =>
-        (await roles.entries(reads)).some(([, { noStore }]) => noStore),
+      view = deriveView(
+        store,
+        [roles.prefix, policyServicePath(mount)],
+        async (reads) =>
+          (await loadPolicyService(reads, mount)).updatedAtMs > 0 ||
+          (await roles.entries(reads)).some(([, { noStore }]) => noStore),
       );
       views.set(key, view);
     }

@@ -1,0 +1,134 @@
+/**
+ * The certificate that is signed for a template of the policy service. Subject, validity and extensions
+ * are the service's; what only the issuer can say, and what would let a client be another, is not
+ * (reference §8.4).
+ */
+import { KeelsonError } from '@keelson/errors';
+import {
+  type CertificateFields,
+  EXTENSION,
+  findExtension,
+  isSamePublicKey,
+  type KeyAlgorithm,
+  keyIdentifierOf,
+  keyTypeOfScheme,
+  type ParsedCertificate,
+  parseBasicConstraints,
+  parseName,
+  type SchemeChoice,
+  type SignatureScheme,
+  schemeOfIdentifier,
+  subjectKeyIdentifier,
+} from '@keelson/x509';
+import type { SigningIssuer } from '../../issuers/domain/signing-issuer.ts';
+import {
+  issuerExtensions,
+  withoutIssuerExtensions,
+} from '../../issuing/domain/issuer-extensions.ts';
+import {
+  boundByIssuer,
+  privilegedBehavior,
+  startWithIssuer,
+} from '../../issuing/domain/lifetime.ts';
+import type { IssuanceMode } from './policy-request.ts';
+
+export interface TemplateUse {
+  readonly template: ParsedCertificate;
+  /** Of the request: the only key the certificate may be for. */
+  readonly publicKeyDer: Uint8Array;
+  readonly mode: IssuanceMode;
+  readonly nowMs: number;
+  readonly serialNumber: Uint8Array;
+  readonly issuer: SigningIssuer;
+}
+
+const unusable = (text: string): never => {
+  throw new KeelsonError('pki.policy_unusable', { text });
+};
+
+/** Not for certificates: of precertificates (RFC 6962 §3.1), and of validation alone (RFC 8737 §3). */
+const FORBIDDEN: readonly string[] = ['1.3.6.1.4.1.11129.2.4.3', '1.3.6.1.5.5.7.1.31'];
+
+const checkExtensions = ({ template: { extensions }, mode }: TemplateUse): void => {
+  const constraints = findExtension(extensions, EXTENSION.basicConstraints);
+  const isCa = constraints !== undefined && parseBasicConstraints(constraints.value).isCa;
+  if (isCa && mode !== 'ica') unusable('the certificate is one of a CA, which was not asked for');
+  if (!isCa && mode === 'ica') unusable('the certificate is not one of a CA');
+  const forbidden = extensions.find(({ oid }) => FORBIDDEN.includes(oid));
+  if (forbidden !== undefined) unusable(`the certificate has the extension ${forbidden.oid}`);
+};
+
+const checkTemplate = (use: TemplateUse): void => {
+  const { template, publicKeyDer, nowMs } = use;
+  let isSameKey: boolean;
+  try {
+    isSameKey = isSamePublicKey(template.publicKeyDer, publicKeyDer);
+    parseName(template.subject);
+    checkExtensions(use);
+  } catch (error) {
+    if (!(error instanceof KeelsonError) || error.code !== 'pki.malformed') throw error;
+    throw new KeelsonError(
+      'pki.policy_unusable',
+      { text: `certificate cannot be read: ${error.message}` },
+      { cause: error },
+    );
+  }
+  if (!isSameKey) unusable('the certificate is for another key than the request');
+  if (template.notAfterMs <= nowMs) unusable('the certificate has expired');
+  if (template.notBeforeMs > template.notAfterMs) unusable('the certificate ends before it begins');
+};
+
+/** Nobody can ask again for less: an authority, and what a client of ACME gets, is cut instead of refused. */
+const behaviorOf = ({ mode, issuer: { leafNotAfterBehavior } }: TemplateUse) =>
+  mode === 'issue' || mode === 'sign'
+    ? leafNotAfterBehavior
+    : privilegedBehavior(leafNotAfterBehavior, { isEnforced: false, mayOutlive: true });
+
+/**
+ * @throws KeelsonError `pki.policy_unusable`; `request.invalid` where the issuer's rule for what outlives
+ *   it refuses
+ */
+export const buildFromTemplate = (use: TemplateUse): CertificateFields => {
+  checkTemplate(use);
+  const { template, issuer, publicKeyDer } = use;
+  const notAfterMs = boundByIssuer(template.notAfterMs, issuer.notAfterMs, behaviorOf(use));
+  const kept = withoutIssuerExtensions(template.extensions);
+  const hasIdentifier = findExtension(kept, EXTENSION.subjectKeyIdentifier) !== undefined;
+  return {
+    serialNumber: use.serialNumber,
+    issuer: issuer.name,
+    subject: template.subject,
+    notBeforeMs: startWithIssuer(
+      { notBeforeMs: template.notBeforeMs, notAfterMs },
+      issuer.notBeforeMs,
+    ),
+    notAfterMs,
+    publicKeyDer,
+    extensions: [
+      ...kept,
+      ...(hasIdentifier ? [] : [subjectKeyIdentifier(keyIdentifierOf(publicKeyDer))]),
+      ...issuerExtensions(issuer.keyIdentifier, issuer.urls),
+    ],
+  };
+};
+
+const HASH = /-sha(256|384|512)$/;
+
+/** The template's own algorithm where the issuer's key can sign with it; else the issuer's usual one. */
+export const schemeOfTemplate = (
+  { signatureAlgorithm }: Pick<ParsedCertificate, 'signatureAlgorithm'>,
+  issuerKey: KeyAlgorithm,
+): SchemeChoice => {
+  let scheme: SignatureScheme;
+  try {
+    scheme = schemeOfIdentifier(signatureAlgorithm);
+  } catch {
+    // One that is not served here: it says nothing of what the issuer signs with.
+    return {};
+  }
+  if (keyTypeOfScheme(scheme) !== issuerKey.type) return {};
+  return {
+    signatureBits: Number(HASH.exec(scheme)?.[1] ?? 0),
+    usePss: scheme.startsWith('rsa-pss'),
+  };
+};

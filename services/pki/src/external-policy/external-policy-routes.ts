@@ -1,0 +1,154 @@
+/** `external-policy/…` and `issuer/:issuer_ref/external-policy/…`, each with and without a policy's name. */
+import type { Route } from '@keelson/edge';
+import { dialectRules, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { decodePem, toKeyAlgorithm } from '@keelson/x509';
+import { readCsrPem } from '../issuing/domain/csr-names.ts';
+import {
+  issuedDocument,
+  requireFormat,
+  requirePrivateKeyFormat,
+} from '../issuing/issuing-document.ts';
+import { CSR_FIELD } from '../issuing/issuing-parameters.ts';
+import { type IssuingRouteParts, registerLease } from '../issuing/issuing-routes.ts';
+import type { IssuedCertificate } from '../issuing/signing-operations.ts';
+import { requireName } from '../mounts/reference-name.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import {
+  issueUnderPolicy,
+  type PolicyIssuing,
+  type PolicyParts,
+  signUnderPolicy,
+} from './external-policy-operations.ts';
+import { identityOf } from './requester-identity.ts';
+
+export type ExternalPolicyRouteParts = PolicyParts & IssuingRouteParts;
+
+const FORMAT_FIELDS = {
+  issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
+  policy: field.string({ default: '', description: 'What the service knows a policy by.' }),
+  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
+  remove_roots_from_chain: field.bool({
+    default: false,
+    description: 'Leave self-signed certificates out of ca_chain.',
+  }),
+};
+
+const KEY_FIELDS = {
+  key_type: field.string({ default: 'rsa', description: 'rsa, ec or ed25519.' }),
+  key_bits: field.integer({ default: 0, description: 'Size; 0: usual size of the type.' }),
+};
+
+interface FormatValues {
+  readonly policy: string;
+  readonly format: string;
+  readonly private_key_format: string;
+  readonly remove_roots_from_chain: boolean;
+}
+
+/** Everything the client sent is the policy service's to look at, but what the path says. */
+const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
+  const { params, fields, caller, namespace, signal } = context;
+  return {
+    mount: requireMount(context),
+    namespacePath: namespace.path,
+    policyName: fields.policy === '' ? '' : requireName(fields.policy),
+    issuerRef: params['issuer_ref'],
+    userValues: Object.fromEntries(
+      Object.entries(context.data).filter(([name]) => !Object.hasOwn(params, name)),
+    ),
+    identityOf: (service) => identityOf(caller, service),
+    signal,
+  };
+};
+
+/** Formats are checked before anything is signed: a refusal afterwards would leave a certificate behind. */
+const answerWith = async (
+  parts: ExternalPolicyRouteParts,
+  context: OperationContext<FormatValues>,
+  issue: (issuing: PolicyIssuing) => Promise<IssuedCertificate>,
+  startsChain = false,
+) => {
+  const { fields, dialect } = context;
+  const format = requireFormat(fields.format);
+  const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
+  const issued = await issue(toIssuing(context));
+  const lease = await registerLease(parts, context, issued);
+  return {
+    data: issuedDocument(issued, {
+      format,
+      privateKeyFormat,
+      removeRootsFromChain: fields.remove_roots_from_chain,
+      startsChain,
+      expiration: (epochSeconds) => dialectRules(dialect).expiration(epochSeconds),
+    }),
+    warnings: issued.warnings,
+    ...(lease && { lease }),
+  };
+};
+
+/** The first block of the text is the request, whatever else stands around it. */
+const readRequest = (pem: string) => {
+  const { publicKeyDer } = readCsrPem(pem);
+  const [request] = decodePem(pem);
+  return { publicKeyDer, csrDer: request?.der ?? new Uint8Array(0) };
+};
+
+const onAllPaths = (name: string): readonly string[] =>
+  ['', '/issuer/:issuer_ref'].flatMap((before) => [
+    `${before}/external-policy/${name}`,
+    `${before}/external-policy/${name}/:policy`,
+  ]);
+
+export const externalPolicyRoutes = (parts: ExternalPolicyRouteParts): Route[] => [
+  ...onAllPaths('issue').flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: 'issuing',
+      fields: { ...FORMAT_FIELDS, ...KEY_FIELDS },
+      operations: {
+        update: {
+          summary: 'Issue a certificate and its private key as the policy service decides',
+          anyParameters: true,
+          handle: (context) => {
+            const { key_type, key_bits } = context.fields;
+            const key = toKeyAlgorithm(key_type, key_type === 'ed25519' ? 0 : key_bits);
+            return answerWith(parts, context, (issuing) => issueUnderPolicy(parts, issuing, key));
+          },
+        },
+      },
+    }),
+  ),
+  ...(['sign', 'sign-intermediate'] as const).flatMap((name) =>
+    onAllPaths(name).flatMap((path) =>
+      secretsRoutes({
+        path,
+        tag: 'issuing',
+        fields: { ...FORMAT_FIELDS, ...CSR_FIELD },
+        operations: {
+          update: {
+            summary:
+              name === 'sign'
+                ? 'Sign a request as the policy service decides'
+                : 'Sign the request of an intermediate as the policy service decides',
+            anyParameters: true,
+            handle: (context) => {
+              const csr = readRequest(context.fields.csr);
+              return answerWith(
+                parts,
+                context,
+                (issuing) =>
+                  signUnderPolicy(parts, {
+                    ...issuing,
+                    ...csr,
+                    mode: name === 'sign' ? 'sign' : 'ica',
+                  }),
+                name === 'sign-intermediate',
+              );
+            },
+          },
+        },
+      }),
+    ),
+  ),
+];

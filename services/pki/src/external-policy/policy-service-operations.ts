@@ -1,0 +1,26 @@
+import type { Store } from '@keelson/storage';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { checkPolicyService, type PolicyService } from './domain/policy-service.ts';
+import { loadPolicyService, writePolicyService } from './policy-service-records.ts';
+import { checkExpression } from './requester-identity.ts';
+
+/**
+ * Changes how the policy service is reached.
+ * @param nowMs of the change: what was known of the service's health is of the one before
+ * @throws KeelsonError `request.invalid`
+ */
+export const updatePolicyService = (
+  store: Store,
+  mount: MountScope,
+  change: (before: PolicyService) => PolicyService,
+  nowMs: number,
+): Promise<PolicyService> =>
+  store.transact(async (tx) => {
+    const before = await loadPolicyService(tx, mount);
+    const changed = checkPolicyService(change(before));
+    checkExpression('entity_jmespath', changed.entityExpression);
+    checkExpression('group_jmespath', changed.groupExpression);
+    const updated = { ...changed, updatedAtMs: Math.max(nowMs, before.updatedAtMs + 1) };
+    writePolicyService(tx, mount, updated);
+    return updated;
+  });

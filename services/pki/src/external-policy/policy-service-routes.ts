@@ -1,0 +1,98 @@
+import type { Clock } from '@keelson/clock';
+import type { Route } from '@keelson/edge';
+import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import { type PolicyService, withoutPrivateKey } from './domain/policy-service.ts';
+import type { PolicyCalls } from './policy-calls.ts';
+import { updatePolicyService } from './policy-service-operations.ts';
+import { loadPolicyService } from './policy-service-records.ts';
+
+const FIELDS = {
+  enabled: field.bool({ description: 'Serve the external-policy paths.' }),
+  external_service_url: field.string({ description: 'Where it is asked; https.' }),
+  timeout: field.durationSeconds({ description: 'How long it may take; 15s when not set.' }),
+  trusted_ca: field.string({ description: 'PEM of the authorities its certificate comes from.' }),
+  trusted_leaf_certificate_bundle: field.string({
+    description: 'PEM of the certificates it may have, instead of trusted_ca.',
+  }),
+  vault_client_cert_bundle: field.string({
+    description: 'PEM of the certificate and private key shown to it.',
+  }),
+  entity_jmespath: field.string({
+    description: 'What of the requester it is told; empty: nothing, @: everything.',
+  }),
+  group_jmespath: field.string({ description: 'What of its groups it is told.' }),
+};
+
+export interface PolicyServiceRouteParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly policyCalls: PolicyCalls;
+}
+
+const timeText = (epochMs: number | undefined): string =>
+  epochMs === undefined || epochMs === 0 ? '' : new Date(epochMs).toISOString();
+
+const NANOSECONDS = 1_000_000_000;
+
+const document = (
+  { policyCalls }: PolicyServiceRouteParts,
+  mount: MountScope,
+  service: PolicyService,
+): JsonObject => {
+  const health = policyCalls.healthOf(mount, service);
+  return {
+    enabled: service.enabled,
+    external_service_url: service.url,
+    timeout: service.timeoutSeconds * NANOSECONDS,
+    trusted_ca: service.trustedCa,
+    trusted_leaf_certificate_bundle: service.trustedLeaves,
+    vault_client_cert_bundle_no_keys: withoutPrivateKey(service.clientBundle),
+    entity_jmespath: service.entityExpression,
+    group_jmespath: service.groupExpression,
+    external_service_last_updated: timeText(service.updatedAtMs),
+    external_service_validated: health.lastSuccessMs !== undefined,
+    last_successful_request: timeText(health.lastSuccessMs),
+    last_failed_request: timeText(health.lastFailureMs),
+    last_failure: health.lastFailure,
+  };
+};
+
+export const policyServiceRoutes = (parts: PolicyServiceRouteParts): Route[] =>
+  secretsRoutes({
+    path: '/config/external-policy',
+    tag: 'configuration',
+    fields: FIELDS,
+    operations: {
+      read: {
+        summary: 'Read how the external policy service is reached, and how it does',
+        handle: async (context) => {
+          const mount = requireMount(context);
+          return { data: document(parts, mount, await loadPolicyService(parts.store, mount)) };
+        },
+      },
+      update: {
+        summary: 'Change how the external policy service is reached',
+        handle: async (context) => {
+          const { fields } = context;
+          const mount = requireMount(context);
+          const change = (before: PolicyService): PolicyService => ({
+            ...before,
+            enabled: fields.enabled ?? before.enabled,
+            url: fields.external_service_url ?? before.url,
+            timeoutSeconds: fields.timeout ?? before.timeoutSeconds,
+            trustedCa: fields.trusted_ca ?? before.trustedCa,
+            trustedLeaves: fields.trusted_leaf_certificate_bundle ?? before.trustedLeaves,
+            clientBundle: fields.vault_client_cert_bundle ?? before.clientBundle,
+            entityExpression: fields.entity_jmespath ?? before.entityExpression,
+            groupExpression: fields.group_jmespath ?? before.groupExpression,
+          });
+          const { store, clock } = parts;
+          const updated = await updatePolicyService(store, mount, change, clock.nowMs());
+          return { data: document(parts, mount, updated) };
+        },
+      },
+    },
+  });

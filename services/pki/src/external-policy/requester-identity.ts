@@ -1,0 +1,72 @@
+/** What the policy service is told of who asks: as much as the mount's expressions choose (reference §8.1, §8.2). */
+import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
+import { KeelsonError } from '@keelson/errors';
+import type { Caller } from '@keelson/proto/edge/v1/edge';
+import type { PolicyService } from './domain/policy-service.ts';
+
+const MAX_EXPRESSION_LENGTH = 4096;
+
+/**
+ * Refuses what is not JMESPath.
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkExpression = (name: string, expression: string): void => {
+  if (expression === '') return;
+  try {
+    if (expression.length > MAX_EXPRESSION_LENGTH) throw new RangeError('too long');
+    compile(expression);
+  } catch (cause) {
+    throw new KeelsonError(
+      'request.invalid',
+      { text: `${name} is not a JMESPath expression` },
+      { cause },
+    );
+  }
+};
+
+const select = (name: string, expression: string, value: JSONValue): JSONValue => {
+  try {
+    return search(value, expression) ?? null;
+  } catch (cause) {
+    throw new KeelsonError(
+      'request.invalid',
+      { text: `${name} cannot be applied to the requester` },
+      { cause },
+    );
+  }
+};
+
+/** What is known of a requester. */
+export type Entity = Readonly<Record<string, JSONValue>> & { readonly id: string };
+
+/** What of a requester is told. */
+export const entityDocument = (
+  entity: Entity,
+  { entityExpression, groupExpression }: PolicyService,
+): Readonly<Record<string, JSONValue>> => ({
+  entity_id: entity.id,
+  ...(entityExpression !== '' && { entity: select('entity_jmespath', entityExpression, entity) }),
+  ...(groupExpression !== '' && { groups: select('group_jmespath', groupExpression, []) }),
+});
+
+/**
+ * The requester's entity is what its token says: there is no store of identities, so there are no groups
+ * (docs/divergences/pki.md).
+ * @returns undefined for root tokens and where nobody asks
+ */
+export const identityOf = (
+  caller: Caller | undefined,
+  service: PolicyService,
+): ReturnType<typeof entityDocument> | undefined =>
+  caller === undefined || caller.root
+    ? undefined
+    : entityDocument(
+        {
+          id: caller.entityId,
+          name: caller.displayName,
+          metadata: { ...caller.metadata },
+          policies: [...caller.policies],
+          namespace_id: caller.namespace?.id ?? '',
+        },
+        service,
+      );
