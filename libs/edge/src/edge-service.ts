@@ -30,6 +30,12 @@ export interface EdgeResponse {
   readonly head: ResponseHead;
   /** Bytes for ordinary answers; an iterable for large ones, pulled as the client reads. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /**
+   * Whether the same method, path, query and body would get this very answer now. Given only where the
+   * answer depends on nothing else of the request: not on who asks, and not on headers. Does not travel
+   * on a stream.
+   */
+  readonly stands?: () => Promise<boolean>;
 }
 
 export interface EdgeService {

@@ -20,6 +20,7 @@ import { withSysMetrics } from './metrics/sys-metrics.ts';
 import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { createApiV2Surface } from './proxy/api-v2-surface.ts';
+import type { DecisionStates } from './proxy/remembered-answers.ts';
 import { requestIdOf } from './proxy/request-head.ts';
 import { isBelow, toOriginForm } from './proxy/request-target.ts';
 import { createServeRequest, type ServedSurface } from './proxy/serve-request.ts';
@@ -49,6 +50,8 @@ export interface GatewayParts {
   };
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;
+  /** Given where sys is in this process: answers that still hold are then given again. */
+  readonly decisionState?: DecisionStates;
   /** HTTPS is served when given. */
   readonly tls?: CertificateSource | undefined;
   /** Counts requests where several gateways share a rate limit; each its own when absent. */
@@ -94,6 +97,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       audit,
       bodyLimitBytes,
       publicUrl: config.publicUrl,
+      decisionState: parts.decisionState,
     }),
   };
   const apiV2: ServedSurface = {
@@ -133,7 +137,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     if (isDraining) response.setHeader('connection', 'close');
     const url = toOriginForm(request.url ?? '/');
     request.url = url;
-    const served = [v1, apiV2].find(({ prefix }) => isBelow(url, prefix));
+    const served = isBelow(url, v1.prefix) ? v1 : isBelow(url, apiV2.prefix) ? apiV2 : undefined;
     if (served === undefined) app.routing(request, response);
     else
       serveRequest(served, method, request, response).catch((err: unknown) => {

@@ -41,8 +41,19 @@ const echo = (method: EdgeMethod): Route =>
 
 const METHODS: readonly EdgeMethod[] = ['GET', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-const secretRoutes = (): Route[] => [
+/** Its answers name their number; they stand for as long as the state says so. */
+const numbered = (method: EdgeMethod, state: SystemState): Route =>
+  route(method, '/open/numbered', () => {
+    state.numbered += 1;
+    return Promise.resolve({
+      ...json(200, { data: { number: state.numbered } }),
+      stands: () => Promise.resolve(state.stands),
+    });
+  });
+
+const secretRoutes = (state: SystemState): Route[] => [
   ...METHODS.map(echo),
+  ...(['GET', 'POST'] as const).map((method) => numbered(method, state)),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
   route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
   route('POST', '/secret', () => Promise.resolve(json(200, { data: { password: 'pass-SECRET' } }))),
@@ -61,12 +72,12 @@ const secretRoutes = (): Route[] => [
   }),
 ];
 
-const edge = (service: string, pathPrefix: string) =>
+const edge = (service: string, pathPrefix: string, state: SystemState) =>
   createEdgeService({
     service,
     version: '1',
     pathPrefix,
-    routes: secretRoutes(),
+    routes: secretRoutes(state),
     renderError: (service === 'workspace' ? createErrorRenderer : createSecretsErrorRenderer)(
       () => undefined,
     ),
@@ -76,6 +87,11 @@ export interface SystemState {
   isSealed: boolean;
   auditGeneration: number;
   devices: AuditDevice[];
+  /** What decisions rest on: another object when they may have changed. */
+  decisions: object;
+  /** Answers of `open/numbered` given so far, and whether they stand. */
+  numbered: number;
+  stands: boolean;
   readonly wrapped: Map<string, WrapRequest>;
 }
 
@@ -94,7 +110,7 @@ const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
     const [service = '', ...rest] = request.path.split('/');
     if (request.surface === 0 && !['sys', 'pki'].includes(service))
       return Promise.resolve(refused('sys.no_route'));
-    if (request.surface === 0 && request.token !== TOKEN)
+    if (request.surface === 0 && request.token !== TOKEN && rest[0] !== 'open')
       return Promise.resolve(refused('sys.permission_denied'));
     if (rest[0] === 'body-rule' && !request.hasBody)
       return Promise.resolve({
@@ -164,6 +180,9 @@ export const startGateway = async (
     isSealed: false,
     auditGeneration: 0,
     devices: [],
+    decisions: {},
+    numbered: 0,
+    stands: true,
     wrapped: new Map(),
   };
   const gateway = composeGateway({
@@ -180,13 +199,14 @@ export const startGateway = async (
       destination: { write: (line) => void lines.push(line) },
     }),
     services: {
-      sys: edge('sys', '/v1'),
-      workspace: edge('workspace', '/api/v2'),
-      pki: edge('pki', '/v1/{mount}'),
+      sys: edge('sys', '/v1', state),
+      workspace: edge('workspace', '/api/v2', state),
+      pki: edge('pki', '/v1/{mount}', state),
       ...others,
     },
     access: accessOf(state),
     identity,
+    decisionState: () => Promise.resolve(state.isSealed ? undefined : state.decisions),
     tls,
   });
   const { addresses } = await gateway.start();

@@ -91,6 +91,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
     logger,
     services: { sys: sys.edge, pki: pki.edge, workspace: workspace.edge },
     access: sys.access,
+    decisionState: sys.decisionState,
     identity: workspace.identity,
     tls: tls.source,
   });

@@ -5,49 +5,66 @@ import { pipeline } from 'node:stream/promises';
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { emptyHead, requestIdOf } from './request-head.ts';
 
-export interface Exchange {
+/** Ends when the client leaves or the time is over, whatever else is under way. */
+export class Exchange {
   readonly request: IncomingMessage;
-  readonly head: RequestHead;
-  readonly signal: AbortSignal;
   readonly timeoutMs: number;
+  readonly requestId: string;
   /** Headers that every answer of this exchange carries. */
   readonly answerHeaders: Record<string, string>;
+  head: RequestHead;
   /** For metrics: "api_v2", "v1/pki". */
-  group: string;
-}
+  group = 'own';
+  #ended: KeelsonError | undefined;
+  #onEnd: ((error: KeelsonError) => void) | undefined;
+  #abort: AbortController | undefined;
 
-/** Aborted when the client leaves or the time is over. */
-export const openExchange = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  head: RequestHead,
-  timeoutMs: number,
-): Exchange & { readonly expired: Promise<never> } => {
-  const abort = new AbortController();
-  const expired = Promise.withResolvers<never>();
-  // Nobody may be waiting any more.
-  expired.promise.catch(() => undefined);
-  const stop = (code: 'request.deadline_exceeded' | 'request.cancelled'): void => {
-    const error = new KeelsonError(code);
-    expired.reject(error);
-    abort.abort(error);
-  };
-  const timer = setTimeout(() => stop('request.deadline_exceeded'), timeoutMs);
-  response.once('close', () => {
-    clearTimeout(timer);
-    if (!response.writableFinished) stop('request.cancelled');
-  });
-  return {
-    request,
-    head,
-    signal: abort.signal,
-    timeoutMs,
-    answerHeaders: { 'x-request-id': head.requestId },
-    group: 'own',
-    expired: expired.promise,
-  };
-};
+  /** @param method may be LIST */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    method: string,
+    timeoutMs: number,
+  ) {
+    this.request = request;
+    this.timeoutMs = timeoutMs;
+    this.requestId = requestIdOf(request);
+    this.answerHeaders = { 'x-request-id': this.requestId };
+    this.head = emptyHead(this.requestId, method);
+    const timer = setTimeout(() => this.#end('request.deadline_exceeded'), timeoutMs);
+    response.once('close', () => {
+      clearTimeout(timer);
+      if (!response.writableFinished) this.#end('request.cancelled');
+    });
+  }
+
+  /** Aborted when the exchange ends before its answer. Made when asked for: most answers need none. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#ended !== undefined) this.#abort.abort(this.#ended);
+    }
+    return this.#abort.signal;
+  }
+
+  /** What `work` gives, unless the exchange ends before it. @throws KeelsonError why it ended */
+  untilEnd<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      this.#onEnd = reject;
+      if (this.#ended !== undefined) reject(this.#ended);
+    });
+  }
+
+  #end(code: 'request.deadline_exceeded' | 'request.cancelled'): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = new KeelsonError(code);
+    this.#onEnd?.(this.#ended);
+    this.#abort?.abort(this.#ended);
+  }
+}
 
 /**
  * Text goes to the kernel in one piece with the head, bytes as a vector of two, which costs more than

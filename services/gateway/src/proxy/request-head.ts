@@ -56,12 +56,14 @@ export const readHead = (
     requestId,
     publicUrl,
     isV1,
+    traceparent,
   }: {
     readonly method: string;
     readonly prefix: string;
     readonly requestId: string;
     readonly publicUrl: string | undefined;
     readonly isV1: boolean;
+    readonly traceparent: string;
   },
 ): RequestHead => {
   const { path, query } = parseTarget(request.url ?? '/');
@@ -75,7 +77,7 @@ export const readHead = (
     dialect: isV1 ? dialectOf(headers) : Dialect.SPECIFICATION,
     remoteAddress: request.socket.remoteAddress ?? '',
     baseUrl: publicUrl ?? baseUrlOf(request),
-    traceparent: '',
+    traceparent,
     namespace: undefined,
     mount: undefined,
     caller: undefined,

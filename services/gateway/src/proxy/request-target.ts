@@ -15,15 +15,19 @@ export const toOriginForm = (url: string): string =>
   url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '') || '/';
 
 /** True for the prefix itself and what is below it. */
-export const isBelow = (url: string, prefix: string): boolean =>
-  url.startsWith(prefix) && /^$|^[/?]/.test(url.slice(prefix.length, prefix.length + 1));
+export const isBelow = (url: string, prefix: string): boolean => {
+  if (!url.startsWith(prefix)) return false;
+  const next = url[prefix.length];
+  return next === undefined || next === '/' || next === '?';
+};
 
 /** @throws KeelsonError `request.invalid` for a path nobody could serve */
 export const parseTarget = (url: string): RequestTarget => {
   const mark = url.indexOf('?');
   const path = mark === -1 ? url : url.slice(0, mark);
   if (!path.startsWith('/')) throw invalid('the request target must be a path');
-  if (decodePath(path).split('/').includes('..'))
+  const decoded = decodePath(path);
+  if (decoded.includes('..') && decoded.split('/').includes('..'))
     throw invalid('path cannot contain parent references');
   return { path, query: mark === -1 ? '' : url.slice(mark + 1) };
 };

@@ -5,9 +5,9 @@ import type { Logger } from '@keelson/logging';
 import { type Context, context, propagation, SpanKind, trace } from '@opentelemetry/api';
 import type { RenderError, Surface } from '../errors/error-answers.ts';
 import type { RequestMetrics } from '../metrics/metrics.ts';
-import { type Exchange, openExchange, writeAnswer } from './exchange.ts';
+import { Exchange, writeAnswer } from './exchange.ts';
 import { discardRest } from './incoming-body.ts';
-import { emptyHead, readHead, requestIdOf } from './request-head.ts';
+import { readHead } from './request-head.ts';
 import type { ServeExchange } from './v1-surface.ts';
 
 export interface ServeParts {
@@ -36,26 +36,23 @@ const tracer = trace.getTracer('keelson');
 
 /** Runs `work` in a span that continues the client's trace; without tracing it costs next to nothing. */
 const inSpan = async (
-  request: IncomingMessage,
-  method: string,
-  work: (traceparent: string) => Promise<Exchange>,
+  exchange: Exchange,
+  work: (traceparent: string) => Promise<void>,
 ): Promise<void> => {
+  const { method } = exchange.head;
   const span = tracer.startSpan(
     `HTTP ${method}`,
     { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
-    propagation.extract(context.active(), request.headers),
+    propagation.extract(context.active(), exchange.request.headers),
   );
-  if (!span.isRecording()) {
-    await work('');
-    return;
-  }
+  if (!span.isRecording()) return work('');
   const active: Context = trace.setSpan(context.active(), span);
   const carrier: Record<string, string> = {};
   propagation.inject(active, carrier);
   try {
-    const exchange = await context.with(active, () => work(carrier['traceparent'] ?? ''));
+    await context.with(active, () => work(carrier['traceparent'] ?? ''));
     span.updateName(`${method} ${exchange.group}`);
-    span.setAttribute('keelson.request_id', exchange.head.requestId);
+    span.setAttribute('keelson.request_id', exchange.requestId);
   } finally {
     span.end();
   }
@@ -66,29 +63,27 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
 
   const answer = async (
     { surface, prefix, serve }: ServedSurface,
-    method: string,
-    request: IncomingMessage,
+    exchange: Exchange,
     response: ServerResponse,
     traceparent: string,
-  ): Promise<Exchange> => {
-    const requestId = requestIdOf(request);
-    let exchange = openExchange(request, response, emptyHead(requestId, method), timeoutMs);
+  ): Promise<void> => {
+    const { request, requestId } = exchange;
     try {
-      const head = readHead(request, {
-        method,
+      exchange.head = readHead(request, {
+        method: exchange.head.method,
         prefix,
         requestId,
         publicUrl,
         isV1: surface === 'v1',
+        traceparent,
       });
-      exchange = { ...exchange, head: traceparent === '' ? head : { ...head, traceparent } };
-      const answered = await Promise.race([serve(exchange), exchange.expired]);
+      const answered = await exchange.untilEnd(serve(exchange));
       await writeAnswer(response, answered, exchange.answerHeaders);
     } catch (thrown) {
       if (response.headersSent) {
         logger.warn({ err: thrown, request_id: requestId }, 'answer broke off');
         response.destroy();
-        return exchange;
+        return;
       }
       const error = KeelsonError.from(thrown);
       if (error.httpStatus === 413) {
@@ -98,21 +93,20 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
       const rendered = renderError(surface, thrown, requestId);
       await writeAnswer(response, rendered, exchange.answerHeaders);
     }
-    return exchange;
   };
 
   return async (served, method, request, response) => {
     const startedMs = performance.now();
     metrics.started();
-    let group: string = served.surface;
+    const exchange = new Exchange(request, response, method, timeoutMs);
+    exchange.group = served.surface;
     try {
-      await inSpan(request, method, async (traceparent) => {
-        const exchange = await answer(served, method, request, response, traceparent);
-        group = exchange.group;
+      await inSpan(exchange, async (traceparent) => {
+        await answer(served, exchange, response, traceparent);
         if (logger.isLevelEnabled('info'))
           logger.info(
             {
-              request_id: exchange.head.requestId,
+              request_id: exchange.requestId,
               method: exchange.head.method,
               path: served.prefix + exchange.head.path,
               status: response.statusCode,
@@ -121,11 +115,10 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
             },
             'request',
           );
-        return exchange;
       });
     } finally {
       const seconds = (performance.now() - startedMs) / 1000;
-      metrics.finished(group, method, response.statusCode, seconds);
+      metrics.finished(exchange.group, method, response.statusCode, seconds);
     }
   };
 };

@@ -25,9 +25,15 @@ export interface OcspParts {
   readonly clock: Clock;
 }
 
+export interface OcspAnswer {
+  readonly der: Uint8Array;
+  /** Whether the same request would get the same bytes now; absent where each answer is made anew. */
+  readonly stands?: () => Promise<boolean>;
+}
+
 export interface OcspResponder {
   /** A signed answer; undefined where this mount gives none (turned off, no issuer that may sign). */
-  answer(mount: MountScope, request: OcspRequest): Promise<Uint8Array | undefined>;
+  answer(mount: MountScope, request: OcspRequest): Promise<OcspAnswer | undefined>;
   /** Forgets everything, references to keys included. */
   clear(): void;
 }
@@ -74,48 +80,74 @@ const isSame = (one: CertificateStatus, other: CertificateStatus): boolean =>
   one.kind === other.kind &&
   (one.kind !== 'revoked' || one.revokedAtMs === (other as typeof one).revokedAtMs);
 
-const answerPresigned = async (
-  parts: OcspParts,
-  presigned: PresignedAnswers,
-  exchange: Exchange,
-  certId: CertId,
-): Promise<Uint8Array> => {
-  const { store, clock } = parts;
-  const { mount, authority, hasUnstored, issuers } = exchange;
-  const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
-  const serialKey = toSerialKey(certId.serialNumber);
-  const paths = [
-    certificatesPrefix(mount) + serialKey,
-    revocationRecords(mount).path(serialKey),
-    clusterRevocationsOf(mount, serialKey),
-  ];
-  const nowMs = clock.nowMs();
-  const known = presigned.find(key);
-  const isFresh =
-    known !== undefined &&
-    known.authority === authority &&
-    known.hasUnstored === hasUnstored &&
-    nowMs < known.signAgainAtMs;
-  if (isFresh && !store.hasChangedSince(paths, known.position)) return known.der;
-  // Before the reads: what changes during them counts as changed.
-  const position = await store.position();
-  const status = await findStatus(store, exchange, issuers, certId.serialNumber);
-  if (isFresh && isSame(known.status, status)) {
-    known.position = position;
-    return known.der;
-  }
-  const der = await sign(parts, exchange, [[certId, status]]);
-  const signAgainAtMs = nowMs + authority.settings.crl.ocspExpirySeconds * 500;
-  presigned.put(key, { der, status, authority, hasUnstored, signAgainAtMs, position });
-  return der;
-};
+/** Records whose change may change the status of a certificate. */
+const statusPaths = (mount: MountScope, serialKey: string): readonly string[] => [
+  certificatesPrefix(mount) + serialKey,
+  revocationRecords(mount).path(serialKey),
+  clusterRevocationsOf(mount, serialKey),
+];
 
 export const createOcspResponder = (parts: OcspParts): OcspResponder => {
+  const { store, authorities, clock } = parts;
   const presigned = new PresignedAnswers();
-  const hasUnstoredRoles = createUnstoredView(parts.store);
+  const hasUnstoredRoles = createUnstoredView(store);
+
+  const stands = async (key: string, der: Uint8Array): Promise<boolean> => {
+    const known = presigned.find(key);
+    if (known?.der !== der || clock.nowMs() >= known.signAgainAtMs) return false;
+    const position = await store.position();
+    // Mostly nothing at all was committed since it was looked at last.
+    if (position === known.position) return true;
+    const { mount, serialKey } = known;
+    const isUnchanged =
+      (await authorities.of(mount)) === known.authority &&
+      (await hasUnstoredRoles(mount)) === known.hasUnstored &&
+      !store.hasChangedSince(statusPaths(mount, serialKey), known.position);
+    // Two that look at once: the later position must not be taken back.
+    if (isUnchanged) known.position = Math.max(known.position, position);
+    return isUnchanged;
+  };
+
+  const answerPresigned = async (
+    exchange: Exchange,
+    certId: CertId,
+    // Before the reads: what changes during them counts as changed.
+    position: number,
+  ): Promise<OcspAnswer> => {
+    const { mount, authority, hasUnstored, issuers } = exchange;
+    const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
+    const known = presigned.find(key);
+    if (known !== undefined && (await stands(key, known.der)))
+      return { der: known.der, stands: () => stands(key, known.der) };
+    const nowMs = clock.nowMs();
+    const status = await findStatus(store, exchange, issuers, certId.serialNumber);
+    if (
+      known?.authority === authority &&
+      known.hasUnstored === hasUnstored &&
+      nowMs < known.signAgainAtMs &&
+      isSame(known.status, status)
+    ) {
+      known.position = Math.max(known.position, position);
+      return { der: known.der, stands: () => stands(key, known.der) };
+    }
+    const der = await sign(parts, exchange, [[certId, status]]);
+    presigned.put(key, {
+      der,
+      mount: { uuid: mount.uuid, local: mount.local },
+      serialKey: toSerialKey(certId.serialNumber),
+      status,
+      authority,
+      hasUnstored,
+      signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
+      position,
+    });
+    return { der, stands: () => stands(key, der) };
+  };
+
   return {
     answer: async (mount, request) => {
-      const authority = await parts.authorities.of(mount);
+      const position = await store.position();
+      const authority = await authorities.of(mount);
       const [certId] = request.certIds;
       if (certId === undefined || authority.settings.crl.ocspDisable) return undefined;
       const issuers = findIssuers(authority, certId);
@@ -127,8 +159,8 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
       const hasUnstored = await hasUnstoredRoles(mount);
       const exchange = { mount, authority, hasUnstored, request, issuers, responder };
       return request.nonce === undefined && request.certIds.length === 1 && issuers.length > 0
-        ? answerPresigned(parts, presigned, exchange, certId)
-        : answerFresh(parts, exchange);
+        ? answerPresigned(exchange, certId, position)
+        : { der: await answerFresh(parts, exchange) };
     },
     clear: () => presigned.clear(),
   };

@@ -30,6 +30,8 @@ const MAX_POST_BYTES = 64 * 1024;
 const MAX_GET_LENGTH = 2048;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
+const SUCCESS = edgeResponse(200, HEADERS).head;
+
 const failure = (kind: OcspFailure): EdgeResponse =>
   edgeResponse(STATUS_OF[kind], HEADERS, ocspFailure(kind));
 
@@ -61,8 +63,10 @@ const serve = async (
     const request = await readRequest(exchange, `${path}/`);
     // What the other clusters told is part of every answer where lists are unified.
     const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
-    const der = isServed ? await responder.answer(mount, request) : undefined;
-    return der === undefined ? failure('unauthorized') : edgeResponse(200, HEADERS, der);
+    const answer = isServed ? await responder.answer(mount, request) : undefined;
+    if (answer === undefined) return failure('unauthorized');
+    const { der: body, stands } = answer;
+    return stands === undefined ? { head: SUCCESS, body } : { head: SUCCESS, body, stands };
   } catch (error) {
     if (hasCode(error, 'pki.malformed') || hasCode(error, 'request.too_large'))
       return failure('malformedRequest');

@@ -5,18 +5,21 @@
  */
 import type { CertificateStatus } from '@keelson/x509';
 import type { Authority } from '../issuers/domain/authority.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
 
 export interface PresignedAnswer {
   readonly der: Uint8Array;
+  readonly mount: MountScope;
+  readonly serialKey: string;
   readonly status: CertificateStatus;
   readonly authority: Authority;
   readonly hasUnstored: boolean;
   readonly signAgainAtMs: number;
-  /** Of the store, at which the status was read last. */
+  /** Of the store, at which everything it rests on was looked at last. */
   position: number;
 }
 
-/** Roughly 600 bytes each. */
+/** Roughly 700 bytes each. */
 const MAX_ANSWERS = 100_000;
 
 export class PresignedAnswers {
