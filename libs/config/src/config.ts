@@ -8,6 +8,7 @@
 import { Type } from 'typebox';
 import {
   describeSetting,
+  environmentNames,
   PREFIX,
   readSetting,
   type SettingDescription,
@@ -58,7 +59,10 @@ export const parseConfig = <S extends ConfigSchema>(
 
   const config: Record<string, unknown> = {};
   for (const { name, setting, required } of settings) {
-    const outcome = readSetting(name, setting, required, environment[toEnvironmentName(name)]);
+    const text = environmentNames(name, setting)
+      .map((key) => environment[key])
+      .find((value) => value !== undefined && value !== '');
+    const outcome = readSetting(name, setting, required, text);
     if (outcome.problem !== undefined) problems.push(outcome.problem);
     else if (outcome.value !== undefined) config[name] = Object.freeze(outcome.value);
   }

@@ -10,6 +10,8 @@ declare module 'typebox' {
   interface TSchemaOptions {
     /** The value is never shown: not in errors, not in --help, not in logs. */
     secret?: boolean;
+    /** Whole names under which other products know the setting; the first that is set counts. */
+    aliases?: readonly string[];
   }
 }
 
@@ -32,6 +34,7 @@ interface Keywords {
   readonly default?: unknown;
   readonly description?: string;
   readonly secret?: boolean;
+  readonly aliases?: readonly string[];
 }
 
 const keywords = (schema: Type.TSchema): Keywords => schema as Keywords;
@@ -83,6 +86,12 @@ const expectation = (schema: Keywords): string => {
 const toText = (value: unknown): string =>
   Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
 
+/** Names in the environment, ours first. */
+export const environmentNames = (name: string, schema: Type.TSchema): readonly string[] => [
+  toEnvironmentName(name),
+  ...(keywords(schema).aliases ?? []),
+];
+
 /** A setting as shown to an operator. */
 export interface SettingDescription {
   /** Name in the environment. */
@@ -100,14 +109,15 @@ export const describeSetting = (
   schema: Type.TSchema,
   required: boolean,
 ): SettingDescription => {
-  const { default: fallback, description, secret } = keywords(schema);
+  const { default: fallback, description = '', secret, aliases = [] } = keywords(schema);
   return {
     name: toEnvironmentName(name),
     accepts: expectation(keywords(schema)),
     default: fallback === undefined ? undefined : toText(fallback),
     required: required && fallback === undefined,
     secret: secret ?? false,
-    description: description ?? '',
+    description:
+      aliases.length === 0 ? description : `${description} Also read from ${aliases.join(', ')}.`,
   };
 };
 

@@ -18,6 +18,7 @@ import type { RpcService } from '@keelson/rpc';
 import { startWorker, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer, renderSecretsError } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
+import { createAcmeService } from './acme/acme-service.ts';
 import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
 import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
 import { certificateRoutes } from './certificates/certificate-routes.ts';
@@ -26,6 +27,7 @@ import type { ThisCluster } from './clusters/cluster-records.ts';
 import type { PkiConfig } from './config.ts';
 import { createCrlBuilder } from './crl/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
+import { createAcmeIssuance } from './external-policy/acme-issuance.ts';
 import { externalPolicyRoutes } from './external-policy/external-policy-routes.ts';
 import { PolicyCalls } from './external-policy/policy-calls.ts';
 import { policyServiceRoutes } from './external-policy/policy-service-routes.ts';
@@ -68,6 +70,8 @@ export interface PkiParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly ledger: RpcService<typeof LeasesDefinition>;
+  /** Other processes serve the same mounts from the same store. */
+  readonly hasReplicas?: true;
   readonly replication?: ReplicationParts | undefined;
 }
 
@@ -125,6 +129,14 @@ export const composePki = (parts: PkiParts): PkiService => {
   const isPerformanceSecondary = () => member.roleOf('performance')?.role === 'secondary';
   const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
+  let mounts: readonly Mount[] = [];
+  const acme = createAcmeService({
+    ...shared,
+    config: parts.config,
+    policy: createAcmeIssuance(policy),
+    hasReplicas: parts.hasReplicas === true,
+    mounts: () => mounts,
+  });
   const routes: readonly Route[] = [
     ...rootRoutes(shared),
     ...importRoutes(shared),
@@ -142,6 +154,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     ...ocspRoutes({ authorities, responder, logger }),
     ...tidyRoutes({ store, tidy }),
     ...authorityUrlRoutes(store, authorities),
+    ...acme.routes,
     ...policyServiceRoutes(policy),
     ...externalPolicyRoutes(policy),
   ];
@@ -154,7 +167,6 @@ export const composePki = (parts: PkiParts): PkiService => {
       logger.error({ err, request_id: requestId }, 'request failed'),
     ),
   });
-  let mounts: readonly Mount[] = [];
   const follower = {
     store,
     barrier,
@@ -175,6 +187,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     },
     onMounts: (current: readonly Mount[]) => {
       mounts = current;
+      acme.onMounts();
     },
   };
   let workers: readonly Worker[] = [];
@@ -196,6 +209,7 @@ export const composePki = (parts: PkiParts): PkiService => {
           (signal) => runAutoTidy({ ...shared, tidy, mounts: () => mounts }, signal),
           supervision,
         ),
+        ...Object.entries(acme.workers).map(([name, run]) => startWorker(name, run, supervision)),
       ];
       return Promise.resolve();
     },

@@ -21,6 +21,15 @@ export const pkiConfigSchema = Type.Object({
     default: 443,
     ...Port,
   }),
+  acmeDisablePublic: Type.Boolean({
+    description: 'Every ACME account needs an external account binding, whatever a mount says.',
+    default: false,
+    aliases: [
+      'SERVICE_DISABLE_PUBLIC_ACME',
+      'VAULT_DISABLE_PUBLIC_ACME',
+      'BAO_DISABLE_PUBLIC_ACME',
+    ],
+  }),
   acmeDnsAccount01: Type.Boolean({
     description:
       'Offers dns-account-01 too, as draft-ietf-acme-dns-account-label has it; not an RFC.',

@@ -40,7 +40,17 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
   const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
   const cluster = createRpcClient(ClusterDefinition, sys);
   const ledger = createRpcClient(LeasesDefinition, sys);
-  const pki = composePki({ config, store, barrier, leases, clock, logger, cluster, ledger });
+  const pki = composePki({
+    hasReplicas: true,
+    config,
+    store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    cluster,
+    ledger,
+  });
   await pki.start();
   const server = await createRpcServer({
     address: config.rpcAddress,

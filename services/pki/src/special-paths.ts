@@ -1,5 +1,6 @@
 /** Paths of a mount that need no token, and those that need `sudo` (reference §0.6). */
 import type { EngineDescription } from '@keelson/proto/sys/v1/cluster';
+import { DIRECTORY_FORMS, UNAUTHENTICATED_RESOURCES } from './acme/domain/directory.ts';
 
 export const PKI_ENGINE: EngineDescription = {
   type: 'pki',
@@ -30,6 +31,9 @@ export const PKI_ENGINE: EngineDescription = {
     'issuer/+/unified-crl/*',
     'unified-ocsp',
     'unified-ocsp/*',
+    ...DIRECTORY_FORMS.flatMap(({ pattern }) =>
+      UNAUTHENTICATED_RESOURCES.map((resource) => pattern + resource),
+    ),
   ],
   rootPaths: ['root', 'root/sign-self-issued'],
 };

@@ -58,7 +58,11 @@ const toBytes = (body: unknown): Buffer => {
   return body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
 };
 
-export const openPki = async (folder: string) => {
+/** @param environment settings of the process */
+export const openPki = async (
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+) => {
   const clock = new ManualClock(startOfTest);
   const barrier = createBarrier();
   const store = await openSqliteStore({
@@ -71,7 +75,7 @@ export const openPki = async (folder: string) => {
   const registered: RegisterLeaseRequest[] = [];
   const states = new EventEmitter();
   const service = composePki({
-    config: parseConfig(pkiConfigSchema, {}),
+    config: parseConfig(pkiConfigSchema, environment),
     store,
     barrier,
     leases,

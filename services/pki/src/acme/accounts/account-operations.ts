@@ -1,0 +1,175 @@
+/** Accounts: made, found, changed, and given another key (RFC 8555 §7.3). */
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import {
+  accountKeyIndex,
+  accountKeyRecords,
+  accountRecords,
+  externalAccountRecords,
+} from '../acme-records.ts';
+import type { Account, AccountBinding } from '../domain/account.ts';
+import { type PublicJwk, thumbprintOf } from '../domain/account-key.ts';
+import type { EabPolicy } from '../domain/acme-config.ts';
+import { parseBinding, requireMac, unknownBinding } from '../domain/external-account-binding.ts';
+import { AcmeProblem } from '../domain/problem.ts';
+
+export interface AccountParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  /** A new id. */
+  readonly newId: () => string;
+}
+
+export interface KnownAccount {
+  readonly id: string;
+  readonly account: Account;
+}
+
+const deactivated = (status: string): AcmeProblem =>
+  new AcmeProblem('unauthorized', `the account is ${status}`);
+
+/** @throws AcmeProblem `unauthorized` for an account that was closed */
+export const requireOpenAccount = ({ status }: Account): void => {
+  if (status !== 'valid') throw deactivated(status);
+};
+
+export interface NewAccount {
+  readonly mount: MountScope;
+  readonly directory: string;
+  readonly newAccountUrl: string;
+  readonly eabPolicy: EabPolicy;
+  readonly key: PublicJwk;
+  readonly contacts: readonly string[];
+  readonly termsAgreed: boolean;
+  /** An account is only looked for. */
+  readonly onlyReturnExisting: boolean;
+  /** As sent; undefined: none. */
+  readonly externalAccountBinding: unknown;
+}
+
+/**
+ * The account of a key, made where there is none.
+ * @throws AcmeProblem
+ */
+export const openAccount = async (
+  { store, clock, newId }: AccountParts,
+  request: NewAccount,
+): Promise<KnownAccount & { readonly isNew: boolean }> => {
+  const { mount, directory, key, eabPolicy } = request;
+  const thumbprint = thumbprintOf(key);
+  const index = accountKeyIndex(directory, thumbprint);
+  const presented =
+    request.externalAccountBinding === undefined
+      ? undefined
+      : parseBinding(request.externalAccountBinding, request.newAccountUrl, thumbprint);
+  return store.transact(async (tx) => {
+    const existing = await accountKeyRecords(mount).find(tx, index);
+    if (existing !== undefined) {
+      const account = await accountRecords(mount).find(tx, existing.accountId);
+      if (account !== undefined) {
+        requireOpenAccount(account);
+        return { id: existing.accountId, account, isNew: false };
+      }
+    }
+    if (request.onlyReturnExisting)
+      throw new AcmeProblem('accountDoesNotExist', 'there is no account with this key');
+    let binding: AccountBinding | undefined;
+    if (presented !== undefined) {
+      const known = await externalAccountRecords(mount).find(tx, presented.keyId);
+      if (known?.directory !== directory) return unknownBinding();
+      requireMac(presented, Buffer.from(known.macKey, 'base64url'));
+      // In the commit that makes the account: a refusal after this leaves the key unused.
+      externalAccountRecords(mount).delete(tx, presented.keyId);
+      binding = {
+        keyId: presented.keyId,
+        keyType: known.keyType,
+        createdAtMs: known.createdAtMs,
+        identity: known.identity,
+        presented: request.externalAccountBinding,
+      };
+    } else if (eabPolicy !== 'not-required')
+      throw new AcmeProblem(
+        'externalAccountRequired',
+        'an external account binding is required for new accounts',
+      );
+    const id = newId();
+    const account: Account = {
+      directory,
+      key,
+      thumbprint,
+      contacts: request.contacts,
+      termsAgreed: request.termsAgreed,
+      status: 'valid',
+      createdAtMs: clock.nowMs(),
+      binding,
+    };
+    accountRecords(mount).write(tx, id, account);
+    accountKeyRecords(mount).write(tx, index, { accountId: id });
+    return { id, account, isNew: true };
+  });
+};
+
+const unknownAccount = (): AcmeProblem =>
+  new AcmeProblem('accountDoesNotExist', 'there is no such account');
+
+/** Changes an account that is open. */
+const changeAccount = (
+  store: Store,
+  mount: MountScope,
+  id: string,
+  change: (account: Account) => Account,
+): Promise<Account> =>
+  store.transact(async (tx) => {
+    const account = await accountRecords(mount).find(tx, id);
+    if (account === undefined) throw unknownAccount();
+    requireOpenAccount(account);
+    const changed = change(account);
+    accountRecords(mount).write(tx, id, changed);
+    return changed;
+  });
+
+export const setContacts = (
+  { store }: AccountParts,
+  mount: MountScope,
+  id: string,
+  contacts: readonly string[],
+): Promise<Account> => changeAccount(store, mount, id, (account) => ({ ...account, contacts }));
+
+/** RFC 8555 §7.3.6: for good. */
+export const deactivateAccount = (
+  { store }: AccountParts,
+  mount: MountScope,
+  id: string,
+): Promise<Account> =>
+  changeAccount(store, mount, id, (account) => ({ ...account, status: 'deactivated' }));
+
+export type KeyChangeOutcome =
+  | { readonly kind: 'changed'; readonly account: Account }
+  /** Another account has the key. */
+  | { readonly kind: 'taken'; readonly accountId: string };
+
+/** RFC 8555 §7.3.5: the old key is worth nothing from this commit on. */
+export const changeAccountKey = (
+  { store }: AccountParts,
+  mount: MountScope,
+  { id, account: seen }: KnownAccount,
+  key: PublicJwk,
+): Promise<KeyChangeOutcome> =>
+  store.transact(async (tx): Promise<KeyChangeOutcome> => {
+    const account = await accountRecords(mount).find(tx, id);
+    if (account === undefined) throw unknownAccount();
+    requireOpenAccount(account);
+    // The request was signed by the key it replaces.
+    if (account.thumbprint !== seen.thumbprint)
+      throw new AcmeProblem('unauthorized', "the account's key was changed meanwhile");
+    const thumbprint = thumbprintOf(key);
+    const index = accountKeyIndex(account.directory, thumbprint);
+    const taken = await accountKeyRecords(mount).find(tx, index);
+    if (taken !== undefined) return { kind: 'taken', accountId: taken.accountId };
+    const changed = { ...account, key, thumbprint };
+    accountRecords(mount).write(tx, id, changed);
+    accountKeyRecords(mount).delete(tx, accountKeyIndex(account.directory, account.thumbprint));
+    accountKeyRecords(mount).write(tx, index, { accountId: id });
+    return { kind: 'changed', account: changed };
+  });

@@ -1,0 +1,94 @@
+/** ACME put together: its routes, and the work that goes on without requests. */
+import { randomUUID } from 'node:crypto';
+import type { Route } from '@keelson/edge';
+import { type LeaseStore, runPeriodically } from '@keelson/locks';
+import type { Logger } from '@keelson/logging';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { PkiConfig } from '../config.ts';
+import type { IssuingParts } from '../issuing/signing-operations.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import type { RevocationParts } from '../revocation/revocation-operations.ts';
+import type { ClaimedChallenge } from './authorizations/challenge-operations.ts';
+import { createAcmeConfigs } from './configuration/acme-config-operations.ts';
+import { acmeConfigRoutes } from './configuration/acme-config-routes.ts';
+import { CHALLENGE_TYPES } from './domain/challenge-types.ts';
+import { directoryUrls } from './domain/directory.ts';
+import type { IssuancePolicy } from './domain/issuance-policy.ts';
+import { externalAccountRoutes } from './external-accounts/external-account-routes.ts';
+import { createInProcessNonces } from './nonces/in-process-nonces.ts';
+import { createStoredNonces } from './nonces/stored-nonces.ts';
+import { accountResources } from './protocol/account-resources.ts';
+import { acmeRoutesOf } from './protocol/acme-routes.ts';
+import { openResources } from './protocol/directory-resources.ts';
+import { orderResources } from './protocol/order-resources.ts';
+import { toValidationSettings } from './validation/validation-settings.ts';
+import { createValidationWorker } from './validation/validation-worker.ts';
+
+export interface AcmeParts extends IssuingParts, RevocationParts {
+  readonly config: PkiConfig;
+  readonly leases: LeaseStore;
+  readonly logger: Logger;
+  readonly policy: IssuancePolicy;
+  /** Whether other processes serve the same mounts from the same store. */
+  readonly hasReplicas: boolean;
+  /** Mounts as of now; none while sealed. */
+  readonly mounts: () => readonly Mount[];
+}
+
+export interface AcmeService {
+  readonly routes: readonly Route[];
+  /** Each runs until its signal aborts. */
+  readonly workers: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
+  /** The mounts have changed. */
+  onMounts(): void;
+}
+
+const CLEANING_INTERVAL_MS = 60_000;
+
+export const createAcmeService = (parts: AcmeParts): AcmeService => {
+  const { store, clock, config, leases, authorities } = parts;
+  const { acmeDisablePublic: isPublicDisabled } = config;
+  const configs = createAcmeConfigs(store, isPublicDisabled);
+  const stored = parts.hasReplicas ? createStoredNonces({ store, clock }) : undefined;
+  const nonces = stored ?? createInProcessNonces();
+  const validation = createValidationWorker({
+    ...parts,
+    settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
+    accountUrl: async (mount, { directory, accountId }) => {
+      const { cluster } = (await authorities.of(mount)).settings;
+      return directoryUrls(cluster.path, directory).account(accountId);
+    },
+  });
+  const challengeTypes = new Set(
+    CHALLENGE_TYPES.filter((type) => type !== 'dns-account-01' || config.acmeDnsAccount01),
+  );
+  const resourceParts = {
+    ...parts,
+    challengeTypes,
+    newId: randomUUID,
+    onClaimed: (mount: MountScope, challenge: ClaimedChallenge) =>
+      validation.take(mount, challenge),
+  };
+  return {
+    routes: [
+      ...acmeConfigRoutes({ store, authorities, configs, isPublicDisabled }),
+      ...externalAccountRoutes(parts),
+      ...acmeRoutesOf({ ...parts, configs, nonces }, openResources(parts), [
+        ...accountResources(resourceParts),
+        ...orderResources(resourceParts),
+      ]),
+    ],
+    workers: {
+      'challenge validation': (signal) => validation.run(signal),
+      ...(stored !== undefined && {
+        'nonce cleaning': (signal: AbortSignal) =>
+          runPeriodically(
+            { name: 'pki/acme-nonces', leases, clock },
+            { everyMs: CLEANING_INTERVAL_MS, round: (options) => stored.removeEnded(options) },
+            signal,
+          ),
+      }),
+    },
+    onMounts: () => validation.wake(),
+  };
+};

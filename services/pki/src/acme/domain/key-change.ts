@@ -1,0 +1,37 @@
+/** Key rollover (RFC 8555 §7.3.5): the new key signs that it takes the place of the old one. */
+import { importPublicJwk, type PublicJwk, parsePublicJwk, thumbprintOf } from './account-key.ts';
+import { parseJws, parseMembers, requireSignature } from './jws.ts';
+import { malformed } from './problem.ts';
+
+export interface KeyChangeContext {
+  /** Of the outer request. */
+  readonly url: string;
+  readonly accountUrl: string;
+  /** Of the account's key. */
+  readonly thumbprint: string;
+}
+
+/**
+ * The new key, when the inner request says and proves what it must.
+ * @param payload of the outer request
+ * @throws AcmeProblem
+ */
+export const acceptKeyChange = (payload: string, context: KeyChangeContext): PublicJwk => {
+  const inner = parseJws(parseMembers(payload, 'the payload'));
+  const { jwk, kid, url, nonce } = inner.protectedHeader;
+  if (jwk === undefined || kid !== undefined)
+    throw malformed('the inner JWS must have a "jwk" and no "kid"');
+  if (nonce !== undefined) throw malformed('the inner JWS must have no "nonce"');
+  if (url !== context.url)
+    throw malformed('the "url" of the inner JWS is not that of the outer one');
+  const newKey = parsePublicJwk(jwk);
+  requireSignature(inner, newKey, importPublicJwk(newKey));
+  const { account, oldKey } = parseMembers(
+    Buffer.from(inner.payload).toString(),
+    "the inner JWS's payload",
+  );
+  if (account !== context.accountUrl) throw malformed('"account" is not the account that signs');
+  if (thumbprintOf(parsePublicJwk(oldKey)) !== context.thumbprint)
+    throw malformed('"oldKey" is not the key of the account');
+  return newKey;
+};

@@ -1,0 +1,191 @@
+/** From a proven order and its CSR to a certificate (RFC 8555 §7.4). */
+import { KeelsonError } from '@keelson/errors';
+import { type CsrFields, parseCsr, randomSerialNumber, toSerialKey } from '@keelson/x509';
+import { writeCertificate } from '../../certificates/certificate-records.ts';
+import { describePublicKey } from '../../issuers/domain/public-key.ts';
+import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
+import { buildLeafCertificate } from '../../issuing/domain/leaf-certificate.ts';
+import { decideNames } from '../../issuing/domain/requested-names.ts';
+import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
+import { signChecked } from '../../making/make-certificate.ts';
+import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
+import type { Role } from '../../roles/domain/role.ts';
+import type { KnownAccount } from '../accounts/account-operations.ts';
+import { keyOfAccount } from '../accounts/imported-keys.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
+import type { OpenDirectory } from '../directories/directory-operations.ts';
+import { parseCertificateId } from '../domain/certificate-id.ts';
+import { checkOrderedCsr, chooseCommonName } from '../domain/csr-check.ts';
+import type { Identifier } from '../domain/identifier.ts';
+import type { IssuancePolicy, PolicyCertificate } from '../domain/issuance-policy.ts';
+import { type Order, orderStatus } from '../domain/order.ts';
+import { AcmeProblem } from '../domain/problem.ts';
+import { decideOrderLifetime } from './order-lifetime.ts';
+import { issuanceOf, type KnownOrder, requireOrder } from './order-operations.ts';
+
+export interface FinalizeParts extends IssuingParts {
+  readonly policy: IssuancePolicy;
+}
+
+/** Anything that is wrong with the CSR, or that the role or the issuer has against it, as `badCSR`. */
+const asBadCsr = (error: unknown): unknown =>
+  error instanceof KeelsonError && error.httpStatus < 500
+    ? new AcmeProblem('badCSR', error.message, { cause: error })
+    : error;
+
+const readCsr = (der: Uint8Array): CsrFields => {
+  try {
+    return parseCsr(der);
+  } catch (error) {
+    throw asBadCsr(error);
+  }
+};
+
+const requireReady = (order: Order, nowMs: number): void => {
+  const status = orderStatus(order, nowMs);
+  if (status !== 'ready') throw new AcmeProblem('orderNotReady', `the order is ${status}`);
+};
+
+const accountKeyDer = ({ account }: KnownAccount): Buffer =>
+  keyOfAccount(account).export({ type: 'spki', format: 'der' });
+
+const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifier[]): string => {
+  const isAddress = identifiers.some(({ type, value }) => type === 'ip' && value === asked);
+  // An address is no host name: it stands in the alternative names whatever the role says of this one.
+  if (asked !== '' && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
+  return role.requireCn ? chooseCommonName(identifiers) : '';
+};
+
+interface Finalizing {
+  readonly directory: OpenDirectory;
+  readonly account: KnownAccount;
+  readonly known: KnownOrder;
+  readonly csrDer: Uint8Array;
+}
+
+const issueUnderRole = async (
+  parts: FinalizeParts,
+  { directory, known: { order } }: Finalizing,
+  csr: CsrFields,
+  commonNameOfCsr: string,
+  { role, issuerRef }: { readonly role: Role; readonly issuerRef: string },
+): Promise<PolicyCertificate> => {
+  const { mount, config, authority } = directory;
+  const issuer = requireSigner(authority, issuerRef);
+  checkCsrKey(role, describePublicKey(csr.publicKeyDer));
+  const valuesOf = (type: Identifier['type']): readonly string[] =>
+    order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
+  const names = decideNames(
+    role,
+    {
+      commonName: commonNameFor(role, commonNameOfCsr, order.identifiers),
+      altNames: valuesOf('dns'),
+      ipSans: valuesOf('ip'),
+      uriSans: [],
+      otherSans: [],
+      serialNumber: '',
+      userIds: [],
+      excludeCnFromSans: true,
+    },
+    undefined,
+    undefined,
+  );
+  const { notBeforeMs, notAfterMs } = order;
+  const lifetime = decideOrderLifetime(parts, {
+    mount,
+    config,
+    role,
+    issuer,
+    notBeforeMs,
+    notAfterMs,
+  });
+  const signing = authority.signingIssuerOf(issuer);
+  const fields = buildLeafCertificate({
+    role,
+    names,
+    ...lifetime,
+    serialNumber: randomSerialNumber(),
+    publicKeyDer: csr.publicKeyDer,
+    issuerName: signing.name,
+    issuerKeyIdentifier: signing.keyIdentifier,
+    urls: signing.urls,
+  });
+  return {
+    der: await signChecked(signing, fields, role),
+    serialKey: toSerialKey(fields.serialNumber),
+    notAfterMs: fields.notAfterMs,
+    issuerId: issuer.issuer.id,
+  };
+};
+
+const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<PolicyCertificate> => {
+  const { directory, account, known, csrDer } = finalizing;
+  const csr = readCsr(csrDer);
+  const { commonName } = checkOrderedCsr(csr, known.order.identifiers, accountKeyDer(account));
+  const issuance = await issuanceOf(parts, directory, known.order.profile);
+  if (issuance.kind === 'external-policy')
+    return parts.policy.issue({
+      mount: directory.mount,
+      policyName: issuance.policyName,
+      issuerRef: issuance.issuerRef,
+      accountId: account.id,
+      account: account.account,
+      orderId: known.id,
+      order: known.order,
+      csrDer,
+      csr,
+    });
+  try {
+    return await issueUnderRole(parts, finalizing, csr, commonName, issuance);
+  } catch (error) {
+    throw asBadCsr(error);
+  }
+};
+
+export interface FinalizeRequest {
+  readonly account: KnownAccount;
+  readonly orderId: string;
+  readonly csrDer: Uint8Array;
+}
+
+/**
+ * Issues the certificate of an order. Certificate, order, and what it replaces are one commit; of two
+ * requests at once one is refused, and its certificate was never kept or shown.
+ * @throws AcmeProblem `orderNotReady`, `badCSR`
+ */
+export const finalizeOrder = async (
+  parts: FinalizeParts,
+  directory: OpenDirectory,
+  { account, orderId, csrDer }: FinalizeRequest,
+): Promise<Order> => {
+  const { store, clock } = parts;
+  const { mount } = directory;
+  const order = await requireOrder(store, mount, account.id, orderId);
+  requireReady(order, clock.nowMs());
+  const known = { id: orderId, order };
+  const made = await issue(parts, { directory, account, known, csrDer });
+  return store.transact(async (tx) => {
+    const current = await requireOrder(tx, mount, account.id, orderId);
+    requireReady(current, clock.nowMs());
+    const finished: Order = {
+      ...current,
+      outcome: 'valid',
+      certificate: {
+        serialKey: made.serialKey,
+        issuerId: made.issuerId,
+        notAfterMs: made.notAfterMs,
+      },
+    };
+    orderRecords(mount).write(tx, orderKey(account.id, orderId), finished);
+    writeCertificate(tx, mount, made.serialKey, made.der);
+    const origins = certificateOriginRecords(mount);
+    origins.write(tx, made.serialKey, { accountId: account.id, orderId });
+    if (current.replaces !== undefined) {
+      const { serialKey } = parseCertificateId(current.replaces);
+      const replaced = await origins.find(tx, serialKey);
+      if (replaced !== undefined && replaced.replacedByOrderId === undefined)
+        origins.write(tx, serialKey, { ...replaced, replacedByOrderId: orderId });
+    }
+    return finished;
+  });
+};

@@ -1,0 +1,65 @@
+/** From when to when the certificate of an order is valid (RFC 8555 §7.4, reference §7.11). */
+import type { IssuerInUse } from '../../issuers/domain/authority.ts';
+import { privilegedBehavior } from '../../issuing/domain/lifetime.ts';
+import { type IssuingParts, lifetimeUnder } from '../../issuing/signing-operations.ts';
+import type { Role } from '../../roles/domain/role.ts';
+import type { DirectoryMount } from '../directories/directory-operations.ts';
+import type { AcmeConfig } from '../domain/acme-config.ts';
+import { malformed } from '../domain/problem.ts';
+
+export interface LifetimeRequest {
+  readonly mount: DirectoryMount;
+  readonly config: AcmeConfig;
+  readonly role: Role;
+  readonly issuer: IssuerInUse;
+  /** As the order asks; undefined: as the role has it. */
+  readonly notBeforeMs: number | undefined;
+  readonly notAfterMs: number | undefined;
+}
+
+const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
+
+/**
+ * The role's lifetime, cut to the mount's and ACME's longest and to the issuer's end; or what the order
+ * asks for within the same bounds.
+ * @throws AcmeProblem `malformed` where an order asks for more
+ */
+export const decideOrderLifetime = (
+  parts: IssuingParts,
+  request: LifetimeRequest,
+): { readonly notBeforeMs: number; readonly notAfterMs: number } => {
+  const { mount, config, role, issuer } = request;
+  const longestSeconds = Math.min(mount.maxLeaseTtlSeconds, config.maxTtlSeconds);
+  const behavior = privilegedBehavior(issuer.issuer.leafNotAfterBehavior, { isEnforced: false });
+  const usual = lifetimeUnder(
+    parts,
+    {
+      mount: { ...mount, maxLeaseTtlSeconds: longestSeconds },
+      ttlSeconds: 0,
+      notAfterMs: undefined,
+      overlong: 'cap',
+    },
+    role,
+    issuer,
+    behavior,
+  );
+  const nowMs = wholeSecond(parts.clock.nowMs());
+  const notBeforeMs =
+    request.notBeforeMs === undefined ? usual.notBeforeMs : wholeSecond(request.notBeforeMs);
+  if (notBeforeMs < usual.notBeforeMs) throw malformed('"notBefore" lies in the past');
+  const laterMs = Math.max(0, notBeforeMs - nowMs);
+  const roleMaxSeconds = role.maxTtlSeconds > 0 ? role.maxTtlSeconds : longestSeconds;
+  const lastMs = Math.min(
+    nowMs + laterMs + Math.min(roleMaxSeconds, longestSeconds) * 1000,
+    behavior === 'permit' ? Number.POSITIVE_INFINITY : issuer.certificate.notAfterMs,
+  );
+  const notAfterMs =
+    request.notAfterMs === undefined
+      ? Math.min(usual.notAfterMs + (role.notAfter === '' ? laterMs : 0), lastMs)
+      : wholeSecond(request.notAfterMs);
+  if (notAfterMs > lastMs)
+    throw malformed(`"notAfter" lies after ${new Date(lastMs).toISOString()}, the latest possible`);
+  if (notAfterMs <= Math.max(notBeforeMs, nowMs))
+    throw malformed('the requested validity ends before it begins');
+  return { notBeforeMs, notAfterMs };
+};

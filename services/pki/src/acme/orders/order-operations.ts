@@ -1,0 +1,261 @@
+/** Orders: made, found, listed; their authorizations given up (RFC 8555 §7.4, §7.5). */
+import { randomBytes } from 'node:crypto';
+import { hasCode } from '@keelson/errors';
+import type { Reads } from '@keelson/storage';
+import { parseCertificate } from '@keelson/x509';
+import { findCertificate } from '../../certificates/certificate-records.ts';
+import { decideNames } from '../../issuing/domain/requested-names.ts';
+import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import type { Role } from '../../roles/domain/role.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
+import {
+  type Issuance,
+  type OpenDirectory,
+  requireAcmeRole,
+} from '../directories/directory-operations.ts';
+import { isNamedBy, parseCertificateId } from '../domain/certificate-id.ts';
+import { type ChallengeType, challengeTypesFor } from '../domain/challenge-types.ts';
+import { authorizedIdentifier, type Identifier } from '../domain/identifier.ts';
+import {
+  type Authorization,
+  changeAuthorization,
+  type Order,
+  orderStatus,
+} from '../domain/order.ts';
+import { isOrderId, newOrderId } from '../domain/order-id.ts';
+import { AcmeProblem, combineProblems, malformed, type Subproblem } from '../domain/problem.ts';
+import { decideOrderLifetime } from './order-lifetime.ts';
+
+export interface OrderParts extends IssuingParts {
+  /** Those that the service offers. */
+  readonly challengeTypes: ReadonlySet<ChallengeType>;
+}
+
+export interface KnownOrder {
+  readonly id: string;
+  readonly order: Order;
+}
+
+/** Reference §7.8. */
+const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
+const TOKEN_BYTES = 32;
+
+export interface NewOrder {
+  readonly identifiers: readonly Identifier[];
+  readonly notBeforeMs: number | undefined;
+  readonly notAfterMs: number | undefined;
+  readonly profile: string | undefined;
+  readonly replaces: string | undefined;
+}
+
+/**
+ * Who decides about an order: its profile where it names one, else its directory.
+ * @throws AcmeProblem `invalidProfile`
+ */
+export const issuanceOf = async (
+  parts: IssuingParts,
+  { mount, config, profiles, issuance, urls }: OpenDirectory,
+  profile: string | undefined,
+): Promise<Issuance> => {
+  if (profile === undefined) return issuance;
+  if (!profiles.includes(profile))
+    throw new AcmeProblem('invalidProfile', `${urls.directory} offers no profile "${profile}"`);
+  const role = await requireAcmeRole(parts, mount, config, profile);
+  // An issuer in the path stands above the role's.
+  const { issuerRef } = issuance;
+  const isNamedInPath = urls.base.includes('/issuer/');
+  return {
+    kind: 'role',
+    roleName: profile,
+    role,
+    issuerRef: isNamedInPath && issuerRef !== undefined ? issuerRef : role.issuerRef,
+  };
+};
+
+const NO_NAMES = {
+  commonName: '',
+  altNames: [],
+  ipSans: [],
+  uriSans: [],
+  otherSans: [],
+  serialNumber: '',
+  userIds: [],
+  excludeCnFromSans: true,
+};
+
+const refusalUnder = (role: Role, { type, value }: Identifier): string | undefined => {
+  try {
+    decideNames(
+      { ...role, requireCn: false },
+      { ...NO_NAMES, ...(type === 'dns' ? { altNames: [value] } : { ipSans: [value] }) },
+      undefined,
+      undefined,
+    );
+    return undefined;
+  } catch (error) {
+    if (!hasCode(error, 'request.invalid')) throw error;
+    return error.message;
+  }
+};
+
+/** @throws AcmeProblem `rejectedIdentifier` with one subproblem for each that the role does not let in */
+const checkIdentifiers = (role: Role, identifiers: readonly Identifier[]): void => {
+  const refused = identifiers.flatMap((identifier): Subproblem[] => {
+    const detail = refusalUnder(role, identifier);
+    return detail === undefined ? [] : [{ type: 'rejectedIdentifier', detail, identifier }];
+  });
+  const [first, ...others] = refused;
+  if (first !== undefined) throw combineProblems([first, ...others]);
+};
+
+/**
+ * RFC 9773 §5: the certificate is this account's, shares a name with the order, and was not replaced.
+ * @throws AcmeProblem `malformed`, `alreadyReplaced`
+ */
+const checkReplaced = async (
+  reads: Reads,
+  mount: MountScope,
+  accountId: string,
+  { replaces, identifiers }: NewOrder,
+): Promise<void> => {
+  if (replaces === undefined) return;
+  const id = parseCertificateId(replaces);
+  const origin = await certificateOriginRecords(mount).find(reads, id.serialKey);
+  const der = await findCertificate(reads, mount, id.serialKey);
+  const replaced =
+    origin && (await orderRecords(mount).find(reads, orderKey(accountId, origin.orderId)));
+  if (der === undefined || replaced === undefined || !isNamedBy(parseCertificate(der), id))
+    throw malformed('"replaces" names no certificate of this account');
+  const names = new Set(replaced.identifiers.map(({ value }) => value));
+  if (!identifiers.some(({ value }) => names.has(value)))
+    throw malformed('"replaces" names a certificate without a name of this order');
+  if (origin?.replacedByOrderId !== undefined)
+    throw new AcmeProblem('alreadyReplaced', 'the certificate was replaced before');
+};
+
+const newAuthorization = (
+  { challengeTypes }: OrderParts,
+  ordered: Identifier,
+  expiresAtMs: number,
+): Authorization => {
+  const { identifier, wildcard } = authorizedIdentifier(ordered);
+  return {
+    identifier,
+    wildcard,
+    status: 'pending',
+    expiresAtMs,
+    challenges: challengeTypesFor(identifier, wildcard)
+      .filter((type) => challengeTypes.has(type))
+      .map((type) => ({
+        type,
+        // RFC 8555 §8: at least 128 bits.
+        token: randomBytes(TOKEN_BYTES).toString('base64url'),
+        status: 'pending',
+      })),
+  };
+};
+
+/** @throws AcmeProblem */
+export const createOrder = async (
+  parts: OrderParts,
+  directory: OpenDirectory,
+  accountId: string,
+  request: NewOrder,
+): Promise<KnownOrder> => {
+  const { store, clock } = parts;
+  const { mount, config, authority } = directory;
+  const { identifiers, notBeforeMs, notAfterMs } = request;
+  const issuance = await issuanceOf(parts, directory, request.profile);
+  if (issuance.kind === 'role') {
+    const { role } = issuance;
+    checkIdentifiers(role, identifiers);
+    const issuer = requireSigner(authority, issuance.issuerRef);
+    decideOrderLifetime(parts, { mount, config, role, issuer, notBeforeMs, notAfterMs });
+  } else if (notBeforeMs !== undefined || notAfterMs !== undefined)
+    throw malformed('the policy service decides about the validity: it cannot be asked for');
+  const createdAtMs = clock.nowMs();
+  const expiresAtMs = createdAtMs + ORDER_LIFETIME_MS;
+  const id = newOrderId(createdAtMs, randomBytes(10));
+  const order: Order = {
+    accountId,
+    directory: directory.path,
+    ...request,
+    createdAtMs,
+    expiresAtMs,
+    authorizations: identifiers.map((one) => newAuthorization(parts, one, expiresAtMs)),
+  };
+  await store.transact(async (tx) => {
+    await checkReplaced(tx, mount, accountId, request);
+    orderRecords(mount).write(tx, orderKey(accountId, id), order);
+  });
+  return { id, order };
+};
+
+/** @throws AcmeProblem `malformed` with 404 where the account has no such order */
+export const requireOrder = async (
+  reads: Reads,
+  mount: MountScope,
+  accountId: string,
+  id: string,
+): Promise<Order> => {
+  const order = isOrderId(id)
+    ? await orderRecords(mount).find(reads, orderKey(accountId, id))
+    : undefined;
+  if (order === undefined)
+    throw malformed('there is no such order of this account', { status: 404 });
+  return order;
+};
+
+export interface OrderPage {
+  readonly ids: readonly string[];
+  /** Where the next page begins; undefined: there is none. */
+  readonly after: string | undefined;
+}
+
+const PAGE_SIZE = 500;
+
+/** RFC 8555 §7.1.2.1: orders that are not invalid, a page at a time. */
+export const listOrders = async (
+  { store, clock }: IssuingParts,
+  mount: MountScope,
+  accountId: string,
+  after: string | undefined,
+): Promise<OrderPage> => {
+  if (after !== undefined && !isOrderId(after)) throw malformed('"after" is no order');
+  const prefix = orderKey(accountId, '');
+  const records = orderRecords(mount);
+  const found = await store.scan(records.path(prefix), {
+    limit: PAGE_SIZE,
+    ...(after !== undefined && { after: records.path(prefix + after) }),
+  });
+  const orders = found.map(({ path, value }) => ({
+    id: path.slice(records.path(prefix).length),
+    order: records.decode(value),
+  }));
+  const nowMs = clock.nowMs();
+  return {
+    ids: orders.filter(({ order }) => orderStatus(order, nowMs) !== 'invalid').map(({ id }) => id),
+    after: orders.length < PAGE_SIZE ? undefined : orders.at(-1)?.id,
+  };
+};
+
+/** RFC 8555 §7.5.2: the client gives an authorization up; its order goes with it. */
+export const deactivateAuthorization = (
+  { store }: IssuingParts,
+  mount: MountScope,
+  accountId: string,
+  { orderId, index }: { readonly orderId: string; readonly index: number },
+): Promise<Order> =>
+  store.transact(async (tx) => {
+    const order = await requireOrder(tx, mount, accountId, orderId);
+    const status = order.authorizations[index]?.status;
+    if (status !== 'pending' && status !== 'valid' && status !== 'deactivated')
+      throw malformed(`an authorization that is ${status ?? 'not there'} cannot be deactivated`);
+    const changed = changeAuthorization(order, index, (one) => ({
+      ...one,
+      status: 'deactivated',
+    }));
+    orderRecords(mount).write(tx, orderKey(accountId, orderId), changed);
+    return changed;
+  });

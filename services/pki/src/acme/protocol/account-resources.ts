@@ -1,0 +1,157 @@
+/** Accounts over HTTP (RFC 8555 §7.3). */
+import {
+  type AccountParts,
+  changeAccountKey,
+  deactivateAccount,
+  type KnownAccount,
+  openAccount,
+  setContacts,
+} from '../accounts/account-operations.ts';
+import { parseContacts } from '../domain/account.ts';
+import { parseMembers } from '../domain/jws.ts';
+import { acceptKeyChange } from '../domain/key-change.ts';
+import { AcmeProblem, malformed } from '../domain/problem.ts';
+import type { OrderParts } from '../orders/order-operations.ts';
+import { listOrders } from '../orders/order-operations.ts';
+import type { AcmeAnswer } from './acme-answer.ts';
+import { accountDocument } from './acme-document.ts';
+import type { AcmeRequest, SignedResource } from './acme-routes.ts';
+import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
+
+type Parts = AccountParts & OrderParts;
+
+/** The account that signed. */
+export const signerOf = ({ signer }: SignedRequest): KnownAccount => {
+  if (signer === undefined) throw malformed('this resource needs a "kid"');
+  return signer;
+};
+
+const requireOwnAccount = ({ params }: AcmeRequest, signed: SignedRequest): KnownAccount => {
+  const signer = signerOf(signed);
+  if (signer.id !== params['account_id'])
+    throw new AcmeProblem('unauthorized', 'the request is signed by another account');
+  return signer;
+};
+
+const booleanOf = (value: unknown, name: string): boolean => {
+  if (value === undefined) return false;
+  if (typeof value !== 'boolean') throw malformed(`"${name}" must be true or false`);
+  return value;
+};
+
+const newAccount = async (
+  parts: Parts,
+  { directory }: AcmeRequest,
+  { jwk, payload, url }: SignedRequest,
+): Promise<AcmeAnswer> => {
+  const body = parseMembers(payload, 'the payload');
+  const { id, account, isNew } = await openAccount(parts, {
+    mount: directory.mount,
+    directory: directory.path,
+    newAccountUrl: url,
+    eabPolicy: directory.config.eabPolicy,
+    key: jwk,
+    contacts: parseContacts(body['contact']) ?? [],
+    termsAgreed: booleanOf(body['termsOfServiceAgreed'], 'termsOfServiceAgreed'),
+    onlyReturnExisting: booleanOf(body['onlyReturnExisting'], 'onlyReturnExisting'),
+    externalAccountBinding: body['externalAccountBinding'],
+  });
+  return {
+    status: isNew ? 201 : 200,
+    location: directory.urls.account(id),
+    body: accountDocument(directory.urls, id, account),
+  };
+};
+
+const updateAccount = async (
+  parts: Parts,
+  request: AcmeRequest,
+  signed: SignedRequest,
+): Promise<AcmeAnswer> => {
+  const { id, account } = requireOwnAccount(request, signed);
+  const { mount, urls } = request.directory;
+  const show = (current: typeof account): AcmeAnswer => ({
+    location: urls.account(id),
+    body: accountDocument(urls, id, current),
+  });
+  if (signed.payload === '') return show(account);
+  const { status, contact } = parseMembers(signed.payload, 'the payload');
+  if (status !== undefined && status !== 'valid' && status !== 'deactivated')
+    throw malformed('the status of an account can only be changed to "deactivated"');
+  const contacts = parseContacts(contact);
+  if (status === 'deactivated') return show(await deactivateAccount(parts, mount, id));
+  // RFC 8555 §7.3.2: what is not understood is ignored, and what is not given stays.
+  return show(contacts === undefined ? account : await setContacts(parts, mount, id, contacts));
+};
+
+const changeKey = async (
+  parts: Parts,
+  { directory }: AcmeRequest,
+  signed: SignedRequest,
+): Promise<AcmeAnswer> => {
+  const { mount, urls } = directory;
+  const signer = signerOf(signed);
+  const newKey = acceptKeyChange(signed.payload, {
+    url: signed.url,
+    accountUrl: urls.account(signer.id),
+    thumbprint: signer.account.thumbprint,
+  });
+  const outcome = await changeAccountKey(parts, mount, signer, newKey);
+  if (outcome.kind === 'taken')
+    throw malformed('an account has this key already', {
+      status: 409,
+      location: urls.account(outcome.accountId),
+    });
+  return {
+    location: urls.account(signer.id),
+    body: accountDocument(urls, signer.id, outcome.account),
+  };
+};
+
+const orders = async (
+  parts: Parts,
+  { directory, query }: AcmeRequest,
+  account: KnownAccount,
+  signed: SignedRequest,
+): Promise<AcmeAnswer> => {
+  requireEmptyPayload(signed);
+  const { mount, urls } = directory;
+  const page = await listOrders(parts, mount, account.id, query.get('after') ?? undefined);
+  return {
+    body: { orders: page.ids.map((id) => urls.order(id)) },
+    ...(page.after !== undefined && { links: [[urls.orders(account.id, page.after), 'next']] }),
+  };
+};
+
+export const accountResources = (parts: Parts): readonly SignedResource[] => [
+  {
+    path: 'new-account',
+    summary: 'Make an account, or find it by its key (RFC 8555 §7.3)',
+    signer: 'key',
+    handle: (request, signed) => newAccount(parts, request, signed),
+  },
+  {
+    path: 'account/:account_id',
+    summary: 'Read, change or close an account (RFC 8555 §7.3.2)',
+    signer: 'account',
+    handle: (request, signed) => updateAccount(parts, request, signed),
+  },
+  {
+    path: 'account/:account_id/orders',
+    summary: 'List the orders of an account (RFC 8555 §7.1.2.1)',
+    signer: 'account',
+    handle: (request, signed) => orders(parts, request, requireOwnAccount(request, signed), signed),
+  },
+  {
+    path: 'orders',
+    summary: 'List the orders of the account that asks',
+    signer: 'account',
+    handle: (request, signed) => orders(parts, request, signerOf(signed), signed),
+  },
+  {
+    path: 'key-change',
+    summary: 'Give an account another key (RFC 8555 §7.3.5)',
+    signer: 'account',
+    handle: (request, signed) => changeKey(parts, request, signed),
+  },
+];

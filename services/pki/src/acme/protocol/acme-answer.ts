@@ -1,0 +1,84 @@
+/** Answers to ACME clients: what every one of them carries, refusals included. */
+import { type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { type DirectoryUrls } from '../domain/directory.ts';
+import { AcmeProblem } from '../domain/problem.ts';
+import { refusalDocument } from './acme-document.ts';
+
+export interface AcmeAnswer {
+  /** 200 when absent. */
+  readonly status?: number;
+  /** A document, or the bytes of `contentType`; absent: no content. */
+  readonly body?: Readonly<Record<string, unknown>> | Uint8Array;
+  readonly contentType?: string;
+  readonly location?: string;
+  readonly retryAfterSeconds?: number;
+  /** URL and relation, besides the index (RFC 8555 §7.1). */
+  readonly links?: readonly (readonly [string, string])[];
+  /** Instead of `no-store`. */
+  readonly cacheControl?: string;
+}
+
+const NOTHING = new Uint8Array(0);
+
+const contentOf = ({
+  body,
+  contentType,
+}: AcmeAnswer): readonly [Uint8Array, string | undefined] => {
+  if (body === undefined) return [NOTHING, undefined];
+  if (body instanceof Uint8Array) return [body, contentType];
+  return [Buffer.from(JSON.stringify(body)), contentType ?? 'application/json'];
+};
+
+/**
+ * @param nonce RFC 8555 §6.5: in every answer to a POST, and to a refusal; undefined where the answer may
+ *   be kept by others
+ */
+export const renderAcme = (
+  urls: DirectoryUrls,
+  nonce: string | undefined,
+  answer: AcmeAnswer,
+): EdgeResponse => {
+  const [content, contentType] = contentOf(answer);
+  const links = [[urls.directory, 'index'] as const, ...(answer.links ?? [])];
+  return edgeResponse(
+    answer.status ?? 200,
+    {
+      ...(contentType !== undefined && { 'content-type': contentType }),
+      ...(nonce !== undefined && { 'replay-nonce': nonce }),
+      ...(answer.location !== undefined && { location: answer.location }),
+      ...(answer.retryAfterSeconds !== undefined && {
+        'retry-after': String(answer.retryAfterSeconds),
+      }),
+      link: links.map(([url, relation]) => `<${url}>;rel="${relation}"`),
+      'cache-control': answer.cacheControl ?? 'no-store',
+    },
+    content,
+  );
+};
+
+/** What is told of anything that was thrown; `serverInternal` where it is a bug of ours. */
+export const toProblem = (thrown: unknown, requestId: string): AcmeProblem => {
+  if (thrown instanceof AcmeProblem) return thrown;
+  const error = KeelsonError.from(thrown);
+  if (error.code === 'internal')
+    return new AcmeProblem('serverInternal', `internal error, request id ${requestId}`, {
+      cause: thrown,
+    });
+  const status = error.httpStatus;
+  if (status >= 500)
+    return new AcmeProblem('serverInternal', error.message, { status, cause: error });
+  if (status === 429)
+    return new AcmeProblem('rateLimited', error.message, { status, cause: error });
+  return new AcmeProblem('malformed', error.message, { status, cause: error });
+};
+
+export const refusalAnswer = (problem: AcmeProblem): AcmeAnswer => ({
+  status: problem.status,
+  body: refusalDocument(problem),
+  contentType: 'application/problem+json',
+  ...(problem.extras.location !== undefined && { location: problem.extras.location }),
+  ...(problem.extras.retryAfterSeconds !== undefined && {
+    retryAfterSeconds: problem.extras.retryAfterSeconds,
+  }),
+});

@@ -1,0 +1,164 @@
+/** The resources of RFC 8555 §7 under every form of directory. */
+import type { EdgeMethod, EdgeResponse, Route, RouteExchange } from '@keelson/edge';
+import { edgeResponse } from '@keelson/edge';
+import type { Logger } from '@keelson/logging';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import { requireMount } from '../../mounts/request-mount.ts';
+import {
+  type DirectoryMount,
+  type DirectoryParts,
+  NotServed,
+  type OpenDirectory,
+  openDirectory,
+} from '../directories/directory-operations.ts';
+import {
+  DIRECTORY_FORMS,
+  type DirectoryForm,
+  directoryPathOf,
+  directoryUrls,
+} from '../domain/directory.ts';
+import { malformed } from '../domain/problem.ts';
+import { type AcmeAnswer, refusalAnswer, renderAcme, toProblem } from './acme-answer.ts';
+import {
+  type RequestParts,
+  readSignedRequest,
+  type SignedRequest,
+  type SignerKind,
+} from './signed-request.ts';
+
+export interface ServingParts extends DirectoryParts, RequestParts {
+  readonly logger: Logger;
+}
+
+/** A request to a resource of an open directory. */
+export interface AcmeRequest {
+  readonly directory: OpenDirectory;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly signal: AbortSignal;
+}
+
+/** What a resource answers to a request that is signed as it must be. */
+export type SignedHandler = (
+  request: AcmeRequest,
+  signed: SignedRequest,
+) => Promise<AcmeAnswer> | AcmeAnswer;
+
+export interface SignedResource {
+  /** Below the directory: "order/:id". */
+  readonly path: string;
+  readonly summary: string;
+  readonly signer: SignerKind;
+  readonly handle: SignedHandler;
+}
+
+/** A resource that is read without a signature. */
+export interface OpenResource {
+  readonly path: string;
+  readonly summary: string;
+  readonly method: EdgeMethod;
+  /** Answers that everybody may be given carry no nonce. */
+  readonly hasNonce: boolean;
+  readonly handle: (request: AcmeRequest) => Promise<AcmeAnswer> | AcmeAnswer;
+}
+
+/** Reference §7.3: while nothing is served, nothing is explained. */
+const NOT_SERVED = edgeResponse(
+  404,
+  { 'content-type': 'application/json', 'cache-control': 'no-store' },
+  Buffer.from('{"errors":[]}'),
+);
+
+const directoryMount = (mount: Mount): DirectoryMount => ({
+  uuid: mount.uuid,
+  local: mount.local,
+  path: mount.path,
+  namespacePath: mount.namespace?.path ?? '',
+  defaultLeaseTtlSeconds: mount.defaultLeaseTtlSeconds,
+  maxLeaseTtlSeconds: mount.maxLeaseTtlSeconds,
+});
+
+const describe = (summary: string): Readonly<Record<string, unknown>> => ({
+  summary,
+  tags: ['acme'],
+});
+
+export const acmeRoutesOf = (
+  parts: ServingParts,
+  openResources: readonly OpenResource[],
+  signedResources: readonly SignedResource[],
+): Route[] => {
+  const { nonces, logger } = parts;
+
+  /** A refusal carries what every answer does, even where the directory itself is what is wrong. */
+  const refuse = async (
+    thrown: unknown,
+    exchange: RouteExchange,
+    form: DirectoryForm,
+  ): Promise<EdgeResponse> => {
+    if (thrown instanceof NotServed) return NOT_SERVED;
+    const problem = toProblem(thrown, exchange.head.requestId);
+    if (problem.type === 'serverInternal')
+      logger.error({ err: thrown, request_id: exchange.head.requestId }, 'ACME request failed');
+    const { path } = directoryPathOf(form, exchange.params);
+    const { settings } = await parts.authorities.of(requireMount(exchange.head));
+    const urls = directoryUrls(settings.cluster.path, path);
+    return renderAcme(urls, await nonces.issue(), refusalAnswer(problem));
+  };
+
+  const open = (exchange: RouteExchange, form: DirectoryForm): Promise<OpenDirectory> =>
+    openDirectory(
+      parts,
+      directoryMount(requireMount(exchange.head)),
+      directoryPathOf(form, exchange.params),
+    );
+
+  const route = (
+    form: DirectoryForm,
+    method: EdgeMethod,
+    { path, summary }: { readonly path: string; readonly summary: string },
+    answer: (exchange: RouteExchange, directory: OpenDirectory) => Promise<EdgeResponse>,
+  ): Route => ({
+    method,
+    path: `${form.route}/${path}`,
+    operation: describe(summary),
+    handle: async (exchange) => {
+      try {
+        return await answer(exchange, await open(exchange, form));
+      } catch (error) {
+        return refuse(error, exchange, form);
+      }
+    },
+  });
+
+  const requestOf = (exchange: RouteExchange, directory: OpenDirectory): AcmeRequest => ({
+    directory,
+    params: exchange.params,
+    query: exchange.query,
+    signal: exchange.signal,
+  });
+
+  const openRoutes = (form: DirectoryForm, resource: OpenResource): Route =>
+    route(form, resource.method, resource, async (exchange, directory) => {
+      const answer = await resource.handle(requestOf(exchange, directory));
+      const nonce = resource.hasNonce ? await nonces.issue() : undefined;
+      return renderAcme(directory.urls, nonce, answer);
+    });
+
+  const signedRoutes = (form: DirectoryForm, resource: SignedResource): readonly Route[] => [
+    route(form, 'POST', resource, async (exchange, directory) => {
+      const signed = await readSignedRequest(parts, directory, exchange, resource.signer);
+      const answer = await resource.handle(requestOf(exchange, directory), signed);
+      return renderAcme(directory.urls, await nonces.issue(), answer);
+    }),
+    // RFC 8555 §6.3.
+    route(form, 'GET', resource, () => {
+      throw malformed('this resource is read with POST-as-GET', { status: 405 });
+    }),
+  ];
+
+  return DIRECTORY_FORMS.flatMap((form) => [
+    ...openResources.map((resource) => openRoutes(form, resource)),
+    ...signedResources.flatMap((resource) => signedRoutes(form, resource)),
+  ]);
+};

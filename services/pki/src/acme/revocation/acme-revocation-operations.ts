@@ -1,0 +1,131 @@
+/** Revocation by those who hold the account, the key, or the names of a certificate (RFC 8555 §7.6). */
+import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
+import type { Store } from '@keelson/storage';
+import {
+  EXTENSION,
+  encodePem,
+  findExtension,
+  isSamePublicKey,
+  type ParsedCertificate,
+  parseCertificate,
+  parseGeneralNames,
+  toSerialKey,
+} from '@keelson/x509';
+import { findCertificate, revocationRecords } from '../../certificates/certificate-records.ts';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import { type RevocationParts, revokeCertificate } from '../../revocation/revocation-operations.ts';
+import type { KnownAccount } from '../accounts/account-operations.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
+import { authorizationStatus } from '../domain/order.ts';
+import { AcmeProblem, malformed } from '../domain/problem.ts';
+
+export interface AcmeRevocation {
+  readonly mount: MountScope;
+  readonly certificateDer: Uint8Array;
+  /** undefined: none given. */
+  readonly reason: unknown;
+  /** Who asks: an account, or whoever holds this key. */
+  readonly signer: KnownAccount | undefined;
+  /** SubjectPublicKeyInfo of the key that signed the request. */
+  readonly signerKeyDer: Uint8Array;
+}
+
+/** RFC 8555 §7.6: reasons that no list here would tell are refused; 0 says none. */
+const REASONS: readonly unknown[] = [0];
+
+const checkReason = (reason: unknown): void => {
+  if (reason !== undefined && !REASONS.includes(reason))
+    throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${REASONS.join(', ')}`);
+};
+
+const readCertificate = (der: Uint8Array): ParsedCertificate => {
+  try {
+    return parseCertificate(der);
+  } catch (error) {
+    if (!hasCode(error, 'pki.malformed')) throw error;
+    throw malformed('"certificate" is no certificate', { cause: error });
+  }
+};
+
+const PAGE_SIZE = 200;
+
+/** Whether the account has valid authorizations for all these names, whoever ordered the certificate. */
+const holdsAll = async (
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  mount: MountScope,
+  accountId: string,
+  names: readonly string[],
+): Promise<boolean> => {
+  const missing = new Set(names);
+  const prefix = orderKey(accountId, '');
+  const records = orderRecords(mount);
+  const nowMs = clock.nowMs();
+  let after: string | undefined;
+  do {
+    const page = await store.scan(records.path(prefix), {
+      limit: PAGE_SIZE,
+      ...(after !== undefined && { after }),
+    });
+    for (const { value } of page)
+      for (const authorization of records.decode(value).authorizations) {
+        const { identifier, wildcard } = authorization;
+        if (authorizationStatus(authorization, nowMs) !== 'valid') continue;
+        missing.delete(`${identifier.type}:${wildcard ? '*.' : ''}${identifier.value}`);
+        // Whoever speaks for all names below one speaks in the DNS for the name itself.
+        if (wildcard) missing.delete(`dns:${identifier.value}`);
+      }
+    after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.path;
+  } while (missing.size > 0 && after !== undefined);
+  return names.length > 0 && missing.size === 0;
+};
+
+const namesOf = ({ extensions }: ParsedCertificate): readonly string[] => {
+  const extension = findExtension(extensions, EXTENSION.subjectAltName);
+  return (extension === undefined ? [] : parseGeneralNames(extension.value)).map((name) =>
+    name.kind === 'dns' || name.kind === 'ip' ? `${name.kind}:${name.value}` : name.kind,
+  );
+};
+
+const mayRevoke = async (
+  parts: RevocationParts,
+  { mount, signer, signerKeyDer }: AcmeRevocation,
+  certificate: ParsedCertificate,
+): Promise<boolean> => {
+  if (signer === undefined) return isSamePublicKey(certificate.publicKeyDer, signerKeyDer);
+  const serialKey = toSerialKey(certificate.serialNumber);
+  const origin = await certificateOriginRecords(mount).find(parts.store, serialKey);
+  return (
+    origin?.accountId === signer.id ||
+    (await holdsAll(parts, mount, signer.id, namesOf(certificate)))
+  );
+};
+
+/**
+ * @throws AcmeProblem `malformed`, `badRevocationReason`, `unauthorized`, `alreadyRevoked`
+ */
+export const revokeByAcme = async (
+  parts: RevocationParts,
+  request: AcmeRevocation,
+): Promise<void> => {
+  const { mount, certificateDer } = request;
+  checkReason(request.reason);
+  const certificate = readCertificate(certificateDer);
+  const serialKey = toSerialKey(certificate.serialNumber);
+  const stored = await findCertificate(parts.store, mount, serialKey);
+  if (stored === undefined || !Buffer.from(stored).equals(certificateDer))
+    throw malformed('the certificate was not issued here', { status: 404 });
+  if (!(await mayRevoke(parts, request, certificate)))
+    throw new AcmeProblem(
+      'unauthorized',
+      'neither the account nor the key of the request may revoke this certificate',
+    );
+  if ((await revocationRecords(mount).find(parts.store, serialKey)) !== undefined)
+    throw new AcmeProblem('alreadyRevoked', 'the certificate was revoked before');
+  const outcome = await revokeCertificate(parts, {
+    mount,
+    serialNumber: '',
+    certificate: encodePem('CERTIFICATE', certificateDer),
+  });
+  if (outcome.kind === 'expired') throw malformed('the certificate has expired');
+};

@@ -1,0 +1,86 @@
+/** The service with ACME enabled, and a web server that answers http-01 on loopback. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { temporaryDirectory } from '@keelson/testkit';
+import { expect } from 'vitest';
+import { type AcmeAnswer, AcmeClient, CLUSTER_PATH, csrFor } from './acme-client.ts';
+import { openPki } from './open-pki.ts';
+
+export const openAcme = async (environment: Readonly<Record<string, string>> = {}) => {
+  const folder = await temporaryDirectory();
+  /** Key authorizations by token. */
+  const files = new Map<string, string>();
+  const server = createServer((request, response) => {
+    const file = files.get(request.url?.replace('/.well-known/acme-challenge/', '') ?? '');
+    response.statusCode = file === undefined ? 404 : 200;
+    response.end(file);
+  });
+  server.listen(0);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const pki = await openPki(folder.path, { KEELSON_ACME_HTTP_PORT: String(port), ...environment });
+
+  const post = async (path: string, body: unknown = {}) => {
+    const answer = await pki.call('POST', path, body);
+    expect(answer.json?.errors).toBeUndefined();
+    return answer;
+  };
+  await post('root/generate/internal', { common_name: 'Root', ttl: '87600h', key_type: 'ec' });
+  await post('config/cluster', { path: CLUSTER_PATH });
+  await post('config/acme', { enabled: true });
+
+  /** Serves the files of all authorizations of an order and has them validated. */
+  const prove = async (client: AcmeClient, order: AcmeAnswer): Promise<void> => {
+    for (const url of order.json.authorizations) {
+      const { json } = await client.post(url);
+      const challenge = json.challenges.find(({ type }: { type: string }) => type === 'http-01');
+      files.set(challenge.token, `${challenge.token}.${client.key.thumbprint}`);
+      const triggered = await client.post(challenge.url, {});
+      expect(triggered.status).toBe(200);
+    }
+  };
+
+  /** Asks until the state is another; validation goes on in the process meanwhile. */
+  const settle = async (client: AcmeClient, url: string, states: readonly string[]) => {
+    for (;;) {
+      const answer = await client.post(url);
+      if (!states.includes(answer.json.status)) return answer;
+      // Nothing of this loop waits for I/O: what does has its turn here.
+      await setImmediate();
+    }
+  };
+
+  /** From the order to the certificate. */
+  const obtain = async (client: AcmeClient, ...names: readonly string[]) => {
+    if (client.account === '') await client.register();
+    const order = await client.order(...names);
+    expect(order.json).toMatchObject({ status: 'pending' });
+    await prove(client, order);
+    const url = order.header('location') ?? '';
+    expect((await settle(client, url, ['pending'])).json.status).toBe('ready');
+    const finalized = await client.post(order.json.finalize, { csr: await csrFor(names) });
+    expect(finalized.json).toMatchObject({ status: 'valid' });
+    const certificate = await client.post(finalized.json.certificate);
+    return { order, url, finalized, certificate };
+  };
+
+  return {
+    pki,
+    post,
+    files,
+    prove,
+    settle,
+    obtain,
+    client: (directory?: string) => new AcmeClient(pki, directory),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await pki.close();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+};
+
+export type OpenAcme = Awaited<ReturnType<typeof openAcme>>;
