@@ -116,6 +116,23 @@ test.for(BEHAVIORS)(
   },
 );
 
+test('a chain given by hand that names do not link is refused, unless its check is off', async () => {
+  const { post, refusal, root, pki } = mounts;
+  const one = await root('One');
+  const two = await root('Two');
+  await post('roles/leaf', leafRole);
+  const patch = (body: object) => pki.call('PATCH', `issuer/${one.issuer_id}`, body, MERGE_PATCH);
+  const issue = `issuer/${one.issuer_id}/issue/leaf`;
+  await patch({ manual_chain: ['self', two.issuer_id] });
+  expect(await refusal(issue, NAME)).toBe(
+    `verification of parsed bundle failed: issuer ${two.issuer_id} of the manual chain is not named as issuer by any certificate before it`,
+  );
+  await patch({ disable_name_checks: true });
+  expect((await post(issue, NAME)).data.ca_chain).toEqual([one.certificate, two.certificate]);
+  await patch({ disable_name_checks: false, manual_chain: ['self'] });
+  expect((await post(issue, NAME)).data.ca_chain).toEqual([one.certificate]);
+});
+
 test('metadata is kept also of what is signed, and not where the role says so', async () => {
   const { pki, post, refusal, root } = mounts;
   const { issuer_id } = await root();

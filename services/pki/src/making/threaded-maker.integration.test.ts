@@ -118,7 +118,11 @@ const createIssuer = async (type: 'ec' | 'rsa'): Promise<TestIssuer> => {
         ocspServers: [],
         enableTemplating: false,
       },
-      chainRules: { allowsUninterpreted: false, paths: [{ finding: undefined, constraints: [] }] },
+      chainRules: {
+        allowsUninterpreted: false,
+        manualChainFinding: undefined,
+        paths: [{ finding: undefined, constraints: [] }],
+      },
     },
   };
 };

@@ -26,6 +26,8 @@ interface PathRules {
 /** The check of certificates under one issuer, as data: it may be made on another thread. */
 export interface ChainRules {
   readonly allowsUninterpreted: boolean;
+  /** Wrong with the chain that an operator gave, whatever the certificate says; undefined: nothing. */
+  readonly manualChainFinding: string | undefined;
   /** One that accepts is enough. */
   readonly paths: readonly PathRules[];
 }
@@ -76,13 +78,32 @@ const rulesOf = (
       }),
 });
 
+/**
+ * The first member of a chain given by hand that no certificate before it names as its issuer. Chains
+ * that are found link by names; one that an operator says need not.
+ */
+const nameFinding = (chain: readonly IssuerInUse[]): string | undefined => {
+  const named: Buffer[] = [];
+  for (const { issuer, certificate } of chain) {
+    const subject = Buffer.from(certificate.subject);
+    if (named.length > 0 && !named.some((name) => name.equals(subject)))
+      return `issuer ${issuer.id} of the manual chain is not named as issuer by any certificate before it`;
+    // Its own name too: an issuer that was issued again may stand beside itself.
+    named.push(subject, Buffer.from(certificate.issuer));
+  }
+  return undefined;
+};
+
+/** @param manualChain the chain that an operator gave the issuer; empty when it is found */
 export const chainRulesOf = (
   { issuer }: IssuerInUse,
   paths: readonly (readonly IssuerInUse[])[],
+  manualChain: readonly IssuerInUse[],
 ): ChainRules => {
   const isFreed = (check: ChainCheck): boolean => issuer.disabledChecks?.includes(check) === true;
   return {
     allowsUninterpreted: isFreed('critical_extension'),
+    manualChainFinding: isFreed('name') ? undefined : nameFinding(manualChain),
     paths: paths.map((path) => rulesOf(path, isFreed)),
   };
 };
@@ -108,10 +129,11 @@ const findingOf = (
  * @throws KeelsonError `request.invalid`
  */
 export const checkChain = (
-  { allowsUninterpreted, paths }: ChainRules,
+  { allowsUninterpreted, manualChainFinding, paths }: ChainRules,
   fields: CertificateFields,
 ): void => {
-  const own = allowsUninterpreted ? undefined : uninterpreted(fields.extensions);
+  const own =
+    manualChainFinding ?? (allowsUninterpreted ? undefined : uninterpreted(fields.extensions));
   const findings = own === undefined ? paths.map((path) => findingOf(path, fields)) : [own];
   const [finding] = findings;
   if (finding !== undefined && !findings.includes(undefined))
