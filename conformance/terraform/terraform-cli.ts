@@ -42,6 +42,12 @@ export interface Project {
 export interface Installation extends AsyncDisposable {
   /** "localhost:PORT", as configurations name the service. */
   readonly host: string;
+  /** "https://localhost:PORT". */
+  readonly address: string;
+  /** Of the authority that the control plane made for itself. */
+  readonly caFile: string;
+  /** A new folder, removed with the installation. */
+  folder(name: string): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
   /** A new configuration in a folder of its own. */
   project(files: Readonly<Record<string, string>>): Promise<Project>;
@@ -52,6 +58,7 @@ export interface Answer {
   readonly data: {
     readonly id: string;
     readonly attributes: Readonly<Record<string, unknown>>;
+    readonly relationships?: Readonly<Record<string, { readonly data?: unknown }>>;
   };
   readonly list: readonly Answer['data'][];
 }
@@ -136,6 +143,13 @@ export const install = async (): Promise<Installation> => {
   let projects = 0;
   return {
     host,
+    address: keelson.https,
+    caFile: facts.ca_certificate_file,
+    folder: async (name) => {
+      const folder = join(directory.path, name);
+      await mkdir(folder);
+      return folder;
+    },
     call,
     project: async (files) => {
       const folder = join(directory.path, `project-${(projects += 1)}`);

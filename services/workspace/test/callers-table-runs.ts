@@ -149,7 +149,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     allowed: RUN,
     success: 204,
   },
-  'GET /downloads/logs/{phase_id}': signed('/downloads/logs/plan-1'),
+  'GET /downloads/logs/{phase_id}/{expires}/{signature}': signed('/downloads/logs/plan-1/1/x'),
   'PUT /uploads/run-files/{phase_id}/{kind}': signed('/uploads/run-files/plan-1/plan-file'),
   'GET /downloads/run-files/{phase_id}/{kind}': signed('/downloads/run-files/plan-1/plan-file'),
 };

@@ -256,7 +256,7 @@ describe('a run', () => {
     const url = String(plan.data.attributes['log-read-url']);
     expect((await harness.transfer('GET', url)).text).toBe('\u0002Plan: 2 to add\n');
     await finish(runId);
-    expect((await harness.transfer('GET', `${url}&offset=7&limit=100`)).text).toBe(
+    expect((await harness.transfer('GET', `${url}?offset=7&limit=100`)).text).toBe(
       '2 to add\n\u0003',
     );
     expect((await write('late')).status).toBe(401);

@@ -46,7 +46,6 @@ export const toAgentRunResource = (
       'workspace-name': workspace.name,
       'working-directory': settings.workingDirectory ?? '',
       'runtime-version': runtimeVersion,
-      'structured-run-output-enabled': settings.structuredRunOutputEnabled,
       'is-destroy': run.isDestroy,
       refresh: run.refresh,
       'refresh-only': run.refreshOnly,

@@ -121,7 +121,8 @@ export const agentRunRoutes = (context: ServiceContext): Route[] => {
     ...documents,
     signedRoute(context, 'agents', {
       method: 'GET',
-      path: '/downloads/logs/:phase_id',
+      path: '/downloads/logs/:phase_id/:expires/:signature',
+      signedIn: 'path',
       summary: 'Read the log of a plan or apply; `offset` and `limit` count bytes',
       handle: async ({ params, query }) => {
         const range = {

@@ -68,6 +68,8 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     (await loadUrlSigner(context, head.baseUrl))(
       'GET',
       `/downloads/logs/${toPhaseId(run.id, phase)}`,
+      // Clients read it in pieces and put a query of their own in place of what is there.
+      'path',
     );
 
   const loadIncluded = async (

@@ -12,6 +12,8 @@ export interface SignedRoute {
   readonly method: SignedMethod;
   readonly path: `/uploads/${string}` | `/downloads/${string}`;
   readonly summary: string;
+  /** Where the signature is; the path then ends with `/:expires/:signature`. */
+  readonly signedIn?: 'path';
   /** undefined answers 204. */
   handle(this: void, exchange: RouteExchange): Promise<EdgeResponse | undefined>;
 }
@@ -19,7 +21,7 @@ export interface SignedRoute {
 export const signedRoute = (
   context: ServiceContext,
   tag: string,
-  { method, path, summary, handle }: SignedRoute,
+  { method, path, summary, signedIn, handle }: SignedRoute,
 ): Route => ({
   method,
   path,
@@ -39,8 +41,12 @@ export const signedRoute = (
     },
   },
   handle: async (exchange) => {
-    const { head, query } = exchange;
-    if (!(await isSignedRequest(context, method, head.path, query))) {
+    const { head, query, params } = exchange;
+    const [signed, expires, signature] =
+      signedIn === 'path'
+        ? [head.path.split('/').slice(0, -2).join('/'), params['expires'], params['signature']]
+        : [head.path, query.get('expires'), query.get('signature')];
+    if (!(await isSignedRequest(context, method, signed, expires ?? '', signature ?? ''))) {
       throw new KeelsonError('workspace.address_not_signed');
     }
     return (await handle(exchange)) ?? edgeResponse(204);

@@ -30,8 +30,11 @@ const requireKey = async (store: Store): Promise<Uint8Array> =>
 /** For an address that is followed at once, of a redirection. */
 export const REDIRECTED_URL_LIFETIME_SECONDS = 60;
 
-/** Absolute address of an object below /api/v2, valid from now. */
-export type SignUrl = (method: SignedMethod, path: string) => string;
+/**
+ * Absolute address of an object below /api/v2, valid from now. The signature is in the query, or, for
+ * clients that put a query of their own in its place, at the end of the path.
+ */
+export type SignUrl = (method: SignedMethod, path: string, place?: 'query' | 'path') => string;
 
 /** @param baseUrl as the client reached the service */
 export const loadUrlSigner = async (
@@ -41,22 +44,26 @@ export const loadUrlSigner = async (
 ): Promise<SignUrl> => {
   const key = await requireKey(store);
   const expiresAtEpochSeconds = Math.floor(clock.nowMs() / 1000) + lifetimeSeconds;
-  return (method, path) => {
+  return (method, path, place = 'query') => {
     const signature = signAddress(key, { method, path, expiresAtEpochSeconds });
-    return `${baseUrl}/api/v2${path}?expires=${expiresAtEpochSeconds}&signature=${signature}`;
+    const signed =
+      place === 'query'
+        ? `${path}?expires=${expiresAtEpochSeconds}&signature=${signature}`
+        : `${path}/${expiresAtEpochSeconds}/${signature}`;
+    return `${baseUrl}/api/v2${signed}`;
   };
 };
 
-/** Whether the query of a request on `path` holds a signature that was made for it. */
+/** Whether a signature of a request on `path` was made for it. */
 export const isSignedRequest = async (
   { store, clock }: ServiceContext,
   method: SignedMethod,
   path: string,
-  query: URLSearchParams,
+  expires: string,
+  signature: string,
 ): Promise<boolean> => {
   const key = await findKey(store);
-  const expires = query.get('expires') ?? '';
   if (key === undefined || !/^\d{1,12}$/.test(expires)) return false;
   const address = { method, path, expiresAtEpochSeconds: Number(expires) };
-  return isSignatureOf(key, address, query.get('signature') ?? '', clock.nowMs());
+  return isSignatureOf(key, address, signature, clock.nowMs());
 };

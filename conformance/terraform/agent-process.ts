@@ -1,0 +1,99 @@
+/** The reference agent as a process, for an organization-wide pool of the control plane. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Installation } from './terraform-cli.ts';
+
+const MAIN = fileURLToPath(new URL('../../deploy/agent/src/main.ts', import.meta.url));
+
+export interface AgentProcess {
+  readonly child: ChildProcess;
+  /** What it said so far. */
+  readonly output: () => string;
+  /** Resolves when it has said this. */
+  readonly said: (text: string) => Promise<void>;
+  /** As an operator does; resolves when it has left. */
+  readonly stop: () => Promise<number | null>;
+  /** As a machine that loses its power; the tool that it runs may live on. */
+  readonly kill: () => Promise<void>;
+}
+
+export interface PoolAccess {
+  readonly poolId: string;
+  readonly token: string;
+}
+
+export const createPool = async (
+  installation: Installation,
+  organization: string,
+  name: string,
+): Promise<PoolAccess> => {
+  const pool = await installation.call('POST', `/organizations/${organization}/agent-pools`, {
+    data: { type: 'agent-pools', attributes: { name } },
+  });
+  const token = await installation.call(
+    'POST',
+    `/agent-pools/${pool.data.id}/authentication-tokens`,
+    {
+      data: { type: 'authentication-tokens', attributes: { description: 'of the tests' } },
+    },
+  );
+  return { poolId: pool.data.id, token: String(token.data.attributes['token']) };
+};
+
+/** @param folder of an agent that was there before, or an empty one */
+export const startAgent = async (
+  { address, caFile }: Installation,
+  { token }: PoolAccess,
+  folder: string,
+): Promise<AgentProcess> => {
+  const child = spawn(process.execPath, [MAIN], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: folder,
+      KEELSON_AGENT_ADDRESS: address,
+      KEELSON_AGENT_TOKEN: token,
+      KEELSON_AGENT_NAME: 'conformance',
+      KEELSON_AGENT_FOLDER: folder,
+      KEELSON_AGENT_CA_FILE: caFile,
+      KEELSON_AGENT_POLL_MILLISECONDS: '200',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  let output = '';
+  const heard = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => {
+      output += chunk.toString();
+      for (const listen of heard) listen();
+    });
+  }
+  const said = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const listen = (): void => {
+        if (!output.includes(text)) return;
+        heard.delete(listen);
+        resolve();
+      };
+      heard.add(listen);
+      listen();
+      exited
+        .then(() => reject(new Error(`the agent ended before it said "${text}":\n${output}`)))
+        .catch(reject);
+    });
+  return {
+    child,
+    output: () => output,
+    said,
+    stop: async () => {
+      child.kill('SIGTERM');
+      const [code] = await exited;
+      return code;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+};

@@ -1,0 +1,111 @@
+/** The life of an agent: it registers, tells that it is there, asks for work, and leaves. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isGone, type RegisteredAgent } from './control-plane.ts';
+import { type PhaseParts, performPhase } from './phase.ts';
+import { recoverPhases, type Say } from './recovery.ts';
+import { Interruption } from './terraform.ts';
+
+const VERSION = '0.1.0';
+
+export interface Agent {
+  /** Asks for no more work, ends the phase at hand, leaves. A second call interrupts that phase. */
+  stop(): void;
+  /** Resolves when the agent has left. */
+  readonly ended: Promise<void>;
+}
+
+/** Waits, unless `signal` aborts. */
+const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
+  pause(delayMs, undefined, { signal }).catch(() => undefined);
+
+const register = async (
+  { config, controlPlane }: PhaseParts,
+  say: Say,
+): Promise<RegisteredAgent> => {
+  const file = join(config.folder, 'agent-id');
+  const id = (await readFile(file, 'utf8').catch(() => '')).trim();
+  if (id !== '') {
+    try {
+      // A phase that it had when it was stopped is lost.
+      return await controlPlane.ping(id, 'idle');
+    } catch (error) {
+      if (!isGone(error)) throw error;
+    }
+  }
+  const registered = await controlPlane.register(config.name, VERSION);
+  await writeFile(file, registered.id);
+  say(`registered as ${registered.id}`);
+  return registered;
+};
+
+const keepPinging = async (
+  { controlPlane }: PhaseParts,
+  agent: RegisteredAgent,
+  say: Say,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    await rest(agent.pingSeconds * 1000, signal);
+    if (signal.aborted) return;
+    await controlPlane.ping(agent.id).catch((error: unknown) => say(`ping: ${String(error)}`));
+  }
+};
+
+export const startAgent = (parts: PhaseParts, say: Say): Agent => {
+  const { config, controlPlane } = parts;
+  const phases = join(config.folder, 'phases');
+  const stopping = new AbortController();
+  let interruption: Interruption | undefined;
+
+  const work = async (agent: RegisteredAgent): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const phase = await controlPlane.claim(agent.id);
+      if (phase === undefined) {
+        await rest(config.pollMs, stopping.signal);
+        continue;
+      }
+      const name = `${phase.runId}-${phase.attributes.phase}`;
+      say(`${name} begins`);
+      interruption = new Interruption();
+      await performPhase(parts, phase, join(phases, name), interruption);
+      say(`${name} is over`);
+    }
+  };
+
+  /** One registration, until the agent is to stop or something breaks. */
+  const serve = async (): Promise<void> => {
+    await recoverPhases(phases, say);
+    const agent = await register(parts, say);
+    const over = new AbortController();
+    const pings = keepPinging(parts, agent, say, over.signal);
+    try {
+      await work(agent);
+      await controlPlane.ping(agent.id, 'exited');
+    } finally {
+      over.abort();
+      await pings;
+    }
+  };
+
+  const live = async (): Promise<void> => {
+    await mkdir(phases, { recursive: true, mode: 0o700 });
+    do {
+      try {
+        await serve();
+      } catch (error) {
+        say(String(error));
+        await rest(config.pollMs, stopping.signal);
+      }
+    } while (!stopping.signal.aborted);
+  };
+
+  return {
+    stop: () => {
+      if (stopping.signal.aborted) interruption?.cancel();
+      stopping.abort();
+    },
+    ended: live(),
+  };
+};

@@ -1,0 +1,236 @@
+/** The agent's side of the API: see services/workspace/README.md, Agents. */
+import { createReadStream } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const MEDIA_TYPE = 'application/vnd.api+json';
+
+export interface PhaseVariable {
+  readonly key: string;
+  readonly value: string;
+  readonly category: 'terraform' | 'env';
+  readonly hcl: boolean;
+  readonly sensitive: boolean;
+}
+
+/** Attributes of an agent run, as the control plane writes them. */
+export interface PhaseAttributes {
+  readonly phase: 'plan' | 'apply';
+  readonly status: string;
+  readonly 'organization-name': string;
+  readonly 'workspace-id': string;
+  readonly 'workspace-name': string;
+  readonly 'working-directory': string;
+  readonly 'runtime-version': string | null;
+  readonly 'is-destroy': boolean;
+  readonly refresh: boolean;
+  readonly 'refresh-only': boolean;
+  readonly 'target-addrs': readonly string[];
+  readonly 'replace-addrs': readonly string[];
+  readonly 'cancel-requested-at': string | null;
+  readonly variables: readonly PhaseVariable[];
+  readonly 'configuration-download-url': string;
+  readonly 'state-download-url': string | null;
+  readonly 'plan-file-upload-url'?: string;
+  readonly 'plan-file-download-url'?: string;
+  readonly 'json-output-upload-url'?: string;
+  readonly 'json-output-redacted-upload-url'?: string;
+  readonly 'errored-state-upload-url'?: string;
+  readonly token?: string;
+}
+
+export interface Phase {
+  readonly runId: string;
+  /** Ends with the phase. */
+  readonly token: string;
+  readonly attributes: PhaseAttributes;
+}
+
+/** The control plane refused; it was reached. */
+export class Refused extends Error {
+  readonly status: number;
+
+  constructor(status: number, text: string) {
+    super(text);
+    this.status = status;
+  }
+}
+
+/** The token or the thing is gone: what it stood for goes on without this agent. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof Refused && (error.status === 401 || error.status === 404);
+
+const isTransient = (error: unknown): boolean =>
+  !(error instanceof Refused) || error.status === 429 || error.status >= 500;
+
+const RETRY_PAUSES_MS = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
+
+/** Again, for about a minute, while the control plane cannot be reached or cannot answer. */
+const insisting = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  for (const delayMs of RETRY_PAUSES_MS) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      await pause(delayMs);
+    }
+  }
+  return attempt();
+};
+
+interface JsonDocument {
+  readonly data: { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
+}
+
+const refusalText = async (response: Response): Promise<string> =>
+  `${response.status} ${(await response.text().catch(() => '')).slice(0, 500)}`;
+
+export interface RegisteredAgent {
+  readonly id: string;
+  readonly pingSeconds: number;
+}
+
+export type PhaseEnd =
+  | {
+      readonly status: 'finished';
+      readonly 'has-changes'?: boolean;
+      readonly 'resource-additions'?: number;
+      readonly 'resource-changes'?: number;
+      readonly 'resource-destructions'?: number;
+      readonly 'resource-imports'?: number;
+    }
+  | { readonly status: 'errored' }
+  | { readonly status: 'canceled' };
+
+export interface StateAnnouncement {
+  readonly serial: number;
+  /** Hex, of the bytes that are put. */
+  readonly md5: string;
+  readonly lineage: string;
+  readonly isIntermediate: boolean;
+}
+
+export interface StateUploadUrls {
+  readonly state: string;
+  readonly jsonState: string;
+}
+
+export class ControlPlane {
+  readonly #address: string;
+  readonly #poolToken: string;
+
+  constructor(address: string, poolToken: string) {
+    this.#address = address;
+    this.#poolToken = poolToken;
+  }
+
+  async #call(
+    token: string,
+    method: string,
+    path: string,
+    data?: object,
+  ): Promise<JsonDocument | undefined> {
+    const response = await fetch(`${this.#address}/api/v2${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, accept: MEDIA_TYPE, 'content-type': MEDIA_TYPE },
+      ...(data === undefined ? {} : { body: JSON.stringify({ data }) }),
+    });
+    if (!response.ok) {
+      throw new Refused(response.status, `${method} ${path}: ${await refusalText(response)}`);
+    }
+    const text = await response.text();
+    return text === '' ? undefined : (JSON.parse(text) as JsonDocument);
+  }
+
+  async register(name: string, version: string): Promise<RegisteredAgent> {
+    const attributes = { name, version };
+    const answer = await this.#call(this.#poolToken, 'POST', '/agents', {
+      type: 'agents',
+      attributes,
+    });
+    if (answer === undefined) throw new Error('the control plane answered nothing');
+    return {
+      id: answer.data.id,
+      pingSeconds: Number(answer.data.attributes['ping-interval-seconds'] ?? 10),
+    };
+  }
+
+  /** @param status that the agent has no phase, or leaves; absent: it goes on */
+  async ping(agentId: string, status?: 'idle' | 'exited'): Promise<RegisteredAgent> {
+    const attributes = status === undefined ? {} : { status };
+    const data = { type: 'agents', attributes };
+    const answer = await this.#call(this.#poolToken, 'PATCH', `/agents/${agentId}`, data);
+    return {
+      id: agentId,
+      pingSeconds: Number(answer?.data.attributes['ping-interval-seconds'] ?? 10),
+    };
+  }
+
+  /** undefined: nothing waits. */
+  async claim(agentId: string): Promise<Phase | undefined> {
+    const data = { type: 'agents', id: agentId };
+    const answer = await this.#call(this.#poolToken, 'POST', '/agent-runs/actions/claim', data);
+    if (answer === undefined) return undefined;
+    const attributes = answer.data.attributes as unknown as PhaseAttributes;
+    return { runId: answer.data.id, token: attributes.token ?? '', attributes };
+  }
+
+  /** Whether the phase is to stop. */
+  async isCancelRequested({ runId, token }: Phase): Promise<boolean> {
+    const answer = await this.#call(token, 'GET', `/agent-runs/${runId}`);
+    return answer?.data.attributes['cancel-requested-at'] != null;
+  }
+
+  async writeLog({ runId, token }: Phase, text: string): Promise<void> {
+    const data = { type: 'logs', attributes: { text } };
+    await insisting(() => this.#call(token, 'POST', `/agent-runs/${runId}/logs`, data));
+  }
+
+  async report({ runId, token }: Phase, attributes: PhaseEnd): Promise<void> {
+    const data = { type: 'agent-runs', attributes };
+    await insisting(() => this.#call(token, 'PATCH', `/agent-runs/${runId}`, data));
+  }
+
+  /** Announces a state of the run's workspace. */
+  async announceState(
+    { token, attributes }: Phase,
+    { serial, md5, lineage, isIntermediate }: StateAnnouncement,
+  ): Promise<StateUploadUrls> {
+    const data = {
+      type: 'state-versions',
+      attributes: { serial, md5, lineage, intermediate: isIntermediate },
+    };
+    const path = `/workspaces/${attributes['workspace-id']}/state-versions`;
+    const answer = await insisting(() => this.#call(token, 'POST', path, data));
+    const given = answer?.data.attributes;
+    return {
+      state: String(given?.['hosted-state-upload-url']),
+      jsonState: String(given?.['hosted-json-state-upload-url']),
+    };
+  }
+}
+
+/** Reads a signed address into a file. */
+export const download = (url: string, file: string): Promise<void> =>
+  insisting(async () => {
+    const response = await fetch(url);
+    if (!response.ok || response.body === null) {
+      throw new Refused(response.status, `download: ${await refusalText(response)}`);
+    }
+    await writeFile(file, Readable.fromWeb(response.body));
+  });
+
+/** Puts a file to a signed address. */
+export const upload = (url: string, file: string): Promise<void> =>
+  insisting(async () => {
+    const { size } = await stat(file);
+    const response = await fetch(url, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/octet-stream', 'content-length': String(size) },
+      body: Readable.toWeb(createReadStream(file)) as ReadableStream<Uint8Array>,
+      duplex: 'half',
+    });
+    if (!response.ok) throw new Refused(response.status, `upload: ${await refusalText(response)}`);
+    await response.arrayBuffer();
+  });

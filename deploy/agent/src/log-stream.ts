@@ -1,0 +1,58 @@
+/** The log of a phase on its way to the control plane: in order, in pieces, while it is written. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ControlPlane, type Phase, Refused } from './control-plane.ts';
+
+/** Pieces are no longer, in UTF-16 units. */
+const PIECE_LENGTH = 32_000;
+/** Text is gathered for as long. */
+const GATHER_MS = 500;
+
+const endsWithinPair = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
+
+/** The first piece of a text; never half of a character. */
+const firstPiece = (text: string): string => {
+  const piece = text.slice(0, PIECE_LENGTH);
+  return piece.length < text.length && endsWithinPair(piece) ? piece.slice(0, -1) : piece;
+};
+
+export class LogStream {
+  readonly #controlPlane: ControlPlane;
+  readonly #phase: Phase;
+  #waiting = '';
+  #sending: Promise<void> | undefined;
+  /** The control plane takes no more of it: it is too long, or the phase is over. */
+  #isClosed = false;
+
+  constructor(controlPlane: ControlPlane, phase: Phase) {
+    this.#controlPlane = controlPlane;
+    this.#phase = phase;
+  }
+
+  write(text: string): void {
+    if (this.#isClosed || text === '') return;
+    this.#waiting += text;
+    this.#sending ??= this.#send();
+  }
+
+  /** Resolves when everything written was taken. */
+  async end(): Promise<void> {
+    while (this.#sending !== undefined) await this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    try {
+      await pause(GATHER_MS);
+      while (this.#waiting !== '' && !this.#isClosed) {
+        const piece = firstPiece(this.#waiting);
+        this.#waiting = this.#waiting.slice(piece.length);
+        await this.#controlPlane.writeLog(this.#phase, piece);
+      }
+    } catch (error) {
+      // A phase goes on without its log; where it may not, others will say so.
+      if (error instanceof Refused) this.#isClosed = true;
+      this.#waiting = '';
+    } finally {
+      this.#sending = undefined;
+    }
+  }
+}

@@ -1,0 +1,248 @@
+/** One phase of a run, from its files to its report. */
+import { existsSync } from 'node:fs';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type AgentConfig, withoutOwnSettings } from './config.ts';
+import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
+import { LogStream } from './log-stream.ts';
+import { countChanges, readApplyCounts, type ShownPlan } from './plan-summary.ts';
+import { type JsonFields, redactPlan } from './redacted-plan.ts';
+import { StateKeeper } from './state-keeper.ts';
+import { findBinary, Interruption, type Outcome, runTool, type ToolPlace } from './terraform.ts';
+import { toEnvironment } from './variable-files.ts';
+import {
+  type Leftover,
+  leftoverFile,
+  packPlan,
+  prepareFolder,
+  type WorkFolder,
+} from './work-folder.ts';
+
+export interface PhaseParts {
+  readonly config: AgentConfig;
+  readonly controlPlane: ControlPlane;
+  /** The agent's own environment. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Authorities that the tool trusts, PEM; undefined: those of the system. */
+  readonly caBundleFile: string | undefined;
+}
+
+/** A step of the phase failed; what the tool said is in the log. */
+class StepFailed extends Error {}
+
+/** How often the control plane is asked whether to stop. */
+const WATCH_MS = 2000;
+/** How long the tool may take to write its state when the phase is given to someone else. */
+const ABANDON_GRACE_MS = 15_000;
+
+const watchForEnd = async (
+  controlPlane: ControlPlane,
+  phase: Phase,
+  interruption: Interruption,
+  signal: AbortSignal,
+): Promise<void> => {
+  while (!signal.aborted) {
+    await pause(WATCH_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      if (await controlPlane.isCancelRequested(phase)) interruption.cancel();
+    } catch (error) {
+      // Canceled by force, or given up because it went silent.
+      if (!signal.aborted && isGone(error)) interruption.abandon(ABANDON_GRACE_MS);
+    }
+  }
+};
+
+interface Execution {
+  readonly phase: Phase;
+  readonly folder: WorkFolder;
+  readonly log: LogStream;
+  readonly controlPlane: ControlPlane;
+  /** Runs the tool; what it says goes to the log where `isLogged`. */
+  readonly tool: (args: readonly string[], isLogged?: boolean) => Promise<Outcome>;
+  /** Runs it also when the phase is to stop: for what has to be done before. */
+  readonly lastTool: (args: readonly string[]) => Promise<Outcome>;
+}
+
+/** @throws StepFailed with the tool's words in the log, where it does not succeed */
+const need = async (
+  { tool, log }: Execution,
+  args: readonly string[],
+  isLogged = false,
+): Promise<Outcome> => {
+  const outcome = await tool(args, isLogged);
+  if (outcome.code === 0) return outcome;
+  if (!isLogged) log.write(outcome.output);
+  throw new StepFailed(`terraform ${args[0]} ended with ${outcome.code}`);
+};
+
+const planArgs = (execution: Execution): readonly string[] => {
+  const { attributes } = execution.phase;
+  return [
+    'plan',
+    '-input=false',
+    '-no-color',
+    '-detailed-exitcode',
+    `-out=${execution.folder.planFile}`,
+    ...(attributes['is-destroy'] ? ['-destroy'] : []),
+    ...(attributes['refresh-only'] ? ['-refresh-only'] : []),
+    ...(attributes.refresh ? [] : ['-refresh=false']),
+    ...attributes['target-addrs'].map((address) => `-target=${address}`),
+    ...attributes['replace-addrs'].map((address) => `-replace=${address}`),
+    ...execution.folder.variableFiles.map((file) => `-var-file=${file}`),
+  ];
+};
+
+const plan = async (execution: Execution): Promise<PhaseEnd> => {
+  const { phase, folder, tool } = execution;
+  const { attributes } = phase;
+  const planned = await tool(planArgs(execution), true);
+  // 2: there are changes.
+  if (planned.code !== 0 && planned.code !== 2) throw new StepFailed('terraform plan failed');
+  const shown = await need(execution, ['show', '-json', folder.planFile]);
+  const schemas = await need(execution, ['providers', 'schema', '-json']);
+  const document = JSON.parse(shown.stdout) as JsonFields & ShownPlan;
+  const redacted = redactPlan(document, JSON.parse(schemas.stdout) as JsonFields);
+  const put = async (url: string | undefined, name: string, text: string): Promise<void> => {
+    const file = join(folder.root, name);
+    await writeFile(file, text, { mode: 0o600 });
+    if (url !== undefined) await upload(url, file);
+  };
+  await put(attributes['json-output-upload-url'], 'plan.json', shown.stdout);
+  await put(
+    attributes['json-output-redacted-upload-url'],
+    'redacted.json',
+    JSON.stringify(redacted),
+  );
+  const packed = await packPlan(folder);
+  if (attributes['plan-file-upload-url'] !== undefined) {
+    await upload(attributes['plan-file-upload-url'], packed);
+  }
+  return { status: 'finished', 'has-changes': planned.code === 2, ...countChanges(document) };
+};
+
+/** The state that could not be stored is left with the run. */
+const saveErroredState = async ({ phase, folder, log }: Execution): Promise<void> => {
+  const url = phase.attributes['errored-state-upload-url'];
+  if (url === undefined) return;
+  await upload(url, folder.stateFile);
+  log.write('\nThe state could not be stored. It is kept with the apply, as errored-state.\n');
+};
+
+const apply = async (execution: Execution): Promise<PhaseEnd> => {
+  const { phase, folder, controlPlane, tool, lastTool, log } = execution;
+  const keeper = new StateKeeper(controlPlane, phase, folder.root, folder.stateFile);
+  const leftover: Leftover = {
+    erroredStateUrl: phase.attributes['errored-state-upload-url'] ?? null,
+    startedFromMd5: await keeper.start(),
+    stateFile: folder.stateFile,
+    pidFile: folder.pidFile,
+  };
+  await writeFile(leftoverFile(folder.root), JSON.stringify(leftover), { mode: 0o600 });
+  keeper.watch();
+  const args = ['apply', '-input=false', '-no-color', folder.planFile];
+  const applied = await tool(args, true);
+  try {
+    await keeper.store(async () => {
+      const shown = await lastTool(['show', '-json']);
+      return shown.code === 0 ? shown.stdout : undefined;
+    });
+  } catch (error) {
+    log.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    await saveErroredState(execution);
+    await rm(leftoverFile(folder.root), { force: true });
+    return { status: 'errored' };
+  } finally {
+    keeper.stop();
+  }
+  await rm(leftoverFile(folder.root), { force: true });
+  if (applied.code !== 0) throw new StepFailed('terraform apply failed');
+  const counts = readApplyCounts(applied.output);
+  if (Object.values(counts).some((count) => count > 0) && !existsSync(folder.stateFile)) {
+    throw new Error('the tool left no state');
+  }
+  return { status: 'finished', ...counts };
+};
+
+const greeting = async (execution: Execution): Promise<void> => {
+  const { attributes } = execution.phase;
+  const { stdout } = await need(execution, ['version', '-json']);
+  const { terraform_version: version, platform } = JSON.parse(stdout) as Record<string, string>;
+  const wanted = attributes['runtime-version'];
+  const difference =
+    wanted === null || wanted === version
+      ? ''
+      : ` (the workspace names ${wanted}, which this agent does not have)`;
+  execution.log.write(
+    `Terraform v${version} on ${platform}${difference}\nInitializing plugins and modules...\n`,
+  );
+};
+
+const execute = async (execution: Execution): Promise<PhaseEnd> => {
+  await greeting(execution);
+  await need(execution, ['init', '-input=false', '-no-color']);
+  return execution.phase.attributes.phase === 'plan' ? plan(execution) : apply(execution);
+};
+
+/** Does a phase and reports how it ended. */
+export const performPhase = async (
+  { config, controlPlane, environment, caBundleFile }: PhaseParts,
+  phase: Phase,
+  root: string,
+  interruption: Interruption,
+): Promise<void> => {
+  const { attributes } = phase;
+  const log = new LogStream(controlPlane, phase);
+  const over = new AbortController();
+  const watching = watchForEnd(controlPlane, phase, interruption, over.signal);
+  let end: PhaseEnd;
+  try {
+    const folder = await prepareFolder(root, phase, {
+      address: config.address,
+      operatorConfigFile: environment['TF_CLI_CONFIG_FILE'],
+    });
+    const place: ToolPlace = {
+      binary: await findBinary(config, attributes['runtime-version']),
+      folder: folder.configuration,
+      pidFile: folder.pidFile,
+      environment: {
+        ...withoutOwnSettings(environment),
+        ...(caBundleFile === undefined ? {} : { SSL_CERT_FILE: caBundleFile }),
+        ...toEnvironment(attributes.variables),
+        TF_WORKSPACE: attributes['workspace-name'],
+        TF_CLI_CONFIG_FILE: folder.cliConfigFile,
+        TF_IN_AUTOMATION: '1',
+        TF_INPUT: '0',
+        CHECKPOINT_DISABLE: '1',
+        TFC_RUN_ID: phase.runId,
+        TFC_WORKSPACE_NAME: attributes['workspace-name'],
+      },
+    };
+    const tool: Execution['tool'] = (args, isLogged = false) =>
+      runTool(place, args, interruption, isLogged ? (text) => log.write(text) : undefined);
+    const lastTool: Execution['lastTool'] = (args) => runTool(place, args, new Interruption());
+    end = await execute({ phase, folder, log, controlPlane, tool, lastTool });
+  } catch (error) {
+    if (!(error instanceof StepFailed)) {
+      log.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    }
+    end = { status: 'errored' };
+  } finally {
+    over.abort();
+    await watching;
+  }
+  // A plan that was to be stopped is not gone on with; an apply that is done is done.
+  if (
+    interruption.reason === 'canceled' &&
+    (end.status === 'errored' || attributes.phase === 'plan')
+  ) {
+    end = { status: 'canceled' };
+  }
+  await log.end();
+  await controlPlane.report(phase, end).catch((error: unknown) => {
+    if (!isGone(error)) throw error;
+  });
+  // A state that is nowhere else stays, for the next start.
+  if (!existsSync(leftoverFile(root))) await rm(root, { recursive: true, force: true });
+};

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { countChanges, readApplyCounts } from './plan-summary.ts';
+
+test('counts changes of managed resources; a replacement is two', () => {
+  const change = (...actions: string[]) => ({ change: { actions } });
+  expect(
+    countChanges({
+      resource_changes: [
+        change('create'),
+        change('update'),
+        change('delete', 'create'),
+        change('no-op'),
+        { mode: 'data', ...change('read', 'create') },
+        { change: { actions: ['no-op'], importing: { id: 'x' } } },
+      ],
+    }),
+  ).toEqual({
+    'resource-additions': 2,
+    'resource-changes': 1,
+    'resource-destructions': 1,
+    'resource-imports': 1,
+  });
+});
+
+test.for([
+  ['Apply complete! Resources: 2 added, 1 changed, 0 destroyed.', [2, 1, 0, 0]],
+  ['Apply complete! Resources: 3 imported, 1 added, 0 changed, 4 destroyed.', [1, 0, 4, 3]],
+  ['Destroy complete! Resources: 5 destroyed.', [0, 0, 5, 0]],
+  ['Error: it failed', [0, 0, 0, 0]],
+] as const)('reads %j', ([line, [additions, changes, destructions, imports]]) => {
+  expect(readApplyCounts(`first\n${line}\n\nOutputs:\n`)).toEqual({
+    'resource-additions': additions,
+    'resource-changes': changes,
+    'resource-destructions': destructions,
+    'resource-imports': imports,
+  });
+});

@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import { redactPlan } from './redacted-plan.ts';
+
+const SCHEMAS = {
+  format_version: '1.0',
+  provider_schemas: {
+    'example.com/p': {
+      provider: {},
+      resource_schemas: { used: { version: 0 }, unused: { version: 0 } },
+    },
+    'example.com/other': {},
+  },
+};
+
+const planOf = (change: object) => ({
+  format_version: '1.2',
+  variables: { secret: { value: 'hunter2' } },
+  prior_state: { values: 'hunter2' },
+  configuration: {},
+  resource_changes: [
+    { address: 'used.a', type: 'used', provider_name: 'example.com/p', change: { ...change } },
+  ],
+});
+
+const redact = (plan: object) => redactPlan(plan as never, SCHEMAS);
+
+test('hides marked values in their form, and shows whether they change', () => {
+  const redacted = redact(
+    planOf({
+      actions: ['update'],
+      before: { open: 'a', secret: 'hunter2', list: [1, 2], same: 'x' },
+      before_sensitive: { secret: true, list: [false, true], same: true },
+      after: { open: 'b', secret: 'hunter3', list: [1, 3], same: 'x' },
+      after_sensitive: { secret: true, list: [false, true], same: true },
+    }),
+  );
+  expect(redacted['resource_changes']).toMatchObject([
+    {
+      change: {
+        before: { open: 'a', secret: 'REDACTED', list: [1, 0], same: 'REDACTED' },
+        after: { open: 'b', secret: 'REDACTED (changed)', list: [1, 1], same: 'REDACTED' },
+      },
+    },
+  ]);
+});
+
+test('leaves out variables, states and configuration, and hides outputs', () => {
+  const plan = {
+    ...planOf({ actions: ['no-op'], before: null, after: null }),
+    output_changes: {
+      open: { actions: ['create'], before: null, after: 'seen', after_sensitive: false },
+      hidden: { actions: ['create'], before: null, after: ['hunter2'], after_sensitive: true },
+    },
+  };
+  const redacted = redact(plan);
+  expect(JSON.stringify(redacted)).not.toContain('hunter2');
+  expect(redacted['output_changes']).toMatchObject({ open: { after: 'seen' } });
+  expect(redacted).toMatchObject({ plan_format_version: '1.2', provider_format_version: '1.0' });
+});
+
+test('keeps the schemas of what the plan names', () => {
+  const redacted = redact(planOf({ actions: ['create'], before: null, after: {} }));
+  expect(redacted['provider_schemas']).toEqual({
+    'example.com/p': {
+      provider: {},
+      resource_schemas: { used: { version: 0 } },
+      data_source_schemas: {},
+    },
+  });
+});

@@ -1,0 +1,139 @@
+/**
+ * A plan that may be shown to who may not see sensitive values: what clients need to print it, its
+ * sensitive values replaced by others of the same form. Values that differ stay different, so that an
+ * update is still seen as one.
+ */
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type Fields = { readonly [name: string]: Json };
+
+const isFields = (value: Json | undefined): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+const TEXTS = ['REDACTED', 'REDACTED (changed)'] as const;
+
+type Variant = 0 | 1;
+
+/** Replaces every plain value within. */
+const hidden = (value: Json, variant: Variant): Json => {
+  if (isList(value)) return value.map((item) => hidden(item, variant));
+  if (isFields(value)) return mapFields(value, (item) => hidden(item, variant));
+  if (typeof value === 'string') return TEXTS[variant];
+  if (typeof value === 'number') return variant;
+  return typeof value === 'boolean' ? variant === 1 : null;
+};
+
+const mapFields = (fields: Fields, map: (value: Json, name: string) => Json): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, map(value, name)]));
+
+const within = (value: Json | undefined, at: string | number): Json | undefined => {
+  if (isList(value)) return value[Number(at)];
+  return isFields(value) ? value[at] : undefined;
+};
+
+/**
+ * Hides what `mask` marks: true for a whole value, else the same form as the value, below it.
+ * @param before the value that this one takes the place of; undefined: it is itself the one before
+ */
+const masked = (
+  value: Json,
+  mask: Json | undefined,
+  before?: { value: Json | undefined },
+): Json => {
+  if (mask === true) return hidden(value, before && !isSame(before.value, value) ? 1 : 0);
+  const below = (at: string | number) => before && { value: within(before.value, at) };
+  if (isList(value) && isList(mask)) {
+    return value.map((item, index) => masked(item, mask[index], below(index)));
+  }
+  if (isFields(value) && isFields(mask)) {
+    return mapFields(value, (item, name) => masked(item, mask[name], below(name)));
+  }
+  return value;
+};
+
+const isSame = (a: Json | undefined, b: Json | undefined): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+const redactChange = (change: Fields): Fields => {
+  const { before = null, after = null } = change;
+  return {
+    ...change,
+    before: masked(before, change['before_sensitive']),
+    after: masked(after, change['after_sensitive'], { value: before }),
+    // Configuration that the tool made from real values.
+    ...('generated_config' in change ? { generated_config: '' } : {}),
+  };
+};
+
+const redactResource = (resource: Json): Json =>
+  isFields(resource) && isFields(resource['change'])
+    ? { ...resource, change: redactChange(resource['change']) }
+    : resource;
+
+/** Schemas of what the plan names, and no others: those of a provider may be large. */
+const schemasOf = (schemas: Json | undefined, resources: readonly Json[]): Fields => {
+  const used = new Map<string, Set<string>>();
+  for (const resource of resources) {
+    if (!isFields(resource)) continue;
+    const { provider_name: provider, type } = resource;
+    if (typeof provider !== 'string' || typeof type !== 'string') continue;
+    used.set(provider, (used.get(provider) ?? new Set()).add(type));
+  }
+  if (!isFields(schemas)) return {};
+  const keep = (group: Json | undefined, types: ReadonlySet<string>): Fields =>
+    isFields(group)
+      ? Object.fromEntries(Object.entries(group).filter(([type]) => types.has(type)))
+      : {};
+  return Object.fromEntries(
+    [...used].flatMap(([provider, types]) => {
+      const schema = schemas[provider];
+      if (!isFields(schema)) return [];
+      const kept = {
+        ...schema,
+        resource_schemas: keep(schema['resource_schemas'], types),
+        data_source_schemas: keep(schema['data_source_schemas'], types),
+      };
+      return [[provider, kept]];
+    }),
+  );
+};
+
+const listOf = (value: Json | undefined): readonly Json[] => (isList(value) ? value : []);
+
+/**
+ * @param plan of `terraform show -json`
+ * @param schemas of `terraform providers schema -json`
+ * @returns the document that clients print: changes and outputs, with the schemas they need
+ */
+export const redactPlan = (plan: Fields, schemas: Fields): Fields => {
+  const changes = listOf(plan['resource_changes']);
+  const drift = listOf(plan['resource_drift']);
+  const deferred = listOf(plan['deferred_changes']);
+  const deferredResources = deferred.flatMap((item) =>
+    isFields(item) && item['resource_change'] !== undefined ? [item['resource_change']] : [],
+  );
+  const outputs = plan['output_changes'];
+  return {
+    plan_format_version: plan['format_version'] ?? '',
+    provider_format_version: schemas['format_version'] ?? '',
+    resource_changes: changes.map(redactResource),
+    resource_drift: drift.map(redactResource),
+    output_changes: isFields(outputs)
+      ? mapFields(outputs, (change) => (isFields(change) ? redactChange(change) : change))
+      : {},
+    relevant_attributes: plan['relevant_attributes'] ?? [],
+    deferred_changes: deferred.map((item) =>
+      isFields(item)
+        ? { ...item, resource_change: redactResource(item['resource_change'] ?? null) }
+        : item,
+    ),
+    provider_schemas: schemasOf(schemas['provider_schemas'], [
+      ...changes,
+      ...drift,
+      ...deferredResources,
+    ]),
+  };
+};
+
+export type { Fields as JsonFields };

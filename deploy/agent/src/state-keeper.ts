@@ -1,0 +1,120 @@
+/** Carries the state that an apply writes to the control plane: now and then on the way, and at its end. */
+import { createHash } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type ControlPlane, type Phase, upload } from './control-plane.ts';
+
+export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
+
+/** Numbers in a state may be larger than what JSON.parse keeps, so its text is not written anew. */
+const SERIAL = /^(\s*\{[\s\S]{0,400}?"serial":\s*)(\d+)/;
+const LINEAGE = /^\s*\{[\s\S]{0,600}?"lineage":\s*"([^"]*)"/;
+
+export interface StateText {
+  readonly text: string;
+  readonly serial: number;
+  readonly lineage: string;
+}
+
+/** undefined: it is not a state, as while it is being written. */
+export const parseStateText = (text: string): StateText | undefined => {
+  const serial = SERIAL.exec(text)?.[2];
+  const lineage = LINEAGE.exec(text)?.[1];
+  if (serial === undefined || lineage === undefined || !text.trimEnd().endsWith('}')) {
+    return undefined;
+  }
+  return { text, serial: Number(serial), lineage };
+};
+
+export const withSerial = ({ text }: StateText, serial: number): string =>
+  text.replace(SERIAL, (_, before: string) => `${before}${serial}`);
+
+/** How often a state that is being written is looked at. */
+const SNAPSHOT_MS = 15_000;
+
+export class StateKeeper {
+  readonly #controlPlane: ControlPlane;
+  readonly #phase: Phase;
+  readonly #stateFile: string;
+  readonly #root: string;
+  /** Digest of the file as it was last carried over, or as it came. */
+  #knownMd5: string | undefined;
+  #knownSerial = -1;
+  #hasIntermediate = false;
+  #timer: NodeJS.Timeout | undefined;
+  #snapshot: Promise<void> = Promise.resolve();
+
+  constructor(controlPlane: ControlPlane, phase: Phase, root: string, stateFile: string) {
+    this.#controlPlane = controlPlane;
+    this.#phase = phase;
+    this.#root = root;
+    this.#stateFile = stateFile;
+  }
+
+  /** Digest of the state that the phase begins with; null: there is none. */
+  async start(): Promise<string | null> {
+    const bytes = await readFile(this.#stateFile).catch(() => undefined);
+    if (bytes === undefined) return null;
+    this.#knownMd5 = md5Of(bytes);
+    this.#knownSerial = parseStateText(bytes.toString())?.serial ?? -1;
+    return this.#knownMd5;
+  }
+
+  /** Begins to store what the tool has written so far, until `store`. */
+  watch(): void {
+    this.#timer = setInterval(() => {
+      // One that fails is made up for by the next, or at the end.
+      this.#snapshot = this.#snapshot.then(() => this.#carry(true)).catch(() => undefined);
+    }, SNAPSHOT_MS);
+  }
+
+  /**
+   * Stores the state as the tool left it.
+   * @param showJson the state in its external form, of the file as it is then
+   */
+  async store(showJson: () => Promise<string | undefined>): Promise<void> {
+    this.stop();
+    await this.#snapshot;
+    await this.#carry(false, showJson);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #carry(
+    isIntermediate: boolean,
+    showJson?: () => Promise<string | undefined>,
+  ): Promise<void> {
+    const bytes = await readFile(this.#stateFile).catch(() => undefined);
+    const state = bytes && parseStateText(bytes.toString());
+    // It may be read while the tool writes it.
+    if (bytes === undefined || (state === undefined && isIntermediate)) return;
+    if (state === undefined) throw new Error('the tool left a state that cannot be read');
+    const fileMd5 = md5Of(bytes);
+    const isKnown = fileMd5 === this.#knownMd5;
+    // What came over on the way is stored once more as the state that counts.
+    if (isKnown && (isIntermediate || !this.#hasIntermediate)) return;
+    // The tool counts an apply as one step; each state that is stored is one.
+    const serial = Math.max(state.serial, this.#knownSerial + 1);
+    const file = join(this.#root, 'upload.tfstate');
+    const text = withSerial(state, serial);
+    await writeFile(file, text, { mode: 0o600 });
+    const urls = await this.#controlPlane.announceState(this.#phase, {
+      serial,
+      md5: md5Of(Buffer.from(text)),
+      lineage: state.lineage,
+      isIntermediate,
+    });
+    const json = await showJson?.();
+    if (json !== undefined) {
+      const jsonFile = join(this.#root, 'state.json');
+      await writeFile(jsonFile, json, { mode: 0o600 });
+      await upload(urls.jsonState, jsonFile);
+    }
+    await upload(urls.state, file);
+    this.#knownMd5 = fileMd5;
+    this.#knownSerial = serial;
+    this.#hasIntermediate = isIntermediate;
+  }
+}

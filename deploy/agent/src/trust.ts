@@ -1,0 +1,14 @@
+/** An authority of one's own beside those of the system, for this process and for the tool. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+
+/** @returns the file with all authorities, for programs that take one */
+export const trustAuthority = (caFile: string, folder: string): string => {
+  const authorities = [...getCACertificates('default'), readFileSync(caFile, 'utf8')];
+  setDefaultCACertificates(authorities);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const bundle = join(folder, 'authorities.pem');
+  writeFileSync(bundle, authorities.join('\n'));
+  return bundle;
+};

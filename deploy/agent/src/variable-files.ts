@@ -1,0 +1,34 @@
+/** Variables of a workspace and of a run in the forms that the tool reads. */
+import type { PhaseVariable } from './control-plane.ts';
+
+/** A string of the configuration language: no template in it is evaluated. */
+export const quoted = (text: string): string =>
+  `"${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('\r', '\\r')
+    .replaceAll('\t', '\\t')
+    .replaceAll('${', () => '$${')
+    .replaceAll('%{', '%%{')}"`;
+
+/**
+ * Contents of files to be given in this order, as later ones win: a name appears once in a file, and
+ * a run may give a value of its own for what the workspace has.
+ */
+export const toVariableFiles = (variables: readonly PhaseVariable[]): readonly string[] => {
+  const files: Map<string, string>[] = [];
+  for (const { key, value, category, hcl } of variables) {
+    if (category !== 'terraform') continue;
+    const line = `${key} = ${hcl ? value : quoted(value)}\n`;
+    let file = files.find((known) => !known.has(key));
+    if (file === undefined) files.push((file = new Map<string, string>()));
+    file.set(key, line);
+  }
+  return files.map((file) => [...file.values()].join(''));
+};
+
+export const toEnvironment = (variables: readonly PhaseVariable[]): Record<string, string> =>
+  Object.fromEntries(
+    variables.filter(({ category }) => category === 'env').map(({ key, value }) => [key, value]),
+  );

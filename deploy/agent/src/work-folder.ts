@@ -1,0 +1,140 @@
+/** The folder of one phase: what the tool reads and writes, and what is left after a crash. */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join, relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { download, type Phase } from './control-plane.ts';
+import { quoted, toVariableFiles } from './variable-files.ts';
+
+const run = promisify(execFile);
+
+export interface WorkFolder {
+  readonly root: string;
+  /** Where the tool runs: the working directory of the workspace in its configuration. */
+  readonly configuration: string;
+  readonly stateFile: string;
+  readonly planFile: string;
+  readonly lockFile: string;
+  readonly cliConfigFile: string;
+  readonly pidFile: string;
+  /** In the order in which they are given. */
+  readonly variableFiles: readonly string[];
+}
+
+/** What a folder that an agent left tells the one that finds it. */
+export interface Leftover {
+  readonly erroredStateUrl: string | null;
+  /** Digest of the state that the phase began with; null: there was none. */
+  readonly startedFromMd5: string | null;
+  readonly stateFile: string;
+  readonly pidFile: string;
+}
+
+export const leftoverFile = (root: string): string => join(root, 'phase.json');
+export const stateFileIn = (root: string, workspaceName: string): string =>
+  join(root, 'states', workspaceName, 'terraform.tfstate');
+
+const unpack = (archive: string, folder: string): Promise<unknown> =>
+  run('tar', ['-xzf', archive, '-C', folder, '--no-same-owner']);
+
+/** Comes last among the files that override others, so that the state is here whatever they name. */
+const OVERRIDE = 'zzzz_keelson_agent_override.tf';
+
+/**
+ * The state of a workspace is the one in `states/<name>`. A plan holds these paths and is applied in
+ * another folder of the same form, so they are relative to where the tool runs.
+ */
+const overrideText = (root: string, configuration: string): string => `terraform {
+  backend "local" {
+    path          = ${quoted(relative(configuration, stateFileIn(root, 'default')))}
+    workspace_dir = ${quoted(relative(configuration, join(root, 'states')))}
+  }
+}
+`;
+
+/** Lets the tool reach other workspaces of the control plane, as the run it works for. */
+const credentials = (address: string, token: string): string =>
+  `credentials ${quoted(new URL(address).host)} {\n  token = ${quoted(token)}\n}\n`;
+
+/** @throws Error when the working directory leads out of the configuration */
+const insideOf = (folder: string, path: string): string => {
+  const inside = resolve(folder, path);
+  if (inside !== folder && !inside.startsWith(folder + sep)) {
+    throw new Error(`the working directory ${path} is outside of the configuration`);
+  }
+  return inside;
+};
+
+export interface Preparation {
+  readonly address: string;
+  /** CLI configuration of the agent's operator, for mirrors and caches. */
+  readonly operatorConfigFile: string | undefined;
+}
+
+/** Fetches everything that the phase needs. */
+export const prepareFolder = async (
+  root: string,
+  { attributes, token }: Phase,
+  { address, operatorConfigFile }: Preparation,
+): Promise<WorkFolder> => {
+  await rm(root, { recursive: true, force: true });
+  const files = join(root, 'configuration');
+  const stateFile = stateFileIn(root, attributes['workspace-name']);
+  await mkdir(join(stateFile, '..'), { recursive: true, mode: 0o700 });
+  await mkdir(files);
+
+  const archive = join(root, 'configuration.tar.gz');
+  await download(attributes['configuration-download-url'], archive);
+  await unpack(archive, files);
+  const configuration = insideOf(files, attributes['working-directory']);
+  await writeFile(join(configuration, OVERRIDE), overrideText(root, configuration));
+
+  const stateUrl = attributes['state-download-url'];
+  if (stateUrl !== null) await download(stateUrl, stateFile);
+
+  const operatorConfig =
+    operatorConfigFile === undefined ? '' : await readFile(operatorConfigFile, 'utf8');
+  const cliConfigFile = join(root, 'cli.tfrc');
+  await writeFile(cliConfigFile, `${operatorConfig}\n${credentials(address, token)}`, {
+    mode: 0o600,
+  });
+
+  const variableFiles: string[] = [];
+  for (const text of toVariableFiles(attributes.variables)) {
+    const file = join(root, `variables-${variableFiles.length}.tfvars`);
+    await writeFile(file, text, { mode: 0o600 });
+    variableFiles.push(file);
+  }
+
+  const folder: WorkFolder = {
+    root,
+    configuration,
+    stateFile,
+    planFile: join(root, 'tfplan'),
+    lockFile: join(configuration, '.terraform.lock.hcl'),
+    cliConfigFile,
+    pidFile: join(root, 'terraform.pid'),
+    variableFiles,
+  };
+  const planUrl = attributes['plan-file-download-url'];
+  if (attributes.phase === 'apply' && planUrl !== undefined) {
+    const packed = join(root, 'plan.tar.gz');
+    await download(planUrl, packed);
+    await unpack(packed, root);
+    // The providers that made the plan are the ones that apply it.
+    const locked = await readFile(join(root, '.terraform.lock.hcl')).catch(() => undefined);
+    if (locked !== undefined) await writeFile(folder.lockFile, locked);
+  }
+  return folder;
+};
+
+/** The plan with the choice of providers that it was made with. @returns the packed file */
+export const packPlan = async ({ root, planFile, lockFile }: WorkFolder): Promise<string> => {
+  const packed = join(root, 'plan.tar.gz');
+  const locked = await readFile(lockFile).catch(() => undefined);
+  if (locked !== undefined) await writeFile(join(root, '.terraform.lock.hcl'), locked);
+  const names = ['tfplan', ...(locked === undefined ? [] : ['.terraform.lock.hcl'])];
+  await run('tar', ['-czf', packed, '-C', root, ...names]);
+  await rm(planFile, { force: true });
+  return packed;
+};
