@@ -28,8 +28,10 @@ const UNAUTHENTICATED = [
   /^(\/.+)?\/acme\/(directory|new-nonce|new-account|new-order|new-authz|revoke-cert|key-change|orders)$/,
   /^(\/.+)?\/acme\/(account|authorization|order|renewal-info)\/[^/]+(\/(orders|finalize|cert))?$/,
   /^(\/.+)?\/acme\/(order\/[^/]+\/cert|challenge\/[^/]+)\/[^/]+$/,
-  // RFC 7030 §4.1: where trust begins.
-  /^(\/roles\/[^/]+)?\/est\/cacerts$/,
+  // RFC 7030 §4.1, §4.5: where trust begins, and what requests are to have.
+  /^(\/roles\/[^/]+|\/sign-verbatim)?\/est\/(cacerts|csrattrs)$/,
+  // The TLS client proves itself by its certificate.
+  /^\/est\/by-certificate\/.+$/,
 ];
 const SUDO = ['DELETE /root', 'POST /root/sign-self-issued', 'PUT /root/sign-self-issued'];
 
@@ -79,7 +81,18 @@ GET /issuer/{}/unified-crl/delta/pem · GET /cert/unified-crl · GET /cert/unifi
 POST /ocsp · GET /ocsp/{} · POST /unified-ocsp · GET /unified-ocsp/{}
 POST /issuer/{}/resign-crls · POST /issuer/{}/sign-revocation-list
 GET,POST /config/urls · GET,POST /config/cluster
-POST /tidy · GET,POST /config/auto-tidy · GET /tidy-status · POST /tidy-cancel`
+POST /tidy · GET,POST /config/auto-tidy · GET /tidy-status · POST /tidy-cancel
+GET,POST /config/external-policy · POST /external-policy/issue · POST /external-policy/issue/{}
+POST /external-policy/sign · POST /external-policy/sign/{} · POST /external-policy/sign-intermediate
+POST /external-policy/sign-intermediate/{} · POST /issuer/{}/external-policy/issue
+POST /issuer/{}/external-policy/issue/{} · POST /issuer/{}/external-policy/sign
+POST /issuer/{}/external-policy/sign/{} · POST /issuer/{}/external-policy/sign-intermediate
+POST /issuer/{}/external-policy/sign-intermediate/{}
+GET,POST /config/est · GET /est/cacerts · GET /est/csrattrs · POST /est/simpleenroll
+POST /est/simplereenroll · GET /roles/{}/est/cacerts · GET /roles/{}/est/csrattrs
+POST /roles/{}/est/simpleenroll · POST /roles/{}/est/simplereenroll
+GET /sign-verbatim/est/cacerts · GET /sign-verbatim/est/csrattrs
+POST /sign-verbatim/est/simpleenroll · POST /sign-verbatim/est/simplereenroll`
   .split(/[·\n]/)
   .flatMap((entry) => {
     const [methods = '', path = ''] = entry.trim().split(' ');

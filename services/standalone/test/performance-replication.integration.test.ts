@@ -1,0 +1,225 @@
+/** Performance replication between standalone processes: what is shared, what stays, what is forwarded. */
+import { type NatsServer, startNats } from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  attach,
+  type Cluster,
+  generateRoot,
+  startCluster,
+  until,
+  untilEqual,
+  untilStreaming,
+} from './replication-cluster.ts';
+
+const WITHIN_MS = 120_000;
+const POLICY = 'path "pki/*" { capabilities = ["read"] }';
+const PERFORMANCE = 'sys/replication/performance';
+
+let nats: NatsServer;
+let primary: Cluster;
+let secondary: Cluster;
+
+beforeAll(async () => {
+  nats = await startNats({ jetstream: true });
+  [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+}, WITHIN_MS);
+afterAll(async () => {
+  await primary.stop();
+  await secondary.stop();
+  await nats[Symbol.asyncDispose]();
+}, WITHIN_MS);
+
+const organization = (name: string) => ({
+  data: { type: 'organizations', attributes: { name, email: 'a@b.example' } },
+});
+
+const issue = (cluster: Cluster) =>
+  cluster.v1('POST', 'pki/issue/web', { common_name: 'a.example.com', ttl: '1h' });
+
+describe('performance replication', { timeout: WITHIN_MS }, () => {
+  test('a token can be used once', async () => {
+    await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
+    await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
+    await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
+    await primary.api('POST', 'organizations', organization('acme'));
+    await primary.v1('POST', `${PERFORMANCE}/primary/enable`, {});
+    const issued = await primary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, {
+      id: 'used',
+    });
+    expect(issued.body).toMatchObject({
+      data: null,
+      wrap_info: {
+        token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
+        ttl: 1800,
+        creation_time: expect.stringMatching(/^\d{4}-/),
+        wrapped_accessor: '',
+      },
+    });
+    const token = issued.body.wrap_info.token as string;
+    expect(
+      (await primary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, { id: 'used' })).status,
+    ).toBe(400);
+    await primary.v1('POST', 'sys/wrapping/unwrap', { token });
+    expect(await secondary.v1('POST', `${PERFORMANCE}/secondary/enable`, { token })).toMatchObject({
+      status: 500,
+      body: {
+        errors: [
+          'error response unwrapping secondary token; status code is 400, message is "400 Bad Request"',
+        ],
+      },
+    });
+    expect((await primary.status('performance')).known_secondaries).toEqual(['used']);
+    const revoked = await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, {
+      id: 'used',
+    });
+    expect(revoked.status).toBe(204);
+    expect((await primary.status('performance')).known_secondaries).toEqual([]);
+  });
+
+  test('a token of the other kind, or that nobody made, changes nothing', async () => {
+    const other = await primary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, { id: 'x' });
+    const token = other.body.wrap_info.token as string;
+    const refused = await secondary.v1('POST', 'sys/replication/dr/secondary/enable', { token });
+    expect(refused.status).toBe(400);
+    expect(
+      (await secondary.v1('POST', `${PERFORMANCE}/secondary/enable`, { token: 'a.b.c' })).status,
+    ).toBe(400);
+    expect((await secondary.v1('GET', 'auth/token/lookup-self')).status).toBe(200);
+    await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'x' });
+  });
+
+  test('a secondary has what is shared, and tokens of its own', async () => {
+    await attach('performance', primary, secondary, 'branch');
+    await untilEqual('performance', primary, secondary);
+    expect((await secondary.v1('GET', 'sys/mounts')).status).toBe(403);
+    expect((await secondary.v1('GET', 'sys/mounts', undefined, primary.token)).status).toBe(403);
+    secondary.token = await generateRoot(secondary, primary.shares);
+    expect(Object.keys((await secondary.v1('GET', 'sys/mounts')).body.data)).toContain('pki/');
+    expect((await secondary.v1('GET', 'sys/health', undefined, '')).body).toMatchObject({
+      replication_performance_mode: 'secondary',
+      replication_dr_mode: 'disabled',
+    });
+    // Accounts of /api/v2 are shared.
+    expect(
+      (await secondary.api('GET', 'organizations/acme', undefined, primary.apiToken)).status,
+    ).toBe(200);
+    expect(await secondary.status('performance')).toMatchObject({
+      mode: 'secondary',
+      state: 'stream-wals',
+      connection_state: 'ready',
+      secondary_id: 'branch',
+      lag_entries: expect.any(Number),
+      resync_records: expect.any(Number),
+    });
+  });
+
+  test('certificates are issued where they are asked for, and stay there', async () => {
+    const here = await issue(secondary);
+    expect(here.status).toBe(200);
+    const serial = here.body.data.serial_number as string;
+    expect((await secondary.v1('GET', `pki/cert/${serial}`)).status).toBe(200);
+    expect((await primary.v1('GET', `pki/cert/${serial}`)).status).toBe(404);
+  });
+
+  test('writes to what is shared are the primary’s, and readable at once', async () => {
+    const policy = 'path "pki/*" { capabilities = ["read"] }';
+    expect((await secondary.v1('POST', 'sys/policies/acl/reader', { policy })).status).toBe(204);
+    expect((await secondary.v1('GET', 'sys/policies/acl/reader')).body.data.policy).toBe(policy);
+    expect((await primary.v1('GET', 'sys/policies/acl/reader')).body.data.policy).toBe(policy);
+    expect((await secondary.v1('POST', 'pki/roles/other', { key_type: 'ec' })).status).toBe(200);
+    expect((await secondary.v1('GET', 'pki/roles/other')).status).toBe(200);
+    expect((await primary.v1('GET', 'pki/roles/other')).status).toBe(200);
+    for (let index = 0; index < 20; index += 1) {
+      const name = `made-${index}`;
+      const made = await secondary.api(
+        'POST',
+        'organizations',
+        organization(name),
+        primary.apiToken,
+      );
+      expect(made.status).toBe(201);
+      const found = await secondary.api(
+        'GET',
+        `organizations/${name}`,
+        undefined,
+        primary.apiToken,
+      );
+      expect(found.status).toBe(200);
+    }
+    await untilEqual('performance', primary, secondary);
+  });
+
+  test('a refusal of the primary comes through as it is', async () => {
+    const refused = await secondary.v1('POST', 'sys/policies/acl/broken', { policy: 'path {' });
+    expect(refused.status).toBe(400);
+    expect((await secondary.v1('POST', 'sys/rotate')).status).toBe(204);
+    expect((await primary.v1('GET', 'sys/key-status')).body.data.term).toBe(2);
+  });
+
+  test('local mounts are invisible on the other side', async () => {
+    expect(
+      (await secondary.v1('POST', 'sys/mounts/mine', { type: 'pki', local: true })).status,
+    ).toBe(204);
+    expect((await secondary.v1('GET', 'sys/mounts')).body.data['mine/']).toMatchObject({
+      local: true,
+    });
+    expect((await primary.v1('GET', 'sys/mounts')).body.data['mine/']).toBeUndefined();
+    expect((await secondary.v1('POST', 'sys/mounts/ours', { type: 'pki' })).status).toBe(204);
+    expect((await primary.v1('GET', 'sys/mounts')).body.data['ours/']).toBeDefined();
+  });
+
+  test('after a restart of either side it goes on', async () => {
+    await secondary.restart('SIGKILL');
+    await untilStreaming('performance', secondary);
+    await primary.restart('SIGKILL');
+    await until(
+      () => secondary.v1('POST', 'sys/policies/acl/after', { policy: POLICY }),
+      ({ status }) => status === 204,
+    );
+    expect((await primary.v1('GET', 'sys/policies/acl/after')).status).toBe(200);
+    await untilStreaming('performance', secondary);
+    await untilEqual('performance', primary, secondary);
+  });
+
+  test('revocation cuts at once', async () => {
+    await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
+    const refused = await secondary.v1('POST', 'sys/policies/acl/late', { policy: POLICY });
+    expect(refused.status).toBe(403);
+    await primary.v1('POST', 'sys/policies/acl/unseen', { policy: POLICY });
+    await until(
+      () => secondary.status('performance'),
+      ({ state, connection_state: connection }) => state === 'idle' && connection !== 'ready',
+    );
+    expect((await secondary.v1('GET', 'sys/policies/acl/unseen')).status).toBe(404);
+    expect((await issue(secondary)).status).toBe(200);
+  });
+
+  test('a promoted secondary is a primary of its own, with what it had', async () => {
+    const plan = await secondary.v1('POST', `${PERFORMANCE}/secondary/promote`, { dry_run: true });
+    expect(plan.body.data.missing_entries).toBeGreaterThan(0);
+    expect((await secondary.v1('POST', `${PERFORMANCE}/secondary/promote`)).status).toBe(503);
+    const promoted = await secondary.v1('POST', `${PERFORMANCE}/secondary/promote`, {
+      force: true,
+    });
+    expect(promoted.status).toBe(200);
+    expect((await secondary.v1('POST', 'sys/policies/acl/own', { policy: POLICY })).status).toBe(204);
+    expect(await secondary.status('performance')).toMatchObject({ mode: 'primary' });
+  });
+
+  test('the former primary follows it, and has what it has', async () => {
+    await primary.v1('POST', `${PERFORMANCE}/primary/demote`);
+    const { body } = await primary.v1('POST', `${PERFORMANCE}/secondary/generate-public-key`);
+    const issued = await secondary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, {
+      id: 'former',
+      secondary_public_key: body.data.secondary_public_key,
+    });
+    const followed = await primary.v1('POST', `${PERFORMANCE}/secondary/update-primary`, {
+      token: issued.body.data.token,
+    });
+    expect(followed.status).toBe(200);
+    await untilStreaming('performance', primary);
+    await untilEqual('performance', secondary, primary);
+    expect((await primary.v1('GET', 'sys/policies/acl/own')).status).toBe(200);
+    expect((await primary.v1('GET', 'sys/policies/acl/unseen')).status).toBe(404);
+  });
+});
