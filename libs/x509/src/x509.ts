@@ -7,6 +7,7 @@ export {
   type ParsedCertificate,
   parseCertificate,
 } from './certificate.ts';
+export { encodeCertsOnly } from './certs-only.ts';
 export {
   type CrlEntries,
   type CrlEntry,
@@ -19,6 +20,7 @@ export {
   parseCrl,
 } from './crl.ts';
 export { type CsrFields, createCsr, parseCsr } from './csr.ts';
+export { encodeCsrAttributes } from './csr-attributes.ts';
 export { DerReader } from './der/der-reader.ts';
 export { isObjectIdentifier } from './der/object-identifier.ts';
 export { type CertificatePolicy, certificatePolicies } from './extensions/certificate-policies.ts';

@@ -12,6 +12,7 @@ import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
@@ -27,6 +28,8 @@ import type { ThisCluster } from './clusters/cluster-records.ts';
 import type { PkiConfig } from './config.ts';
 import { createCrlBuilder } from './crl/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
+import { estConfigRoutes } from './est/est-config-routes.ts';
+import { estRoutes } from './est/est-routes.ts';
 import { createAcmeIssuance } from './external-policy/acme-issuance.ts';
 import { externalPolicyRoutes } from './external-policy/external-policy-routes.ts';
 import { PolicyCalls } from './external-policy/policy-calls.ts';
@@ -46,6 +49,7 @@ import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
+import { createEnrolment } from './rpc/enrolment-rpc.ts';
 import { tidyRoutes } from './tidy/tidy-routes.ts';
 import { createTidyRunner } from './tidy/tidy-runner.ts';
 import { runAutoTidy } from './workers/auto-tidy.ts';
@@ -78,6 +82,8 @@ export interface PkiParts {
 export interface PkiService {
   readonly edge: EdgeService;
   readonly engine: RpcService<typeof EngineDefinition>;
+  /** Where EST requests go, for the gateway. */
+  readonly enrolment: RpcService<typeof EnrolmentDefinition>;
   /** This service's part in replication, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
   start(): Promise<void>;
@@ -157,6 +163,8 @@ export const composePki = (parts: PkiParts): PkiService => {
     ...acme.routes,
     ...policyServiceRoutes(policy),
     ...externalPolicyRoutes(policy),
+    ...estConfigRoutes(shared),
+    ...estRoutes(shared),
   ];
   const edge: EdgeService = createEdgeService({
     service: 'pki',
@@ -194,6 +202,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   return {
     edge: unsealedOnly(edge, barrier),
     engine: createEngine(shared),
+    enrolment: createEnrolment(store, () => mounts),
     replica,
     start: () => {
       const supervision = { logger, clock };

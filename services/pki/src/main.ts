@@ -5,6 +5,7 @@ import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
+import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import {
   createRpcClient,
@@ -56,7 +57,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     address: config.rpcAddress,
     tls,
     services: [
-      createEdgeServer(pki.edge, [], { report, clock }),
+      createEdgeServer(pki.edge, [[EnrolmentDefinition, pki.enrolment]], { report, clock }),
       implementService(EngineDefinition, pki.engine, { report }),
     ],
   });

@@ -31,6 +31,14 @@ export const PKI_ENGINE: EngineDescription = {
     'issuer/+/unified-crl/*',
     'unified-ocsp',
     'unified-ocsp/*',
+    // RFC 7030 §4.1.2, §4.5.1; what comes by certificate proves itself by that.
+    'est/cacerts',
+    'est/csrattrs',
+    'roles/+/est/cacerts',
+    'roles/+/est/csrattrs',
+    'sign-verbatim/est/cacerts',
+    'sign-verbatim/est/csrattrs',
+    'est/by-certificate/*',
     ...DIRECTORY_FORMS.flatMap(({ pattern }) =>
       UNAUTHENTICATED_RESOURCES.map((resource) => pattern + resource),
     ),

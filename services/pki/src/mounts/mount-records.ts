@@ -31,9 +31,13 @@ export const BULK = {
 export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>
   `${BULK[kind]}${uuid}/`;
 
+/** EST settings: those of all mounts are looked at together. */
+export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
+
 /** Prefixes below which all mounts lie. */
 export const ALL_MOUNTS_PREFIXES: readonly string[] = [
   'shared/mounts/',
   'local/mounts/',
+  ...Object.values(EST_PREFIXES),
   ...Object.values(BULK),
 ];

@@ -1,0 +1,84 @@
+/** The certificate that the gateway saw a TLS client prove, and whether it lets that client enroll (RFC 7030 §3.3.2). */
+import { KeelsonError } from '@keelson/errors';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import {
+  EXTENDED_KEY_USAGE,
+  EXTENSION,
+  findExtension,
+  type ParsedCertificate,
+  parseBasicConstraints,
+  parseCertificate,
+  parseExtendedKeyUsage,
+  toSerialKey,
+} from '@keelson/x509';
+import { revocationRecords } from '../certificates/certificate-records.ts';
+import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import type { CertificateAuthenticator } from './domain/est-config.ts';
+
+/** RFC 9440 §2.1; set by the gateway alone, which removes what a client sends under this name. */
+const CLIENT_CERTIFICATE_HEADER = 'client-cert';
+const BYTE_SEQUENCE = /^:([A-Za-z0-9+/]+={0,2}):$/;
+
+/** undefined where the client showed none. */
+export const clientCertificateOf = ({
+  headers,
+}: Pick<RequestHead, 'headers'>): ParsedCertificate | undefined => {
+  const [, base64] = BYTE_SEQUENCE.exec(headers[CLIENT_CERTIFICATE_HEADER] ?? '') ?? [];
+  return base64 === undefined ? undefined : parseCertificate(Buffer.from(base64, 'base64'));
+};
+
+const refuse = (reason: string): never => {
+  throw new KeelsonError('pki.est_certificate_refused', { reason });
+};
+
+const ofClient = ({ extensions }: ParsedCertificate): boolean => {
+  const extension = findExtension(extensions, EXTENSION.extendedKeyUsage);
+  if (extension === undefined) return true;
+  const usages = parseExtendedKeyUsage(extension.value);
+  return usages.includes(EXTENDED_KEY_USAGE.ClientAuth) || usages.includes(EXTENDED_KEY_USAGE.Any);
+};
+
+const isOfCa = ({ extensions }: ParsedCertificate): boolean => {
+  const extension = findExtension(extensions, EXTENSION.basicConstraints);
+  return extension !== undefined && parseBasicConstraints(extension.value).isCa;
+};
+
+const isAccepted = (
+  authority: Authority,
+  { issuers }: Pick<CertificateAuthenticator, 'issuers'>,
+  signer: IssuerInUse,
+): boolean =>
+  issuers.length === 0
+    ? signer.hasKey
+    : issuers.some((reference) => authority.findIssuer(reference) === signer);
+
+export interface CertificateCheck {
+  readonly reads: Reads;
+  readonly mount: MountScope;
+  readonly authority: Authority;
+  readonly authenticator: Pick<CertificateAuthenticator, 'issuers'>;
+  readonly nowMs: number;
+}
+
+/**
+ * A certificate of the mount that holds now and is for clients.
+ * @throws KeelsonError `pki.est_certificate_refused`
+ */
+export const checkClientCertificate = async (
+  { reads, mount, authority, authenticator, nowMs }: CertificateCheck,
+  certificate: ParsedCertificate,
+): Promise<void> => {
+  const signer = authority.findSigner(certificate);
+  if (signer === undefined || !isAccepted(authority, authenticator, signer))
+    return refuse('no issuer that counts has signed it');
+  if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs)
+    refuse('it is not valid at this time');
+  if (signer.issuer.revokedAtMs !== undefined) refuse('its issuer is revoked');
+  if (isOfCa(certificate)) refuse('it is one of a CA');
+  if (!ofClient(certificate)) refuse('its extended key usage is not that of clients');
+  const serialKey = toSerialKey(certificate.serialNumber);
+  if ((await revocationRecords(mount).find(reads, serialKey)) !== undefined)
+    refuse('it is revoked');
+};

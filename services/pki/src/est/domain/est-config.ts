@@ -1,0 +1,116 @@
+/** How a mount serves EST (RFC 7030; reference §9.1). */
+import { KeelsonError } from '@keelson/errors';
+
+/** What decides about a request: nothing but the CSR, or a role. */
+export type PathPolicy =
+  | { readonly kind: 'sign-verbatim' }
+  | { readonly kind: 'role'; readonly role: string };
+
+export interface CertificateAuthenticator {
+  /** Kept and shown; there are no auth methods they could name. */
+  readonly accessor: string;
+  readonly certRole: string;
+  /** Ids or names of the issuers whose certificates count; empty: all that have their key here. */
+  readonly issuers: readonly string[];
+}
+
+export interface BasicAuthenticator {
+  readonly accessor: string;
+}
+
+export interface EstConfig {
+  readonly enabled: boolean;
+  /** Answers /.well-known/est without a label. */
+  readonly defaultMount: boolean;
+  /** "": none. */
+  readonly defaultPathPolicy: string;
+  readonly labelToPathPolicy: Readonly<Record<string, string>>;
+  readonly certificate: CertificateAuthenticator | undefined;
+  readonly basic: BasicAuthenticator | undefined;
+  readonly enableSentinelParsing: boolean;
+  readonly auditFields: readonly AuditField[];
+  /** 0: never set. */
+  readonly updatedAtMs: number;
+}
+
+export const AUDIT_FIELDS = [
+  'csr',
+  'common_name',
+  'alt_names',
+  'ip_sans',
+  'uri_sans',
+  'other_sans',
+  'serial_number',
+  'key_type',
+  'key_bits',
+] as const;
+export type AuditField = (typeof AUDIT_FIELDS)[number];
+
+export const NO_EST: EstConfig = {
+  enabled: false,
+  defaultMount: false,
+  defaultPathPolicy: '',
+  labelToPathPolicy: {},
+  certificate: undefined,
+  basic: undefined,
+  enableSentinelParsing: false,
+  auditFields: ['common_name', 'alt_names', 'ip_sans', 'uri_sans'],
+  updatedAtMs: 0,
+};
+
+export const EST_OPERATIONS = ['cacerts', 'csrattrs', 'simpleenroll', 'simplereenroll'] as const;
+export type EstOperation = (typeof EST_OPERATIONS)[number];
+
+/** Operations of RFC 7030 that are not served; no label may have their names (§3.2.2). */
+const OTHER_OPERATIONS: readonly string[] = ['fullcmc', 'serverkeygen'];
+
+const MAX_LABELS = 1000;
+const LABEL = /^[\w-]{1,128}$/;
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const parsePathPolicy = (text: string): PathPolicy => {
+  if (text === 'sign-verbatim') return { kind: 'sign-verbatim' };
+  const role = /^role:(.+)$/.exec(text)?.[1];
+  return role === undefined
+    ? refuse(`unknown path policy "${text}": it must be "sign-verbatim" or "role:<name>"`)
+    : { kind: 'role', role };
+};
+
+/** Every path policy of a configuration. */
+export const pathPoliciesOf = ({
+  defaultPathPolicy,
+  labelToPathPolicy,
+}: EstConfig): readonly PathPolicy[] =>
+  [defaultPathPolicy, ...Object.values(labelToPathPolicy)]
+    .filter((text) => text !== '')
+    .map(parsePathPolicy);
+
+/** @throws KeelsonError `request.invalid` */
+export const checkEstConfig = (config: EstConfig): EstConfig => {
+  const labels = Object.keys(config.labelToPathPolicy);
+  if (labels.length > MAX_LABELS) refuse(`there are more than ${MAX_LABELS} labels`);
+  const reserved: readonly string[] = [...EST_OPERATIONS, ...OTHER_OPERATIONS];
+  const bad = labels.find((label) => !LABEL.test(label) || reserved.includes(label));
+  if (bad !== undefined) refuse(`"${bad}" cannot be a label`);
+  if (Object.values(config.labelToPathPolicy).includes('')) refuse('a label has no path policy');
+  pathPoliciesOf(config);
+  if (config.defaultMount && config.defaultPathPolicy === '')
+    refuse('default_path_policy must be set for the default mount');
+  return config;
+};
+
+/** What decides about requests to a label, or to none ("").
+ * @returns undefined where there is no such label, or nothing without one
+ */
+export const findPathPolicy = (config: EstConfig, label: string): PathPolicy | undefined => {
+  if (label === '')
+    return config.defaultPathPolicy === '' ? undefined : parsePathPolicy(config.defaultPathPolicy);
+  const text = Object.hasOwn(config.labelToPathPolicy, label)
+    ? config.labelToPathPolicy[label]
+    : undefined;
+  return text === undefined ? undefined : parsePathPolicy(text);
+};

@@ -1,0 +1,138 @@
+/** Enrolling and renewing by EST (RFC 7030 §4.2), and what clients are told before (§4.1, §4.5). */
+import { KeelsonError } from '@keelson/errors';
+import {
+  type CsrFields,
+  encodeCertsOnly,
+  encodeCsrAttributes,
+  encodePem,
+  type ParsedCertificate,
+  toKeyAlgorithm,
+} from '@keelson/x509';
+import type { NameParameters } from '../issuing/domain/requested-names.ts';
+import { signCsr, signVerbatim } from '../issuing/issuing-operations.ts';
+import {
+  type IssuingMount,
+  type IssuingParts,
+  type IssuingRequest,
+  requireSigner,
+} from '../issuing/signing-operations.ts';
+import { toKeyUsages } from '../roles/domain/role.ts';
+import { requireRole } from '../roles/role-operations.ts';
+import { checkClientCertificate } from './client-certificate.ts';
+import { checkRenewal } from './domain/enrolment-request.ts';
+import type { EstConfig, PathPolicy } from './domain/est-config.ts';
+
+export interface EnrolmentScope {
+  readonly mount: IssuingMount;
+  readonly policy: PathPolicy;
+}
+
+/** The CA certificates of a path policy: its issuer and those above, as certs-only. */
+export const caCertificates = async (
+  parts: IssuingParts,
+  { mount, policy }: EnrolmentScope,
+): Promise<Uint8Array> => {
+  const authority = await parts.authorities.of(mount);
+  const reference =
+    policy.kind === 'role'
+      ? (await requireRole(parts.store, mount, policy.role)).issuerRef
+      : 'default';
+  const chain = authority.chainOf(requireSigner(authority, reference));
+  return encodeCertsOnly(chain.map(({ certificate }) => certificate.der));
+};
+
+/** What requests are to look like; undefined where anything will do. */
+export const csrAttributes = async (
+  { store }: IssuingParts,
+  { mount, policy }: EnrolmentScope,
+): Promise<Uint8Array | undefined> => {
+  if (policy.kind !== 'role') return undefined;
+  const { keyType, keyBits } = await requireRole(store, mount, policy.role);
+  return keyType === 'any' ? undefined : encodeCsrAttributes(toKeyAlgorithm(keyType, keyBits));
+};
+
+/** Everything comes from the CSR. */
+const NO_NAMES: NameParameters = {
+  commonName: '',
+  altNames: [],
+  ipSans: [],
+  uriSans: [],
+  otherSans: [],
+  serialNumber: '',
+  userIds: [],
+  excludeCnFromSans: false,
+};
+
+const DEFAULT_KEY_USAGES = toKeyUsages(['DigitalSignature', 'KeyAgreement', 'KeyEncipherment']);
+
+export interface EnrolmentRequest extends EnrolmentScope {
+  readonly der: Uint8Array;
+  readonly csr: CsrFields;
+}
+
+/** @returns the certificate and nothing else (§4.2.3), as certs-only */
+export const enroll = async (
+  parts: IssuingParts,
+  { mount, policy, der }: EnrolmentRequest,
+): Promise<Uint8Array> => {
+  const request: IssuingRequest & { readonly csr: string } = {
+    mount,
+    roleName: policy.kind === 'role' ? policy.role : '',
+    issuerRef: undefined,
+    metadata: '',
+    ttlSeconds: 0,
+    notAfterMs: undefined,
+    overlong: 'cap',
+    csr: encodePem('CERTIFICATE REQUEST', der),
+  };
+  const issued =
+    policy.kind === 'role'
+      ? await signCsr(parts, { ...request, names: NO_NAMES, templateValues: undefined })
+      : await signVerbatim(parts, {
+          ...request,
+          scheme: {},
+          userIds: [],
+          keyUsages: DEFAULT_KEY_USAGES,
+          extendedKeyUsages: [],
+          enforcesBehavior: false,
+        });
+  return encodeCertsOnly([issued.der]);
+};
+
+/** Who a certificate of the client has to be of, whatever it is shown for. */
+export const requireClientCertificate = async (
+  parts: IssuingParts,
+  { mount }: EnrolmentScope,
+  { certificate: authenticator }: EstConfig,
+  certificate: ParsedCertificate,
+): Promise<void> =>
+  checkClientCertificate(
+    {
+      reads: parts.store,
+      mount,
+      authority: await parts.authorities.of(mount),
+      authenticator: authenticator ?? { issuers: [] },
+      nowMs: parts.clock.nowMs(),
+    },
+    certificate,
+  );
+
+/**
+ * Renews a certificate that the client has proven to have.
+ * @throws KeelsonError `pki.est_unauthenticated` when it has shown none, `request.invalid` when the
+ *   request is for another name
+ */
+export const reenroll = async (
+  parts: IssuingParts,
+  request: EnrolmentRequest,
+  config: EstConfig,
+  renewed: ParsedCertificate | undefined,
+): Promise<Uint8Array> => {
+  if (renewed === undefined)
+    throw new KeelsonError('pki.est_unauthenticated', {
+      needed: 'the certificate that is renewed, shown as that of the TLS client',
+    });
+  await requireClientCertificate(parts, request, config, renewed);
+  checkRenewal(request.csr, renewed);
+  return enroll(parts, request);
+};

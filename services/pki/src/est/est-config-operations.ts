@@ -1,0 +1,47 @@
+import { KeelsonError } from '@keelson/errors';
+import { deriveView, type Store } from '@keelson/storage';
+import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
+import { requireRole } from '../roles/role-operations.ts';
+import { checkEstConfig, type EstConfig, pathPoliciesOf } from './domain/est-config.ts';
+import { loadEstConfig, loadEstConfigs, writeEstConfig } from './est-config-records.ts';
+
+/** What two mounts may not both have (reference §9.1). */
+const checkUnique = (config: EstConfig, others: readonly EstConfig[]): void => {
+  if (config.defaultMount && others.some(({ defaultMount }) => defaultMount))
+    throw new KeelsonError('request.invalid', { text: 'another mount is the default mount' });
+  const taken = Object.keys(config.labelToPathPolicy).find((label) =>
+    others.some(({ labelToPathPolicy }) => Object.hasOwn(labelToPathPolicy, label)),
+  );
+  if (taken !== undefined)
+    throw new KeelsonError('request.invalid', {
+      text: `the label "${taken}" belongs to another mount`,
+    });
+};
+
+/**
+ * Changes how a mount serves EST.
+ * @throws KeelsonError `request.invalid`, `pki.role_not_found`
+ */
+export const updateEstConfig = (
+  store: Store,
+  mount: MountScope,
+  change: (before: EstConfig) => EstConfig,
+  nowMs: number,
+): Promise<EstConfig> =>
+  store.transact(async (tx) => {
+    const changed = checkEstConfig(change(await loadEstConfig(tx, mount)));
+    for (const policy of pathPoliciesOf(changed))
+      if (policy.kind === 'role') await requireRole(tx, mount, policy.role);
+    const all = await loadEstConfigs(tx);
+    checkUnique(
+      changed,
+      [...all].flatMap(([uuid, config]) => (uuid === mount.uuid ? [] : [config])),
+    );
+    const updated = { ...changed, updatedAtMs: nowMs };
+    writeEstConfig(tx, mount, updated);
+    return updated;
+  });
+
+/** Settings of all mounts by uuid, as of each call. */
+export const followEstConfigs = (store: Store): (() => Promise<ReadonlyMap<string, EstConfig>>) =>
+  deriveView(store, Object.values(EST_PREFIXES), loadEstConfigs);

@@ -1,0 +1,127 @@
+import type { Clock } from '@keelson/clock';
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { field, isJsonObject, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import type { Store } from '@keelson/storage';
+import { requireMount } from '../mounts/request-mount.ts';
+import { AUDIT_FIELDS, type AuditField, type EstConfig } from './domain/est-config.ts';
+import { updateEstConfig } from './est-config-operations.ts';
+import { loadEstConfig } from './est-config-records.ts';
+
+const FIELDS = {
+  enabled: field.bool({ description: 'Serve EST.' }),
+  default_mount: field.bool({ description: 'Answer /.well-known/est without a label.' }),
+  default_path_policy: field.string({
+    description: 'What decides without a label: sign-verbatim or role:<name>.',
+  }),
+  label_to_path_policy: field.stringMap({ description: 'The same for each label.' }),
+  authenticators: field.map({ description: 'cert and userpass; what is absent is no proof.' }),
+  enable_sentinel_parsing: field.bool({ description: 'Kept; there is nothing that it changes.' }),
+  audit_fields: field.commaList({ description: 'What of a request is put on record.' }),
+};
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** An object of an authenticator whose members are all known. */
+const readAuthenticator = (
+  authenticators: JsonObject,
+  name: string,
+  members: readonly string[],
+): JsonObject | undefined => {
+  const value = authenticators[name];
+  if (value === undefined || value === null) return undefined;
+  if (!isJsonObject(value)) return refuse(`authenticators.${name} must be an object`);
+  const unknown = Object.keys(value).find((member) => !members.includes(member));
+  return unknown === undefined ? value : refuse(`authenticators.${name} has no ${unknown}`);
+};
+
+const text = field.string({ default: '', description: '' });
+const texts = field.commaList({ default: [], description: '' });
+
+const readAuthenticators = (
+  authenticators: JsonObject,
+): Pick<EstConfig, 'certificate' | 'basic'> => {
+  const unknown = Object.keys(authenticators).find(
+    (name) => name !== 'cert' && name !== 'userpass',
+  );
+  if (unknown !== undefined) refuse(`there is no authenticator ${unknown}`);
+  const cert = readAuthenticator(authenticators, 'cert', ['accessor', 'cert_role', 'issuers']);
+  const userpass = readAuthenticator(authenticators, 'userpass', ['accessor']);
+  return {
+    certificate: cert && {
+      accessor: text.read('accessor', cert['accessor']),
+      certRole: text.read('cert_role', cert['cert_role']),
+      issuers: texts.read('issuers', cert['issuers']),
+    },
+    basic: userpass && { accessor: text.read('accessor', userpass['accessor']) },
+  };
+};
+
+const readAuditFields = (names: readonly string[]): readonly AuditField[] =>
+  names.map(
+    (name) =>
+      AUDIT_FIELDS.find((known) => known === name) ?? refuse(`there is no audit field ${name}`),
+  );
+
+const document = (config: EstConfig): JsonObject => ({
+  enabled: config.enabled,
+  default_mount: config.defaultMount,
+  default_path_policy: config.defaultPathPolicy,
+  label_to_path_policy: config.labelToPathPolicy,
+  authenticators: {
+    ...(config.certificate && {
+      cert: {
+        accessor: config.certificate.accessor,
+        cert_role: config.certificate.certRole,
+        issuers: config.certificate.issuers,
+      },
+    }),
+    ...(config.basic && { userpass: { accessor: config.basic.accessor } }),
+  },
+  enable_sentinel_parsing: config.enableSentinelParsing,
+  audit_fields: config.auditFields,
+  last_updated: config.updatedAtMs === 0 ? '' : new Date(config.updatedAtMs).toISOString(),
+});
+
+export interface EstConfigRouteParts {
+  readonly store: Store;
+  readonly clock: Clock;
+}
+
+export const estConfigRoutes = ({ store, clock }: EstConfigRouteParts): Route[] =>
+  secretsRoutes({
+    path: '/config/est',
+    tag: 'configuration',
+    fields: FIELDS,
+    operations: {
+      read: {
+        summary: 'Read how EST is served',
+        handle: async (context) => ({
+          data: document(await loadEstConfig(store, requireMount(context))),
+        }),
+      },
+      update: {
+        summary: 'Change how EST is served',
+        handle: async (context) => {
+          const { fields } = context;
+          const change = (before: EstConfig): EstConfig => ({
+            ...before,
+            enabled: fields.enabled ?? before.enabled,
+            defaultMount: fields.default_mount ?? before.defaultMount,
+            defaultPathPolicy: fields.default_path_policy ?? before.defaultPathPolicy,
+            labelToPathPolicy: fields.label_to_path_policy ?? before.labelToPathPolicy,
+            ...(fields.authenticators && readAuthenticators(fields.authenticators)),
+            enableSentinelParsing: fields.enable_sentinel_parsing ?? before.enableSentinelParsing,
+            auditFields:
+              fields.audit_fields === undefined
+                ? before.auditFields
+                : readAuditFields(fields.audit_fields),
+          });
+          const mount = requireMount(context);
+          return { data: document(await updateEstConfig(store, mount, change, clock.nowMs())) };
+        },
+      },
+    },
+  });

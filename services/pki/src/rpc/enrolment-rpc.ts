@@ -1,0 +1,62 @@
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { EnrolmentDefinition, Location } from '@keelson/proto/pki/v1/enrolment';
+import type { RpcService } from '@keelson/rpc';
+import type { Store } from '@keelson/storage';
+import {
+  EST_OPERATIONS,
+  type EstConfig,
+  findPathPolicy,
+  type PathPolicy,
+} from '../est/domain/est-config.ts';
+import { followEstConfigs } from '../est/est-config-operations.ts';
+
+const NOWHERE: Location = {
+  path: '',
+  certificatePath: '',
+  isAuthenticated: false,
+  acceptsBasic: false,
+};
+
+const isPublic = (operation: string): boolean =>
+  operation === 'cacerts' || operation === 'csrattrs';
+
+/** The path that policies of sys are about: that of what decides. */
+const pathOf = (policy: PathPolicy, label: string): string => {
+  if (label === '') return 'est';
+  return policy.kind === 'role' ? `roles/${policy.role}/est` : 'sign-verbatim/est';
+};
+
+const ownsLabel = (config: EstConfig, label: string): boolean =>
+  label === '' ? config.defaultMount : Object.hasOwn(config.labelToPathPolicy, label);
+
+/** What the gateway asks about /.well-known/est. */
+export const createEnrolment = (
+  store: Store,
+  mounts: () => readonly Mount[],
+): RpcService<typeof EnrolmentDefinition> => {
+  const configs = followEstConfigs(store);
+  return {
+    locate: async ({ label, operation }) => {
+      if (!EST_OPERATIONS.some((known) => known === operation)) return NOWHERE;
+      const all = await configs();
+      for (const mount of mounts()) {
+        const config = all.get(mount.uuid);
+        if (config === undefined || !config.enabled || !ownsLabel(config, label)) continue;
+        const policy = findPathPolicy(config, label);
+        if (policy === undefined) continue;
+        const base = `${mount.namespace?.path ?? ''}${mount.path}`;
+        const byCertificate = label === '' ? '' : `/${label}`;
+        return {
+          path: `${base}${pathOf(policy, label)}/${operation}`,
+          certificatePath:
+            config.certificate === undefined || isPublic(operation)
+              ? ''
+              : `${base}est/by-certificate${byCertificate}/${operation}`,
+          isAuthenticated: !isPublic(operation),
+          acceptsBasic: config.basic !== undefined,
+        };
+      }
+      return NOWHERE;
+    },
+  };
+};
