@@ -23,7 +23,7 @@ import { TIMEOUTS_MS } from './validation-settings.ts';
 import { type SlotLimits, type SlotUse, ValidationSlots } from './validation-slots.ts';
 
 /** Before the second attempt, the third and so on; the challenge fails with the last one. */
-export const RETRY_DELAYS_MS = [1000, 2000, 4000, 8000, 16_000] as const;
+export const RETRY_DELAYS_MS = [1000, 2000, 3000, 5000, 8000] as const;
 
 /** How often entries are looked for that another replica left behind. */
 const POLL_MS = 15_000;

@@ -56,11 +56,14 @@ const isParent = (child: IssuerInUse, candidate: IssuerInUse): boolean =>
   Buffer.from(candidate.certificate.subject).equals(child.certificate.issuer) &&
   isSignedBy(child.certificate, candidate.certificate.publicKeyDer);
 
-const isReissue = (one: IssuerInUse, other: IssuerInUse): boolean =>
+/** Whatever one of them signed, the other may stand above: issued again, or certified by another. */
+const isTwin = (one: IssuerInUse, other: IssuerInUse): boolean =>
   other !== one &&
   Buffer.from(other.certificate.subject).equals(one.certificate.subject) &&
-  Buffer.from(other.certificate.issuer).equals(one.certificate.issuer) &&
   isSamePublicKey(other.certificate.publicKeyDer, one.certificate.publicKeyDer);
+
+const isReissue = (one: IssuerInUse, other: IssuerInUse): boolean =>
+  isTwin(one, other) && Buffer.from(other.certificate.issuer).equals(one.certificate.issuer);
 
 /** Cross-signed issuers multiply the ways to a root; no client tries more than a few. */
 const MAX_PATHS = 32;
@@ -187,13 +190,13 @@ export class Authority {
 
   /**
    * Ways from a certificate of this issuer to a root, each member certifying the one before it: its manual
-   * chain, or those through it and through issuers that were issued again in its place.
+   * chain, or those through it and through other certificates of its name and key.
    */
   pathsOf(start: IssuerInUse): readonly (readonly IssuerInUse[])[] {
     if (start.issuer.manualChain.length > 0) return [this.chainOf(start)];
     const known = this.#paths.get(start);
     if (known !== undefined) return known;
-    const paths = [start, ...this.#graph.reissuesOf(start)]
+    const paths = [start, ...this.issuers.filter((other) => isTwin(start, other))]
       .flatMap((one) => [...pathsAbove(one, this.#graph, MAX_PATHS)])
       .slice(0, MAX_PATHS);
     this.#paths.set(start, paths);
