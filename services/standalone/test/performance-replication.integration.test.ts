@@ -202,7 +202,9 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
       force: true,
     });
     expect(promoted.status).toBe(200);
-    expect((await secondary.v1('POST', 'sys/policies/acl/own', { policy: POLICY })).status).toBe(204);
+    expect((await secondary.v1('POST', 'sys/policies/acl/own', { policy: POLICY })).status).toBe(
+      204,
+    );
     expect(await secondary.status('performance')).toMatchObject({ mode: 'primary' });
   });
 
