@@ -77,8 +77,9 @@ export class RecordStore implements Store {
       reader: this.#reader,
       clock,
       projector,
-      onDurable: () => {
+      onDurable: (notes) => {
         grown.wake();
+        this.#trees.note(notes);
         // Saved late when this fails: the trees are counted again from the position saved last.
         this.#trees.follow(this.#reader.durablePosition).catch(() => undefined);
       },

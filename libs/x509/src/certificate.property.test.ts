@@ -34,6 +34,7 @@ import {
   parseKeyUsage,
   parseName,
   randomSerialNumber,
+  readNotAfter,
   subjectAltName,
   subjectKeyIdentifier,
   toDistinguishedName,
@@ -137,6 +138,7 @@ describe('a certificate', () => {
           const der = await createCertificate(fields, signerFor(algorithm));
           const parsed = parseCertificate(der);
           const copy = (value: Uint8Array): Uint8Array => new Uint8Array(value);
+          expect(readNotAfter(der)).toBe(parsed.notAfterMs);
           expect(copy(parsed.serialNumber)).toEqual(copy(fields.serialNumber));
           // DER orders the values of one RDN, so they are compared as sets.
           expect(parseName(parsed.subject).map((rdn) => new Set(rdn))).toEqual(

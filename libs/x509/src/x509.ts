@@ -6,6 +6,7 @@ export {
   isSignedBy,
   type ParsedCertificate,
   parseCertificate,
+  readNotAfter,
 } from './certificate.ts';
 export { encodeCertsOnly } from './certs-only.ts';
 export {

@@ -67,6 +67,7 @@ export class SqliteBackend implements Backend {
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #compiled = new Map<string, StatementSync>();
+  readonly #putProjected = new Map<Projection, StatementSync>();
   readonly tables = sqliteTables<unknown>();
   #headSequence: number;
   #logBytes: number;
@@ -274,13 +275,20 @@ export class SqliteBackend implements Backend {
 
   #project(changes: readonly ProjectedChange[]): void {
     for (const { projection, path, put, truncatedTo } of changes) {
+      const putRow = this.#putProjectedRow(projection);
       for (const { position, row } of put)
-        this.#prepared(putRows(projection, 1, SQLITE_DIALECT)).run(
-          ...rowValues(projection, path, position, row),
-        );
+        putRow.run(...rowValues(projection, path, position, row));
       if (truncatedTo !== undefined)
         this.#prepared(truncateRows(projection, SQLITE_DIALECT)).run(path, truncatedTo);
     }
+  }
+
+  #putProjectedRow(projection: Projection): StatementSync {
+    const known = this.#putProjected.get(projection);
+    if (known !== undefined) return known;
+    const statement = this.#database.prepare(putRows(projection, 1, SQLITE_DIALECT));
+    this.#putProjected.set(projection, statement);
+    return statement;
   }
 
   async #transact<T>(work: () => T): Promise<T> {

@@ -7,10 +7,11 @@ import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { Backend, Batch, RowChange } from '../backend.ts';
-import { digestRecord, treeTypeOf } from '../merkle/record-digest.ts';
+import { digestRecord, subpageOf, treeTypeOf } from '../merkle/record-digest.ts';
 import type { Projector } from '../projections/projector.ts';
 import type { RecordReader } from '../record-reader.ts';
 import type { WalEntry, WalOperation } from '../store.ts';
+import type { TreeChange, TreeNote } from '../trees/tree-keeper.ts';
 import type { BufferedTransaction } from './buffered-transaction.ts';
 
 const MAX_GROUP_SIZE = 256;
@@ -41,8 +42,8 @@ export interface CommitQueueOptions {
   readonly reader: RecordReader;
   readonly clock: Clock;
   readonly projector: Projector;
-  /** Called when the durable position has moved. */
-  readonly onDurable: () => void;
+  /** Called when the durable position has moved, with what the group changed in the trees. */
+  readonly onDurable: (notes: readonly TreeNote[]) => void;
 }
 
 export class CommitQueue {
@@ -105,12 +106,15 @@ export class CommitQueue {
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const { backend, reader, onDurable } = this.#options;
     let accepted: Accepted[] = [];
+    let notes: readonly TreeNote[] = [];
     try {
       await backend.commit({
         prepare: async (head) => {
           await reader.catchUp(head);
           accepted = this.#accept(group, head);
-          return this.#toBatch(accepted);
+          const prepared = await this.#toBatch(accepted);
+          notes = prepared?.notes ?? [];
+          return prepared?.batch;
         },
         visible: () => {
           for (const { waiting, entry } of accepted) reader.applyOwn(entry, waiting.values);
@@ -127,7 +131,7 @@ export class CommitQueue {
     reader.markDurable();
     const committed = new Set(accepted.map(({ waiting }) => waiting));
     for (const waiting of group) waiting.settle(committed.has(waiting));
-    onDurable();
+    onDurable(notes);
   }
 
   /** Those that are still current, each seeing the ones before it. */
@@ -148,19 +152,27 @@ export class CommitQueue {
     return accepted;
   }
 
-  async #toBatch(accepted: readonly Accepted[]): Promise<Batch | undefined> {
+  async #toBatch(
+    accepted: readonly Accepted[],
+  ): Promise<{ readonly batch: Batch; readonly notes: readonly TreeNote[] } | undefined> {
     if (accepted.length === 0) return undefined;
     const { reader, projector } = this.#options;
     const changes = new Map<string, RowChange>();
     const values = new Map<string, Uint8Array | undefined>();
     const entries: WalEntry[] = [];
+    const notes: TreeNote[] = [];
     for (const { waiting, entry } of accepted) {
       const operations: WalOperation[] = [];
+      const treeChanges: TreeChange[] = [];
       for (const { path, stored } of entry.operations) {
-        const isCounted = treeTypeOf(path) !== undefined;
-        const replaced = isCounted ? await this.#leafOf(path, changes.get(path)) : undefined;
+        const tree = treeTypeOf(path);
+        const replaced = tree && (await this.#leafOf(path, changes.get(path)));
         operations.push({ path, stored, replaced });
-        const digest = isCounted && stored ? digestRecord(path, stored) : undefined;
+        const digest = tree && stored ? digestRecord(path, stored) : undefined;
+        if (tree !== undefined) {
+          const subpage = digest?.subpage ?? subpageOf(path);
+          treeChanges.push({ tree, subpage, replaced, leaf: digest?.leaf });
+        }
         changes.set(
           path,
           stored ? { path, stored, version: entry.sequence, digest } : { path, stored },
@@ -172,12 +184,10 @@ export class CommitQueue {
         values.set(path, value);
       }
       entries.push({ ...entry, operations });
+      notes.push({ sequence: entry.sequence, changes: treeChanges });
     }
-    return {
-      entries,
-      changes: [...changes.values()],
-      projected: await projector.changesOf(values),
-    };
+    const projected = await projector.changesOf(values);
+    return { batch: { entries, changes: [...changes.values()], projected }, notes };
   }
 
   /** Of the record as the group has left it so far, or as it is stored. */

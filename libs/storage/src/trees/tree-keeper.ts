@@ -1,6 +1,6 @@
 /**
- * The two Merkle trees of a store, kept by reading its log: each operation says what it replaced, so the
- * trees cost a commit nothing but that. They are saved now and then with the position they stand at; at
+ * The two Merkle trees of a store, kept from its log: each operation says what it replaced. What this
+ * process committed is counted as it was noted then, the rest is read. They are saved now and then with the position they stand at; at
  * the next start the entries after it are counted again. Without those (pruned, or never saved) they are
  * counted from the records.
  */
@@ -11,17 +11,20 @@ import { checkTrees, type MerkleCorruptionReport } from '../merkle/merkle-check.
 import { compositeRoot, MerkleTree, PAGE_COUNT, SUBPAGES_PER_PAGE } from '../merkle/merkle-tree.ts';
 import {
   digestRecord,
+  type SubpageIndex,
   subpageOf,
   TREE_TYPES,
   type TreeType,
   treeTypeOf,
 } from '../merkle/record-digest.ts';
 import { rangeBelow } from '../record-path.ts';
-import type { WalEntry } from '../store.ts';
+import type { WalOperation } from '../store.ts';
 
 /** Rows or entries counted in one go; the event loop is free in between. */
 const PAGE_ENTRIES = 200;
 const COUNT_EVERY_ENTRIES = 500;
+/** Further behind than this the log is read; so many notes take about a megabyte. */
+const MAX_NOTES = 4000;
 /** A crash makes the next start count at most about this many entries again. */
 const SAVE_EVERY_ENTRIES = 20_000;
 
@@ -30,6 +33,21 @@ export interface MerkleTrees {
   readonly local: MerkleTree;
   /** Newest commit counted. */
   readonly position: number;
+}
+
+/** What one commit changes in the trees. */
+export interface TreeNote {
+  readonly sequence: number;
+  readonly changes: readonly TreeChange[];
+}
+
+export interface TreeChange {
+  readonly tree: TreeType;
+  readonly subpage: SubpageIndex;
+  /** Leaf that was there. */
+  readonly replaced: Uint8Array | undefined;
+  /** Leaf that is there now. */
+  readonly leaf: Uint8Array | undefined;
 }
 
 export interface MerkleRoots {
@@ -57,6 +75,8 @@ export class TreeKeeper {
   #position: number | undefined;
   #savedPosition = TREE_START;
   #isFollowing = false;
+  /** Newest commits of this process, in their order. */
+  #notes: TreeNote[] = [];
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: TreeKeeperOptions) {
@@ -79,6 +99,12 @@ export class TreeKeeper {
       local: hex(local.rootDigest()),
       composite: hex(compositeRoot(replicated, local)),
     };
+  }
+
+  /** Spares reading commits again that this process has just made. */
+  note(notes: readonly TreeNote[]): void {
+    if (this.#notes.length + notes.length > MAX_NOTES) this.#notes = [];
+    for (const note of notes) this.#notes.push(note);
   }
 
   /** Catches up in small steps, and saves when enough has been committed; called after commits. */
@@ -158,23 +184,40 @@ export class TreeKeeper {
   /** @returns false when entries on the way are no longer kept */
   async #countTo(head: number): Promise<boolean> {
     while ((this.#position ?? 0) < head) {
-      const from = this.#position ?? 0;
-      const count = Math.min(PAGE_ENTRIES, head - from);
-      const entries = await this.#options.backend.loadEntries(from, count);
-      if (entries[0]?.sequence !== from + 1) return false;
-      for (const entry of entries) this.#count(entry);
+      if (!this.#countNotes(head)) {
+        const from = this.#position ?? 0;
+        const end = Math.min(head, (this.#notes[0]?.sequence ?? Number.POSITIVE_INFINITY) - 1);
+        const entries = await this.#options.backend.loadEntries(
+          from,
+          Math.min(PAGE_ENTRIES, end - from),
+        );
+        if (entries[0]?.sequence !== from + 1) return false;
+        for (const { sequence, operations } of entries)
+          this.#count({ sequence, changes: operations.flatMap(changeOf) });
+      }
       await setImmediate();
     }
     return true;
   }
 
-  #count({ sequence, operations }: WalEntry): void {
-    for (const { path, stored, replaced } of operations) {
-      const type = treeTypeOf(path);
-      if (type === undefined) continue;
-      const after = stored && digestRecord(path, stored);
-      this.#trees[type].replace(after?.subpage ?? subpageOf(path), replaced, after?.leaf);
+  /** Counts the notes that come next, one page of them; false when the next commit is not among them. */
+  #countNotes(head: number): boolean {
+    const from = this.#position ?? 0;
+    const fresh = this.#notes.findIndex(({ sequence }) => sequence > from);
+    this.#notes = fresh < 0 ? [] : this.#notes.slice(fresh);
+    let count = 0;
+    for (const note of this.#notes) {
+      if (note.sequence !== from + count + 1 || note.sequence > head || count === PAGE_ENTRIES)
+        break;
+      this.#count(note);
+      count += 1;
     }
+    return count > 0;
+  }
+
+  #count({ sequence, changes }: TreeNote): void {
+    for (const { tree, subpage, replaced, leaf } of changes)
+      this.#trees[tree].replace(subpage, replaced, leaf);
     this.#position = sequence;
   }
 
@@ -188,6 +231,13 @@ export class TreeKeeper {
     );
   }
 }
+
+const changeOf = ({ path, stored, replaced }: WalOperation): readonly TreeChange[] => {
+  const tree = treeTypeOf(path);
+  if (tree === undefined) return [];
+  const after = stored && digestRecord(path, stored);
+  return [{ tree, subpage: after?.subpage ?? subpageOf(path), replaced, leaf: after?.leaf }];
+};
 
 const countTrees = async (snapshot: Snapshot): Promise<Record<TreeType, MerkleTree>> => {
   const trees = newTrees();

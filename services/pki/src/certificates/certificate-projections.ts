@@ -1,6 +1,6 @@
 /** Tables over certificates and revocations: what a search by serial number cannot answer. */
 import { defineProjection, jsonRecords, type Projection } from '@keelson/storage';
-import { parseCertificate } from '@keelson/x509';
+import { readNotAfter } from '@keelson/x509';
 import { BULK } from '../mounts/mount-records.ts';
 import type { Revocation } from './certificate-records.ts';
 
@@ -44,7 +44,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
     indexes: [['mount_uuid', 'not_after', 'serial']],
     rows: (der: Uint8Array, key): CertificateRow[] => {
       const [mount_uuid, serial] = splitKey(key);
-      return [{ mount_uuid, serial, not_after: parseCertificate(der).notAfterMs }];
+      return [{ mount_uuid, serial, not_after: readNotAfter(der) }];
     },
   }) as unknown as Projection,
   defineProjection({
