@@ -23,12 +23,8 @@ export interface PoolAccess {
   readonly token: string;
 }
 
-export const createPool = async (
-  installation: Installation,
-  organization: string,
-  name: string,
-): Promise<PoolAccess> => {
-  const pool = await installation.call('POST', `/organizations/${organization}/agent-pools`, {
+export const createPool = async (installation: Installation, name: string): Promise<PoolAccess> => {
+  const pool = await installation.call('POST', '/organizations/acme/agent-pools', {
     data: { type: 'agent-pools', attributes: { name } },
   });
   const token = await installation.call(

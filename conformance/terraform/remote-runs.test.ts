@@ -1,23 +1,25 @@
-/** The unmodified terraform binary with a workspace whose runs an agent executes. */
+/** The unmodified terraform binary with workspaces whose runs an agent executes. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
+import { type AgentProcess, createPool, startAgent } from './agent-process.ts';
 import {
   cloudBlock,
   configuration,
   hasTerraform,
   type Installation,
   install,
+  remoteBackend,
 } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 
-describe.runIf(hasTerraform)('terraform with an agent', () => {
+describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
-  let pool: PoolAccess;
   let agent: AgentProcess;
   beforeAll(async () => {
     installation = await install();
-    pool = await createPool(installation, 'acme', 'agents');
+    const pool = await createPool(installation, 'agents');
     agent = await startAgent(installation, pool, await installation.folder('agent'));
     await agent.said('registered as');
   }, SLOW_MS);
@@ -26,29 +28,172 @@ describe.runIf(hasTerraform)('terraform with an agent', () => {
     await installation[Symbol.asyncDispose]();
   }, SLOW_MS);
 
-  const open = async (name: string, text = configuration('first')) => {
+  const open = async (name: string, text: string, select = cloudBlock) => {
     const project = await installation.project({
-      'backend.tf': cloudBlock(installation.host, `name = "${name}"`),
+      'backend.tf': select(installation.host, `name = "${name}"`),
       'main.tf': text,
     });
     await project.run('init');
-    const workspace = () => installation.call('GET', `/organizations/acme/workspaces/${name}`);
-    return { ...project, workspace, id: (await workspace()).data.id };
+    const workspace = async () =>
+      (await installation.call('GET', `/organizations/acme/workspaces/${name}`)).data;
+    return { ...project, workspace, id: (await workspace()).id };
   };
+  const setVariable = (workspaceId: string, attributes: object) =>
+    installation.call('POST', `/workspaces/${workspaceId}/vars`, {
+      data: { type: 'vars', attributes },
+    });
 
-  test(
-    'plans and applies where the agent is',
-    async () => {
-      const { run, workspace } = await open('remote');
-      const planned = await run('plan');
-      expect(planned).toContain('Running plan in HCP Terraform');
-      expect(planned).toContain('Plan: 1 to add, 0 to change, 0 to destroy.');
-      const applied = await run('apply', '-auto-approve');
-      expect(applied).toContain('1 added');
-      expect((await run('output', '-raw', 'one')).trim()).toBe('first');
-      const { attributes } = (await workspace()).data;
-      expect(attributes).toMatchObject({ 'resource-count': 1, locked: false });
-    },
-    SLOW_MS,
-  );
+  test('plans, asks, applies, shows outputs and destroys', async () => {
+    const { run, write, answering, workspace, id } = await open('remote', configuration('first'));
+    const planned = await run('plan');
+    expect(planned).toContain('Running plan in');
+    expect(planned).toContain('Plan: 1 to add, 0 to change, 0 to destroy.');
+    const asked = await answering(['yes'], 'apply');
+    expect(asked).toContain("Only 'yes' will be accepted to approve");
+    expect(asked).toContain('1 added, 0 changed, 0 destroyed');
+    expect((await run('output', '-raw', 'one')).trim()).toBe('first');
+    expect((await workspace()).attributes).toMatchObject({ 'resource-count': 1, locked: false });
+
+    await write('main.tf', configuration('second'));
+    const saved = await run('plan', '-out=later.tfplan');
+    expect(saved).toContain('1 to change');
+    expect(await run('apply', 'later.tfplan')).toContain('1 changed');
+    expect(await run('apply', '-auto-approve', '-replace=terraform_data.one')).toContain('1 added');
+    expect(await run('apply', '-auto-approve', '-refresh-only')).toContain('No changes');
+    expect(await run('destroy', '-auto-approve')).toContain('1 destroyed');
+    const { attributes } = await workspace();
+    expect(attributes).toMatchObject({ 'resource-count': 0, 'workspace-kpis-runs-count': 4 });
+
+    const listed = await installation.call('GET', `/workspaces/${id}/runs?page[size]=100`);
+    expect(listed.list.map((one) => one.attributes['is-destroy'])).toContain(true);
+    const applied = listed.list.find((one) => one.attributes['status'] === 'applied');
+    const applyId = applied?.id.replace('run-', 'apply-');
+    const apply = await installation.call('GET', `/applies/${applyId}`);
+    expect(apply.data.relationships?.['state-versions']?.data).toHaveLength(1);
+    const redacted = await installation.call(
+      'GET',
+      `/runs/${applied?.id}/plan/json-output-redacted`,
+    );
+    expect(redacted.document).toMatchObject({ plan_format_version: expect.any(String) as string });
+  });
+
+  test('is refused when the answer is no, and leaves the workspace free', async () => {
+    const { startAnswering, workspace, id } = await open('declined', configuration('first'));
+    const declined = startAnswering(['no'], 'apply');
+    expect((await declined.outcome).output).toContain('Apply discarded');
+    expect((await workspace()).attributes).toMatchObject({ locked: false, 'resource-count': 0 });
+    const { list } = await installation.call('GET', `/workspaces/${id}/runs`);
+    expect(list.map(({ attributes }) => attributes['status'])).toEqual(['discarded']);
+  });
+
+  test('gives the tool its variables, with backend "remote" too', async () => {
+    const text = `
+variable "plain" {}
+variable "list" { type = list(number) }
+variable "secret" { sensitive = true }
+variable "given" { default = "default" }
+output "all" {
+  value = "\${var.plain} \${var.list[1]} \${var.given} \${terraform.workspace}"
+}
+output "secret" {
+  value     = var.secret
+  sensitive = true
+}
+resource "terraform_data" "environment" {
+  provisioner "local-exec" { command = "echo from $OUTSIDE" }
+}
+`;
+    const { run, id } = await open('variables', text);
+    await setVariable(id, { key: 'plain', value: 'a "b" ${c}', category: 'terraform' });
+    await setVariable(id, { key: 'list', value: '[1, 2]', category: 'terraform', hcl: true });
+    await setVariable(id, { key: 'given', value: 'workspace', category: 'terraform' });
+    await setVariable(id, { key: 'OUTSIDE', value: 'outside', category: 'env' });
+    await setVariable(id, {
+      key: 'secret',
+      value: 'hunter2',
+      category: 'terraform',
+      sensitive: true,
+    });
+    const output = await run('apply', '-auto-approve', '-var=given=run');
+    expect(output).toContain('from outside');
+    expect(output).not.toContain('hunter2');
+    expect((await run('output', '-raw', 'all')).trim()).toBe('a "b" ${c} 2 run variables');
+    expect((await run('output', '-raw', 'secret')).trim()).toBe('hunter2');
+
+    const older = await open('variables', text, remoteBackend);
+    expect(await older.run('plan')).toContain('2 workspace variables');
+  });
+
+  test('reads the state of another workspace where that shares it, and not before', async () => {
+    const producer = await open('producer', 'output "shared" { value = "of the producer" }\n');
+    await producer.run('apply', '-auto-approve');
+    const consumer = await open(
+      'consumer',
+      `
+data "terraform_remote_state" "producer" {
+  backend = "remote"
+  config = {
+    hostname     = "${installation.host}"
+    organization = "acme"
+    workspaces   = { name = "producer" }
+  }
+}
+output "read" { value = data.terraform_remote_state.producer.outputs.shared }
+`,
+    );
+    // Its own person may read everything; the run may not.
+    expect(await consumer.refused('apply', '-auto-approve')).toContain('Error');
+    const added = await installation.call(
+      'POST',
+      `/workspaces/${producer.id}/relationships/remote-state-consumers`,
+      { data: [{ type: 'workspaces', id: consumer.id }] },
+    );
+    expect(added.status).toBe(204);
+    expect(await consumer.run('apply', '-auto-approve')).toContain('of the producer');
+    await installation.call(
+      'DELETE',
+      `/workspaces/${producer.id}/relationships/remote-state-consumers`,
+      { data: [{ type: 'workspaces', id: consumer.id }] },
+    );
+    expect(await consumer.refused('plan')).toContain('Error');
+    await installation.call('PATCH', `/workspaces/${producer.id}`, {
+      data: { type: 'workspaces', attributes: { 'global-remote-state': true } },
+    });
+    expect(await consumer.run('plan')).toContain('No changes');
+  });
+
+  test('works in the working directory of the workspace', async () => {
+    const { folder, run } = await installation.project({});
+    await mkdir(join(folder, 'live'));
+    await mkdir(join(folder, 'shared'));
+    await writeFile(join(folder, 'shared', 'words.txt'), 'of the parent');
+    await writeFile(
+      join(folder, 'live', 'main.tf'),
+      `${cloudBlock(installation.host, 'name = "nested"')}
+output "words" { value = file("../shared/words.txt") }
+`,
+    );
+    await run('-chdir=live', 'init');
+    const { data } = await installation.call('GET', '/organizations/acme/workspaces/nested');
+    await installation.call('PATCH', `/workspaces/${data.id}`, {
+      data: { type: 'workspaces', attributes: { 'working-directory': 'live' } },
+    });
+    expect(await run('-chdir=live', 'apply', '-auto-approve')).toContain('of the parent');
+  });
+
+  test('keeps what a failed apply has made, and ends as errored', async () => {
+    const { refused, workspace, run } = await open(
+      'failing',
+      `
+resource "terraform_data" "made" { input = "made" }
+resource "terraform_data" "failing" {
+  depends_on = [terraform_data.made]
+  provisioner "local-exec" { command = "exit 3" }
+}
+`,
+    );
+    expect(await refused('apply', '-auto-approve')).toContain('exit status 3');
+    expect((await workspace()).attributes).toMatchObject({ locked: false, 'run-failures': 1 });
+    expect(await run('state', 'list')).toContain('terraform_data.made');
+  });
 });

@@ -24,6 +24,8 @@ export interface Outcome {
 
 export interface RunningCommand {
   readonly child: ChildProcess;
+  /** Resolves when it has printed this. */
+  readonly printed: (text: string) => Promise<void>;
   readonly outcome: Promise<Outcome>;
 }
 
@@ -31,6 +33,11 @@ export interface Project {
   readonly folder: string;
   readonly write: (name: string, content: string) => Promise<void>;
   readonly start: (...args: readonly string[]) => RunningCommand;
+  /** Starts terraform and gives these answers to its questions. */
+  readonly startAnswering: (
+    answers: readonly string[],
+    ...args: readonly string[]
+  ) => RunningCommand;
   /** Runs terraform and expects success. */
   readonly run: (...args: readonly string[]) => Promise<string>;
   /** Runs terraform, gives these answers to its questions, and expects success. */
@@ -61,6 +68,8 @@ export interface Answer {
     readonly relationships?: Readonly<Record<string, { readonly data?: unknown }>>;
   };
   readonly list: readonly Answer['data'][];
+  /** As it came: not all that is read is JSON:API. */
+  readonly document: unknown;
 }
 
 /** Frames and breaks of the tool's messages, so that sentences can be looked for. */
@@ -80,19 +89,33 @@ const execute = (
   child.stdin.end((answers ?? []).map((answer) => `${answer}\n`).join(''));
   let output = '';
   let stdout = '';
+  const listeners = new Set<() => void>();
+  const hear = (chunk: Buffer): void => {
+    output += chunk.toString();
+    for (const listen of listeners) listen();
+  };
   child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
     stdout += chunk.toString();
+    hear(chunk);
   });
-  child.stderr.on('data', (chunk: Buffer) => {
-    output += chunk.toString();
-  });
+  child.stderr.on('data', hear);
   const outcome = once(child, 'close').then(([code]) => ({
     code: code as number | null,
     output,
     stdout,
   }));
-  return { child, outcome };
+  const printed = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const listen = (): void => {
+        if (output.includes(text)) resolve();
+      };
+      listeners.add(listen);
+      listen();
+      outcome
+        .then(() => reject(new Error(`terraform ended before it printed "${text}":\n${output}`)))
+        .catch(reject);
+    });
+  return { child, printed, outcome };
 };
 
 /** A control plane with the organization "acme", and a place for configurations. */
@@ -132,6 +155,7 @@ export const install = async (): Promise<Installation> => {
     const data = document.data as unknown;
     return {
       status: response.status,
+      document,
       data: data as Answer['data'],
       list: Array.isArray(data) ? (data as Answer['data'][]) : [],
     };
@@ -168,6 +192,7 @@ export const install = async (): Promise<Installation> => {
         folder,
         write,
         start,
+        startAnswering: (answers, ...args) => execute(folder, environment, args, answers),
         run: (...args) => succeed(args),
         answering: (answers, ...args) => succeed(args, answers),
         refused: async (...args) => {

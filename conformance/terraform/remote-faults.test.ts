@@ -1,0 +1,113 @@
+/** Runs that are canceled, agents that die, workspaces that destroy themselves: with the real tool. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
+import {
+  cloudBlock,
+  configuration,
+  hasTerraform,
+  type Installation,
+  install,
+} from './terraform-cli.ts';
+
+const SLOW_MS = 240_000;
+
+/** Makes one thing, then takes its time with the next. */
+const SLOW = `
+resource "terraform_data" "made" { input = "made" }
+resource "terraform_data" "slow" {
+  depends_on = [terraform_data.made]
+  provisioner "local-exec" { command = "echo now it takes long; sleep 600" }
+}
+`;
+const AUTO_DESTROY_MS = 1000;
+
+describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
+  let installation: Installation;
+  let pool: PoolAccess;
+  let folder: string;
+  let agent: AgentProcess;
+  let doomedId: string;
+  const open = async (name: string, text: string) => {
+    const project = await installation.project({
+      'main.tf': cloudBlock(installation.host, `name = "${name}"`) + text,
+    });
+    await project.run('init');
+    const workspace = async () =>
+      (await installation.call('GET', `/organizations/acme/workspaces/${name}`)).data;
+    return { ...project, workspace, id: (await workspace()).id };
+  };
+  const newestRun = async (workspaceId: string) => {
+    const { list } = await installation.call('GET', `/workspaces/${workspaceId}/runs`);
+    const [run] = list;
+    if (run === undefined) throw new Error(`${workspaceId} has no run`);
+    return run;
+  };
+
+  beforeAll(async () => {
+    installation = await install();
+    pool = await createPool(installation, 'agents');
+    folder = await installation.folder('agent');
+    agent = await startAgent(installation, pool, folder);
+    await agent.said('registered as');
+    // Its time has come long before it is looked at.
+    const doomed = await open('doomed', configuration('short lived'));
+    await doomed.run('apply', '-auto-approve');
+    doomedId = doomed.id;
+    await installation.call('PATCH', `/workspaces/${doomedId}`, {
+      data: {
+        type: 'workspaces',
+        attributes: {
+          'auto-destroy-at': new Date(Date.now() + AUTO_DESTROY_MS).toISOString(),
+        },
+      },
+    });
+  }, SLOW_MS);
+  afterAll(async () => {
+    await agent.stop();
+    await installation[Symbol.asyncDispose]();
+  }, SLOW_MS);
+
+  test('stops an apply that is canceled, with what was made', async () => {
+    const { start, run, workspace, id } = await open('canceled', SLOW);
+    const applying = start('apply', '-auto-approve');
+    await applying.printed('now it takes long');
+    const { id: runId } = await newestRun(id);
+    const canceled = await installation.call('POST', `/runs/${runId}/actions/cancel`);
+    expect(canceled.status).toBe(202);
+    const { output } = await applying.outcome;
+    expect(output).toContain('Interrupt received');
+    expect((await newestRun(id)).attributes['status']).toBe('canceled');
+    expect((await workspace()).attributes).toMatchObject({ locked: false });
+    expect(await run('state', 'list')).toContain('terraform_data.made');
+  });
+
+  test('recovers from the death of the agent: the run ends, the lock is free, the state is kept', async () => {
+    const { start, workspace, id } = await open('orphaned', SLOW);
+    const applying = start('apply', '-auto-approve');
+    await applying.printed('now it takes long');
+    expect((await workspace()).attributes).toMatchObject({ locked: true });
+    await agent.kill();
+    agent = await startAgent(installation, pool, folder);
+    await agent.said('as errored-state');
+    // The client, which follows the run, ends with it.
+    const { code } = await applying.outcome;
+    expect(code).toBe(1);
+    const run = await newestRun(id);
+    expect(run.attributes['status']).toBe('errored');
+    expect((await workspace()).attributes).toMatchObject({ locked: false });
+    const applyId = run.id.replace('run-', 'apply-');
+    const kept = await installation.call('GET', `/applies/${applyId}/errored-state`);
+    expect(JSON.stringify(kept.document)).toContain('"made"');
+    const { list } = await installation.call('GET', `/agent-pools/${pool.poolId}/agents`);
+    expect(list.map(({ attributes }) => attributes['status'])).toEqual(['idle']);
+  });
+
+  test('destroys what is to destroy itself', async () => {
+    const attributes = async () =>
+      (await installation.call('GET', `/workspaces/${doomedId}`)).data.attributes;
+    await expect
+      .poll(attributes, { timeout: SLOW_MS / 2, interval: 1000 })
+      .toMatchObject({ 'resource-count': 0, locked: false, 'auto-destroy-status': 'queued' });
+    expect((await newestRun(doomedId)).attributes).toMatchObject({ 'is-destroy': true });
+  });
+});
