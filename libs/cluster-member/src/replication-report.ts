@@ -4,9 +4,9 @@ import type {
   ReplicationPeer,
   ReplicationReport,
 } from '@keelson/proto/sys/v1/replication';
-import type { PeerFacts, SecondaryStatus } from '@keelson/replication';
+import type { Difference, PeerFacts, SecondaryStatus } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { jsonRecords } from '@keelson/storage';
+import { jsonRecords, type MerkleCorruptionReport, SUBPAGES_PER_PAGE } from '@keelson/storage';
 import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
@@ -83,6 +83,14 @@ const secondarySide = async (
   };
 };
 
+const toSuspects = ({ corrupted_tree_map: trees }: MerkleCorruptionReport): Difference =>
+  Object.values(trees).map(({ tree_type: tree, corrupted_index_tuples_map: pages }) => [
+    tree,
+    Object.entries(pages ?? {}).flatMap(([page, { subpages }]) =>
+      subpages.map((subpage) => Number(page) * SUBPAGES_PER_PAGE + subpage),
+    ),
+  ]);
+
 export const replicationMemberRpc = (
   member: ReplicationMember,
 ): RpcService<typeof ReplicationMemberDefinition> => {
@@ -99,6 +107,13 @@ export const replicationMemberRpc = (
       Object.values(report.corrupted_tree_map).some((tree) => tree.corrupted_subtree_root);
     await note({ checkedAtMs: clock.nowMs(), isCorrupted });
     return { report, isCorrupted };
+  };
+  /** Records first: trees counted from damaged ones would only hide it. */
+  const repair = async (report: MerkleCorruptionReport): Promise<void> => {
+    for (const kind of ['performance', 'dr'] as const) {
+      const run = member.runOf(kind);
+      if (run?.role === 'secondary') await run.secondary.repair(toSuspects(report));
+    }
   };
   return {
     report: async ({ kind: given, measure }) => {
@@ -125,8 +140,11 @@ export const replicationMemberRpc = (
       if (run?.role === 'secondary') run.secondary.recover();
       return {};
     },
-    reindex: async ({ diff }) => {
-      if (!diff || (await check()).isCorrupted) await store.merkle.rebuild();
+    reindex: async ({ diff, force, skipFlush }) => {
+      const checked = force ? undefined : await check();
+      if (checked?.isCorrupted === true) await repair(checked.report);
+      if (!diff || checked?.isCorrupted === true) await store.merkle.rebuild();
+      if (!skipFlush) await store.merkle.save();
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: false });
       for (const kind of ['performance', 'dr'] as const) {
         const run = member.runOf(kind);

@@ -46,6 +46,11 @@ export {
 } from './secondary/activation.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
-export { Secondary, type SecondaryOptions, type SecondaryStatus } from './secondary/secondary.ts';
+export {
+  type Difference,
+  Secondary,
+  type SecondaryOptions,
+  type SecondaryStatus,
+} from './secondary/secondary.ts';
 export { streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -127,6 +127,8 @@ export interface Merkle {
   roots(): Promise<MerkleRoots>;
   /** Counts both trees again from the records. */
   rebuild(): Promise<void>;
+  /** Puts the trees on disk as they are now, which otherwise happens now and then. */
+  save(): Promise<void>;
   /** Counts both trees from the records beside the kept ones, and compares. Commits wait meanwhile. */
   check(): Promise<MerkleCorruptionReport>;
 }

@@ -96,7 +96,8 @@ const BROKEN_STREAM = [
   'storage.wal_diverged',
 ] as const;
 
-type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
+/** Subpages by tree. */
+export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
 
 export class Secondary {
   readonly #options: SecondaryOptions;
@@ -109,6 +110,7 @@ export class Secondary {
   #idle = new AbortController();
   #again = new AbortController();
   #bytesBeforeResync = 0;
+  #suspects: Difference = [];
   /** Of the log that was followed last. */
   #logId: string | undefined;
   #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
@@ -174,6 +176,25 @@ export class Secondary {
   compareAgain(): void {
     this.#again.abort();
     this.recover();
+  }
+
+  /**
+   * Compares the records of these subpages with the primary's one by one, whatever the trees say: the
+   * records are not what the trees were counted from. Resolves once they are the primary's.
+   */
+  async repair(suspects: Difference): Promise<void> {
+    this.#suspects = suspects;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const check = (): void => {
+      const { state } = this.#status;
+      if ((this.#suspects.length === 0 && state === 'stream-wals') || state === 'shutdown')
+        resolve();
+    };
+    const stop = this.onChange(check);
+    this.compareAgain();
+    check();
+    await promise;
+    stop();
   }
 
   /** Entries that the stream holds, or the primary told of, and that are not applied here. */
@@ -295,11 +316,11 @@ export class Secondary {
     await this.#takeOverKeyring();
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
-    for (const tree of TREES_OF[kind])
-      difference.push([
-        tree,
-        await findDifferingSubpages(trees[tree], this.#link.remoteTree(tree)),
-      ]);
+    for (const tree of TREES_OF[kind]) {
+      const found = await findDifferingSubpages(trees[tree], this.#link.remoteTree(tree));
+      const suspects = this.#suspects.flatMap(([of, subpages]) => (of === tree ? subpages : []));
+      difference.push([tree, [...new Set([...found, ...suspects])]]);
+    }
     this.#copying = { position, difference };
     const differingSubpageCount = difference.reduce((count, [, found]) => count + found.length, 0);
     if (differingSubpageCount === 0) await this.#noteCopied(fence, position);
@@ -337,6 +358,7 @@ export class Secondary {
     await store.applyRecords(logId, [], { fence, sequence, cursor });
     await store.transact((tx) => followedLogs.write(tx, service, { logId }), { fence });
     this.#logId = logId;
+    this.#suspects = [];
     const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;
     this.#change({
       lastRemoteWal: sequence,

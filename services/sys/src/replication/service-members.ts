@@ -53,7 +53,7 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
   },
   reindex: async ({ diff, force, skipFlush }, onDone) => {
     for (const [service, member] of members()) {
-      await member.reindex({ kind: '', diff: diff && !force, skipFlush });
+      await member.reindex({ diff, force, skipFlush });
       onDone(service);
     }
   },

@@ -143,10 +143,10 @@ export interface RecoverResponse {
 }
 
 export interface ReindexRequest {
-  /** "": of no kind in particular. */
-  kind: string;
-  /** Look for differing subpages first and count again only when there are any. */
+  /** Count again only where the trees and the records differ. */
   diff: boolean;
+  /** Count again without looking first. */
+  force: boolean;
   /** Leave saving the counted trees to the background. */
   skipFlush: boolean;
 }
@@ -1717,16 +1717,16 @@ export const RecoverResponse: MessageFns<RecoverResponse> = {
 };
 
 function createBaseReindexRequest(): ReindexRequest {
-  return { kind: "", diff: false, skipFlush: false };
+  return { diff: false, force: false, skipFlush: false };
 }
 
 export const ReindexRequest: MessageFns<ReindexRequest> = {
   encode(message: ReindexRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
-    }
     if (message.diff !== false) {
-      writer.uint32(16).bool(message.diff);
+      writer.uint32(8).bool(message.diff);
+    }
+    if (message.force !== false) {
+      writer.uint32(16).bool(message.force);
     }
     if (message.skipFlush !== false) {
       writer.uint32(24).bool(message.skipFlush);
@@ -1748,11 +1748,11 @@ export const ReindexRequest: MessageFns<ReindexRequest> = {
         const tag = reader.uint32();
         switch (tag >>> 3) {
           case 1: {
-            if (tag !== 10) {
+            if (tag !== 8) {
               break;
             }
 
-            message.kind = reader.string();
+            message.diff = reader.bool();
             continue;
           }
           case 2: {
@@ -1760,7 +1760,7 @@ export const ReindexRequest: MessageFns<ReindexRequest> = {
               break;
             }
 
-            message.diff = reader.bool();
+            message.force = reader.bool();
             continue;
           }
           case 3: {
@@ -1788,8 +1788,8 @@ export const ReindexRequest: MessageFns<ReindexRequest> = {
   },
   fromPartial<I extends Exact<DeepPartial<ReindexRequest>, I>>(object: I): ReindexRequest {
     const message = createBaseReindexRequest();
-    message.kind = object.kind ?? "";
     message.diff = object.diff ?? false;
+    message.force = object.force ?? false;
     message.skipFlush = object.skipFlush ?? false;
     return message;
   },

@@ -1,0 +1,202 @@
+/** Operating a DR secondary: its operation token in all its forms, and looking after its trees. */
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type NatsServer, startNats } from '@keelson/testkit';
+import * as openpgp from 'openpgp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  attach,
+  type Cluster,
+  generateOperationToken,
+  startCluster,
+  until,
+  untilEqual,
+  untilStreaming,
+} from './replication-cluster.ts';
+
+const WITHIN_MS = 120_000;
+const SECONDARY = 'sys/replication/dr/secondary';
+const ATTEMPT = `${SECONDARY}/generate-operation-token/attempt`;
+const UPDATE = `${SECONDARY}/generate-operation-token/update`;
+
+let nats: NatsServer;
+let primary: Cluster;
+let secondary: Cluster;
+
+beforeAll(async () => {
+  nats = await startNats({ jetstream: true });
+  [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
+  await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
+  await primary.v1('POST', 'sys/replication/dr/primary/enable');
+  await attach('dr', primary, secondary, 'dr');
+}, WITHIN_MS);
+afterAll(async () => {
+  await primary.stop();
+  await secondary.stop();
+  await nats[Symbol.asyncDispose]();
+}, WITHIN_MS);
+
+describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
+  test('tells where it stands, one attempt at a time', async () => {
+    expect(await secondary.v1('GET', ATTEMPT, undefined, '')).toMatchObject({
+      status: 200,
+      body: {
+        started: false,
+        nonce: '',
+        progress: 0,
+        required: 3,
+        complete: false,
+        encoded_token: '',
+        pgp_fingerprint: '',
+        otp: '',
+      },
+    });
+    const started = await secondary.v1('POST', ATTEMPT, {}, '');
+    expect(started.body).toMatchObject({ started: true, otp_length: started.body.otp.length });
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.otp).toBe('');
+    expect((await secondary.v1('POST', ATTEMPT, {}, '')).status).toBe(400);
+  });
+
+  test('counts shares, and refuses wrong ones', async () => {
+    const { nonce } = (await secondary.v1('GET', ATTEMPT, undefined, '')).body;
+    const give = (key: string, of = nonce) => secondary.v1('POST', UPDATE, { key, nonce: of }, '');
+    expect((await give(primary.shares[0] ?? '', 'another')).status).toBe(400);
+    expect((await give(primary.shares[0] ?? '')).body).toMatchObject({
+      progress: 1,
+      complete: false,
+    });
+    expect((await give(primary.shares[0] ?? '')).status).toBe(400);
+    // Those of its own first start hold no more.
+    expect((await give(secondary.shares[0] ?? '')).body).toMatchObject({ progress: 2 });
+    expect((await give(secondary.shares[1] ?? '')).status).toBe(400);
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({ progress: 0 });
+  });
+
+  test('outlives a restart, and is cancelled only by who knows its nonce', async () => {
+    await secondary.restart('SIGKILL');
+    const { nonce, started } = (await secondary.v1('GET', ATTEMPT, undefined, '')).body;
+    expect(started).toBe(true);
+    expect((await secondary.v1('DELETE', ATTEMPT, undefined, '')).status).toBe(400);
+    expect((await secondary.v1('DELETE', ATTEMPT, { nonce }, '')).status).toBe(400);
+    expect((await secondary.v1('DELETE', `${ATTEMPT}?nonce=${nonce}`, undefined, '')).status).toBe(
+      204,
+    );
+    expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.started).toBe(false);
+  });
+
+  test('gives the token to the holder of a PGP key alone', async () => {
+    const { publicKey, privateKey } = await openpgp.generateKey({
+      userIDs: [{ name: 'operator' }],
+      format: 'object',
+    });
+    const started = await secondary.v1(
+      'POST',
+      ATTEMPT,
+      { pgp_key: Buffer.from(publicKey.write()).toString('base64') },
+      '',
+    );
+    expect(started.body).toMatchObject({ otp: '', pgp_fingerprint: publicKey.getFingerprint() });
+    let encoded = '';
+    for (const key of primary.shares.slice(0, 3))
+      encoded = (await secondary.v1('POST', UPDATE, { key, nonce: started.body.nonce }, '')).body
+        .encoded_token;
+    const { data: token } = await openpgp.decrypt({
+      message: await openpgp.readMessage({ binaryMessage: Buffer.from(encoded, 'base64') }),
+      decryptionKeys: privateKey,
+    });
+    const body = { dr_operation_token: token };
+    expect((await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '')).status).toBe(200);
+    expect(
+      (await secondary.v1('POST', `${SECONDARY}/operation-token/delete`, body, '')).status,
+    ).toBe(204);
+    expect((await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '')).status).toBe(403);
+  });
+
+  test('is not needed with a batch token that the primary made for it', async () => {
+    await primary.v1('POST', 'sys/policies/acl/dr-operator', {
+      policy: `path "${SECONDARY}/merkle-check" { capabilities = ["update"] }`,
+    });
+    const made = await primary.v1('POST', 'auth/token/create-orphan', {
+      type: 'batch',
+      policies: ['dr-operator'],
+      ttl: '8h',
+      renewable: false,
+    });
+    await untilEqual('dr', primary, secondary);
+    const body = { dr_operation_token: made.body.auth.client_token };
+    expect((await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '')).status).toBe(200);
+    expect((await secondary.v1('POST', `${SECONDARY}/reindex`, body, '')).status).toBe(403);
+  });
+});
+
+describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
+  test('is found out by the check, and made whole by a reindex', async () => {
+    await untilEqual('dr', primary, secondary);
+    const file = join(secondary.process().dataFolder, 'pki.sqlite');
+    await secondary.process().stop();
+    const database = new DatabaseSync(file);
+    const { changes } = database
+      .prepare("UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'")
+      .run();
+    database.close();
+    expect(changes).toBe(1);
+    await secondary.restart();
+    await untilStreaming('dr', secondary);
+    const body = { dr_operation_token: await generateOperationToken(secondary, primary.shares) };
+
+    const check = await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '');
+    const report = check.body.data.merkle_corruption_report;
+    expect(report.corrupted_root).toBe(true);
+    const damaged = Object.values<typeof report>(report.corrupted_tree_map).filter(
+      (tree) => tree.corrupted_subtree_root,
+    );
+    expect(damaged).toEqual([
+      {
+        corrupted_index_tuples_map: expect.any(Object),
+        corrupted_subtree_root: true,
+        root_hash: expect.any(String),
+        tree_type: 'replicated',
+        service: 'pki',
+      },
+    ]);
+    expect(check.body.data.last_corruption_check_epoch).toMatch(/^\d{4}-\d\d-\d\dT/);
+    expect(await secondary.status('dr')).toMatchObject({
+      corrupted_merkle_tree: true,
+      last_corruption_check_epoch: expect.stringMatching(/^\d+$/),
+    });
+
+    const reindexed = await secondary.v1(
+      'POST',
+      `${SECONDARY}/reindex`,
+      { ...body, diff: true },
+      '',
+    );
+    expect(reindexed).toMatchObject({ status: 200, body: { warnings: [expect.any(String)] } });
+    const after = await until(
+      () => secondary.status('dr'),
+      ({ last_reindex_epoch: epoch, resync_records: records }) => epoch !== '0' && records > 0,
+    );
+    expect(after.corrupted_merkle_tree).toBe(false);
+    await untilEqual('dr', primary, secondary);
+    const again = await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '');
+    expect(again.body.data.merkle_corruption_report.corrupted_root).toBe(false);
+  });
+
+  test('recovers on demand, follows an address list, and forgets its primary', async () => {
+    const body = { dr_operation_token: await generateOperationToken(secondary, primary.shares) };
+    expect((await secondary.v1('POST', `${SECONDARY}/recover`, body, '')).status).toBe(200);
+    const update = (more: object) =>
+      secondary.v1('POST', `${SECONDARY}/update-primary`, { ...body, ...more }, '');
+    expect((await update({})).status).toBe(400);
+    expect((await update({ token: '', update_primary_addrs: nats.url })).status).toBe(400);
+    expect((await update({ update_primary_addrs: [nats.url] })).status).toBe(200);
+    await untilStreaming('dr', secondary);
+    expect((await update({ token: '' })).status).toBe(200);
+    expect(await secondary.status('dr')).toMatchObject({ mode: 'secondary', state: 'idle' });
+    expect((await update({ update_primary_addrs: [nats.url] })).status).toBe(400);
+    expect((await secondary.v1('POST', `${SECONDARY}/disable`, body, '')).status).toBe(200);
+    expect(await secondary.status('dr')).toEqual({ mode: 'disabled' });
+    expect((await secondary.v1('GET', 'sys/mounts', undefined, primary.token)).status).toBe(200);
+  });
+});
