@@ -4,6 +4,7 @@ import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
+import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
@@ -20,6 +21,7 @@ import { withSysMetrics } from './metrics/sys-metrics.ts';
 import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { createApiV2Surface } from './proxy/api-v2-surface.ts';
+import { createEstSurface, EST_PREFIX } from './proxy/est-surface.ts';
 import type { DecisionStates } from './proxy/remembered-answers.ts';
 import { requestIdOf } from './proxy/request-head.ts';
 import { isBelow, toOriginForm } from './proxy/request-target.ts';
@@ -50,6 +52,8 @@ export interface GatewayParts {
   };
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;
+  /** Where the requests of EST go; it is not served when absent. */
+  readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
   /** Given where sys is in this process: answers that still hold are then given again. */
   readonly decisionState?: DecisionStates;
   /** HTTPS is served when given. */
@@ -88,17 +92,20 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     timeoutMs,
     publicUrl: config.publicUrl,
   });
-  const v1: ServedSurface = {
-    surface: 'v1',
-    prefix: '/v1',
-    serve: createV1Surface({
-      access,
-      services: { ...services, sys: withSysMetrics(services.sys, metrics) },
-      audit,
-      bodyLimitBytes,
-      publicUrl: config.publicUrl,
-      decisionState: parts.decisionState,
-    }),
+  const serveV1 = createV1Surface({
+    access,
+    services: { ...services, sys: withSysMetrics(services.sys, metrics) },
+    audit,
+    bodyLimitBytes,
+    publicUrl: config.publicUrl,
+    decisionState: parts.decisionState,
+  });
+  const v1: ServedSurface = { surface: 'v1', prefix: '/v1', serve: serveV1 };
+  const { enrolment } = parts;
+  const est: ServedSurface | undefined = enrolment && {
+    surface: 'est',
+    prefix: EST_PREFIX,
+    serve: createEstSurface({ enrolment, serveV1 }),
   };
   const apiV2: ServedSurface = {
     surface: 'api_v2',
@@ -137,7 +144,13 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     if (isDraining) response.setHeader('connection', 'close');
     const url = toOriginForm(request.url ?? '/');
     request.url = url;
-    const served = isBelow(url, v1.prefix) ? v1 : isBelow(url, apiV2.prefix) ? apiV2 : undefined;
+    const served = isBelow(url, v1.prefix)
+      ? v1
+      : isBelow(url, apiV2.prefix)
+        ? apiV2
+        : isBelow(url, EST_PREFIX)
+          ? est
+          : undefined;
     if (served === undefined) app.routing(request, response);
     else
       serveRequest(served, method, request, response).catch((err: unknown) => {
@@ -151,6 +164,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     httpPort: config.httpPort,
     httpsPort: config.httpsPort,
     certificate: tls,
+    requestsClientCertificates: config.requestClientCertificates,
     requestTimeLimitMs: timeoutMs,
     keepAliveMs: config.keepAliveSeconds * 1000,
     answer,

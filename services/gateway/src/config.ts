@@ -19,6 +19,11 @@ export const gatewayConfig = Type.Object({
   tlsKeyFile: Type.Optional(
     Type.String({ description: 'Private key of HTTPS, PEM; read again when it changes.' }),
   ),
+  requestClientCertificates: Type.Boolean({
+    description:
+      'HTTPS asks clients for a certificate, for EST enrolment by certificate; a browser that has one may ask its user which to show.',
+    default: false,
+  }),
   publicUrl: Type.Optional(
     Type.String({
       description:

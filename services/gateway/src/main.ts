@@ -3,6 +3,7 @@ import { systemClock } from '@keelson/clock';
 import type { Config } from '@keelson/config';
 import { connectEdge } from '@keelson/edge/stream';
 import type { Logger } from '@keelson/logging';
+import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import { enrolIdentityFromFiles } from '@keelson/rpc';
@@ -43,6 +44,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     services: { sys: sys.edge, workspace: workspace.edge, pki: pki.edge },
     access: sys.client(AccessDefinition),
     identity: workspace.client(IdentityDefinition),
+    enrolment: pki.client(EnrolmentDefinition),
     tls,
     sharedCount,
   });

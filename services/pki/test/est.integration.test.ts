@@ -338,8 +338,8 @@ describe('renewal', () => {
 
   test('needs that certificate even with a token, and one that holds', async () => {
     expect(await renew('/CN=renewed.example.com', undefined)).toEqual([
-      401,
-      'enrolment needs the certificate that is renewed, shown as that of the TLS client',
+      403,
+      'the certificate of the client is no proof: the one that is renewed is not shown as that of the TLS client',
     ]);
     const { pem } = await enrolled('/CN=gone.example.com');
     mounts.pki.clock.advance(2 * 3_600_000);

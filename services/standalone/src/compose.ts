@@ -93,6 +93,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
     access: sys.access,
     decisionState: sys.decisionState,
     identity: workspace.identity,
+    enrolment: pki.enrolment,
     tls: tls.source,
   });
   const listening = await gateway.start();

@@ -91,6 +91,15 @@ const toAudited = async (recorded: RecordedExchange): Promise<AuditedExchange> =
   };
 };
 
+/** The answer's document; of a protocol without documents, what the service says was asked for. */
+const answerData = (
+  { exchange }: RecordedExchange,
+  body: Uint8Array | undefined,
+): Json | undefined =>
+  exchange.auditedRequest === ''
+    ? body && parseJson(body)
+    : { request: parseJson(Buffer.from(exchange.auditedRequest)) ?? null };
+
 export const createAuditRecorder = (log: AuditLog): AuditRecorder => ({
   isEnabled: (generation) => log.follow(generation),
   tryDevice: (device) => log.tryDevice(device),
@@ -112,7 +121,7 @@ export const createAuditRecorder = (log: AuditLog): AuditRecorder => ({
     const body = recorded.body === undefined ? undefined : await responseBytes(response);
     await log.response(audited, {
       status: response.head.status,
-      data: body && parseJson(body),
+      data: answerData(recorded, body),
       error: response.head.status >= 400 ? `status ${response.head.status}` : '',
     });
     return body === undefined ? response : { ...response, body };

@@ -1,11 +1,12 @@
-/** Each surface answers in its own document: JSON:API on /api/v2, `{"errors":[…]}` everywhere else. */
-import { bufferedBody, type EdgeRequest, type EdgeResponse } from '@keelson/edge';
+/** Each surface answers in its own document: JSON:API on /api/v2, plain text for EST, `{"errors":[…]}` everywhere else. */
+import { bufferedBody, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import type { Logger } from '@keelson/logging';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import { emptyHead } from '../proxy/request-head.ts';
 
-export type Surface = 'api_v2' | 'v1' | 'own';
+export type Surface = 'api_v2' | 'v1' | 'est' | 'own';
 
 export type RenderError = (surface: Surface, thrown: unknown, requestId: string) => EdgeResponse;
 
@@ -16,6 +17,21 @@ const refusedRequest = (requestId: string): EdgeRequest => ({
   signal: AbortSignal.abort(),
 });
 
+/** RFC 7030 §4.2.3. */
+const renderPlainText = (
+  thrown: unknown,
+  requestId: string,
+  report: (err: unknown, requestId: string) => void,
+): EdgeResponse => {
+  const error = KeelsonError.from(thrown);
+  if (error.code === 'internal') report(thrown, requestId);
+  return edgeResponse(
+    error.httpStatus,
+    { 'content-type': 'text/plain; charset=utf-8' },
+    Buffer.from(`${error.message}\n`),
+  );
+};
+
 /** Turns what was thrown into the answer; what is a bug of ours is logged and not told. */
 export const createErrorAnswers = (logger: Logger): RenderError => {
   const report = (err: unknown, requestId: string): void =>
@@ -23,6 +39,7 @@ export const createErrorAnswers = (logger: Logger): RenderError => {
   const renderJsonApi = createErrorRenderer(report);
   const renderSecrets = createSecretsErrorRenderer(report);
   return (surface, thrown, requestId) => {
+    if (surface === 'est') return renderPlainText(thrown, requestId, report);
     const render = surface === 'api_v2' ? renderJsonApi : renderSecrets;
     return render(thrown, refusedRequest(requestId));
   };

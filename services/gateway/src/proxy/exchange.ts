@@ -17,6 +17,10 @@ export class Exchange {
   head: RequestHead;
   /** For metrics: "api_v2", "v1/pki". */
   group = 'own';
+  /** Where a surface carries the token in its own way, in place of the headers of /v1. */
+  token: string | undefined;
+  /** What the service says of a body that nobody else can read, for the audit entry; JSON. */
+  auditedRequest = '';
   #ended: KeelsonError | undefined;
   #onEnd: ((error: KeelsonError) => void) | undefined;
   #abort: AbortController | undefined;

@@ -73,14 +73,25 @@ const isCredential = (name: string): boolean =>
   name === NEUTRAL + SHARED.token ||
   name === VENDOR + SHARED.token ||
   name === PRESENTED_TOKEN ||
+  name === CLIENT_CERTIFICATE ||
   name === 'authorization' ||
   name === 'cookie';
+
+/**
+ * The certificate that a TLS client has proven to have (RFC 9440 §2.1), for engines. Not among those a
+ * client may send, nor one that a mount may pass through.
+ */
+export const CLIENT_CERTIFICATE = 'client-cert';
+
+/** What an engine says of a request for the audit entry, JSON in base64; never sent to a client. */
+export const AUDITED_REQUEST = 'x-audited-request';
 
 /** Headers an engine may always answer with; further ones are allowed by the mount's tuning. */
 const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'cache-control',
   'content-disposition',
   'content-length',
+  'content-transfer-encoding',
   'content-type',
   'etag',
   'expires',
@@ -93,7 +104,8 @@ const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
 ]);
 
 export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>
-  ENGINE_ANSWERS.has(name) || allowed.some((other) => other.toLowerCase() === name);
+  ENGINE_ANSWERS.has(name) ||
+  (name !== AUDITED_REQUEST && allowed.some((other) => other.toLowerCase() === name));
 
 /** Carries the token to a service whose answer needs it (Allowed.pass_token); never taken from a client. */
 export const PRESENTED_TOKEN = 'x-presented-token';

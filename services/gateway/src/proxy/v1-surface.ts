@@ -10,8 +10,10 @@ import {
 } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { clientCertificateHeader } from '../tls/client-certificate.ts';
 import type { Exchange } from './exchange.ts';
 import {
+  AUDITED_REQUEST,
   bearerToken,
   forwardedHeaders,
   isAllowedAnswerHeader,
@@ -93,10 +95,13 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
       mount === undefined || mount.passthroughRequestHeaders.length === 0
         ? head.headers
         : forwardedHeaders(request.headers, mount.passthroughRequestHeaders);
+    const added = allowed.passToken
+      ? { [PRESENTED_TOKEN]: token }
+      : mount && clientCertificateHeader(request);
     const response = await service.handle({
       head: {
         ...head,
-        headers: allowed.passToken ? { ...headers, [PRESENTED_TOKEN]: token } : headers,
+        headers: added === undefined ? headers : { ...headers, ...added },
         path: allowed.path,
         namespace: allowed.namespace,
         mount,
@@ -106,9 +111,11 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
       signal,
       timeoutMs,
     });
-    return mount === undefined
-      ? response
-      : withAllowedHeaders(response, mount.allowedResponseHeaders);
+    if (mount === undefined) return response;
+    const audited = response.head.headers.find(({ name }) => name === AUDITED_REQUEST);
+    if (audited !== undefined)
+      exchange.auditedRequest = Buffer.from(audited.value, 'base64').toString();
+    return withAllowedHeaders(response, mount.allowedResponseHeaders);
   };
 
   /** @param body when it was read already */
@@ -117,7 +124,8 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     readBody?: EdgeBody,
   ): Promise<{ response: EdgeResponse; isAudited: boolean }> => {
     const { head, request, signal } = exchange;
-    const token = serviceHeader(request.headers, 'token') || bearerToken(request.headers);
+    const token =
+      exchange.token ?? (serviceHeader(request.headers, 'token') || bearerToken(request.headers));
     const wrapTtlSeconds = parseWrapTtlSeconds(serviceHeader(request.headers, 'wrapTtl'));
     const wrapFormat = serviceHeader(request.headers, 'wrapFormat') === 'jwt' ? 'jwt' : '';
     const question: ResolveRequest = {

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly httpPort: number;
   readonly httpsPort: number;
   readonly certificate?: CertificateSource | undefined;
+  /** HTTPS asks clients for a certificate; it is for the services to say whether it counts. */
+  readonly requestsClientCertificates: boolean;
   readonly requestTimeLimitMs: number;
   readonly keepAliveMs: number;
   /** Answers a request; `method` may be LIST. */
@@ -86,6 +88,8 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
       ...limits,
       ...certificate.current(),
       minVersion: 'TLSv1.2',
+      requestCert: options.requestsClientCertificates,
+      rejectUnauthorized: false,
     });
     attend(secure, 'secureConnection');
     endRenewal = certificate.onRenewal((renewed) => secure.setSecureContext(renewed));

@@ -119,7 +119,7 @@ export const requireClientCertificate = async (
 
 /**
  * Renews a certificate that the client has proven to have.
- * @throws KeelsonError `pki.est_unauthenticated` when it has shown none, `request.invalid` when the
+ * @throws KeelsonError `pki.est_certificate_refused` when it has shown none, `request.invalid` when the
  *   request is for another name
  */
 export const reenroll = async (
@@ -129,8 +129,8 @@ export const reenroll = async (
   renewed: ParsedCertificate | undefined,
 ): Promise<Uint8Array> => {
   if (renewed === undefined)
-    throw new KeelsonError('pki.est_unauthenticated', {
-      needed: 'the certificate that is renewed, shown as that of the TLS client',
+    throw new KeelsonError('pki.est_certificate_refused', {
+      reason: 'the one that is renewed is not shown as that of the TLS client',
     });
   await requireClientCertificate(parts, request, config, renewed);
   checkRenewal(request.csr, renewed);

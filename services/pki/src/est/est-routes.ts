@@ -68,7 +68,11 @@ const inPlainText =
       if (error.code === 'internal' || error.httpStatus >= 500) throw thrown;
       return edgeResponse(
         error.httpStatus,
-        { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+        {
+          'content-type': 'text/plain; charset=utf-8',
+          // RFC 9110 §11.6.1
+          ...(error.httpStatus === 401 && { 'www-authenticate': 'Basic realm="est"' }),
+        },
         Buffer.from(`${error.message}\n`),
       );
     }
