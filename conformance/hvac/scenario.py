@@ -175,6 +175,17 @@ def certificates(limited, root, intermediate):
     crl = openssl("crl", "-noout", "-text", "-in", "{crl}", crl=pki.read_crl(mount_point="evening"))
     assert issued["serial_number"].replace(":", "").upper() in crl
     refused(InvalidPath, pki.read_certificate, serial="01:02", mount_point="evening")
+
+    flags = {"tidy_cert_store": True, "tidy_revoked_certs": True, "safety_buffer": "1h"}
+    started = pki.tidy(extra_params=flags, mount_point="evening")
+    assert started.status_code == 202, started.status_code
+    while client.read("evening/tidy-status")["data"]["state"] == "Running":
+        pass
+    status = client.read("evening/tidy-status")["data"]
+    assert status["state"] == "Finished" and status["tidy_cert_store"] is True, status
+    # Nothing is over yet, so everything is still there.
+    assert status["cert_store_deleted_count"] == 0, status
+    assert pki.list_certificates(mount_point="evening")["data"]["keys"] == serials
     pki.delete_role("web", mount_point="evening")
     refused(InvalidPath, pki.list_roles, mount_point="evening")
 

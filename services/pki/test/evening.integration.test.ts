@@ -1,7 +1,9 @@
 /** A user's evening: an authority, a server with a certificate of it, clients that check lists, a revocation. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Mounts, openMounts, other } from './open-mounts.ts';
@@ -15,10 +17,16 @@ afterEach(() => mounts.close());
 
 const NAME = 'shop.example.com';
 
-/** A TLS server that greets whoever gets through the handshake. */
-const startServer = async (key: string, cert: string) => {
+/** A TLS server that greets whoever gets through the handshake, and staples the status of its certificate. */
+const startServer = async (key: string, cert: string, status: () => Promise<Buffer>) => {
   const server = tls.createServer({ key, cert }, (socket) => socket.end('good evening'));
   server.on('tlsClientError', () => undefined);
+  server.on('OCSPRequest', (_certificate, _issuer, answer) => {
+    status().then(
+      (der) => answer(null, der),
+      (error: Error) => answer(error, Buffer.alloc(0)),
+    );
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -32,12 +40,31 @@ const startServer = async (key: string, cert: string) => {
   };
 };
 
-/** What a Node client hears, or the code it hangs up with. */
-const greeting = (port: number, ca: string, crl: readonly Buffer[]): Promise<string> =>
+interface Trust {
+  readonly ca: string;
+  /** Lists to look into; none: no list is looked into. */
+  readonly crl?: readonly Buffer[];
+  /** Whether a stapled status is good; absent: it is not asked for. */
+  readonly isGood?: (status: Buffer) => boolean;
+}
+
+/** What a Node client hears, or why it hangs up. */
+const greeting = (port: number, { ca, crl, isGood }: Trust): Promise<string> =>
   new Promise((resolve) => {
-    const secureContext = tls.createSecureContext({ ca, crl: crl.map(toPem) });
-    const socket = tls.connect({ host: '127.0.0.1', port, servername: NAME, secureContext });
+    const secureContext = tls.createSecureContext({ ca, ...(crl && { crl: crl.map(toPem) }) });
+    const socket = tls.connect({
+      host: '127.0.0.1',
+      port,
+      servername: NAME,
+      secureContext,
+      requestOCSP: isGood !== undefined,
+    });
     let heard = '';
+    socket.on('OCSPResponse', (status: Buffer) => {
+      if (isGood?.(status) === true) return;
+      resolve('status not good');
+      socket.destroy();
+    });
     socket.on('data', (chunk) => {
       heard += chunk;
     });
@@ -52,7 +79,7 @@ const toPem = (der: Buffer): string =>
 const openssl = (port: number, trustFile: string): Promise<string> =>
   new Promise((resolve) => {
     const args =
-      `s_client -connect 127.0.0.1:${port} -servername ${NAME} -verify_hostname ${NAME} -crl_check_all -verify_return_error`.split(
+      `s_client -connect 127.0.0.1:${port} -servername ${NAME} -verify_hostname ${NAME} -status -crl_check_all -verify_return_error`.split(
         ' ',
       );
     const child = execFile('openssl', [...args, '-CAfile', trustFile], (_error, stdout, stderr) =>
@@ -81,20 +108,41 @@ describe("a user's evening", () => {
     ];
     const trustFile = async () => file('trust.pem', [ca, ...(await lists()).map(toPem)].join('\n'));
 
+    const issuerFile = file('issuer.pem', signed.data.certificate);
+    /** The status of the served certificate, as its server asks for it. */
+    const status = async (): Promise<Buffer> => {
+      const request = join(issuerFile, '..', 'request.der');
+      const args = ['ocsp', '-issuer', issuerFile, '-cert', leafFile, '-no_nonce'];
+      mounts.openssl(...args, '-reqout', request);
+      const type = { contentType: 'application/ocsp-request', mount: other };
+      return (await pki.call('POST', 'ocsp', readFileSync(request), type)).bytes;
+    };
+    /** The judgement of a client: signed for this certificate by its issuer, and good. */
+    const isGood = (der: Buffer): boolean => {
+      const named = ['-issuer', issuerFile, '-cert', leafFile, '-verify_other', issuerFile];
+      const checked = ['-respin', file('status.der', der), '-CAfile', file('root.pem', ca)];
+      return mounts.openssl('ocsp', ...checked, ...named).includes('leaf.pem: good');
+    };
+
     const first = await issue();
-    await using server = await startServer(first.private_key, first.chain);
-    expect(await greeting(server.port, ca, await lists())).toBe('good evening');
+    let leafFile = file('leaf.pem', first.certificate);
+    await using server = await startServer(first.private_key, first.chain, status);
+    expect(await greeting(server.port, { ca, crl: await lists(), isGood })).toBe('good evening');
     const accepted = await openssl(server.port, await trustFile());
     expect(accepted).toContain('Verify return code: 0 (ok)');
     expect(accepted).toContain('Verified peername');
+    expect(accepted).toMatch(/Cert Status: good/);
 
     await post('revoke', { serial_number: first.serial_number }, other);
-    expect(await greeting(server.port, ca, await lists())).toBe('CERT_REVOKED');
-    expect(await openssl(server.port, await trustFile())).toContain('certificate revoked');
+    expect(await greeting(server.port, { ca, crl: await lists() })).toBe('CERT_REVOKED');
+    expect(await greeting(server.port, { ca, isGood })).toBe('status not good');
+    const refused = await openssl(server.port, await trustFile());
+    expect(refused).toContain('certificate revoked');
 
     const second = await issue();
+    leafFile = file('leaf.pem', second.certificate);
     server.renew(second.private_key, second.chain);
-    expect(await greeting(server.port, ca, await lists())).toBe('good evening');
+    expect(await greeting(server.port, { ca, crl: await lists(), isGood })).toBe('good evening');
     expect(await openssl(server.port, await trustFile())).toContain('Verify return code: 0');
   });
 });
