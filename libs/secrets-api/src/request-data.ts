@@ -45,6 +45,7 @@ const looksLikeForm = (bytes: Uint8Array): boolean => {
 };
 
 const parseJsonObject = (bytes: Uint8Array): JsonObject => {
+  checkJsonLimits(bytes);
   let document: unknown;
   try {
     document = JSON.parse(decodeUtf8(bytes)) as unknown;
@@ -54,7 +55,6 @@ const parseJsonObject = (bytes: Uint8Array): JsonObject => {
   if (document === null) return {};
   if (!isJsonObject(document))
     throw new KeelsonError('request.malformed_json', { reason: 'it is not an object' });
-  checkJsonLimits(document);
   return document;
 };
 
