@@ -31,9 +31,12 @@ export interface AcmeAnswer {
 
 export const CLUSTER_PATH = 'https://acme.test/v1/pki';
 
+/** A service and a mount of it. */
+export type AcmeTarget = Pick<OpenPki, 'service' | 'mount'>;
+
 /** Sends a request as the gateway would: without a token. */
 export const sendToPki = async (
-  pki: OpenPki,
+  pki: AcmeTarget,
   method: string,
   url: string,
   body: Buffer = Buffer.alloc(0),
@@ -145,14 +148,14 @@ export const bindAccount = (
 };
 
 export class AcmeClient {
-  readonly #pki: OpenPki;
+  readonly #pki: AcmeTarget;
   readonly #mount: Mount;
   readonly base: string;
   readonly key: AccountKey;
   account = '';
 
   constructor(
-    pki: OpenPki,
+    pki: AcmeTarget,
     directory = 'acme/',
     key: AccountKey = newAccountKey(),
     mount: Mount = pki.mount,

@@ -5,10 +5,20 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect } from 'vitest';
+import { recordOutcome } from '../src/acme/authorizations/challenge-operations.ts';
+import type { Problem } from '../src/acme/domain/problem.ts';
 import { type AcmeAnswer, AcmeClient, CLUSTER_PATH, csrFor } from './acme-client.ts';
 import { openPki } from './open-pki.ts';
 
-export const openAcme = async (environment: Readonly<Record<string, string>> = {}) => {
+/**
+ * @param environment settings of the process
+ * @param config fields of config/acme
+ */
+export const openAcme = async (
+  environment: Readonly<Record<string, string>> = {},
+  config: object = {},
+  options: { readonly hasReplicas?: true } = {},
+) => {
   const folder = await temporaryDirectory();
   /** Key authorizations by token. */
   const files = new Map<string, string>();
@@ -20,7 +30,11 @@ export const openAcme = async (environment: Readonly<Record<string, string>> = {
   server.listen(0);
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const pki = await openPki(folder.path, { KEELSON_ACME_HTTP_PORT: String(port), ...environment });
+  const pki = await openPki(
+    folder.path,
+    { KEELSON_ACME_HTTP_PORT: String(port), ...environment },
+    options,
+  );
 
   const post = async (path: string, body: unknown = {}) => {
     const answer = await pki.call('POST', path, body);
@@ -29,7 +43,7 @@ export const openAcme = async (environment: Readonly<Record<string, string>> = {
   };
   await post('root/generate/internal', { common_name: 'Root', ttl: '87600h', key_type: 'ec' });
   await post('config/cluster', { path: CLUSTER_PATH });
-  await post('config/acme', { enabled: true });
+  await post('config/acme', { enabled: true, ...config });
 
   /** Serves the files of all authorizations of an order and has them validated. */
   const prove = async (client: AcmeClient, order: AcmeAnswer): Promise<void> => {
@@ -66,8 +80,15 @@ export const openAcme = async (environment: Readonly<Record<string, string>> = {
     return { order, url, finalized, certificate };
   };
 
+  /** Records the last failed attempt at an authorization, as the validation worker does. */
+  const failWith = async (authorizationUrl: string, problem: Problem): Promise<void> => {
+    const key = authorizationUrl.slice(authorizationUrl.lastIndexOf('/') + 1);
+    await recordOutcome(pki, pki.mount, { key }, { kind: 'invalid', problem });
+  };
+
   return {
     pki,
+    failWith,
     post,
     files,
     prove,

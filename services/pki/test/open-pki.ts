@@ -58,10 +58,14 @@ const toBytes = (body: unknown): Buffer => {
   return body === undefined ? Buffer.alloc(0) : Buffer.from(JSON.stringify(body));
 };
 
-/** @param environment settings of the process */
+/**
+ * @param environment settings of the process
+ * @param options `hasReplicas`: others may serve from the same store (`openReplica`)
+ */
 export const openPki = async (
   folder: string,
   environment: Readonly<Record<string, string>> = {},
+  { hasReplicas }: { readonly hasReplicas?: true } = {},
 ) => {
   const clock = new ManualClock(startOfTest);
   const barrier = createBarrier();
@@ -74,37 +78,40 @@ export const openPki = async (
   const leases = new InProcessLeaseStore({ clock });
   const registered: RegisterLeaseRequest[] = [];
   const states = new EventEmitter();
-  const service = composePki({
-    config: parseConfig(pkiConfigSchema, environment),
-    store,
-    barrier,
-    leases,
-    clock,
-    logger: createLogger({ name: 'pki', level: 'silent' }),
-    cluster: {
-      join: async function* (_, { signal } = {}) {
-        try {
-          for await (const [state, applied] of on(states, 'state', signal && { signal })) {
-            yield state as ClusterState;
-            // Whoever asks for the next one is done with this one.
-            (applied as (() => void) | undefined)?.();
+  const compose = () =>
+    composePki({
+      ...(hasReplicas && { hasReplicas }),
+      config: parseConfig(pkiConfigSchema, environment),
+      store,
+      barrier,
+      leases,
+      clock,
+      logger: createLogger({ name: 'pki', level: 'silent' }),
+      cluster: {
+        join: async function* (_, { signal } = {}) {
+          try {
+            for await (const [state, applied] of on(states, 'state', signal && { signal })) {
+              yield state as ClusterState;
+              // Whoever asks for the next one is done with this one.
+              (applied as (() => void) | undefined)?.();
+            }
+          } catch (error) {
+            if (!signal?.aborted) throw error;
           }
-        } catch (error) {
-          if (!signal?.aborted) throw error;
-        }
+        },
       },
-    },
-    ledger: {
-      register: async (request) => {
-        registered.push(request);
-        return {
-          leaseId: `pki/${request.requestPath}/1`,
-          ttlSeconds: request.ttlSeconds,
-          renewable: false,
-        };
+      ledger: {
+        register: async (request) => {
+          registered.push(request);
+          return {
+            leaseId: `pki/${request.requestPath}/1`,
+            ttlSeconds: request.ttlSeconds,
+            renewable: false,
+          };
+        },
       },
-    },
-  });
+    });
+  const service = compose();
   await openBarrierFor(store, barrier, ROOT_KEY);
   const mount = aMount();
 
@@ -167,6 +174,8 @@ export const openPki = async (
     barrier,
     mount,
     service,
+    /** Another service on the same store. */
+    openReplica: () => ({ service: compose(), mount }),
     registered,
     announce: (state: ClusterState) => states.emit('state', state),
     /** Starts the service as a member of a cluster in this state. */
