@@ -18,7 +18,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     ...config,
     service: 'gateway',
     clock: systemClock,
-    report,
+    report: (err) => logger.warn({ err }, 'no internal certificate, asking sys again'),
   });
   const connect = (service: string, addresses: readonly string[]) =>
     connectEdge({ service, addresses, tls: kept.identity });

@@ -27,7 +27,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     ...config,
     service: 'pki',
     clock,
-    report,
+    report: (err) => logger.warn({ err }, 'no internal certificate, asking sys again'),
   });
   const tls = kept.identity;
   const barrier = createBarrier();

@@ -21,7 +21,7 @@ const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logg
     ...config,
     service: 'workspace',
     clock,
-    report,
+    report: (err) => logger.warn({ err }, 'no internal certificate, asking sys again'),
   });
   const tls = kept.identity;
   const barrier = createBarrier();
