@@ -329,7 +329,7 @@ describe('finalizing (§7.4)', () => {
     const answers = await Promise.all(
       [1, 2, 3].map(() => client.post(order.json.finalize, { csr })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 403, 403]);
     expect((await acme.pki.call('LIST', 'certs')).data.keys).toHaveLength(before + 1);
   });
 
@@ -400,7 +400,9 @@ describe('the certificate (§7.4.2)', () => {
       for (const [at, member] of chain.entries())
         expect(member.verify((chain[at + 1] ?? member).publicKey)).toBe(true);
     }
-    expect(chains.map((chain) => chain[2]?.subject).sort()).toEqual(['CN=Root', 'CN=Second root']);
+    expect(new Set(chains.map((chain) => chain[2]?.subject))).toEqual(
+      new Set(['CN=Root', 'CN=Second root']),
+    );
     expect(problem(await owner.post(`${finalized.json.certificate}/2`))).toEqual([
       404,
       'malformed',

@@ -186,7 +186,10 @@ describe('nonces (§6.5)', () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => client.post('orders', undefined, { nonce })),
     );
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(7).fill(400)]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      200,
+      ...Array(7).fill(400),
+    ]);
   });
 });
 

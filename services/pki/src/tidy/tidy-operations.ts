@@ -21,6 +21,7 @@ import { pendingRecords } from '../crl/crl-records.ts';
 import { deleteIssuer } from '../issuers/issuer-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { tidyAcme } from './acme-tidy-operations.ts';
 import type { TidyOperation, TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
 
@@ -247,6 +248,7 @@ const WORK: Readonly<Partial<Record<TidyOperation, Work>>> = {
   tidy_revoked_cert_issuer_associations: associateIssuers,
   tidy_revoked_certs: deleteExpiredRevocations,
   tidy_expired_issuers: deleteExpiredIssuers,
+  tidy_acme: tidyAcme,
   tidy_cert_metadata: deleteExpiredMetadata,
   tidy_revocation_queue: deleteOldRequests,
   tidy_cross_cluster_revoked_certs: deleteExpiredClusterRevocations,

@@ -10,6 +10,11 @@ export interface TidyCounts {
   /** Absent in records of before these were tidied. */
   readonly clusterRevocations?: number;
   readonly requests?: number;
+  /** Accounts that were looked at. */
+  readonly acmeAccounts?: number;
+  readonly acmeAccountsRevoked?: number;
+  readonly acmeAccountsDeleted?: number;
+  readonly acmeOrders?: number;
 }
 
 export const NO_COUNTS: TidyCounts = {

@@ -61,6 +61,10 @@ const addCounts = (counts: TidyCounts, done: Partial<TidyCounts>): TidyCounts =>
   metadata: counts.metadata + (done.metadata ?? 0),
   clusterRevocations: (counts.clusterRevocations ?? 0) + (done.clusterRevocations ?? 0),
   requests: (counts.requests ?? 0) + (done.requests ?? 0),
+  acmeAccounts: (counts.acmeAccounts ?? 0) + (done.acmeAccounts ?? 0),
+  acmeAccountsRevoked: (counts.acmeAccountsRevoked ?? 0) + (done.acmeAccountsRevoked ?? 0),
+  acmeAccountsDeleted: (counts.acmeAccountsDeleted ?? 0) + (done.acmeAccountsDeleted ?? 0),
+  acmeOrders: (counts.acmeOrders ?? 0) + (done.acmeOrders ?? 0),
 });
 
 const advance = async (

@@ -138,11 +138,15 @@ export const setContacts = (
 
 /** RFC 8555 §7.3.6: for good. */
 export const deactivateAccount = (
-  { store }: AccountParts,
+  { store, clock }: AccountParts,
   mount: MountScope,
   id: string,
 ): Promise<Account> =>
-  changeAccount(store, mount, id, (account) => ({ ...account, status: 'deactivated' }));
+  changeAccount(store, mount, id, (account) => ({
+    ...account,
+    status: 'deactivated',
+    revokedAtMs: clock.nowMs(),
+  }));
 
 export type KeyChangeOutcome =
   | { readonly kind: 'changed'; readonly account: Account }

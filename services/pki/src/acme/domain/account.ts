@@ -30,6 +30,7 @@ export interface Account {
   /** `deactivated` by the client, `revoked` by the server. */
   readonly status: 'valid' | 'deactivated' | 'revoked';
   readonly createdAtMs: number;
+  /** When it was closed, by whichever of them. */
   readonly revokedAtMs?: number | undefined;
   readonly binding?: AccountBinding | undefined;
 }
