@@ -5,7 +5,13 @@ import { contextTag, integer, sequence, setOf, TAG } from './der/der-types.ts';
 import { constructed, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';
 import { type Extension, extensionsSequence, parseExtensions } from './extensions/extension.ts';
-import { type Signer, schemeOfIdentifier, verifySignature } from './keys/signature-scheme.ts';
+import { describeKey, type KeyAlgorithm } from './keys/key-algorithm.ts';
+import {
+  parsePublicKey,
+  type Signer,
+  schemeOfIdentifier,
+  verifyWithKey,
+} from './keys/signature-scheme.ts';
 import { parseSignedStructure, signStructure } from './signed-structure.ts';
 
 /** RFC 2985 §5.4.2. */
@@ -17,6 +23,10 @@ export interface CsrFields {
   /** SubjectPublicKeyInfo, DER: of the key that signs. */
   readonly publicKeyDer: Uint8Array;
   readonly extensions: readonly Extension[];
+}
+
+export interface ParsedCsr extends CsrFields {
+  readonly keyAlgorithm: KeyAlgorithm;
 }
 
 /** A signed request, DER. */
@@ -61,9 +71,10 @@ const requestedExtensions = (attributes: DerReader): readonly Extension[] => {
 
 /**
  * The fields of an untrusted request whose signature proves possession of its key.
- * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit
+ * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit, or the key is
+ *   of a type that is not served
  */
-export const parseCsr = (der: Uint8Array): CsrFields => {
+export const parseCsr = (der: Uint8Array): ParsedCsr => {
   const { content, signatureAlgorithm, signature } = parseSignedStructure(der, MAX_CSR_BYTES);
   const fields = new DerReader(content).enter();
   if (fields.readSmallInteger() !== 0)
@@ -74,11 +85,13 @@ export const parseCsr = (der: Uint8Array): CsrFields => {
   const attributes = fields.readOptional(contextTag(0, 'constructed'));
   fields.expectEnd();
   const scheme = schemeOfIdentifier(signatureAlgorithm);
-  if (!verifySignature(scheme, publicKeyDer, content, signature))
+  const key = parsePublicKey(publicKeyDer);
+  if (!verifyWithKey(scheme, key, content, signature))
     throw new KeelsonError('request.invalid', { text: 'request signature invalid' });
   return {
     subject,
     publicKeyDer,
+    keyAlgorithm: describeKey(key),
     extensions: attributes ? requestedExtensions(new DerReader(attributes.content)) : [],
   };
 };

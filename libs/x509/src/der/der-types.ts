@@ -103,9 +103,19 @@ export const ia5String = (text: string): DerNode =>
 const FIRST_UTC_TIME_MS = Date.UTC(1950, 0, 1);
 const FIRST_GENERALIZED_TIME_MS = Date.UTC(2050, 0, 1);
 
+// Certificates made in one second share their times.
+const MAX_KNOWN_TIMES = 64;
+const knownTimes = new Map<number, string>();
+
 /** "2026-11-20T20:14:32.000Z" -> "20261120201432Z" */
-const timeDigits = (epochMs: number): string =>
-  `${new Date(epochMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
+const timeDigits = (epochMs: number): string => {
+  const known = knownTimes.get(epochMs);
+  if (known !== undefined) return known;
+  const digits = `${new Date(epochMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
+  if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
+  knownTimes.set(epochMs, digits);
+  return digits;
+};
 
 /** GeneralizedTime without fractions, whatever the year: what OCSP uses. */
 export const generalizedTime = (epochMs: number): DerNode =>

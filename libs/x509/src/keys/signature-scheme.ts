@@ -180,11 +180,17 @@ export const verifySignature = (
   publicKeyDer: Uint8Array,
   data: Uint8Array,
   signature: Uint8Array,
-): boolean => {
-  const key = parsePublicKey(publicKeyDer);
-  if (key.asymmetricKeyType !== SCHEMES[scheme].keyType) return false;
-  return cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
-};
+): boolean => verifyWithKey(scheme, parsePublicKey(publicKeyDer), data, signature);
+
+/** The same with a key that is at hand: making a KeyObject of its bytes costs as much as a verification. */
+export const verifyWithKey = (
+  scheme: SignatureScheme,
+  key: KeyObject,
+  data: Uint8Array,
+  signature: Uint8Array,
+): boolean =>
+  key.asymmetricKeyType === SCHEMES[scheme].keyType &&
+  cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
 
 /**
  * A public key from SubjectPublicKeyInfo.

@@ -16,7 +16,6 @@ import {
   type Signer,
 } from '@keelson/x509';
 import { checkChain } from '../issuers/domain/chain-check.ts';
-import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
 import { namesOfCsr, readCsrPem } from '../issuing/domain/csr-names.ts';
 import {
@@ -164,7 +163,7 @@ const makeSigned = async (
   order: SignOrder,
 ): Promise<MadeCertificate> => {
   const csr = readCsrPem(order.csr);
-  checkCsrKey(role, describePublicKey(csr.publicKeyDer));
+  checkCsrKey(role, csr.keyAlgorithm);
   const named = namedFields(issuer, role, order, namesOfCsr(csr));
   const fields = named.build(csr.publicKeyDer);
   return {
@@ -182,7 +181,7 @@ const makeVerbatim = async (
   order: VerbatimOrder,
 ): Promise<MadeCertificate> => {
   const csr = readCsrPem(order.csr);
-  checkKeySize(describePublicKey(csr.publicKeyDer));
+  checkKeySize(csr.keyAlgorithm);
   const behavior = privilegedBehavior(issuer.leafNotAfterBehavior, {
     isEnforced: order.enforcesBehavior,
   });

@@ -7,6 +7,7 @@ import {
   EXTENSION,
   findExtension,
   type GeneralName,
+  type ParsedCsr,
   parseCsr,
   parseGeneralNames,
   parseName,
@@ -17,7 +18,7 @@ import type { CsrNames } from './requested-names.ts';
  * The request in a PEM text.
  * @throws KeelsonError `request.invalid`
  */
-export const readCsrPem = (pem: string): CsrFields => {
+export const readCsrPem = (pem: string): ParsedCsr => {
   if (pem === '') throw new KeelsonError('request.invalid', { text: '"csr" is empty' });
   const [block] = decodePem(pem);
   if (block === undefined)
