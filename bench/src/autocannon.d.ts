@@ -9,8 +9,10 @@ declare module 'autocannon' {
   interface Options {
     readonly url: string;
     readonly connections: number;
-    /** Seconds. */
-    readonly duration: number;
+    /** Seconds; not looked at where there is an amount. */
+    readonly duration?: number;
+    /** Requests. */
+    readonly amount?: number;
     readonly method?: 'GET' | 'POST';
     readonly headers?: Readonly<Record<string, string>>;
     readonly body?: Buffer;

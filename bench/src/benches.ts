@@ -10,6 +10,7 @@ import { replication } from './replication/replication.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
 import { storage } from './storage/storage.ts';
 import { workspaces } from './workspace/workspace.ts';
+import { workspaceHttp } from './workspace-http/workspace-http.ts';
 
 /** Every bench there is, in the order of the list. */
 export const BENCHES: readonly Bench[] = [
@@ -24,4 +25,5 @@ export const BENCHES: readonly Bench[] = [
   storage,
   replication,
   workspaces,
+  workspaceHttp,
 ];

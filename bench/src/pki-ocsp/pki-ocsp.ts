@@ -4,12 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startKeelson } from '@keelson/testkit';
 import { publicKeyOctets } from '@keelson/x509';
-import autocannon from 'autocannon';
 import type { Bench, Figure } from '../bench.ts';
-import { processUsage } from '../child-process.ts';
-import { freePort, startServer } from '../server-process.ts';
+import { askInTurn, measureBareFastify, measureRate } from '../http-load.ts';
 
-const CONNECTIONS = 64;
 const ISSUING_CALLERS = 64;
 /** One in so many is revoked. */
 const REVOKED_EVERY = 100;
@@ -105,51 +102,11 @@ const setUp = async (server: Server, mount: string, count: number): Promise<read
   return paths;
 };
 
-const load = async (url: string, paths: readonly string[], duration: number) => {
-  let next = 0;
-  const result = await autocannon({
-    url,
-    connections: CONNECTIONS,
-    duration,
-    requests: [
-      {
-        method: 'GET',
-        path: '/',
-        setupRequest: (request) => ({ ...request, path: paths[next++ % paths.length] ?? '/' }),
-      },
-    ],
-  });
-  if (result.non2xx + result.errors > 0)
-    throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
-  return result;
-};
-
-const measureBareFastify = async (
-  paths: readonly string[],
-  bodyBytes: number,
-  seconds: number,
-): Promise<number> => {
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const bare = await startServer({
-    module: new URL('../bare-fastify.ts', import.meta.url),
-    env: { PORT: String(port), BODY_BYTES: String(bodyBytes) },
-    firstRequest: url,
-  });
-  try {
-    await load(url, paths, seconds / 4);
-    const { requests, duration } = await load(url, paths, seconds);
-    return requests.total / duration;
-  } finally {
-    await bare.stop();
-  }
-};
-
 export const pkiOcsp: Bench = {
   name: 'pki-ocsp',
   claim: 'P5: OCSP answers, 100 k certificates, 1 % revoked, at >= 0.5 of bare Fastify',
   method:
-    `GET with the request in the path over HTTP from ${CONNECTIONS} connections, all certificates in turn, ` +
+    'GET with the request in the path over HTTP from 64 connections, all certificates in turn, ' +
     'after each was asked for once; the limit is Fastify serving as many bytes on the same paths.',
   run: async ({ quick, target, token, say }) => {
     const seconds = quick ? 1 : 10;
@@ -172,31 +129,18 @@ export const pkiOcsp: Bench = {
       const mount = `bench-${randomBytes(4).toString('hex')}`;
       say(`issuing ${count} certificates`);
       const paths = await setUp(server, mount, count);
-      const first = await fetch(server.url + (paths[0] ?? ''));
-      const bodyBytes = (await first.arrayBuffer()).byteLength;
+      const answer = await fetch(server.url + (paths[0] ?? ''));
+      const bodyBytes = (await answer.arrayBuffer()).byteLength;
       say('bare Fastify');
       const limit = await measureBareFastify(paths, bodyBytes, seconds);
+      const { url, pid } = server;
       say('asking for the first time');
-      const cold = await load(server.url, paths, seconds);
+      const first = await askInTurn({ url, paths }, { amount: paths.length });
       say('asking again');
-      const before = server.pid === undefined ? undefined : processUsage(server.pid);
-      const result = await load(server.url, paths, seconds);
-      const after = server.pid === undefined ? undefined : processUsage(server.pid);
-      const bare = { name: 'bare Fastify', value: limit };
+      const again = await measureRate({ url, paths }, seconds, pid);
       const figures: Figure[] = [
-        { name: 'first', value: cold.requests.total / cold.duration, unit: '/s', limit: bare },
-        {
-          name: 'again (target: at least 0.5)',
-          value: result.requests.total / result.duration,
-          unit: '/s',
-          limit: bare,
-          ...(before &&
-            after && {
-              cpuMicrosecondsPerOperation:
-                (after.cpuMicroseconds - before.cpuMicroseconds) / result.requests.total,
-              peakMemoryMegabytes: after.peakMemoryMegabytes,
-            }),
-        },
+        { name: 'first', value: first.perSecond, unit: '/s', limit },
+        { name: 'again (target: at least 0.5)', ...again, limit },
       ];
       return figures;
     } finally {

@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startKeelson } from '@keelson/testkit';
+import type { Bench } from '../bench.ts';
+import { askInTurn, measureBareFastify, measureRate } from '../http-load.ts';
+
+interface Created {
+  readonly data: { readonly id: string };
+}
+
+export const workspaceHttp: Bench = {
+  name: 'workspace-http',
+  claim: 'P7: show a workspace at >= 0.4 of bare Fastify',
+  method:
+    'GET by id over HTTP from 64 connections, all workspaces in turn, no rate limit; the limit is Fastify ' +
+    'serving as many bytes on the same paths.',
+  run: async ({ quick, say }) => {
+    const seconds = quick ? 1 : 10;
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
+    const keelson = await startKeelson({
+      dataFolder: folder,
+      env: { KEELSON_RATE_LIMIT: 'off' },
+    });
+    try {
+      const url = keelson.http;
+      const headers = { authorization: `Bearer ${keelson.apiToken}` };
+      const create = async (path: string, type: string, attributes: object): Promise<string> => {
+        const answer = await fetch(`${url}/api/v2/${path}`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/vnd.api+json' },
+          body: JSON.stringify({ data: { type, attributes } }),
+        });
+        if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+        return ((await answer.json()) as Created).data.id;
+      };
+      await create('organizations', 'organizations', { name: 'bench', email: 'bench@example.com' });
+      const paths: string[] = [];
+      for (let turn = 0; turn < (quick ? 10 : 1000); turn += 1) {
+        const name = `workspace-${turn}`;
+        const id = await create('organizations/bench/workspaces', 'workspaces', { name });
+        paths.push(`/api/v2/workspaces/${id}`);
+      }
+      const answer = await fetch(url + (paths[0] ?? ''), { headers });
+      const bodyBytes = (await answer.arrayBuffer()).byteLength;
+      say('bare Fastify');
+      const limit = await measureBareFastify(paths, bodyBytes, seconds);
+      say('showing');
+      await askInTurn({ url, paths, headers }, { duration: seconds / 4 });
+      const shown = await measureRate({ url, paths, headers }, seconds, keelson.pid);
+      return [{ name: 'show by id (target: at least 0.4)', ...shown, limit }];
+    } finally {
+      await keelson.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
