@@ -4,7 +4,7 @@ import type {
   ReplicationPeer,
   ReplicationReport,
 } from '@keelson/proto/sys/v1/replication';
-import type { Difference, PeerFacts, SecondaryStatus } from '@keelson/replication';
+import type { Difference, PeerFacts, SecondaryFacts, SecondaryStatus } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { jsonRecords, type MerkleCorruptionReport, SUBPAGES_PER_PAGE } from '@keelson/storage';
 import { parseKind } from './remote-membership.ts';
@@ -23,7 +23,7 @@ const NEVER: Upkeep = { checkedAtMs: 0, isCorrupted: false, reindexedAtMs: 0 };
 
 const toPeer = (
   id: string,
-  facts: PeerFacts & { readonly lastRemoteWal: number; readonly bytesAnswered: number },
+  facts: PeerFacts & Pick<SecondaryFacts, 'lastRemoteWal' | 'bytesReceived' | 'resync'>,
 ): ReplicationPeer => ({
   id,
   apiAddress: facts.apiAddress,
@@ -33,13 +33,14 @@ const toPeer = (
   roundTripMs: BigInt(facts.roundTripMs),
   ...(facts.canaryAgeMs !== undefined && { canaryAgeMs: BigInt(Math.round(facts.canaryAgeMs)) }),
   lastRemoteWal: BigInt(facts.lastRemoteWal),
-  bytesShipped: BigInt(facts.bytesAnswered),
+  bytesShipped: BigInt(facts.bytesReceived),
+  resyncRecords: BigInt(facts.resync.records),
+  resyncBytes: BigInt(facts.resync.bytes),
 });
 
 const primarySide = async ({ primary }: PrimaryRun): Promise<ReplicationReport['side']> => {
   const secondaries = (await primary.secondaries()).map((one) => toPeer(one.id, one));
-  const bytesShipped = secondaries.reduce((sum, one) => sum + one.bytesShipped, 0n);
-  return { $case: 'primary', value: { secondaries, bytesShipped } };
+  return { $case: 'primary', value: { secondaries } };
 };
 
 const primaryPeer = (
@@ -55,7 +56,8 @@ const primaryPeer = (
     roundTripMs: status.heartbeat.roundTripMs,
     canaryAgeMs,
     lastRemoteWal: status.lastRemoteWal,
-    bytesAnswered: 0,
+    bytesReceived: status.bytesReceived,
+    resync: status.resync,
   });
 
 const secondarySide = async (

@@ -175,12 +175,31 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     expect(reindexed).toMatchObject({ status: 200, body: { warnings: [expect.any(String)] } });
     const after = await until(
       () => secondary.status('dr'),
-      ({ last_reindex_epoch: epoch, resync_records: records }) => epoch !== '0' && records > 0,
+      ({ last_reindex_epoch: epoch, reindex_in_progress: isRunning }) =>
+        epoch !== '0' && isRunning === undefined,
     );
     expect(after.corrupted_merkle_tree).toBe(false);
     await untilEqual('dr', primary, secondary);
     const again = await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '');
     expect(again.body.data.merkle_corruption_report.corrupted_root).toBe(false);
+  });
+
+  test('is measured by its primary, as its heartbeats tell', async () => {
+    const WANTED = [
+      /^keelson_replication_lag_entries{kind="dr",secondary="dr"} \d+$/m,
+      /^keelson_replication_lag_milliseconds{kind="dr",secondary="dr"} \d+$/m,
+      /^keelson_replication_shipped_bytes_total{kind="dr",secondary="dr"} [1-9]\d*$/m,
+      /^keelson_replication_resync_bytes{kind="dr",secondary="dr"} [1-9]\d*$/m,
+      /^keelson_replication_resync_records{kind="dr",secondary="dr"} \d+$/m,
+      /^keelson_http_requests_total/m,
+    ];
+    const { body } = await until(
+      () => primary.v1('GET', 'sys/metrics?format=prometheus'),
+      (answer) => WANTED.every((one) => one.test(answer.body)),
+    );
+    expect(body).toContain('# TYPE keelson_replication_lag_entries gauge');
+    const [seen] = (await primary.status('dr')).secondaries;
+    expect(seen).toMatchObject({ bytes_shipped: expect.any(Number), lag_ms: expect.any(Number) });
   });
 
   test('recovers on demand, follows an address list, and forgets its primary', async () => {

@@ -31,7 +31,7 @@ const SUDO = [
   /^\/auth\/token\/(accessors|revoke-orphan)$/,
 ];
 const ROOT_NAMESPACE_ONLY =
-  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|replication\/.*)$/;
+  /^\/sys\/(seal|unseal|seal-status|init|health|rekey.*|rotate.*|key-status|generate-root.*|decode-token|audit.*|leader|ha-status|step-down|metrics|replication\/.*)$/;
 
 type Caller =
   | 'none'

@@ -41,17 +41,16 @@ export interface PrimaryOptions {
 export interface SecondaryFacts extends PeerFacts {
   readonly id: string;
   readonly lastRemoteWal: number;
-  /** In answers of this node; what the stream carried is the secondary's to tell. */
-  readonly bytesAnswered: number;
+  /** Over stream and answers, since the start of the secondary's process. */
+  readonly bytesReceived: number;
+  /** Of the newest comparison that the secondary completed. */
+  readonly resync: { readonly records: number; readonly bytes: number };
 }
-
-type Heard = Omit<SecondaryFacts, 'bytesAnswered'> & { readonly sentAtMs: number };
 
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #clock: Clock;
-  readonly #heard = new Map<string, Heard>();
-  readonly #bytesAnswered = new Map<string, number>();
+  readonly #heard = new Map<string, SecondaryFacts & { readonly sentAtMs: number }>();
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
@@ -71,7 +70,7 @@ export class Primary {
     const heard: SecondaryFacts[] = [];
     for (const [id, { sentAtMs: _, ...facts }] of this.#heard)
       if ((await this.#options.membership.findSecondary(id)) === undefined) this.#heard.delete(id);
-      else heard.push({ ...facts, bytesAnswered: this.#bytesAnswered.get(id) ?? 0 });
+      else heard.push(facts);
     return heard;
   }
 
@@ -89,10 +88,7 @@ export class Primary {
       secondaryId: secondary.id,
     });
     const question = openQuestion(linkKey, subject, sealed);
-    const answer = question.sealAnswer(await this.#tell(secondary, question.ask));
-    const before = this.#bytesAnswered.get(secondary.id) ?? 0;
-    this.#bytesAnswered.set(secondary.id, before + answer.length);
-    return answer;
+    return question.sealAnswer(await this.#tell(secondary, question.ask));
   }
 
   async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {
@@ -175,6 +171,11 @@ export class Primary {
         clockSkewMs: Number(heartbeat.clockSkewMs),
         lastHeartbeatAtMs: nowMs,
         roundTripMs: Number(heartbeat.roundTripMs),
+        bytesReceived: Number(heartbeat.bytesReceived),
+        resync: {
+          records: Number(heartbeat.resyncRecords),
+          bytes: Number(heartbeat.resyncBytes),
+        },
         canaryAgeMs:
           heartbeat.canaryAgeMs === undefined ? undefined : Number(heartbeat.canaryAgeMs),
       });

@@ -436,6 +436,9 @@ export class Secondary {
         clusterAddress,
         clockSkewMs: BigInt(before?.clockSkewMs ?? 0),
         roundTripMs: BigInt(before?.roundTripMs ?? 0),
+        bytesReceived: BigInt(this.#status.bytesReceived),
+        resyncRecords: BigInt(this.#status.resync.records),
+        resyncBytes: BigInt(this.#status.resync.bytes),
       },
     });
     const receivedAtMs = this.#clock.nowMs();

@@ -1,8 +1,9 @@
 /**
  * `GET /v1/sys/metrics?format=prometheus`: what `/metrics` shows, for callers with a token that may read
- * the path. It stands before sys, because the gateway is what counts.
+ * the path, and what sys knows of replication. It stands before sys, because the gateway is what counts.
  */
 import { type EdgeService, edgeResponse } from '@keelson/edge';
+import { responseBytes } from '../proxy/response-body.ts';
 import type { RequestMetrics } from './metrics.ts';
 
 const json = { 'content-type': 'application/json' };
@@ -13,10 +14,12 @@ export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeS
     if (path !== '/sys/metrics' || method !== 'GET') return sys.handle(request);
     if (new URLSearchParams(query).get('format') !== 'prometheus')
       return edgeResponse(400, json, Buffer.from('{"errors":["format must be \\"prometheus\\""]}'));
+    const answered = await sys.handle(request);
+    if (answered.head.status !== 200) return answered;
     return edgeResponse(
       200,
       { 'content-type': metrics.contentType },
-      Buffer.from(await metrics.text()),
+      Buffer.concat([Buffer.from(await metrics.text()), await responseBytes(answered)]),
     );
   },
   describe: () => sys.describe(),

@@ -88,7 +88,11 @@ export const toPrimaryStatus = (
       ...(first && toPeer(first, nowMs)),
       node_id: id,
       last_remote_wal: sum(peers.map((peer) => peer.lastRemoteWal)),
+      lag_entries: Math.max(0, lastWal - sum(peers.map((peer) => peer.lastRemoteWal))),
+      lag_ms: max(peers.map((peer) => peer.canaryAgeMs ?? 0n)),
       bytes_shipped: sum(peers.map((peer) => peer.bytesShipped)),
+      resync_records: sum(peers.map((peer) => peer.resyncRecords)),
+      resync_bytes: sum(peers.map((peer) => peer.resyncBytes)),
     };
   });
   return {

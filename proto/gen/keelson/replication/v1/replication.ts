@@ -161,6 +161,11 @@ export interface Heartbeat {
   /** Measured with the heartbeat before this one. */
   clockSkewMs: bigint;
   roundTripMs: bigint;
+  /** Over stream and answers, since the start of the secondary's process. */
+  bytesReceived: bigint;
+  /** Cost of its newest comparison with the primary. */
+  resyncRecords: bigint;
+  resyncBytes: bigint;
 }
 
 /** A request of a client that writes what only the primary may write. */
@@ -1821,6 +1826,9 @@ function createBaseHeartbeat(): Heartbeat {
     clusterAddress: "",
     clockSkewMs: 0n,
     roundTripMs: 0n,
+    bytesReceived: 0n,
+    resyncRecords: 0n,
+    resyncBytes: 0n,
   };
 }
 
@@ -1861,6 +1869,24 @@ export const Heartbeat: MessageFns<Heartbeat> = {
         throw new globalThis.Error("value provided for field message.roundTripMs of type uint64 too large");
       }
       writer.uint32(56).uint64(message.roundTripMs);
+    }
+    if (message.bytesReceived !== 0n) {
+      if (BigInt.asUintN(64, message.bytesReceived) !== message.bytesReceived) {
+        throw new globalThis.Error("value provided for field message.bytesReceived of type uint64 too large");
+      }
+      writer.uint32(64).uint64(message.bytesReceived);
+    }
+    if (message.resyncRecords !== 0n) {
+      if (BigInt.asUintN(64, message.resyncRecords) !== message.resyncRecords) {
+        throw new globalThis.Error("value provided for field message.resyncRecords of type uint64 too large");
+      }
+      writer.uint32(72).uint64(message.resyncRecords);
+    }
+    if (message.resyncBytes !== 0n) {
+      if (BigInt.asUintN(64, message.resyncBytes) !== message.resyncBytes) {
+        throw new globalThis.Error("value provided for field message.resyncBytes of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.resyncBytes);
     }
     return writer;
   },
@@ -1934,6 +1960,30 @@ export const Heartbeat: MessageFns<Heartbeat> = {
             message.roundTripMs = reader.uint64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.bytesReceived = reader.uint64() as bigint;
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.resyncRecords = reader.uint64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.resyncBytes = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1965,6 +2015,15 @@ export const Heartbeat: MessageFns<Heartbeat> = {
       : 0n;
     message.roundTripMs = (object.roundTripMs !== undefined && object.roundTripMs !== null)
       ? BigInt(object.roundTripMs)
+      : 0n;
+    message.bytesReceived = (object.bytesReceived !== undefined && object.bytesReceived !== null)
+      ? BigInt(object.bytesReceived)
+      : 0n;
+    message.resyncRecords = (object.resyncRecords !== undefined && object.resyncRecords !== null)
+      ? BigInt(object.resyncRecords)
+      : 0n;
+    message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
+      ? BigInt(object.resyncBytes)
       : 0n;
     return message;
   },

@@ -101,7 +101,6 @@ export interface ReplicationReport {
 
 export interface ReplicationPrimaryReport {
   secondaries: ReplicationPeer[];
-  bytesShipped: bigint;
 }
 
 export interface ReplicationSecondaryReport {
@@ -133,6 +132,8 @@ export interface ReplicationPeer {
   canaryAgeMs?: bigint | undefined;
   lastRemoteWal: bigint;
   bytesShipped: bigint;
+  resyncRecords: bigint;
+  resyncBytes: bigint;
 }
 
 export interface RecoverRequest {
@@ -1124,19 +1125,13 @@ export const ReplicationReport: MessageFns<ReplicationReport> = {
 };
 
 function createBaseReplicationPrimaryReport(): ReplicationPrimaryReport {
-  return { secondaries: [], bytesShipped: 0n };
+  return { secondaries: [] };
 }
 
 export const ReplicationPrimaryReport: MessageFns<ReplicationPrimaryReport> = {
   encode(message: ReplicationPrimaryReport, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.secondaries) {
       ReplicationPeer.encode(v!, writer.uint32(10).fork()).join();
-    }
-    if (message.bytesShipped !== 0n) {
-      if (BigInt.asUintN(64, message.bytesShipped) !== message.bytesShipped) {
-        throw new globalThis.Error("value provided for field message.bytesShipped of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.bytesShipped);
     }
     return writer;
   },
@@ -1162,14 +1157,6 @@ export const ReplicationPrimaryReport: MessageFns<ReplicationPrimaryReport> = {
             message.secondaries.push(ReplicationPeer.decode(reader, reader.uint32()));
             continue;
           }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.bytesShipped = reader.uint64() as bigint;
-            continue;
-          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1188,9 +1175,6 @@ export const ReplicationPrimaryReport: MessageFns<ReplicationPrimaryReport> = {
   fromPartial<I extends Exact<DeepPartial<ReplicationPrimaryReport>, I>>(object: I): ReplicationPrimaryReport {
     const message = createBaseReplicationPrimaryReport();
     message.secondaries = object.secondaries?.map((e) => ReplicationPeer.fromPartial(e)) || [];
-    message.bytesShipped = (object.bytesShipped !== undefined && object.bytesShipped !== null)
-      ? BigInt(object.bytesShipped)
-      : 0n;
     return message;
   },
 };
@@ -1438,6 +1422,8 @@ function createBaseReplicationPeer(): ReplicationPeer {
     canaryAgeMs: undefined,
     lastRemoteWal: 0n,
     bytesShipped: 0n,
+    resyncRecords: 0n,
+    resyncBytes: 0n,
   };
 }
 
@@ -1487,6 +1473,18 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
         throw new globalThis.Error("value provided for field message.bytesShipped of type uint64 too large");
       }
       writer.uint32(72).uint64(message.bytesShipped);
+    }
+    if (message.resyncRecords !== 0n) {
+      if (BigInt.asUintN(64, message.resyncRecords) !== message.resyncRecords) {
+        throw new globalThis.Error("value provided for field message.resyncRecords of type uint64 too large");
+      }
+      writer.uint32(80).uint64(message.resyncRecords);
+    }
+    if (message.resyncBytes !== 0n) {
+      if (BigInt.asUintN(64, message.resyncBytes) !== message.resyncBytes) {
+        throw new globalThis.Error("value provided for field message.resyncBytes of type uint64 too large");
+      }
+      writer.uint32(88).uint64(message.resyncBytes);
     }
     return writer;
   },
@@ -1576,6 +1574,22 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
             message.bytesShipped = reader.uint64() as bigint;
             continue;
           }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.resyncRecords = reader.uint64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.resyncBytes = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1613,6 +1627,12 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
       : 0n;
     message.bytesShipped = (object.bytesShipped !== undefined && object.bytesShipped !== null)
       ? BigInt(object.bytesShipped)
+      : 0n;
+    message.resyncRecords = (object.resyncRecords !== undefined && object.resyncRecords !== null)
+      ? BigInt(object.resyncRecords)
+      : 0n;
+    message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
+      ? BigInt(object.resyncBytes)
       : 0n;
     return message;
   },
