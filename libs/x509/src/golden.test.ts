@@ -6,10 +6,12 @@ import {
   authorityInformationAccess,
   authorityKeyIdentifier,
   basicConstraints,
+  type CertId,
   certificatePolicies,
   createCertificate,
   createCrl,
   createCsr,
+  createOcspResponse,
   createSigner,
   crlDistributionPoints,
   crlNumber,
@@ -18,6 +20,8 @@ import {
   extendedKeyUsage,
   keyIdentifierOf,
   keyUsage,
+  nonceExtension,
+  parseOcspRequest,
   subjectAltName,
   subjectKeyIdentifier,
   toDistinguishedName,
@@ -44,6 +48,15 @@ const names = subjectAltName([
   { kind: 'ip', value: '2001:db8::1' },
   { kind: 'other', oid: '1.3.6.1.4.1.311.20.2.3', value: 'ü@example' },
 ]);
+
+/** The certificate that openssl asked about: SHA-1, serial number 81:23:45:67:89:ab:cd:ef. */
+const [certId] = parseOcspRequest(
+  Buffer.from(
+    '304a3048304630443042300906052b0e03021a05000414424ef3366d8b17e4f9865ea7849fe102ba' +
+      'd1a82e0414c8bdb946b4ab2abd927ca93af7a006693fb3d25c0209008123456789abcdef',
+    'hex',
+  ),
+).certIds as [CertId];
 
 const GOLDEN: Readonly<Record<string, () => Promise<Uint8Array>>> = {
   'leaf.crt.der': () =>
@@ -79,6 +92,22 @@ const GOLDEN: Readonly<Record<string, () => Promise<Uint8Array>>> = {
         extensions: [authorityKeyIdentifier(keyIdentifier), crlNumber(255n)],
       },
       [{ serialNumber: Uint8Array.of(0x80, 0x01), revokedAtMs: Date.UTC(2029, 0, 1) }],
+      signer,
+    ),
+  'status.ocsp.der': () =>
+    createOcspResponse(
+      {
+        responderKeyHash: keyIdentifier,
+        producedAtMs: Date.UTC(2030, 0, 1),
+        thisUpdateMs: Date.UTC(2030, 0, 1),
+        nextUpdateMs: Date.UTC(2030, 0, 1, 12),
+        answers: [
+          [certId, { kind: 'revoked', revokedAtMs: Date.UTC(2029, 0, 1) }],
+          [certId, { kind: 'good' }],
+          [certId, { kind: 'unknown' }],
+        ],
+        extensions: [nonceExtension(Uint8Array.of(4, 2, 1, 2))],
+      },
       signer,
     ),
 };

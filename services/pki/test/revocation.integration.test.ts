@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
@@ -55,6 +56,24 @@ describe('revoking with the key of the certificate', () => {
       expect(revoked.data).toMatchObject({ state: 'revoked' });
       expect(await listed()).toContain(serial_number);
     }
+  });
+
+  test('refuses a key that only carries the public part of the certificate', async () => {
+    const { serial_number, certificate } = await issue();
+    const own = (await issue()).private_key;
+    const pointOf = (pem: string) =>
+      createPublicKey(pem).export({ type: 'spki', format: 'der' }).subarray(-65);
+    const forged = createPrivateKey(own).export({ type: 'sec1', format: 'der' });
+    pointOf(certificate).copy(forged, forged.indexOf(pointOf(own)));
+    const private_key = `-----BEGIN EC PRIVATE KEY-----\n${forged.toString('base64')}\n-----END EC PRIVATE KEY-----\n`;
+    // OpenSSL takes it for the key of the certificate.
+    expect(pointOf(private_key).equals(pointOf(certificate))).toBe(true);
+    const answer = await pki.call('POST', 'revoke-with-key', { serial_number, private_key });
+    expect([answer.status, answer.json.errors]).toEqual([
+      400,
+      ['provided key PEM block contained no data or failed to parse'],
+    ]);
+    expect(await listed()).toEqual([]);
   });
 
   test('refuses a missing key, another key and what is no key, and revokes nothing', async () => {

@@ -1,5 +1,13 @@
-import { createPrivateKey, createPublicKey, ECDH } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  ECDH,
+  generateKeyPairSync,
+  type JsonWebKey,
+} from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
 import { describe, expect, test } from 'vitest';
+import { publicKeyOctets } from '../extensions/key-identifiers.ts';
 import type { KeyAlgorithm } from './key-algorithm.ts';
 import { createKeyPair, toTraditionalKey } from './key-pair.ts';
 import { isSamePublicKey, parsePrivateKey } from './private-key.ts';
@@ -32,6 +40,54 @@ describe('private keys from outside', () => {
     });
     for (const der of [encrypted, privateKeyDer.subarray(1), new Uint8Array(20_000)])
       expect(() => parsePrivateKey(der)).toThrow(/^the key is not an unencrypted PKCS#8, PKCS#1/);
+  });
+});
+
+describe('a private key beside the public key of somebody else', () => {
+  const keys = [
+    ...ALGORITHMS.filter(({ type }) => type === 'ec'),
+    { type: 'ec', bits: 224 },
+    { type: 'ec', bits: 384 },
+  ] as const;
+
+  test.for(keys)('of %o is refused', async (algorithm) => {
+    const [own, other] = [await createKeyPair(algorithm), await createKeyPair(algorithm)];
+    const [ownPoint, otherPoint] = [own, other].map((pair) => publicKeyOctets(pair.publicKeyDer));
+    for (const der of [own.privateKeyDer, toTraditionalKey(own.privateKeyDer).der]) {
+      const forged = Buffer.from(der);
+      Buffer.from(otherPoint ?? []).copy(forged, forged.indexOf(Buffer.from(ownPoint ?? [])));
+      expect(() => parsePrivateKey(forged)).toThrow('the private and the public part');
+    }
+  });
+
+  test.for(['d', 'p', 'q', 'dp', 'dq', 'qi'] as const)(
+    'of RSA is refused, and so is one whose %s is not its own',
+    (part) => {
+      const [own, other] = [1, 2].map(() =>
+        generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),
+      );
+      const toDer = (jwk: JsonWebKey): Buffer =>
+        createPrivateKey({ key: jwk, format: 'jwk' }).export({ type: 'pkcs1', format: 'der' });
+      for (const forged of [
+        { ...own, n: other?.n },
+        { ...own, [part]: other?.[part] },
+      ])
+        expect(() => parsePrivateKey(toDer(forged as JsonWebKey))).toThrow(KeelsonError);
+      expect(parsePrivateKey(toDer(own as JsonWebKey)).algorithm).toEqual({
+        type: 'rsa',
+        bits: 2048,
+      });
+    },
+  );
+
+  test('of a scalar out of range is refused', () => {
+    // Found by damaging: a scalar of 102 octets.
+    const der = Buffer.from(
+      'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQRmq9mPsWCS3kp7k35/c5KMndIPSmiSjQnEswyawjL+Q4qh' +
+        'RANCAASScokSzMEWHbCY7RnGI8niyoNpPk/xh+hocbYZ/UbHIsPoS8/x8cNYgb7wlBY1E5n4pAPqhdgWrbPBtKsnkwgW',
+      'base64',
+    );
+    expect(() => parsePrivateKey(der)).toThrow(KeelsonError);
   });
 });
 

@@ -1,13 +1,29 @@
 /** Private keys that come from outside, in any of the forms they are kept in. */
-import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import {
+  createECDH,
+  createPrivateKey,
+  createPublicKey,
+  type JsonWebKey,
+  type KeyObject,
+} from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import { describeKey } from './key-algorithm.ts';
+import { DerReader } from '../der/der-reader.ts';
+import { TAG } from '../der/der-types.ts';
+import { publicKeyOctets } from '../extensions/key-identifiers.ts';
+import { curveOfBits, describeKey, type KeyAlgorithm } from './key-algorithm.ts';
 import type { KeyPair } from './key-pair.ts';
 import { parsePublicKey } from './signature-scheme.ts';
 
 /** The forms differ in their first elements, so that at most one of them reads. */
 const FORMS = ['pkcs8', 'sec1', 'pkcs1'] as const;
 const MAX_KEY_BYTES = 16 * 1024;
+
+const UNREADABLE = 'the key is not an unencrypted PKCS#8, PKCS#1 or SEC 1 private key';
+
+/** First octet of a point with both coordinates (SEC 1 §2.3.3). */
+const UNCOMPRESSED = 4;
+
+const malformed = (text: string): KeelsonError => new KeelsonError('pki.malformed', { text });
 
 const readKey = (der: Uint8Array): KeyObject => {
   if (der.byteLength <= MAX_KEY_BYTES)
@@ -17,22 +33,85 @@ const readKey = (der: Uint8Array): KeyObject => {
       } catch {
         // Not this form. The cause is not kept: it could quote the key.
       }
-  throw new KeelsonError('pki.malformed', {
-    text: 'the key is not an unencrypted PKCS#8, PKCS#1 or SEC 1 private key',
-  });
+  throw malformed(UNREADABLE);
+};
+
+const toNumber = (base64url: string | undefined): bigint =>
+  BigInt(`0x0${Buffer.from(base64url ?? '', 'base64url').toString('hex')}`);
+
+/** RFC 8017 §3.2: the factors make the modulus, and each exponent undoes the public one. */
+const isRsaPair = (jwk: JsonWebKey): boolean => {
+  const [n, e, d, p, q, dp, dq, qi] = [
+    jwk.n,
+    jwk.e,
+    jwk.d,
+    jwk.p,
+    jwk.q,
+    jwk.dp,
+    jwk.dq,
+    jwk.qi,
+  ].map(toNumber) as [bigint, bigint, bigint, bigint, bigint, bigint, bigint, bigint];
+  return (
+    p > 2n &&
+    q > 2n &&
+    p * q === n &&
+    [p - 1n, q - 1n].every((order) => (e * d) % order === 1n) &&
+    dp === d % (p - 1n) &&
+    dq === d % (q - 1n) &&
+    (qi * q) % p === 1n
+  );
+};
+
+/** RFC 5915 §3: the public point is the generator times the private scalar. */
+const isEcPair = (bits: 224 | 256 | 384 | 521, key: KeyObject): boolean => {
+  const fields = new DerReader(key.export({ type: 'sec1', format: 'der' })).enter();
+  fields.read(TAG.integer);
+  const own = createECDH(curveOfBits(bits).opensslName);
+  own.setPrivateKey(fields.read(TAG.octetString).content);
+  const point = publicKeyOctets(createPublicKey(key).export({ type: 'spki', format: 'der' }));
+  const form = point[0] === UNCOMPRESSED ? 'uncompressed' : 'compressed';
+  return own.getPublicKey(null, form).equals(point);
 };
 
 /**
- * The pair to a private key in PKCS#8, PKCS#1 or SEC 1 form, DER.
+ * Whether the private part belongs to the public one. OpenSSL takes the public part of RSA and EC keys
+ * as it is written beside the private one, so that anybody could write somebody else's there.
+ */
+const isPair = (key: KeyObject, algorithm: KeyAlgorithm): boolean => {
+  switch (algorithm.type) {
+    case 'rsa':
+      return isRsaPair(key.export({ format: 'jwk' }));
+    case 'ec':
+      return isEcPair(algorithm.bits, key);
+    case 'ed25519':
+      // Derived from the private part.
+      return true;
+  }
+};
+
+/**
+ * The pair to a private key in PKCS#8, PKCS#1 or SEC 1 form, DER. It has been checked that both parts
+ * belong together.
  * @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served
  */
 export const parsePrivateKey = (der: Uint8Array): KeyPair => {
   const key = readKey(der);
-  return {
-    algorithm: describeKey(key),
-    publicKeyDer: createPublicKey(key).export({ type: 'spki', format: 'der' }),
-    privateKeyDer: key.export({ type: 'pkcs8', format: 'der' }),
-  };
+  const algorithm = describeKey(key);
+  let pair: KeyPair | undefined;
+  try {
+    pair = isPair(key, algorithm)
+      ? {
+          algorithm,
+          publicKeyDer: createPublicKey(key).export({ type: 'spki', format: 'der' }),
+          privateKeyDer: key.export({ type: 'pkcs8', format: 'der' }),
+        }
+      : undefined;
+  } catch {
+    // Numbers that are out of range. The cause could quote them.
+    throw malformed(UNREADABLE);
+  }
+  if (pair === undefined) throw malformed('the private and the public part of the key differ');
+  return pair;
 };
 
 /** True when both are the same public key, however its point is written. */

@@ -1,9 +1,10 @@
-import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import {
   decodePem,
+  isSamePublicKey,
   type ParsedCertificate,
   parseCertificate,
+  parsePrivateKey,
   parseSerialText,
   toSerialHex,
   toSerialKey,
@@ -117,6 +118,12 @@ const acceptPresented = async (
   return presented;
 };
 
+/** Some tools write the curve before the key. */
+const onlyKeyIn = (pem: string): Uint8Array => {
+  const [block, ...more] = decodePem(pem).filter(({ label }) => label !== 'EC PARAMETERS');
+  return block === undefined || more.length > 0 ? new Uint8Array(0) : block.der;
+};
+
 const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string): void => {
   if (privateKeyPem === '')
     refuse('Must have private key to revoke via the /revoke-with-key path.');
@@ -124,17 +131,15 @@ const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string):
     refuse(
       'Provided data for private_key was too short; perhaps a path was passed to the API rather than the contents of a PEM file?',
     );
-  let publicKeyDer: Buffer;
+  let publicKeyDer: Uint8Array;
   try {
-    publicKeyDer = createPublicKey(createPrivateKey(privateKeyPem)).export({
-      type: 'spki',
-      format: 'der',
-    });
+    // Checks that the private part fits the public one: the latter alone is no secret.
+    publicKeyDer = parsePrivateKey(onlyKeyIn(privateKeyPem)).publicKeyDer;
   } catch {
     // The cause may quote the input, which is a secret: it goes no further.
     return refuse('provided key PEM block contained no data or failed to parse');
   }
-  if (!publicKeyDer.equals(certificate.publicKeyDer))
+  if (!isSamePublicKey(publicKeyDer, certificate.publicKeyDer))
     refuse("provided private key does not match certificate's public key");
 };
 
