@@ -35,7 +35,11 @@ const receive = (request: IncomingMessage, limitBytes: number): Promise<Uint8Arr
       if (total <= limitBytes) parts.push(chunk);
       else reject(new KeelsonError('request.too_large', { limitBytes }));
     });
-    request.once('end', () => resolve(joined(parts)));
+    request.once('end', () => {
+      // It closes after each request: an error made for nothing costs more than receiving the body.
+      request.off('close', breakOff);
+      resolve(joined(parts));
+    });
     request.once('error', reject);
     request.once('close', breakOff);
   });
