@@ -3,6 +3,7 @@ import {
   electingSettings,
   enrolledSettings,
   processSettings,
+  replicationSettings,
   servingSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
@@ -45,5 +46,6 @@ export const pkiProcessConfig = composeConfig(
   servingSettings,
   electingSettings,
   enrolledSettings,
+  replicationSettings,
   processSettings,
 );

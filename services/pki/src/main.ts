@@ -1,5 +1,6 @@
 /** The certificate authority as a process of its own: gRPC for gateway and sys, PostgreSQL, Redis. */
 import { systemClock } from '@keelson/clock';
+import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
@@ -7,6 +8,10 @@ import type { Logger } from '@keelson/logging';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
+import {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
 import {
   createRpcClient,
   createRpcServer,
@@ -41,6 +46,8 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
   const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
   const cluster = createRpcClient(ClusterDefinition, sys);
   const ledger = createRpcClient(LeasesDefinition, sys);
+  const sets = createRpcClient(ReplicationSetsDefinition, sys);
+  const transport = await openNatsTransport(config);
   const pki = composePki({
     hasReplicas: true,
     config,
@@ -51,6 +58,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     logger,
     cluster,
     ledger,
+    replication: { transport, sets },
   });
   await pki.start();
   const server = await createRpcServer({
@@ -59,6 +67,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     services: [
       createEdgeServer(pki.edge, [[EnrolmentDefinition, pki.enrolment]], { report, clock }),
       implementService(EngineDefinition, pki.engine, { report }),
+      implementService(ReplicationMemberDefinition, pki.replica, { report }),
     ],
   });
   logger.info({ port: server.port }, 'serving');
@@ -67,6 +76,8 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
       await server.stop();
       await pki.stop();
       ledger.close();
+      sets.close();
+      await transport.close();
       cluster.close();
       kept.stop();
       await leases.close();

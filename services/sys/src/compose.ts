@@ -36,6 +36,7 @@ import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
 import { composeReplication } from './replication/compose-replication.ts';
 import { drRoutes } from './replication/dr/dr-routes.ts';
+import { followRoles } from './replication/follow-roles.ts';
 import { replicationRoutes } from './replication/replication-routes.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
 import { generateRootRoutes } from './seal/ceremony-routes.ts';
@@ -298,6 +299,7 @@ export const composeSys = (parts: SysParts): SysService => {
     logger.info({ sealed: seal.isSealed }, 'seal changed');
   };
   let unfollow: (() => void) | undefined;
+  let roles: Worker | undefined;
   let opening: Worker | undefined;
 
   return {
@@ -341,6 +343,11 @@ export const composeSys = (parts: SysParts): SysService => {
       unfollow ??= seal.onChange(followSeal);
       await seal.openWithKeyFile();
       if (!seal.isSealed && running.length === 0) followSeal();
+      roles ??= startWorker(
+        'roles',
+        (signal) => followRoles(parts.store, seal, replication.state, signal),
+        { logger, clock },
+      );
       if (seal.isSealed && keyFile !== undefined)
         opening ??= startWorker('seal opening', (signal) => openStaticSeal(seal, store, signal), {
           logger,
@@ -350,6 +357,8 @@ export const composeSys = (parts: SysParts): SysService => {
     stop: async () => {
       unfollow?.();
       unfollow = undefined;
+      await roles?.stop();
+      roles = undefined;
       await opening?.stop();
       opening = undefined;
       await stopWorkers();

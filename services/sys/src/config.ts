@@ -1,5 +1,10 @@
 import { composeConfig } from '@keelson/config';
-import { electingSettings, processSettings, servingSettings } from '@keelson/runtime';
+import {
+  electingSettings,
+  processSettings,
+  replicationSettings,
+  servingSettings,
+} from '@keelson/runtime';
 import { Type } from 'typebox';
 
 /** Settings of sys that hold in every mode. */
@@ -37,9 +42,14 @@ export const sysProcessConfig = composeConfig(
       description: 'host:port of the pki service; a DNS name stands for all its replicas.',
       default: ['pki:9000'],
     }),
+    workspaceAddresses: Type.Array(Type.String(), {
+      description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
+      default: ['workspace:9000'],
+    }),
     internalCaFile: Type.String({
       description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',
     }),
   }),
+  replicationSettings,
   processSettings,
 );

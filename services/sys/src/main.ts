@@ -1,5 +1,6 @@
 /** The sys service as a process of its own: gRPC, PostgreSQL for its records, Redis for its leases. */
 import { systemClock } from '@keelson/clock';
+import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
@@ -8,6 +9,10 @@ import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
+import {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
 import {
   createRpcClient,
   createRpcServer,
@@ -30,11 +35,18 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
   const barrier = createBarrier();
   const store = await openPostgresStore({ connectionString: config.databaseUrl, barrier, clock });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
-  const pki = createRpcClient(EngineDefinition, {
-    address: config.pkiAddresses,
-    service: 'pki',
+  const pkiTarget = { address: config.pkiAddresses, service: 'pki', tls } as const;
+  const workspaceTarget = {
+    address: config.workspaceAddresses,
+    service: 'workspace',
     tls,
-  });
+  } as const;
+  const pki = createRpcClient(EngineDefinition, pkiTarget);
+  const replicas = {
+    pki: createRpcClient(ReplicationMemberDefinition, pkiTarget),
+    workspace: createRpcClient(ReplicationMemberDefinition, workspaceTarget),
+  };
+  const transport = await openNatsTransport(config);
   const sys = composeSys({
     config,
     store,
@@ -43,6 +55,8 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
     clock,
     logger,
     engines: new Map([['pki', pki]]),
+    replicas: new Map(Object.entries(replicas)),
+    transport,
     storageType: 'postgresql',
   });
   await sys.start();
@@ -53,6 +67,7 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
       createEdgeServer(sys.edge, [[AccessDefinition, sys.access]], { report, clock }),
       implementService(ClusterDefinition, sys.cluster, { report }),
       implementService(LeasesDefinition, sys.ledger, { report }),
+      implementService(ReplicationSetsDefinition, sys.replicationSets, { report }),
       implementService(InternalCertificatesDefinition, issuer.service, {
         callers: 'anyone',
         report,
@@ -65,6 +80,9 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
       await server.stop();
       await sys.stop();
       pki.close();
+      replicas.pki.close();
+      replicas.workspace.close();
+      await transport.close();
       kept.stop();
       await leases.close();
       await store.close();

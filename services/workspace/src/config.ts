@@ -3,6 +3,7 @@ import {
   electingSettings,
   enrolledSettings,
   processSettings,
+  replicationSettings,
   servingSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
@@ -32,5 +33,6 @@ export const workspaceProcessConfig = composeConfig(
   servingSettings,
   electingSettings,
   enrolledSettings,
+  replicationSettings,
   processSettings,
 );

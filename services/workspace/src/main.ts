@@ -1,12 +1,22 @@
 /** The workspace service as a process of its own: gRPC for the gateway, PostgreSQL for its records. */
 import { systemClock } from '@keelson/clock';
+import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
 import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
+import {
+  ReplicationMemberDefinition,
+  ReplicationSetsDefinition,
+} from '@keelson/proto/sys/v1/replication';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
-import { createRpcClient, createRpcServer, enrolIdentityFromFiles } from '@keelson/rpc';
+import {
+  createRpcClient,
+  createRpcServer,
+  enrolIdentityFromFiles,
+  implementService,
+} from '@keelson/rpc';
 import { runConfiguredProcess } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
@@ -31,19 +41,30 @@ const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logg
     clock,
     projections: WORKSPACE_PROJECTIONS,
   });
-  const cluster = createRpcClient(ClusterDefinition, {
-    address: config.sysAddresses,
-    service: 'sys',
-    tls,
-  });
+  const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
+  const cluster = createRpcClient(ClusterDefinition, sys);
+  const sets = createRpcClient(ReplicationSetsDefinition, sys);
+  const transport = await openNatsTransport(config);
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
-  const service = composeWorkspace({ config, store, barrier, leases, clock, logger, cluster });
+  const service = composeWorkspace({
+    config,
+    store,
+    barrier,
+    leases,
+    clock,
+    logger,
+    cluster,
+    replication: { transport, sets },
+  });
   await service.start();
   const calls = [[IdentityDefinition, service.identity]] as const;
   const server = await createRpcServer({
     address: config.rpcAddress,
     tls,
-    services: [createEdgeServer(service.edge, calls, { report, clock })],
+    services: [
+      createEdgeServer(service.edge, calls, { report, clock }),
+      implementService(ReplicationMemberDefinition, service.replica, { report }),
+    ],
   });
   logger.info({ port: server.port }, 'serving');
   return {
@@ -52,6 +73,8 @@ const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logg
       await service.stop();
       await leases.close();
       cluster.close();
+      sets.close();
+      await transport.close();
       kept.stop();
       await store.close();
     },

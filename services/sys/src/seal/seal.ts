@@ -3,8 +3,14 @@
  * it, and it opens this service's own barrier. Sealing wipes it.
  */
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { KeelsonError } from '@keelson/errors';
-import { type Barrier, countEncryptions, openBarrierFor, type Store } from '@keelson/storage';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import {
+  type Barrier,
+  countEncryptions,
+  openBarrierFor,
+  refreshBarrier,
+  type Store,
+} from '@keelson/storage';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares } from './key-shares.ts';
 import { deriveServiceKey, KEY_BYTES, unwrapRootKey } from './root-key-wrap.ts';
@@ -166,6 +172,20 @@ export class Seal {
     this.#announce();
   }
 
+  /**
+   * Whether the keys on disk are still those held here. When another replica made this cluster follow a
+   * primary they are not: then everything held is wiped, and the seal is closed.
+   */
+  async checkKeys(): Promise<void> {
+    if (this.isSealed) return;
+    try {
+      await refreshBarrier(this.#store, this.#barrier);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
+      this.#close();
+    }
+  }
+
   resetShares(): void {
     this.#forgetShares();
   }
@@ -173,6 +193,10 @@ export class Seal {
   /** Wipes all keys; nothing behind the barrier can be read until it is unsealed. */
   async seal(): Promise<void> {
     if (!this.isSealed) await countEncryptions(this.#store, this.#barrier);
+    this.#close();
+  }
+
+  #close(): void {
     this.#rootKey?.fill(0);
     this.#rootKey = undefined;
     this.#barrier.seal();
