@@ -1,3 +1,4 @@
+import { acmeOrder } from './acme-order/acme-order.ts';
 import type { Bench } from './bench.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
 import { edgeHop } from './edge-hop/edge-hop.ts';
@@ -22,6 +23,7 @@ export const BENCHES: readonly Bench[] = [
   pkiIssueRsa,
   pkiOcsp,
   pkiCrl,
+  acmeOrder,
   storage,
   replication,
   workspaces,

@@ -46,6 +46,11 @@ export class ServerProcess {
     return this.#log;
   }
 
+  /** Undefined while it does not run. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
   /** Resolves once the server accepts connections. @throws Error with its log when it ends instead */
   async start(): Promise<void> {
     if (this.#child !== undefined) return;

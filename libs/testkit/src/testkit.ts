@@ -1,10 +1,17 @@
+export {
+  AcmeRefusal,
+  type AcmeReply,
+  AcmeSession,
+  type AcmeSessionOptions,
+} from './acme-session.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
+export { findFreePort } from './free-port.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
 export { propertySettings } from './property-settings.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
-export type { ServerProcess } from './server-process.ts';
+export { ServerProcess } from './server-process.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';

@@ -53,11 +53,12 @@ const toBlockList = (ranges: readonly string[]): BlockList => {
   return list;
 };
 
+const refusedByDefault = toBlockList([...EXCLUDED_BY_DEFAULT, ...TRANSLATED]);
+
 /** @throws KeelsonError `request.invalid` naming a range that is none */
 export const createAddressPolicy = ({ permitted, excluded }: AddressRanges): AddressPolicy => {
   const allowed = toBlockList(permitted);
   const refused = toBlockList(excluded);
-  const refusedByDefault = toBlockList([...EXCLUDED_BY_DEFAULT, ...TRANSLATED]);
   return {
     allows: (address) => {
       const family = familyOf(address);
