@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { keyedRecords } from '../records/keyed-records.ts';
 import type { ApiToken } from './domain/token.ts';
 
@@ -12,7 +12,7 @@ export const tokenHashes = keyedRecords<{ readonly hash: string }>('shared/token
 export const ownedTokens = keyedRecords<Record<never, never>>('shared/owned-tokens/');
 
 /** A token's text has 384 random bits, so a plain digest cannot be searched. */
-export const hashToken = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const hashToken = (text: string): string => hash('sha256', text);
 
 const BASE62 = /[^A-Za-z0-9]/g;
 const randomText = (length: number): string =>
