@@ -8,6 +8,7 @@ const O = '/organizations/acme';
 let postgres: PostgresServer;
 let replicas: readonly [Harness, Harness];
 let agentToken: string;
+let poolId: string;
 let agentIds: readonly string[];
 
 beforeAll(async () => {
@@ -17,6 +18,7 @@ beforeAll(async () => {
   replicas = [first, await startHarness({ connectionString, adminToken: first.adminToken })];
   await first.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
   const pool = await first.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
+  poolId = pool.id;
   const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
   const token = await first.create(tokens, 'authentication-tokens', {});
   agentToken = String(token.attributes['token']);
@@ -67,6 +69,13 @@ describe('runs over two replicas', () => {
     }
     const listed = await replicas[1].call('GET', `${O}/runs?filter[status]=planning`);
     expect(listed.list.map(({ id }) => id).toSorted()).toEqual(claimed.toSorted());
+    const found = await replicas[1].call('GET', `${O}/runs?search[basic]=via%20api`);
+    expect(found.list.map(({ id }) => id).toSorted()).toEqual(claimed.toSorted());
+    const queue = await replicas[1].call('GET', `${O}/runs/queue`);
+    expect(queue.list.map(({ id }) => id).toSorted()).toEqual(claimed.toSorted());
+    const agents = await replicas[1].call('GET', `/agent-pools/${poolId}/agents?page[size]=100`);
+    const busy = agents.list.filter(({ attributes }) => attributes['status'] === 'busy');
+    expect(busy).toHaveLength(2);
   });
 
   test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {

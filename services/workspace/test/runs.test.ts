@@ -1,96 +1,25 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from './workspace-harness.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startRunHarness } from './run-harness.ts';
 
 const O = '/organizations/acme';
 const ARCHIVE = gzipSync('files');
-let harness: Harness;
-let poolToken: string;
-/** Agents have one phase at a time; there are enough for each test. */
-let agentIds: readonly string[];
-let poolId: string;
-let serial = 0;
-beforeAll(async () => {
-  harness = await startHarness();
-  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
-  const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
-  poolId = pool.id;
-  const path = `/agent-pools/${poolId}/authentication-tokens`;
-  const token = await harness.create(path, 'authentication-tokens', {});
-  poolToken = String(token.attributes['token']);
-  agentIds = await Promise.all(['one', 'two', 'three'].map(registerAgent));
-});
+const {
+  harness,
+  uploadTo,
+  makeWorkspace,
+  tryQueue,
+  queue,
+  claim,
+  asRun,
+  report,
+  finish,
+  act,
+  statusOf,
+  workspaceOf,
+  wait,
+} = await startRunHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
-
-const asPool = (method: string, target: string, body?: unknown) =>
-  harness.call(method, target, body, poolToken);
-const registerAgent = async (name: string) => {
-  const reply = await asPool('POST', '/agents', { data: { type: 'agents', attributes: { name } } });
-  expect(reply.status).toBe(201);
-  return reply.data.id;
-};
-const uploadTo = async (workspaceId: string, attributes: object = {}) => {
-  const announced = await harness.create(
-    `/workspaces/${workspaceId}/configuration-versions`,
-    'configuration-versions',
-    { 'auto-queue-runs': false, ...attributes },
-  );
-  const url = String(announced.attributes['upload-url']);
-  expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(204);
-  return { id: announced.id, url };
-};
-const makeWorkspace = async (attributes: object = {}) => {
-  serial += 1;
-  const { id } = await harness.create(`${O}/workspaces`, 'workspaces', {
-    name: `app-${serial}`,
-    'execution-mode': 'agent',
-    'agent-pool-id': poolId,
-    ...attributes,
-  });
-  await uploadTo(id);
-  return id;
-};
-const tryQueue = (workspaceId: string, attributes: object = {}) =>
-  harness.call('POST', '/runs', {
-    data: {
-      type: 'runs',
-      attributes,
-      relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } } },
-    },
-  });
-const queue = async (workspaceId: string, attributes: object = {}) => {
-  const reply = await tryQueue(workspaceId, attributes);
-  expect(reply.status).toBe(201);
-  return reply.data.id;
-};
-const runTokens = new Map<string, string>();
-const claimAs = (agentId: string) =>
-  asPool('POST', '/agent-runs/actions/claim', { data: { type: 'agents', id: agentId } });
-/** By the first agent that has nothing to do. */
-const claim = async () => {
-  for (const agentId of agentIds) {
-    const reply = await claimAs(agentId);
-    if (reply.status === 409) continue;
-    if (reply.status === 204) return undefined;
-    runTokens.set(reply.data.id, String(reply.data.attributes['token']));
-    return reply.data;
-  }
-  throw new Error('every agent is busy');
-};
-/** With the token that came with the phase. */
-const asRun = (runId: string, method: string, target: string, body?: unknown) =>
-  harness.call(method, target, body, runTokens.get(runId));
-const report = async (runId: string, attributes: object) => {
-  const body = { data: { type: 'agent-runs', attributes } };
-  return (await asRun(runId, 'PATCH', `/agent-runs/${runId}`, body)).status;
-};
-const finish = (runId: string, changes = true) =>
-  report(runId, { status: 'finished', 'has-changes': changes, 'resource-additions': 2 });
-const act = async (runId: string, action: string) =>
-  (await harness.call('POST', `/runs/${runId}/actions/${action}`, { comment: 'because' })).status;
-const statusOf = async (runId: string) =>
-  (await harness.call('GET', `/runs/${runId}`)).data.attributes['status'];
-const workspaceOf = async (id: string) => (await harness.call('GET', `/workspaces/${id}`)).data;
 
 describe('a configuration version', () => {
   test('is uploaded once, to the address shown once', async () => {
@@ -225,7 +154,7 @@ describe('a run', () => {
     expect(await act(silent, 'force-cancel')).toBe(409);
     await act(silent, 'cancel');
     expect(await act(silent, 'force-cancel')).toBe(409);
-    harness.clock.advance(60_000);
+    await wait(60_000);
     expect(await act(silent, 'force-cancel')).toBe(202);
     expect(await statusOf(silent)).toBe('force_canceled');
     expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);

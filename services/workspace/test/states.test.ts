@@ -67,6 +67,17 @@ const upload = async (serial: number, content: Content = {}, more: object = {}) 
 
 const currentId = async () => (await harness.call('GET', W('/current-state-version'))).data.id;
 
+describe('state versions of one millisecond', () => {
+  test('are listed in the order in which they were made', async () => {
+    await lock();
+    const made: string[] = [];
+    for (let serial = 1; serial <= 12; serial += 1) made.push((await upload(serial)).id);
+    const filter = 'filter[organization][name]=acme&filter[workspace][name]=app';
+    const { list } = await harness.call('GET', `/state-versions?${filter}`);
+    expect(list.map(({ id }) => id)).toEqual(made.toReversed());
+  });
+});
+
 describe('a state upload', () => {
   test('is announced, uploaded in two parts in any order, and current from then on', async () => {
     await lock();

@@ -20,6 +20,8 @@ interface Identified {
 
 export interface Reply {
   readonly status: number;
+  /** Of a redirection. */
+  readonly location: string | undefined;
   /** The document's resource. */
   readonly data: Identified;
   readonly list: readonly Identified[];
@@ -129,6 +131,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     const data = document['data'] as unknown;
     return {
       status: response.head.status,
+      location: response.head.headers.find(({ name }) => name === 'location')?.value,
       data: data as Identified,
       list: Array.isArray(data) ? (data as Identified[]) : [],
       included: document['included'] ?? [],

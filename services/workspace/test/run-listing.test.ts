@@ -1,0 +1,136 @@
+/** Lists of runs: their order, their filters, the queue of an organization. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { startRunHarness } from './run-harness.ts';
+
+const O = '/organizations/acme';
+const { harness, poolId, act, claim, finish, makeWorkspace, queue, workspaceOf } =
+  await startRunHarness();
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const idsOf = async (target: string) =>
+  (await harness.call('GET', target)).list.map(({ id }) => id);
+
+describe('runs of one millisecond', () => {
+  test('are listed in the order in which they were queued, and have their turn in it', async () => {
+    const workspaceId = await makeWorkspace();
+    const queued: string[] = [];
+    for (let index = 0; index < 12; index += 1) queued.push(await queue(workspaceId));
+    const newestFirst = queued.toReversed();
+    expect(await idsOf(`/workspaces/${workspaceId}/runs`)).toEqual(newestFirst);
+    expect(await idsOf(`/workspaces/${workspaceId}/runs?page[size]=5&page[number]=2`)).toEqual(
+      newestFirst.slice(5, 10),
+    );
+    expect(await idsOf(`${O}/runs?filter[status]=pending`)).toEqual(newestFirst);
+    for (const runId of queued) {
+      expect((await claim())?.id).toBe(runId);
+      await finish(runId, false);
+    }
+  });
+});
+
+describe('a list of runs', () => {
+  test('is narrowed by who queued them, what they say, and where and when', async () => {
+    const [first, second] = [await makeWorkspace(), await makeWorkspace()];
+    const team = await harness.create(`${O}/teams`, 'teams', { name: 'planners' });
+    const relationships = {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: first } },
+    };
+    await harness.create(
+      '/team-workspaces',
+      'team-workspaces',
+      { access: 'write' },
+      { relationships },
+    );
+    const { token } = await harness.addUser('Planner', team.id);
+    const asked = await harness.call(
+      'POST',
+      '/runs',
+      {
+        data: {
+          type: 'runs',
+          attributes: { message: 'Rotate 100% of the_keys' },
+          relationships: { workspace: { data: { type: 'workspaces', id: first } } },
+        },
+      },
+      token,
+    );
+    const ofPlanner = asked.data.id;
+    // Runs of two workspaces have no order but their time.
+    harness.clock.advance(1);
+    const other = await queue(second, { message: 'something else' });
+    const search = (query: string) => idsOf(`${O}/runs?${query}`);
+    expect(await search('search[user]=planner')).toEqual([ofPlanner]);
+    expect(await search('search[user]=nobody')).toEqual([]);
+    expect(await search('search[basic]=100%25 OF the_')).toEqual([ofPlanner]);
+    expect(await search('search[basic]=100_ of')).toEqual([]);
+    expect(await search(`search[basic]=${other}`)).toEqual([other]);
+    expect(await search('search[basic]=Planner')).toEqual([ofPlanner]);
+    expect(await search('search[commit]=abc')).toEqual([]);
+    const { attributes } = await workspaceOf(second);
+    expect(await search(`filter[workspace_names]=${String(attributes['name'])}`)).toEqual([other]);
+    expect(await search('filter[workspace_names]=absent')).toEqual([]);
+    const open = 'filter[status_group]=non_final';
+    expect(await search(`${open}&filter[agent_pool_names]=pool`)).toEqual([]);
+    await claim();
+    expect(await search(`${open}&filter[agent_pool_names]=pool`)).toEqual([ofPlanner]);
+    const year = new Date(harness.clock.nowMs()).getUTCFullYear();
+    expect(await search(`${open}&filter[timeframe]=${year}`)).toEqual([other, ofPlanner]);
+    expect(await search(`${open}&filter[timeframe]=year`)).toEqual([other, ofPlanner]);
+    expect(await search(`${open}&filter[timeframe]=${year - 1}`)).toEqual([]);
+    await finish(ofPlanner, false);
+    await act(other, 'discard');
+  });
+
+  test('includes what belongs to its runs, each once', async () => {
+    const workspaceId = await makeWorkspace();
+    const runs = [await queue(workspaceId), await queue(workspaceId)];
+    const { included } = await harness.call(
+      'GET',
+      `/workspaces/${workspaceId}/runs?include=plan,apply,workspace,configuration-version,run_events`,
+    );
+    const counted = Map.groupBy(included, ({ type }) => type);
+    expect([...counted].map(([type, list]) => [type, list.length])).toEqual([
+      ['plans', 2],
+      ['applies', 2],
+      ['workspaces', 1],
+      ['configuration-versions', 1],
+      ['run-events', 2],
+    ]);
+    const refused = await harness.call('GET', `/workspaces/${workspaceId}/runs?include=unknown`);
+    expect(refused.status).toBe(400);
+    for (const runId of runs) await act(runId, 'discard');
+    const events = await harness.call('GET', `/runs/${runs[0]}/run-events`);
+    expect(events.list.map(({ attributes }) => attributes['action'])).toEqual([
+      'queued',
+      'discarded',
+    ]);
+  });
+});
+
+describe('the queue of an organization', () => {
+  test('holds what runs before what waits, and is counted', async () => {
+    const waiting = await makeWorkspace();
+    const running = await makeWorkspace();
+    const [first, blocked] = [await queue(running), await queue(running)];
+    await claim();
+    harness.clock.advance(1);
+    const last = await queue(waiting);
+    const { list } = await harness.call('GET', `${O}/runs/queue`);
+    expect(list.map(({ id, attributes }) => [id, attributes['position-in-queue']])).toEqual([
+      [first, 1],
+      [blocked, 2],
+      [last, 3],
+    ]);
+    const second = await harness.call('GET', `${O}/runs/queue?page[size]=2&page[number]=2`);
+    expect(second.list.map(({ attributes }) => attributes['position-in-queue'])).toEqual([3]);
+    const capacity = await harness.call('GET', `${O}/capacity`);
+    expect(capacity.data).toMatchObject({
+      id: 'acme',
+      type: 'organization-capacity',
+      attributes: { pending: 2, running: 1 },
+    });
+    const pool = await harness.call('GET', `/agent-pools/${poolId}`);
+    expect(pool.data.attributes['agent-count']).toBe(3);
+  });
+});
