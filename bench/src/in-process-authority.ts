@@ -29,18 +29,30 @@ export const AUTHORITY_MOUNT: Mount = {
 export interface AuthorityAnswer {
   readonly status: number;
   readonly body: Uint8Array;
+  /** Last values by name. */
+  readonly headers: ReadonlyMap<string, string>;
 }
 
 export interface InProcessAuthority {
   readonly store: Store;
   /** @param body JSON unless it is bytes already; nothing for a GET */
-  send(method: string, path: string, body?: unknown, mount?: Mount): Promise<AuthorityAnswer>;
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    mount?: Mount,
+    contentType?: string,
+  ): Promise<AuthorityAnswer>;
   /** The same, for what must be answered with 200. */
   call(method: string, path: string, body?: unknown, mount?: Mount): Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-export const openAuthority = async (folder: string): Promise<InProcessAuthority> => {
+/** @param environment settings of the process */
+export const openAuthority = async (
+  folder: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<InProcessAuthority> => {
   const clock = systemClock;
   const barrier = createBarrier({ clock });
   const store = await openSqliteStore({
@@ -51,7 +63,7 @@ export const openAuthority = async (folder: string): Promise<InProcessAuthority>
   });
   await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
   const pki = composePki({
-    config: parseConfig(pkiConfigSchema, {}),
+    config: parseConfig(pkiConfigSchema, environment),
     store,
     barrier,
     leases: new InProcessLeaseStore({ clock }),
@@ -70,6 +82,7 @@ export const openAuthority = async (folder: string): Promise<InProcessAuthority>
     path: string,
     body: unknown = {},
     mount: Mount = AUTHORITY_MOUNT,
+    contentType?: string,
   ): Promise<AuthorityAnswer> => {
     const [pathname = '', query = ''] = path.split('?');
     const isRaw = body instanceof Uint8Array;
@@ -80,7 +93,9 @@ export const openAuthority = async (folder: string): Promise<InProcessAuthority>
         method,
         path: `/${pathname}`,
         query,
-        headers: { 'content-type': isRaw ? 'application/octet-stream' : 'application/json' },
+        headers: {
+          'content-type': contentType ?? (isRaw ? 'application/octet-stream' : 'application/json'),
+        },
         dialect: Dialect.SPECIFICATION,
         remoteAddress: '127.0.0.1',
         baseUrl: 'http://localhost',
@@ -94,7 +109,11 @@ export const openAuthority = async (folder: string): Promise<InProcessAuthority>
       signal: new AbortController().signal,
     });
     if (!(answer.body instanceof Uint8Array)) throw new Error('unexpected stream');
-    return { status: answer.head.status, body: answer.body };
+    return {
+      status: answer.head.status,
+      body: answer.body,
+      headers: new Map(answer.head.headers.map(({ name, value }) => [name, value])),
+    };
   };
 
   return {

@@ -129,8 +129,8 @@ describe('signatures (§6.2)', () => {
     const header = { kid: client.account, url, nonce: await client.nonce(), ...change };
     const answer = await client.send('orders', signJws(client.key, header, undefined));
     expect(refusal(answer)).toEqual([status, type]);
-    if (type === 'badSignatureAlgorithm')
-      expect(answer.json.algorithms).toEqual(expect.arrayContaining(['ES256']));
+    const isAboutAlgorithm = type === 'badSignatureAlgorithm';
+    expect(answer.json.algorithms?.includes('ES256') ?? false).toBe(isAboutAlgorithm);
   });
 
   test('a signature by another key, or over something else, does not verify', async () => {

@@ -30,14 +30,14 @@ interface AcmeTidyParts {
 /** All entries of a collection, a page at a time; each page is one commit. */
 const inPages = async <T>(
   { store }: AcmeTidyParts,
-  { settings, fence, advance }: AcmeTidyRun,
+  run: AcmeTidyRun,
   entries: (options: ListOptions) => Promise<readonly (readonly [string, T])[]>,
   change: (tx: Transaction, key: string, value: T) => Promise<Partial<TidyCounts>>,
 ): Promise<void> => {
   let after: string | undefined;
   for (;;) {
     const page = await entries({
-      limit: settings.pageSize,
+      limit: run.settings.pageSize,
       ...(after !== undefined && { after }),
     });
     after = page.at(-1)?.[0];
@@ -50,9 +50,9 @@ const inPages = async <T>(
             counts[name] = (counts[name] ?? 0) + count;
         return counts;
       },
-      { fence },
+      { fence: run.fence },
     );
-    await advance(done);
+    await run.advance(done);
   }
 };
 

@@ -6,13 +6,14 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Nonces } from './nonces.ts';
 
 /** How many of the last nonces are good; older ones are refused, and the client takes the new one. */
-const WINDOW = 1 << 20;
+const USUAL_WINDOW = 1 << 20;
 const NUMBER_BYTES = 8;
 const TAG_BYTES = 16;
 
-export const createInProcessNonces = (): Nonces => {
+/** @param window a multiple of 8 */
+export const createInProcessNonces = (window = USUAL_WINDOW): Nonces => {
   const key = randomBytes(32);
-  const used = new Uint8Array(WINDOW / 8);
+  const used = new Uint8Array(window / 8);
   let issued = 0;
 
   const tagOf = (number: Uint8Array): Buffer =>
@@ -20,7 +21,7 @@ export const createInProcessNonces = (): Nonces => {
 
   /** Byte and bit of a number. */
   const placeOf = (number: number): readonly [number, number] => {
-    const at = number % WINDOW;
+    const at = number % window;
     return [at >> 3, 1 << (at & 7)];
   };
 
@@ -41,7 +42,7 @@ export const createInProcessNonces = (): Nonces => {
       if (!timingSafeEqual(tagOf(numberBytes), bytes.subarray(NUMBER_BYTES)))
         return Promise.resolve(false);
       const number = Number(numberBytes.readBigUInt64BE());
-      if (number < issued - WINDOW) return Promise.resolve(false);
+      if (number < issued - window) return Promise.resolve(false);
       const [byte, bit] = placeOf(number);
       const isFresh = ((used[byte] as number) & bit) === 0;
       used[byte] = (used[byte] as number) | bit;

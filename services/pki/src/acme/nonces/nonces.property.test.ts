@@ -1,0 +1,50 @@
+import { propertySettings } from '@keelson/testkit';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createInProcessNonces } from './in-process-nonces.ts';
+
+test('whatever is redeemed in whatever order, each nonce counts once', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.nat(40), { maxLength: 200 }), async (choices) => {
+      const nonces = createInProcessNonces();
+      const issued: string[] = [];
+      const used = new Set<string>();
+      for (const choice of choices) {
+        issued.push(await nonces.issue());
+        const nonce = issued[choice % issued.length] as string;
+        expect(await nonces.redeem(nonce)).toBe(!used.has(nonce));
+        used.add(nonce);
+      }
+      expect(new Set(issued).size).toBe(issued.length);
+    }),
+    propertySettings(),
+  );
+});
+
+test('what was not issued by this process is refused', async () => {
+  const nonces = createInProcessNonces();
+  const foreign = await createInProcessNonces().issue();
+  const own = await nonces.issue();
+  await fc.assert(
+    fc.asyncProperty(
+      fc.oneof(
+        fc.constantFrom(foreign, `${own}A`, own.slice(0, -1), own.toUpperCase(), `${own}=`),
+        fc.string(),
+        fc.base64String(),
+      ),
+      async (nonce) => {
+        expect(await nonces.redeem(nonce)).toBe(false);
+      },
+    ),
+    propertySettings(),
+  );
+  expect(await nonces.redeem(own)).toBe(true);
+});
+
+test('the oldest are forgotten, so that memory is bounded', async () => {
+  const nonces = createInProcessNonces(64);
+  const [first, second] = [await nonces.issue(), await nonces.issue()];
+  for (let count = 0; count < 63; count++) await nonces.issue();
+  expect(await nonces.redeem(first)).toBe(false);
+  expect(await nonces.redeem(second)).toBe(true);
+});
