@@ -1,26 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Mounts, openMounts, third } from './open-mounts.ts';
-import {
-  type Document,
-  newCsr,
-  openReferenceService,
-  openTrust,
-  type Trust,
-} from './policy-neighbours.ts';
+import { third } from './open-mounts.ts';
+import { newCsr, openPolicyMounts, openReferenceService } from './policy-neighbours.ts';
 
-let mounts: Mounts;
-let trust: Trust;
-let issuer: Document;
-
-beforeAll(async () => {
-  mounts = await openMounts();
-  trust = await openTrust(mounts);
-  issuer = await mounts.root('Root', undefined, { issuer_name: 'main' });
-});
+const { mounts, trust, issuer, config } = await openPolicyMounts();
 afterAll(() => mounts.close());
-
-const config = (body: object, mount = mounts.pki.mount) =>
-  mounts.pki.call('POST', 'config/external-policy', body, { mount });
 
 describe('the configuration of the policy service', () => {
   const call = (body: object) => config(body, third);

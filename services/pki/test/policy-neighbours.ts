@@ -18,7 +18,7 @@ import {
   parseCsr,
   toDistinguishedName,
 } from '@keelson/x509';
-import { type Mounts, other } from './open-mounts.ts';
+import { type Mounts, openMounts, other } from './open-mounts.ts';
 
 /** Certificates of a CA that vouches for both ends, from another mount. */
 export const openTrust = async (mounts: Mounts) => {
@@ -41,7 +41,17 @@ export const openTrust = async (mounts: Mounts) => {
   };
 };
 
-export type Trust = Awaited<ReturnType<typeof openTrust>>;
+type Trust = Awaited<ReturnType<typeof openTrust>>;
+
+/** Mounts, the first with an issuer `main`, and who vouches for policy services. */
+export const openPolicyMounts = async () => {
+  const mounts = await openMounts();
+  const trust = await openTrust(mounts);
+  const issuer: Document = await mounts.root('Root', undefined, { issuer_name: 'main' });
+  const config = (body: object, mount = mounts.pki.mount) =>
+    mounts.pki.call('POST', 'config/external-policy', body, { mount });
+  return { mounts, trust, issuer, config };
+};
 
 export const openReferenceService = async (trust: Trust, rules: Rules, nowMs: () => number) => {
   const server = await startPolicyServer({

@@ -7,30 +7,18 @@ import {
   parseCsr,
 } from '@keelson/x509';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Mounts, openMounts, third } from './open-mounts.ts';
+import { third } from './open-mounts.ts';
 import {
   type Document,
   newCsr,
+  openPolicyMounts,
   openScriptedService,
-  openTrust,
   type Scripted,
-  type Trust,
   templateFor,
 } from './policy-neighbours.ts';
 
-let mounts: Mounts;
-let trust: Trust;
-let issuer: Document;
-
-beforeAll(async () => {
-  mounts = await openMounts();
-  trust = await openTrust(mounts);
-  issuer = await mounts.root('Root', undefined, { issuer_name: 'main' });
-});
+const { mounts, trust, issuer, config } = await openPolicyMounts();
 afterAll(() => mounts.close());
-
-const config = (body: object, mount = mounts.pki.mount) =>
-  mounts.pki.call('POST', 'config/external-policy', body, { mount });
 
 describe('what is asked and what may be answered', () => {
   const say: { current: (question: Document) => Promise<Scripted> | Scripted } = {
@@ -383,8 +371,14 @@ describe('what is asked and what may be answered', () => {
   });
 
   test('a name that the certificate does not have is not trusted', async () => {
-    await config({ external_service_url: `https://127.0.0.2:${service.port}/decide` });
+    const elsewhere = await trust.issue({ common_name: 'elsewhere.example.com' });
+    const named = await openScriptedService(trust, say, elsewhere);
+    await config({ external_service_url: named.url });
     expect((await issue()).status).toBe(503);
+    const { data } = await mounts.pki.call('GET', 'config/external-policy');
+    expect(data.last_failure).toMatch(/altnames/);
+    expect(named.questions).toEqual([]);
+    await named.close();
     await config({ external_service_url: service.url });
   });
 

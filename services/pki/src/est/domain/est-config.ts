@@ -59,7 +59,6 @@ export const NO_EST: EstConfig = {
 };
 
 export const EST_OPERATIONS = ['cacerts', 'csrattrs', 'simpleenroll', 'simplereenroll'] as const;
-export type EstOperation = (typeof EST_OPERATIONS)[number];
 
 /** Operations of RFC 7030 that are not served; no label may have their names (§3.2.2). */
 const OTHER_OPERATIONS: readonly string[] = ['fullcmc', 'serverkeygen'];
