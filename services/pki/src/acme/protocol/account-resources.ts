@@ -76,11 +76,9 @@ const updateAccount = async (
   });
   if (signed.payload === '') return show(account);
   const { status, contact } = parseMembers(signed.payload, 'the payload');
-  if (status !== undefined && status !== 'valid' && status !== 'deactivated')
-    throw malformed('the status of an account can only be changed to "deactivated"');
   const contacts = parseContacts(contact);
   if (status === 'deactivated') return show(await deactivateAccount(parts, mount, id));
-  // RFC 8555 §7.3.2: what is not understood is ignored, and what is not given stays.
+  // RFC 8555 §7.3.2: any other status is ignored, like all that is not understood; what is not given stays.
   return show(contacts === undefined ? account : await setContacts(parts, mount, id, contacts));
 };
 
