@@ -304,13 +304,8 @@ describe('what is asked and what may be answered', () => {
 
   test('a service that does not answer is given up after its time', async () => {
     await config({ timeout: '1s' });
-    const asked = Promise.withResolvers<void>();
-    say.current = () => {
-      asked.resolve();
-      return new Promise(() => undefined);
-    };
+    say.current = () => new Promise(() => undefined);
     const { status, json } = await issue();
-    await asked.promise;
     expect([status, json.errors[0]]).toEqual([
       503,
       'the external policy service cannot be reached, or does not answer in time',
