@@ -72,7 +72,7 @@ export const loadConsole = async (): Promise<Console> => {
   }
   const importMap = JSON.stringify({ imports });
   const entries = await readdir(BROWSER_FOLDER, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile() && !one.name.includes('.test.'))) {
+  for (const entry of entries.filter((one) => one.isFile())) {
     const absolute = join(entry.parentPath, entry.name);
     const path = relative(BROWSER_FOLDER, absolute).split(sep).join('/');
     const source = await readFile(absolute, 'utf8');
