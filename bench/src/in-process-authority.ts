@@ -116,6 +116,8 @@ export const openAuthority = async (
     };
   };
 
+  // The service's threads do not keep a process alive that has nothing else to wait for.
+  const held = setInterval(() => undefined, 60_000);
   return {
     store,
     send,
@@ -125,6 +127,7 @@ export const openAuthority = async (
       return answer.body;
     },
     close: async () => {
+      clearInterval(held);
       await pki.stop();
       await store.close();
     },
