@@ -204,6 +204,19 @@ describe('a run', () => {
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
 
+  test.for([null, { data: null }])('takes %j for the current configuration', async (version) => {
+    const workspaceId = await makeWorkspace();
+    const relationships = {
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+      'configuration-version': version,
+    };
+    const { status, data } = await harness.call('POST', '/runs', {
+      data: { type: 'runs', attributes: {}, relationships },
+    });
+    expect(status).toBe(201);
+    await act(data.id, 'discard');
+  });
+
   test('needs a configuration, and a workspace that executes remotely', async () => {
     const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'bare' });
     expect((await tryQueue(id)).errors[0]?.source?.pointer).toBe(

@@ -11,9 +11,7 @@ const addresses = Type.Optional(
   nullable(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 100 })),
 );
 const identifier = <T extends string>(type: T) =>
-  Type.Object({
-    data: Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 64 }) }),
-  });
+  Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 64 }) });
 
 export const CREATE_RUN = resourceBody(
   'runs',
@@ -42,8 +40,11 @@ export const CREATE_RUN = resourceBody(
     ),
   }),
   Type.Object({
-    workspace: identifier('workspaces'),
-    'configuration-version': Type.Optional(identifier('configuration-versions')),
+    workspace: Type.Object({ data: identifier('workspaces') }),
+    // Client libraries write null where none is named.
+    'configuration-version': Type.Optional(
+      nullable(Type.Object({ data: nullable(identifier('configuration-versions')) })),
+    ),
   }),
 );
 

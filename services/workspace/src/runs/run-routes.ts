@@ -164,7 +164,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
           context,
           principal,
           relationships?.workspace.data.id ?? '',
-          relationships?.['configuration-version']?.data.id,
+          relationships?.['configuration-version']?.data?.id,
           toGivenRun(attributes),
         );
         return answer(exchange, access);
