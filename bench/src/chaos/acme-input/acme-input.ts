@@ -45,7 +45,7 @@ const run = async (
       samples = await prepare(session);
     }
     if (sent === Math.floor(count / 2)) residentHalfway = process.memoryUsage().rss;
-    if (sent > 0 && sent % 50_000 === 0) say(`${sent} sent`);
+    if (sent > 0 && sent % 50_000 === 0) say(`${sent} sent, ${broken.length} broken`);
     const { method, path, body, contentType } = badAcmeRequest(session, samples, random);
     const startedAt = performance.now();
     const answer = await session.send(method, path, body, contentType);
