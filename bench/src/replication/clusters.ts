@@ -71,7 +71,7 @@ export const openClusters = async (): Promise<Clusters> => {
       rootKey: Uint8Array.from(ROOT_KEY),
       wrappedKeyring: await loadWrappedKeyring(primary.store),
     }),
-    clusterAddresses: [nats.url],
+    clusterAddresses: async () => [nats.url],
   }).serve(ending.signal);
   const { keys: primaryKeys } = await membership.identity();
   const follower = new Secondary({

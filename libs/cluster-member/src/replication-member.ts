@@ -187,11 +187,21 @@ export class ReplicationMember {
         ? undefined
         : startPrimaryRun(this.#options, kind, transport.bus, {
             rootKey: () => this.#rootKey,
+            clusterAddresses: () => this.#clusterAddresses(kind),
             writesCanary: this.gate.closed === 'none',
           });
     const identity = toIdentity(role);
     if (identity === undefined) return undefined;
     return startSecondaryRun(this.#options, kind, identity, role.link?.addresses ?? []);
+  }
+
+  /** A DR secondary takes the performance set over with its keys: its address is worth knowing. */
+  async #clusterAddresses(kind: ReplicationKind): Promise<readonly string[]> {
+    const own = this.#options.transport.clusterAddress;
+    const run = kind === 'performance' ? this.runOf('dr') : undefined;
+    const heirs = run?.role === 'primary' ? await run.primary.secondaries() : [];
+    const addresses = [own, ...heirs.map(({ clusterAddress }) => clusterAddress)];
+    return [...new Set(addresses.filter((address) => address !== ''))];
   }
 
   async #end(kind: ReplicationKind, { run }: Running): Promise<void> {

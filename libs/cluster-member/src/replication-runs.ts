@@ -62,6 +62,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
 interface PrimaryOptions {
   /** Of this service's barrier as of now. */
   readonly rootKey: () => Uint8Array;
+  readonly clusterAddresses: () => Promise<readonly string[]>;
   /** False where shared/ is another cluster's: that one's canary comes along. */
   readonly writesCanary: boolean;
 }
@@ -70,9 +71,9 @@ export const startPrimaryRun = (
   parts: RunParts,
   kind: ReplicationKind,
   bus: Bus,
-  { rootKey, writesCanary }: PrimaryOptions,
+  { rootKey, clusterAddresses, writesCanary }: PrimaryOptions,
 ): PrimaryRun => {
-  const { service, store, leases, clock, logger, transport } = parts;
+  const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
   const primary = new Primary({
     store,
@@ -85,7 +86,7 @@ export const startPrimaryRun = (
       rootKey: rootKey(),
       wrappedKeyring: await loadWrappedKeyring(store),
     }),
-    clusterAddresses: [transport.clusterAddress],
+    clusterAddresses,
     serveForwarded: parts.serveForwarded,
   });
   const publisher = new WalPublisher({ store, bus, leases, membership, kind, service, clock });

@@ -125,7 +125,7 @@ export const startPrimary = async (
     kind,
     service: SERVICE,
     handover: async () => ({ rootKey, wrappedKeyring: await loadWrappedKeyring(store) }),
-    clusterAddresses: ['nats://primary.example:4222'],
+    clusterAddresses: async () => ['nats://primary.example:4222'],
   });
   const serving = new AbortController();
   await primary.serve(serving.signal);

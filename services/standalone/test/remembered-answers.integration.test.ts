@@ -171,6 +171,43 @@ describe.for([
   });
 });
 
+const fetchBytes = async (path: string) => {
+  const response = await fetch(`${keelson.http}/v1/${mount}/${path}`);
+  return { headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
+};
+
+/** From the second after its last change on, the answer says when that was, and is given again. */
+const untilSettled = async (path: string): Promise<Buffer> => {
+  await expect
+    .poll(async () => (await fetchBytes(path)).headers.get('last-modified'), { timeout: 30_000 })
+    .not.toBeNull();
+  return (await fetchBytes(path)).bytes;
+};
+
+describe.for(['crl', 'ca', 'issuer/default/crl/der', 'issuer/default/der'])('%s', (path) => {
+  test('is the same until what it shows changes', async () => {
+    const bytes = await untilSettled(path);
+    expect((await fetchBytes(path)).bytes).toEqual(bytes);
+    const { issuer_id } = await administer('POST', `${mount}/root/generate/internal`, {
+      common_name: 'Other root',
+      key_type: 'ec',
+    });
+    await administer('POST', `${mount}/config/issuers`, { default: issuer_id });
+    expect((await fetchBytes(path)).bytes).not.toEqual(bytes);
+  });
+});
+
+test.for(['crl', 'issuer/default/crl/der'])('%s shows a revocation at once', async (path) => {
+  const bytes = await untilSettled(path);
+  expect((await fetchBytes(path)).bytes).toEqual(bytes);
+  await administer('POST', `${mount}/revoke`, { serial_number: certificate.serial });
+  const shown = execFileSync('openssl', ['crl', '-inform', 'DER', '-text', '-noout'], {
+    encoding: 'utf8',
+    input: (await fetchBytes(path)).bytes,
+  });
+  expect(shown).toContain(certificate.serial.replaceAll(':', '').toUpperCase());
+});
+
 test('a locked namespace answers nothing it answered before', async () => {
   await administer('POST', 'sys/namespaces/team');
   const inTeam = 'team/pki';

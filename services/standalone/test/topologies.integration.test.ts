@@ -17,6 +17,7 @@ const POLICY = 'path "pki/*" { capabilities = ["read"] }';
 const PROMOTE = 'sys/replication/dr/secondary/promote';
 
 let nats: NatsServer;
+let natsOfDr: NatsServer;
 let primary: Cluster;
 let primaryDr: Cluster;
 let branch: Cluster;
@@ -24,12 +25,14 @@ let branchDr: Cluster;
 
 beforeAll(async () => {
   nats = await startNats({ jetstream: true });
-  [primary, primaryDr] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  natsOfDr = await startNats({ jetstream: true });
+  [primary, primaryDr] = await Promise.all([startCluster(nats.url), startCluster(natsOfDr.url)]);
   [branch, branchDr] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
 }, WITHIN_MS);
 afterAll(async () => {
   for (const cluster of [primary, primaryDr, branch, branchDr]) await cluster.stop();
   await nats[Symbol.asyncDispose]();
+  await natsOfDr[Symbol.asyncDispose]();
 }, WITHIN_MS);
 
 const promote = async (cluster: Cluster): Promise<void> => {
@@ -68,6 +71,11 @@ describe('a performance primary and a secondary, each with a DR secondary', {
   test('when the primary is lost, its DR secondary leads the set and the branch follows by itself', async () => {
     await primary.v1('POST', 'sys/policies/acl/before', { policy: POLICY });
     await untilEqual('dr', primary, primaryDr);
+    // Who may take the place of the primary is told with the heartbeats.
+    await until(
+      () => branch.status('performance'),
+      ({ known_primary_cluster_addrs: known }) => known.includes(natsOfDr.url),
+    );
     await primary.process().stop('SIGKILL');
     await promote(primaryDr);
     primaryDr.token = primary.token;

@@ -67,6 +67,7 @@ export { sysConfigSchema } from './config.ts';
 
 const VERSION = '0.1.0';
 const TOKEN_EXPIRY_EVERY_MS = 1000;
+const PRIMARY_SEARCH_EVERY_MS = 5000;
 const ROTATION_EVERY_MS = 5 * 60_000;
 
 export interface SysParts {
@@ -110,7 +111,7 @@ export interface SysService {
 }
 
 /** Writes nothing but what is local to the cluster. */
-const LOCAL_WORK: ReadonlySet<string> = new Set(['token-expiry', 'lease-expiry']);
+const LOCAL_WORK: ReadonlySet<string> = new Set(['token-expiry', 'lease-expiry', 'primary-search']);
 
 const DEFAULT_SHARES = { shares: 5, threshold: 3, pgpKeys: [], rootTokenPgpKey: '' };
 
@@ -251,6 +252,13 @@ export const composeSys = (parts: SysParts): SysService => {
     'token-expiry': {
       everyMs: TOKEN_EXPIRY_EVERY_MS,
       round: async (options) => (await removeExpired(tokens, options)) > 0,
+    },
+    'primary-search': {
+      everyMs: PRIMARY_SEARCH_EVERY_MS,
+      round: async () => {
+        await replication.secondary.searchPrimary();
+        return false;
+      },
     },
     // In every replica: each counts what it encrypts, and all that rotate make the same term.
     'key-rotation': {

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
+import type { ReplicationTransport } from '@keelson/cluster-member';
 import { bufferedBody, type EdgeResponse } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
@@ -77,6 +78,7 @@ export interface SysHarness {
 export interface SysHarnessOptions {
   readonly config?: Partial<SysConfig>;
   readonly clock?: ManualClock;
+  readonly transport?: ReplicationTransport;
   /** Opens the store; SQLite in the harness's folder when absent. */
   readonly openStore?: (
     barrier: ReturnType<typeof createBarrier>,
@@ -135,6 +137,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     clock,
     logger,
     engines: new Map([['sample', engine]]),
+    transport: options.transport,
   });
 
   const questionOf = (method: string, path: string, request: SysRequest): ResolveRequest => ({

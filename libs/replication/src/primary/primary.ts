@@ -30,8 +30,8 @@ export interface PrimaryOptions {
   readonly service: string;
   /** The keyring of the store's barrier as it is now. */
   readonly handover: () => Promise<KeyringHandover>;
-  /** Addresses under which the primary's nodes can be reached. */
-  readonly clusterAddresses: readonly string[];
+  /** Where secondaries find the primary, and those that may take its place. */
+  readonly clusterAddresses: () => Promise<readonly string[]>;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
   readonly serveForwarded?: (request: Uint8Array) => Promise<Uint8Array>;
   readonly clock?: Clock;
@@ -184,7 +184,7 @@ export class Primary {
       value: {
         nowMs: BigInt(nowMs),
         lastWal: BigInt(await this.#options.store.wal.headSequence()),
-        primaryClusterAddresses: [...this.#options.clusterAddresses],
+        primaryClusterAddresses: [...(await this.#options.clusterAddresses())],
       },
     };
   }

@@ -221,17 +221,28 @@ export class Secondary {
     return { response, isApplied };
   }
 
+  /** Whichever replica applies: the position is read from the store. */
   async #untilApplied(sequence: number, withinMs: number): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const isApplied = (): boolean => this.#status.lastRemoteWal >= sequence;
-    const stop = this.onChange(() => {
-      if (isApplied()) resolve();
-    });
+    const { store, service } = this.#options;
     const waiting = new AbortController();
-    if (!isApplied()) await Promise.race([promise, pause(this.#clock, withinMs, waiting.signal)]);
-    waiting.abort();
-    stop();
-    return isApplied();
+    const isApplied = async (): Promise<boolean> => {
+      const logId = (await followedLogs.find(store, service))?.logId;
+      return logId !== undefined && (await store.appliedSequence(logId)) >= sequence;
+    };
+    const watch = async (): Promise<boolean> => {
+      const position = await store.wal.headSequence();
+      if (await isApplied()) return true;
+      for await (const _ of store.wal.follow(position, waiting.signal))
+        if (await isApplied()) return true;
+      return false;
+    };
+    const giveUp = pause(this.#clock, withinMs, waiting.signal).then(() => waiting.abort());
+    try {
+      return await watch();
+    } finally {
+      waiting.abort();
+      await giveUp;
+    }
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */

@@ -32,14 +32,21 @@ export class MountCleaning {
     this.#store = store;
   }
 
-  /** Called with the mounts of every state of the cluster; returns the uuids it removed. */
-  async reconcile(mountedUuids: readonly string[]): Promise<readonly string[]> {
+  /**
+   * Called with the mounts of every state of the cluster; returns the uuids it removed.
+   * @param removes which prefixes: where shared records are another cluster's, the local ones alone
+   */
+  async reconcile(
+    mountedUuids: readonly string[],
+    removes: (prefix: string) => boolean = () => true,
+  ): Promise<readonly string[]> {
     const mounted = new Set(mountedUuids);
     const stored = await storedUuids(this.#store);
     const gone = [...stored].filter((uuid) => !mounted.has(uuid) && this.#seen.has(uuid));
     for (const uuid of [...mounted, ...stored]) this.#seen.add(uuid);
     for (const uuid of gone) {
-      for (const prefix of ALL_MOUNTS_PREFIXES) await removeBelow(this.#store, `${prefix}${uuid}/`);
+      for (const prefix of ALL_MOUNTS_PREFIXES)
+        if (removes(prefix)) await removeBelow(this.#store, `${prefix}${uuid}/`);
       this.#seen.delete(uuid);
     }
     return gone;

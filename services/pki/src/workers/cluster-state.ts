@@ -45,8 +45,12 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
       // A DR secondary only follows: no work, and nothing to clean that its primary would not.
       if (!replication.isServing) return follower.onMounts([]);
       follower.onMounts(mounts);
-      if (replication.gate.closed !== 'none') return;
-      const removed = await cleaning.reconcile(mounts.map(({ uuid }) => uuid));
+      const isOurs = (prefix: string): boolean =>
+        replication.gate.closed === 'none' || prefix.startsWith('local/');
+      const removed = await cleaning.reconcile(
+        mounts.map(({ uuid }) => uuid),
+        isOurs,
+      );
       if (removed.length > 0)
         logger.info({ mounts: removed }, 'removed what unmounted engines kept');
     },

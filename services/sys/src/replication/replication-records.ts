@@ -15,6 +15,8 @@ export interface LinkRecord {
   readonly keys: LinkKeyPair;
   readonly primaryPublicKey: string;
   readonly addresses: readonly string[];
+  /** Where else the primary, or who takes its place, may be found; as the primary told. */
+  readonly otherAddresses?: readonly string[];
 }
 
 export interface PrimaryRoleRecord {

@@ -35,12 +35,19 @@ export interface SecondaryOperations {
   disable(kind: ReplicationKind): Promise<void>;
   /** No wipe. A blank token forgets the primary. */
   followToken(kind: ReplicationKind, request: ActivationRequest): Promise<void>;
+  /**
+   * Notes where the primary may be found, and looks there when it was not heard of for a while: a DR
+   * secondary that took its place leads the same set with the same keys.
+   */
+  searchPrimary(): Promise<void>;
   /** The first that answers is the primary from now on. */
   followAddresses(kind: ReplicationKind, addresses: readonly string[]): Promise<void>;
 }
 
 const NAMES: Readonly<Record<ReplicationKind, string>> = { performance: 'performance', dr: 'DR' };
-const PING_WITHIN_MS = 5000;
+const PING_WITHIN_MS = 2000;
+/** Two heartbeats failed to come. */
+const UNHEARD_MS = 11_000;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -173,6 +180,34 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
           'the primary has other keys than the one this cluster followed: disable replication here and enable it with a new token',
         );
       return state.change(kind, next);
+    },
+
+    searchPrimary: async () => {
+      const role = (await state.roles()).performance;
+      const run = parts.member.runOf('performance');
+      if (role?.role !== 'secondary' || role.link === undefined || run?.role !== 'secondary')
+        return;
+      const { link } = role;
+      const { heartbeat, lastStartMs } = run.secondary.status();
+      const told = (heartbeat?.primaryClusterAddresses ?? []).filter(
+        (address) => !link.addresses.includes(address),
+      );
+      if (heartbeat !== undefined && told.join() !== (link.otherAddresses ?? []).join())
+        await store.transact((tx) =>
+          writeRole(tx, seal.requireRootKey(), 'performance', {
+            ...role,
+            link: { ...link, otherAddresses: told },
+          }),
+        );
+      const heardAtMs = heartbeat?.atMs ?? lastStartMs;
+      if (parts.clock.nowMs() - heardAtMs < UNHEARD_MS) return;
+      for (const address of link.addresses) if (await ping(role, address)) return;
+      for (const address of link.otherAddresses ?? [])
+        if (await ping(role, address))
+          return replace('performance', {
+            ...role,
+            link: { ...link, addresses: [address], otherAddresses: link.addresses },
+          });
     },
 
     followAddresses: async (kind, addresses) => {
