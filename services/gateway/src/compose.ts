@@ -118,6 +118,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       audit,
       bodyLimitBytes,
       uploadLimitBytes: config.uploadLimitBytes,
+      transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
     }),
   };
 
@@ -165,7 +166,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     httpsPort: config.httpsPort,
     certificate: tls,
     requestsClientCertificates: config.requestClientCertificates,
-    requestTimeLimitMs: timeoutMs,
+    requestTimeLimitMs: Math.max(timeoutMs, config.transferTimeLimitSeconds * 1000),
     keepAliveMs: config.keepAliveSeconds * 1000,
     answer,
   });

@@ -41,6 +41,13 @@ export const gatewayConfig = Type.Object({
     minimum: 1024,
     default: 1_073_741_824,
   }),
+  transferTimeLimitSeconds: Type.Integer({
+    description:
+      'How long the upload or download of a state, a configuration or a plan at a signed address may take.',
+    minimum: 1,
+    maximum: 86_400,
+    default: 3600,
+  }),
   requestTimeLimitSeconds: Type.Integer({
     description: 'Time after which an unanswered request is given up.',
     minimum: 1,

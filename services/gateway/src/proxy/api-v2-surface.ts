@@ -31,6 +31,8 @@ export interface ApiV2Parts {
   readonly bodyLimitBytes: number;
   /** Of what is put to a signed address. */
   readonly uploadLimitBytes: number;
+  /** For what comes and goes at a signed address. */
+  readonly transferTimeLimitMs: number;
 }
 
 const callerName = (principal: Principal | undefined, address: string): string =>
@@ -60,7 +62,7 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
     );
 
   return async (exchange) => {
-    const { head, request, signal, timeoutMs, answerHeaders } = exchange;
+    const { head, request, signal, answerHeaders } = exchange;
     exchange.group = 'api_v2';
     Object.assign(answerHeaders, API_HEADERS);
     if (head.path === '/ping') {
@@ -82,6 +84,8 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
 
     const isAudited = await audit.isEnabled(resolution.auditGeneration);
     const isTransfer = TRANSFERS.test(head.path);
+    if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
+    const { timeoutMs } = exchange;
     const limitBytes = isTransfer ? parts.uploadLimitBytes : parts.bodyLimitBytes;
     const body = await incomingBody(request, limitBytes, isAudited && !isTransfer);
     const serve = () => workspace.handle({ head: { ...head, principal }, body, signal, timeoutMs });

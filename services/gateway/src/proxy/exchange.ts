@@ -10,7 +10,6 @@ import { emptyHead, requestIdOf } from './request-head.ts';
 /** Ends when the client leaves or the time is over, whatever else is under way. */
 export class Exchange {
   readonly request: IncomingMessage;
-  readonly timeoutMs: number;
   readonly requestId: string;
   /** Headers that every answer of this exchange carries. */
   readonly answerHeaders: Record<string, string>;
@@ -21,6 +20,8 @@ export class Exchange {
   token: string | undefined;
   /** What the service says of a body that nobody else can read, for the audit entry; JSON. */
   auditedRequest = '';
+  #timeoutMs: number;
+  #timer: NodeJS.Timeout;
   #ended: KeelsonError | undefined;
   #onEnd: ((error: KeelsonError) => void) | undefined;
   #abort: AbortController | undefined;
@@ -33,15 +34,31 @@ export class Exchange {
     timeoutMs: number,
   ) {
     this.request = request;
-    this.timeoutMs = timeoutMs;
+    this.#timeoutMs = timeoutMs;
     this.requestId = requestIdOf(request);
     this.answerHeaders = { 'x-request-id': this.requestId };
     this.head = emptyHead(this.requestId, method);
-    const timer = setTimeout(() => this.#end('request.deadline_exceeded'), timeoutMs);
+    this.#timer = this.#startTimer(timeoutMs);
     response.once('close', () => {
-      clearTimeout(timer);
+      clearTimeout(this.#timer);
       if (!response.writableFinished) this.#end('request.cancelled');
     });
+  }
+
+  /** How long it may take. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
+  /** Another limit than that of all requests, from now on. */
+  limitTo(timeoutMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timeoutMs = timeoutMs;
+    this.#timer = this.#startTimer(timeoutMs);
+  }
+
+  #startTimer(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#end('request.deadline_exceeded'), timeoutMs);
   }
 
   /** Aborted when the exchange ends before its answer. Made when asked for: most answers need none. */

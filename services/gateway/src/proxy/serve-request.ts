@@ -86,6 +86,9 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
         return;
       }
       const error = KeelsonError.from(thrown);
+      // The rest of its body may take as long again: the connection ends with the answer.
+      if (error.code === 'request.deadline_exceeded')
+        exchange.answerHeaders['connection'] = 'close';
       if (error.httpStatus === 413) {
         exchange.answerHeaders['connection'] = 'close';
         await discardRest(request);

@@ -19,6 +19,7 @@ export interface ServerOptions {
   readonly certificate?: CertificateSource | undefined;
   /** HTTPS asks clients for a certificate; it is for the services to say whether it counts. */
   readonly requestsClientCertificates: boolean;
+  /** For a request to arrive as a whole; each kind of request has a limit of its own below it. */
   readonly requestTimeLimitMs: number;
   readonly keepAliveMs: number;
   /** Answers a request; `method` may be LIST. */
