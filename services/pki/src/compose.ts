@@ -25,6 +25,8 @@ import { certificateListRoutes } from './certificates/certificate-list-routes.ts
 import { certificateRoutes } from './certificates/certificate-routes.ts';
 import { clusterListRoutes } from './clusters/cluster-list-routes.ts';
 import type { ThisCluster } from './clusters/cluster-records.ts';
+import { carryOutbox } from './clusters/outbox.ts';
+import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
 import type { PkiConfig } from './config.ts';
 import { createCrlBuilder } from './crl/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
@@ -44,6 +46,7 @@ import { issuingRoutes } from './issuing/issuing-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createCertificateMaker } from './making/certificate-maker.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
+import type { MountScope } from './mounts/mount-records.ts';
 import { createOcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
@@ -106,12 +109,26 @@ export const composePki = (parts: PkiParts): PkiService => {
     store,
     member,
     rpc: replica,
-  } = composeServiceReplication(parts, { service: 'pki', logger, edge: () => edge });
+  } = composeServiceReplication(parts, {
+    service: 'pki',
+    logger,
+    edge: () => acceptingOutboxes(store, edge),
+  });
   const stopping = new AbortController();
   const authorities = createAuthorities(store);
   let thisCluster = UNNAMED_CLUSTER;
+  const carry = async (mount: MountScope): Promise<void> => {
+    if (!thisCluster.isSecondary) return carryOutbox(store, mount);
+    try {
+      await forwardOutbox(member, store, mount);
+    } catch (err) {
+      // It stays where it is; the upkeep worker comes again.
+      logger.warn({ err, mount: mount.uuid }, 'the primary could not be told');
+    }
+  };
   const crlBuilder = createCrlBuilder({
     cluster: () => thisCluster,
+    carry,
     store,
     authorities,
     leases,
@@ -123,6 +140,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   const shared = {
     store,
     cluster: () => thisCluster,
+    carry,
     authorities,
     maker,
     crlBuilder,

@@ -2,6 +2,7 @@
  * What this cluster has to say in the replicated scope, which only the primary writes. It is committed
  * together with what it is about, below its place in the scope, and stays until it has been carried there.
  */
+import { KeelsonError } from '@keelson/errors';
 import type { RecordCollection, Store, Transaction } from '@keelson/storage';
 import { bulkPrefix, type MountScope } from '../mounts/mount-records.ts';
 
@@ -23,6 +24,29 @@ export const putForAll = <T>(
     Buffer.from(JSON.stringify(value)),
   );
 
+/** Kinds of records that clusters write for all, below `shared/`. */
+const kindsOf = ({ uuid }: MountScope): readonly string[] => [
+  `cluster-revocations/${uuid}/`,
+  `mounts/${uuid}/unified-crl-pending/`,
+  `mounts/${uuid}/revocation-requests/`,
+  `mounts/${uuid}/revocation-confirmations/`,
+];
+
+/**
+ * Writes a record of an outbox to its place; on the primary cluster only.
+ * @throws KeelsonError `replication.malformed` for a place that no outbox may name
+ */
+export const writeForAll = (
+  tx: Transaction,
+  mount: MountScope,
+  place: string,
+  value: Uint8Array,
+): void => {
+  if (!kindsOf(mount).some((kind) => place.startsWith(kind)))
+    throw new KeelsonError('replication.malformed', { reason: 'a record of another kind' });
+  tx.write(SHARED + place, value);
+};
+
 /** Carries everything to its place; on the primary cluster only. Each page is one commit. */
 export const carryOutbox = async (store: Store, mount: MountScope): Promise<void> => {
   const prefix = outboxPrefix(mount);
@@ -31,7 +55,7 @@ export const carryOutbox = async (store: Store, mount: MountScope): Promise<void
     carried = await store.transact(async (tx) => {
       const records = await tx.scan(prefix, { limit: PAGE_SIZE });
       for (const { path, value } of records) {
-        tx.write(SHARED + path.slice(prefix.length), value);
+        writeForAll(tx, mount, path.slice(prefix.length), value);
         tx.delete(path);
       }
       return records.length;

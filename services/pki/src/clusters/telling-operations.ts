@@ -4,12 +4,13 @@ import type { Store } from '@keelson/storage';
 import { revocationRecords } from '../certificates/certificate-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { type ThisCluster, TOLD, tellRevocation, toldRecords } from './cluster-records.ts';
-import { carryOutbox } from './outbox.ts';
 
 export interface TellingParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
+  /** Brings the outbox to where all clusters see it, or leaves it for later. */
+  readonly carry: (mount: MountScope) => Promise<void>;
 }
 
 const PAGE_SIZE = 500;
@@ -37,12 +38,9 @@ const tellOfBefore = async (
   await store.transact((tx) => toldRecords(mount).write(tx, TOLD, { atMs: clock.nowMs() }));
 };
 
-/**
- * Brings what the others do not know yet to where they see it. On a secondary it stays in the outbox:
- * the primary writes what is replicated.
- */
+/** Brings what the others do not know yet to where they see it. */
 export const tellRevocations = async (parts: TellingParts, mount: MountScope): Promise<void> => {
-  const { store, cluster } = parts;
-  if ((await toldRecords(mount).find(store, TOLD)) === undefined) await tellOfBefore(parts, mount);
-  if (!cluster().isSecondary) await carryOutbox(store, mount);
+  const told = await toldRecords(mount).find(parts.store, TOLD);
+  if (told === undefined) await tellOfBefore(parts, mount);
+  await parts.carry(mount);
 };

@@ -5,7 +5,6 @@ import type { Logger } from '@keelson/logging';
 import type { RecordCollection, Store } from '@keelson/storage';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
 import { outboxPrefix } from '../clusters/outbox.ts';
-import { tellRevocations } from '../clusters/telling-operations.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import { crlRecords, pendingRecords } from '../crl/crl-records.ts';
 import { deltaDueAtMs, rebuildDueAtMs } from '../crl/domain/crl-config.ts';
@@ -25,6 +24,7 @@ export interface CrlUpkeep {
   readonly leases: LeaseStore;
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
+  readonly carry: (mount: MountScope) => Promise<void>;
   readonly logger: Logger;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
@@ -42,11 +42,9 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
     (await records.keys(store, { limit: 1 })).length > 0;
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
-  const isPrimary = !upkeep.cluster().isSecondary;
-  if (isPrimary && (await store.list(outboxPrefix(mount), { limit: 1 })).length > 0)
-    await tellRevocations(upkeep, mount);
+  if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0) await upkeep.carry(mount);
   // What other clusters revoked, brought here by replication.
-  if (isPrimary && config.unifiedCrl && !config.autoRebuild)
+  if (!upkeep.cluster().isSecondary && config.unifiedCrl && !config.autoRebuild)
     if (await isLeft(pendingRecords(mount, 'all'))) return 'complete';
   let due: Due;
   for (const group of crlGroups(authority)) {
