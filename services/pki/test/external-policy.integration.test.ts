@@ -168,6 +168,7 @@ describe('the reference policy service', () => {
       anything: { goes: ['here'] },
     });
     expect(json.warnings).toEqual(['decided by rules']);
+    expect(json.data.private_key_type).toBe('rsa');
     const refused = await mounts.pki.call('POST', 'external-policy/issue', {
       common_name: 'leaf.example.org',
     });
@@ -189,6 +190,24 @@ describe('the reference policy service', () => {
     expect(leased.json.lease_id).toBe('pki/external-policy/issue/leased/1');
     expect(mounts.pki.registered.at(-1)).toMatchObject({ ttlSeconds: 3600 });
   });
+
+  test.for([
+    ['ec', 521],
+    ['ec', 0],
+    // Its size is fixed, whatever is asked for.
+    ['ed25519', 1234],
+  ] as const)(
+    'decides about a key of the type %s and the size %i',
+    async ([key_type, key_bits]) => {
+      const { data } = await mounts.post('external-policy/issue', {
+        common_name: 'key.example.com',
+        key_type,
+        key_bits,
+      });
+      expect(data.private_key_type).toBe(key_type);
+      expect(mounts.verifies(issuer.certificate, [], data.certificate)).toBe(true);
+    },
+  );
 
   test('may not choose an issuer that is not there', async () => {
     const { status, json } = await mounts.pki.call('POST', 'external-policy/issue/elsewhere', {

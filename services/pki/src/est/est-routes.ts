@@ -23,7 +23,17 @@ import { loadEstConfig } from './est-config-records.ts';
 
 const MAX_BODY_BYTES = 256 * 1024;
 
-const operationOf = (summary: string) => ({ summary, tags: ['EST'], responses: {} });
+const describe = (path: string, summary: string) => ({
+  summary,
+  tags: ['EST'],
+  parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string' },
+  })),
+  responses: { 200: { description: 'DER in base64.' } },
+});
 
 /** RFC 8951 §3.1 no longer needs the encoding said; clients of RFC 7030 look for it. */
 const base64Answer = (
@@ -145,7 +155,7 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
     path: string,
     summary: string,
     handle: (exchange: RouteExchange) => Promise<EdgeResponse>,
-  ): Route => ({ method, path, operation: operationOf(summary), handle: inPlainText(handle) });
+  ): Route => ({ method, path, operation: describe(path, summary), handle: inPlainText(handle) });
 
   const POSTS = [
     ['simpleenroll', 'enroll', 'Enroll by EST'],
