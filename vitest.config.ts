@@ -9,6 +9,8 @@ const project = (name: string, include: string[], exclude: string[] = [], second
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
     retry: 0,
+    // What is waited for comes when a busy machine gets to it; a second is for idle ones.
+    expect: { poll: { timeout: (seconds * 1000) / 2 } },
     pool: 'forks' as const,
     // testcontainers would pull an image to clean up after itself; the container tests stop what they start.
     env: { TESTCONTAINERS_RYUK_DISABLED: 'true' },
