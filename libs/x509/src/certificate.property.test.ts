@@ -261,6 +261,8 @@ describe('a request', () => {
     );
     const pem = `${encodePem('CERTIFICATE REQUEST', der)}\n`;
     inspect('openssl', ['req', '-verify', '-noout', '-in'], 'request.pem', pem);
-    expect(parseName(parseCsr(der).subject)).toEqual(subject);
+    const parsed = parseCsr(der);
+    expect(parseName(parsed.subject)).toEqual(subject);
+    expect(parsed.keyAlgorithm).toEqual(algorithm);
   });
 });

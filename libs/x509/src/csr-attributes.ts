@@ -2,10 +2,9 @@
 import { integer, sequence, setOf } from './der/der-types.ts';
 import { type Der, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';
-import { curveOfBits, type KeyAlgorithm } from './keys/key-algorithm.ts';
+import { curveOfBits, EC_PUBLIC_KEY, type KeyAlgorithm } from './keys/key-algorithm.ts';
 
 const RSA_ENCRYPTION = '1.2.840.113549.1.1.1';
-const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
 const ED25519 = '1.3.101.112';
 
 const keyAttribute = (key: KeyAlgorithm): Der => {

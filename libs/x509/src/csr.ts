@@ -5,8 +5,9 @@ import { contextTag, integer, sequence, setOf, TAG } from './der/der-types.ts';
 import { constructed, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';
 import { type Extension, extensionsSequence, parseExtensions } from './extensions/extension.ts';
-import { describeKey, type KeyAlgorithm } from './keys/key-algorithm.ts';
+import type { KeyAlgorithm } from './keys/key-algorithm.ts';
 import {
+  describePublicKeyOf,
   parsePublicKey,
   type Signer,
   schemeOfIdentifier,
@@ -91,7 +92,7 @@ export const parseCsr = (der: Uint8Array): ParsedCsr => {
   return {
     subject,
     publicKeyDer,
-    keyAlgorithm: describeKey(key),
+    keyAlgorithm: describePublicKeyOf(publicKeyDer, key),
     extensions: attributes ? requestedExtensions(new DerReader(attributes.content)) : [],
   };
 };

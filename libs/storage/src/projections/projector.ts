@@ -46,14 +46,21 @@ export class Projector {
       .then(() => this.rebuild(this.#projections));
   }
 
-  /** What the group changes, given each record's value before and after. */
+  /**
+   * What the group changes.
+   * @param values each record's value after it
+   * @param created those that are known not to have been there before
+   */
   async changesOf(
     values: ReadonlyMap<string, Uint8Array | undefined>,
+    created: ReadonlySet<string>,
   ): Promise<readonly ProjectedChange[]> {
     const changes: ProjectedChange[] = [];
     for (const [path, value] of values) {
       if (!this.isConcernedBy(path)) continue;
-      const old = await this.#reader.read(path, this.#reader.position);
+      const old = created.has(path)
+        ? undefined
+        : await this.#reader.read(path, this.#reader.position);
       for (const projection of this.#projections)
         if (path.startsWith(projection.source.prefix)) {
           const change = decideProjectedChange(projection, path, old?.value, value);

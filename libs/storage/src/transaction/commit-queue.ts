@@ -159,6 +159,7 @@ export class CommitQueue {
     const { reader, projector } = this.#options;
     const changes = new Map<string, RowChange>();
     const values = new Map<string, Uint8Array | undefined>();
+    const created = new Set<string>();
     const entries: WalEntry[] = [];
     const notes: TreeNote[] = [];
     for (const { waiting, entry } of accepted) {
@@ -167,6 +168,7 @@ export class CommitQueue {
       for (const { path, stored } of entry.operations) {
         const tree = treeTypeOf(path);
         const replaced = tree && (await this.#leafOf(path, changes.get(path)));
+        if (tree !== undefined && replaced === undefined && !changes.has(path)) created.add(path);
         operations.push({ path, stored, replaced });
         const digest = tree && stored ? digestRecord(path, stored) : undefined;
         if (tree !== undefined) {
@@ -186,7 +188,7 @@ export class CommitQueue {
       entries.push({ ...entry, operations });
       notes.push({ sequence: entry.sequence, changes: treeChanges });
     }
-    const projected = await projector.changesOf(values);
+    const projected = await projector.changesOf(values, created);
     return { batch: { entries, changes: [...changes.values()], projected }, notes };
   }
 

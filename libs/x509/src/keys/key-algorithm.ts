@@ -14,6 +14,9 @@ export interface NamedCurve {
   readonly oid: string;
 }
 
+/** id-ecPublicKey (RFC 5480 §2.1.1). */
+export const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
+
 export const NAMED_CURVES: readonly NamedCurve[] = [
   { bits: 224, opensslName: 'secp224r1', oid: '1.3.132.0.33' },
   { bits: 256, opensslName: 'prime256v1', oid: '1.2.840.10045.3.1.7' },

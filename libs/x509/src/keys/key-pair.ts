@@ -10,7 +10,7 @@ import { DerReader } from '../der/der-reader.ts';
 import { bitString, explicit, integer, octetString, sequence, TAG } from '../der/der-types.ts';
 import { encodeDer } from '../der/der-writer.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';
-import { curveOfBits, type KeyAlgorithm, NAMED_CURVES } from './key-algorithm.ts';
+import { curveOfBits, EC_PUBLIC_KEY, type KeyAlgorithm, NAMED_CURVES } from './key-algorithm.ts';
 
 export interface KeyPair {
   readonly algorithm: KeyAlgorithm;
@@ -19,8 +19,6 @@ export interface KeyPair {
   /** PKCS#8, DER. Secret. */
   readonly privateKeyDer: Uint8Array;
 }
-
-const EC_PUBLIC_KEY = '1.2.840.10045.2.1';
 
 // An ECDH object holds its curve; a new one per key would cost as much as the key.
 const generators = new Map<number, ECDH>();
