@@ -33,18 +33,22 @@ const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-
 const jsonResponse = (status: number, document: unknown): EdgeResponse =>
   edgeResponse(status, JSON_HEADERS, encoder.encode(JSON.stringify(document)));
 
-/** Bytes as they are: certificates, CRLs, OCSP. */
+/** Bytes as they are: certificates, CRLs. @param stands see `EdgeResponse.stands` */
 export const rawResponse = (
   status: number,
   contentType: string,
   body: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
+  stands?: EdgeResponse['stands'],
 ): FinalAnswer => ({
-  [ANSWERED]: edgeResponse(
-    status,
-    contentType === '' ? headers : { 'content-type': contentType, ...headers },
-    body,
-  ),
+  [ANSWERED]: {
+    ...edgeResponse(
+      status,
+      contentType === '' ? headers : { 'content-type': contentType, ...headers },
+      body,
+    ),
+    ...(stands && { stands }),
+  },
 });
 
 /** An object without the envelope (`sys/health`, `sys/seal-status`, …). */

@@ -11,7 +11,13 @@ import { formatTime } from '../issuing/domain/lifetime.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { findCertificate, revocationRecords } from './certificate-records.ts';
-import { type Freshness, rawAnswer, rawUnlessUnmodified, unmodifiedAnswer } from './raw-answer.ts';
+import {
+  type Freshness,
+  rawAnswer,
+  rawUnlessUnmodified,
+  unmodifiedAnswer,
+  whileInForce,
+} from './raw-answer.ts';
 
 export interface CertificateRouteParts {
   readonly store: Store;
@@ -27,6 +33,16 @@ interface Fetch {
 
 const CERTIFICATE_TYPE = 'application/pkix-cert';
 const CHAIN_TYPE = 'application/pem-certificate-chain';
+
+const startFetch = async (
+  { authorities, clock }: CertificateRouteParts,
+  mount: MountScope,
+  { headers }: RequestHead,
+): Promise<Fetch> => {
+  const authority = await authorities.of(mount);
+  const stands = whileInForce(authorities, mount, authority);
+  return { authority, freshness: { headers, nowMs: clock.nowMs(), stands } };
+};
 
 const joinPems = (issuers: readonly IssuerInUse[]): string =>
   issuers.map(({ pem }) => pem).join('\n');
@@ -81,7 +97,8 @@ const issuerAnswer = async (
         () => content,
       );
 
-const singleRoutes = ({ store, authorities, clock }: CertificateRouteParts): Route[] => {
+const singleRoutes = (parts: CertificateRouteParts): Route[] => {
+  const { store } = parts;
   const read = (
     path: string,
     summary: string,
@@ -104,12 +121,7 @@ const singleRoutes = ({ store, authorities, clock }: CertificateRouteParts): Rou
     summary: string,
     handle: (fetch: Fetch) => Promise<Result>,
   ): Route[] =>
-    read(path, summary, async (mount, _, { headers }) =>
-      handle({
-        authority: await authorities.of(mount),
-        freshness: { headers, nowMs: clock.nowMs() },
-      }),
-    );
+    read(path, summary, async (mount, _, head) => handle(await startFetch(parts, mount, head)));
   const chainPems = (authority: Authority): string | undefined =>
     authority.defaultIssuer && joinPems(authority.chainOf(authority.defaultIssuer));
   return [
@@ -155,7 +167,7 @@ const ISSUER_FIELD = {
   issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
 };
 
-const issuerFetchRoutes = ({ authorities, clock }: CertificateRouteParts): Route[] => {
+const issuerFetchRoutes = (parts: CertificateRouteParts): Route[] => {
   const read = (
     suffix: string,
     summary: string,
@@ -169,10 +181,8 @@ const issuerFetchRoutes = ({ authorities, clock }: CertificateRouteParts): Route
         read: {
           summary,
           handle: async (context) => {
-            const authority = await authorities.of(requireMount(context));
-            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
-            const issuer = authority.requireIssuer(context.fields.issuer_ref);
-            return handle(issuer, { authority, freshness });
+            const fetch = await startFetch(parts, requireMount(context), context.head);
+            return handle(fetch.authority.requireIssuer(context.fields.issuer_ref), fetch);
           },
         },
       },

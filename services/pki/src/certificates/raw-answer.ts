@@ -1,13 +1,30 @@
 /** Answers that are bytes of a type of their own. */
 import { type FinalAnswer, rawResponse } from '@keelson/secrets-api';
+import type { Authority } from '../issuers/domain/authority.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
 
 const NOTHING = new Uint8Array(0);
+
+/** Whether what an answer was made of is unchanged. Lives on with the answer, so it holds no keys. */
+type Stands = () => Promise<boolean>;
+
+/** True while a mount has this very authority. */
+export const whileInForce = (
+  authorities: Authorities,
+  mount: MountScope,
+  authority: Authority,
+): Stands => {
+  const held = new WeakRef(authority);
+  return async () => (await authorities.of(mount)) === held.deref();
+};
 
 /** Bytes of a type; nothing to show is 204 on these paths. */
 export const rawAnswer = (
   contentType: string,
   content: Uint8Array | string | undefined,
   headers: Readonly<Record<string, string>> = {},
+  stands?: Stands,
 ): FinalAnswer =>
   content === undefined
     ? rawResponse(204, '', NOTHING)
@@ -16,12 +33,15 @@ export const rawAnswer = (
         contentType,
         typeof content === 'string' ? Buffer.from(content) : content,
         headers,
+        stands,
       );
 
 /** What a request says of the state it has, and when it is asked. */
 export interface Freshness {
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: number;
+  /** Of an answer that shows when it was modified; one that does not will do so later. */
+  readonly stands?: Stands;
 }
 
 /**
@@ -61,5 +81,6 @@ export const rawUnlessUnmodified = async (
     contentType,
     await content(),
     lastMs === undefined ? {} : { 'last-modified': new Date(lastMs).toUTCString() },
+    lastMs === undefined ? undefined : freshness.stands,
   );
 };

@@ -8,12 +8,13 @@ import {
   rawAnswer,
   rawUnlessUnmodified,
   unmodifiedAnswer,
+  whileInForce,
 } from '../certificates/raw-answer.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { type CrlKind, findCrl } from './crl-operations.ts';
+import { type CrlKind, type CurrentCrl, findCrl } from './crl-operations.ts';
 import { crlPem } from './crl-pem.ts';
 
 export interface CrlFetchParts {
@@ -75,18 +76,38 @@ const ISSUER_PLACES: readonly Place[] = [
 
 interface Fetch {
   readonly mount: MountScope;
-  readonly freshness: Freshness;
+  readonly headers: Freshness['headers'];
   readonly place: Place;
-  readonly authority: Authority;
-  readonly issuer: IssuerInUse | undefined;
+  readonly issuerIn: (authority: Authority) => IssuerInUse | undefined;
 }
 
-const fetchCrl = async (store: Store, fetch: Fetch): Promise<Result> => {
-  const { mount, place, authority, issuer, freshness } = fetch;
+const find = async (
+  store: Store,
+  { mount, place, issuerIn }: Fetch,
+  authority: Authority,
+): Promise<CurrentCrl | undefined> => {
+  const issuer = issuerIn(authority);
   const { unifiedCrl, unifiedCrlOnExistingPaths } = authority.settings.crl;
   const isServed = issuer !== undefined && (!place.unified || unifiedCrl);
   const scope = unifiedCrl && (place.unified || unifiedCrlOnExistingPaths) ? 'all' : 'own';
-  const found = isServed ? await findCrl(store, mount, issuer, place.kind, scope) : undefined;
+  return isServed ? findCrl(store, mount, issuer, place.kind, scope) : undefined;
+};
+
+const fetchCrl = async (
+  { store, authorities, clock }: CrlFetchParts,
+  fetch: Fetch,
+): Promise<Result> => {
+  const { mount, place, headers } = fetch;
+  const authority = await authorities.of(mount);
+  const found = await find(store, fetch, authority);
+  const isInForce = whileInForce(authorities, mount, authority);
+  const freshness: Freshness = {
+    headers,
+    nowMs: clock.nowMs(),
+    // A list is the same object until it is replaced.
+    stands: async () =>
+      (await isInForce()) && (await find(store, fetch, await authorities.of(mount))) === found,
+  };
   if (place.form === 'json') {
     if (found === undefined) return undefined;
     const unmodified = unmodifiedAnswer(freshness, found.storedAtMs);
@@ -110,7 +131,7 @@ const ISSUER_FIELD = {
   issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
 };
 
-export const crlFetchRoutes = ({ store, authorities, clock }: CrlFetchParts): Route[] => [
+export const crlFetchRoutes = (parts: CrlFetchParts): Route[] => [
   ...MOUNT_PLACES.flatMap((place) =>
     secretsRoutes({
       path: place.path,
@@ -121,10 +142,9 @@ export const crlFetchRoutes = ({ store, authorities, clock }: CrlFetchParts): Ro
           summary: `${summaryOf(place)}, of the default issuer`,
           handle: async (context) => {
             const mount = requireMount(context);
-            const authority = await authorities.of(mount);
-            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
-            const issuer = authority.defaultIssuer;
-            return fetchCrl(store, { mount, freshness, place, authority, issuer });
+            const { headers } = context.head;
+            const issuerIn = (authority: Authority) => authority.defaultIssuer;
+            return fetchCrl(parts, { mount, headers, place, issuerIn });
           },
         },
       },
@@ -140,10 +160,10 @@ export const crlFetchRoutes = ({ store, authorities, clock }: CrlFetchParts): Ro
           summary: `${summaryOf(place)}, of an issuer`,
           handle: async (context) => {
             const mount = requireMount(context);
-            const authority = await authorities.of(mount);
-            const freshness = { headers: context.head.headers, nowMs: clock.nowMs() };
-            const issuer = authority.requireIssuer(context.fields.issuer_ref);
-            return fetchCrl(store, { mount, freshness, place, authority, issuer });
+            const { headers } = context.head;
+            const { issuer_ref: name } = context.fields;
+            const issuerIn = (authority: Authority) => authority.requireIssuer(name);
+            return fetchCrl(parts, { mount, headers, place, issuerIn });
           },
         },
       },

@@ -108,6 +108,12 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
     return isUnchanged;
   };
 
+  /** What lives on with the answer: nothing through which keys could be reached. */
+  const presignedAnswer = (key: string, der: Uint8Array): OcspAnswer => ({
+    der,
+    stands: () => stands(key, der),
+  });
+
   const answerPresigned = async (
     exchange: Exchange,
     certId: CertId,
@@ -118,7 +124,7 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
     const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
     const known = presigned.find(key);
     if (known !== undefined && (await stands(key, known.der)))
-      return { der: known.der, stands: () => stands(key, known.der) };
+      return presignedAnswer(key, known.der);
     const nowMs = clock.nowMs();
     const status = await findStatus(store, exchange, issuers, certId.serialNumber);
     if (
@@ -128,7 +134,7 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
       isSame(known.status, status)
     ) {
       known.position = Math.max(known.position, position);
-      return { der: known.der, stands: () => stands(key, known.der) };
+      return presignedAnswer(key, known.der);
     }
     const der = await sign(parts, exchange, [[certId, status]]);
     presigned.put(key, {
@@ -141,7 +147,7 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
       signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
       position,
     });
-    return { der, stands: () => stands(key, der) };
+    return presignedAnswer(key, der);
   };
 
   return {
