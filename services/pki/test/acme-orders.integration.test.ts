@@ -251,6 +251,16 @@ describe('authorizations and challenges (§7.5)', () => {
     expect(Date.parse(json.expires) - acme.pki.clock.nowMs()).toBeGreaterThan(14 * 24 * HOUR);
   });
 
+  test('what is proven at the first attempt is told in the answer to the start', async () => {
+    const order = await client.order('localhost');
+    const { json } = await client.post(order.json.authorizations[0]);
+    const challenge = json.challenges.find(({ type }: { type: string }) => type === 'http-01');
+    acme.files.set(challenge.token, `${challenge.token}.${client.key.thumbprint}`);
+    const started = await client.post(challenge.url, {});
+    expect(started.json.status).toBe('valid');
+    expect(started.header('retry-after')).toBeUndefined();
+  });
+
   test('can be given up, for good, and the order with it (§7.5.2)', async () => {
     const order = await client.order('localhost');
     const [url] = order.json.authorizations;

@@ -9,6 +9,7 @@ import type { IssuingParts } from '../issuing/signing-operations.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { RevocationParts } from '../revocation/revocation-operations.ts';
 import type { ClaimedChallenge } from './authorizations/challenge-operations.ts';
+import { FirstAttempts } from './authorizations/first-attempts.ts';
 import { createAcmeConfigs } from './configuration/acme-config-operations.ts';
 import { acmeConfigRoutes } from './configuration/acme-config-routes.ts';
 import { CHALLENGE_TYPES } from './domain/challenge-types.ts';
@@ -51,8 +52,10 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const configs = createAcmeConfigs(store, isPublicDisabled);
   const stored = parts.hasReplicas ? createStoredNonces({ store, clock }) : undefined;
   const nonces = stored ?? createInProcessNonces();
+  const attempts = new FirstAttempts(clock);
   const validation = createValidationWorker({
     ...parts,
+    onAttempt: ({ key }) => attempts.ended(key),
     settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
     accountUrl: async (mount, { directory, accountId }) => {
       const { cluster } = (await authorities.of(mount)).settings;
@@ -66,8 +69,8 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
     ...parts,
     challengeTypes,
     newId: randomUUID,
-    onClaimed: (mount: MountScope, challenge: ClaimedChallenge) =>
-      validation.take(mount, challenge),
+    validate: (mount: MountScope, challenge: ClaimedChallenge, signal: AbortSignal) =>
+      attempts.wait(challenge.key, () => validation.take(mount, challenge), signal),
   };
   return {
     routes: [

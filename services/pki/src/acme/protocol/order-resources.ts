@@ -31,8 +31,12 @@ import type { AcmeRequest, SignedResource } from './acme-routes.ts';
 import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
 export interface OrderResourceParts extends OrderParts, FinalizeParts, RevocationParts {
-  /** Begins the attempt at a challenge that this replica has claimed. */
-  readonly onClaimed: (mount: MountScope, challenge: ClaimedChallenge) => void;
+  /** Begins the attempt at a challenge that this replica has claimed, and waits for it a moment. */
+  readonly validate: (
+    mount: MountScope,
+    challenge: ClaimedChallenge,
+    signal: AbortSignal,
+  ) => Promise<void>;
 }
 
 /** When a client that waits is to ask again, in seconds: validation takes less as a rule. */
@@ -203,8 +207,11 @@ const challenge = async (
       authorizationIndex: place.index,
       type,
     });
-    if (outcome.claimed !== undefined) parts.onClaimed(mount, outcome.claimed);
     shown = outcome.authorization;
+    if (outcome.claimed !== undefined) {
+      await parts.validate(mount, outcome.claimed, request.signal);
+      ({ authorization: shown } = await requireAuthorization(parts, request, signed));
+    }
   }
   const found = findChallenge(shown, type);
   if (found === undefined) throw new KeelsonError('internal');

@@ -42,6 +42,8 @@ export interface ValidationParts {
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
   /** As the account's owner knows it. */
   readonly accountUrl: (mount: MountScope, challenge: ClaimedChallenge) => Promise<string>;
+  /** An attempt was made, whatever came of it. */
+  readonly onAttempt?: (challenge: ClaimedChallenge) => void;
 }
 
 export interface ValidationWorker {
@@ -126,6 +128,7 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
           logger.error({ err: error, mount: work.mount.uuid }, 'a challenge was not validated');
         await giveBack(work);
       }
+      parts.onAttempt?.(work.challenge);
       slots.release(slotOf(work));
       underWay.delete(ended);
       beginWaiting();
