@@ -93,7 +93,7 @@ describe('refusals', () => {
       'unsupported operation',
     ],
     ['an unknown surface', '/elsewhere', {}, 404, 'described at /docs'],
-    ['the console', '/ui/', {}, 404, 'no console'],
+    ['a file that the console lacks', '/ui/nothing', {}, 404, 'described at /docs'],
   ] as const)('of %s is a document that helps', async ([, path, init, status, text]) => {
     const answer = await call(path, init);
     expect(answer.status).toBe(status);
