@@ -86,7 +86,7 @@ export const startPebble = async ({
   return {
     directory: `https://localhost:${port}/dir`,
     pid: server.pid ?? 0,
-    stop: () => server.stop(),
+    stop: () => server.kill(),
   };
 };
 

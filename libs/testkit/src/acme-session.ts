@@ -17,6 +17,8 @@ export interface AcmeSessionOptions {
   readonly connections: number;
   /** False opens a connection for each request. */
   readonly keepAlive?: boolean;
+  /** After this long without an answer a request fails. */
+  readonly answerWithinMs?: number;
 }
 
 export interface AcmeReply {
@@ -163,6 +165,9 @@ export class AcmeSession {
           );
         },
       );
+      const { answerWithinMs } = this.#options;
+      if (answerWithinMs !== undefined)
+        request.setTimeout(answerWithinMs, () => request.destroy(new Error(`${url}: no answer`)));
       request.on('error', reject).end(body);
     });
   }
