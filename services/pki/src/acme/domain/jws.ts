@@ -1,5 +1,6 @@
 /** Signed requests: flattened JSON Web Signatures as RFC 8555 §6.2 narrows them down (RFC 7515 §7.2.2). */
 import { type KeyObject, verify } from 'node:crypto';
+import { promisify } from 'node:util';
 import type { PublicJwk } from './account-key.ts';
 import { AcmeProblem, malformed } from './problem.ts';
 
@@ -34,6 +35,9 @@ export interface ParsedJws {
   readonly payload: Uint8Array;
   readonly signature: Uint8Array;
 }
+
+/** On the thread pool: to verify is most of what a request costs. */
+const verifyOnThread = promisify(verify);
 
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
 const MAX_DEPTH = 20;
@@ -104,7 +108,11 @@ export const requireAlgorithm = ({ alg }: JsonMembers): string => {
  * Refuses a JWS that this key did not sign.
  * @throws AcmeProblem `malformed`; `badSignatureAlgorithm` where the algorithm is not for such a key
  */
-export const requireSignature = (jws: ParsedJws, jwk: PublicJwk, key: KeyObject): void => {
+export const requireSignature = async (
+  jws: ParsedJws,
+  jwk: PublicJwk,
+  key: KeyObject,
+): Promise<void> => {
   const name = requireAlgorithm(jws.protectedHeader);
   const { hash, fits } = ALGORITHMS[name] as Algorithm;
   if (!fits(jwk))
@@ -112,6 +120,7 @@ export const requireSignature = (jws: ParsedJws, jwk: PublicJwk, key: KeyObject)
       algorithms: SIGNATURE_ALGORITHMS.filter((other) => ALGORITHMS[other]?.fits(jwk)),
     });
   const signed = Buffer.from(`${jws.protectedText}.${jws.payloadText}`, 'latin1');
-  const isSigned = verify(hash, signed, { key, dsaEncoding: 'ieee-p1363' }, jws.signature);
+  const options = { key, dsaEncoding: 'ieee-p1363' } as const;
+  const isSigned = await verifyOnThread(hash, signed, options, jws.signature);
   if (!isSigned) throw malformed('the signature does not verify');
 };

@@ -16,7 +16,10 @@ export interface KeyChangeContext {
  * @param payload of the outer request
  * @throws AcmeProblem
  */
-export const acceptKeyChange = (payload: string, context: KeyChangeContext): PublicJwk => {
+export const acceptKeyChange = async (
+  payload: string,
+  context: KeyChangeContext,
+): Promise<PublicJwk> => {
   const inner = parseJws(parseMembers(payload, 'the payload'));
   const { jwk, kid, url, nonce } = inner.protectedHeader;
   if (jwk === undefined || kid !== undefined)
@@ -25,7 +28,7 @@ export const acceptKeyChange = (payload: string, context: KeyChangeContext): Pub
   if (url !== context.url)
     throw malformed('the "url" of the inner JWS is not that of the outer one');
   const newKey = parsePublicJwk(jwk);
-  requireSignature(inner, newKey, importPublicJwk(newKey));
+  await requireSignature(inner, newKey, importPublicJwk(newKey));
   const { account, oldKey } = parseMembers(
     Buffer.from(inner.payload).toString(),
     "the inner JWS's payload",

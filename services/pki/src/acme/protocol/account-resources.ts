@@ -89,7 +89,7 @@ const changeKey = async (
 ): Promise<AcmeAnswer> => {
   const { mount, urls } = directory;
   const signer = signerOf(signed);
-  const newKey = acceptKeyChange(signed.payload, {
+  const newKey = await acceptKeyChange(signed.payload, {
     url: signed.url,
     accountUrl: urls.account(signer.id),
     thumbprint: signer.account.thumbprint,

@@ -117,7 +117,7 @@ export const readSignedRequest = async (
   if (typeof nonce !== 'string' || !/^[A-Za-z0-9_-]+$/.test(nonce))
     throw malformed('"nonce" is not base64url');
   const found = await findSigner(parts, directory, jws, kind);
-  requireSignature(jws, found.jwk, found.key);
+  await requireSignature(jws, found.jwk, found.key);
   // After the signature, so that nobody uses up what is another's.
   if (!(await parts.nonces.redeem(nonce)))
     throw new AcmeProblem('badNonce', 'the nonce is unknown, too old or used');
