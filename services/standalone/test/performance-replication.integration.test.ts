@@ -181,6 +181,22 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', primary, secondary);
   });
 
+  test('NATS that is down delays, and loses nothing', async () => {
+    await nats.process.kill();
+    const path = 'sys/policies/acl/meanwhile';
+    expect((await primary.v1('POST', path, { policy: POLICY })).status).toBe(204);
+    expect((await issue(secondary)).status).toBe(200);
+    const refused = await secondary.v1('POST', 'sys/policies/acl/nowhere', { policy: POLICY });
+    expect(refused.status).toBe(503);
+    await nats.process.start();
+    await until(
+      () => secondary.v1('GET', path),
+      ({ status }) => status === 200,
+    );
+    await untilEqual('performance', primary, secondary);
+    await untilStreaming('performance', secondary);
+  });
+
   test('revocation cuts at once', async () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
     const refused = await secondary.v1('POST', 'sys/policies/acl/late', { policy: POLICY });

@@ -437,6 +437,7 @@ export class Secondary {
     const ageMs = barrier.isSealed ? undefined : await this.canaryAgeMs().catch(() => undefined);
     const sentAtMs = this.#clock.nowMs();
     const before = this.#status.heartbeat;
+    const wasUnheard = this.#newestQuestion === 'failed';
     const { nowMs, lastWal, primaryClusterAddresses } = await this.#link.ask('heartbeat', {
       $case: 'heartbeat',
       value: {
@@ -454,6 +455,8 @@ export class Secondary {
     });
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
+    // The primary is back: what failed without it need not wait any longer.
+    if (wasUnheard) this.recover();
     this.#change({
       lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
       heartbeat: {

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { guardWrites, WriteGate } from './write-gate.ts';
+
+let store: Store;
+let guarded: Store;
+const gate = new WriteGate();
+let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
+
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  store = await openSqliteStore({ file: join(folder.path, 'store.db'), barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  guarded = guardWrites(store, gate);
+});
+afterAll(async () => {
+  await store.close();
+  await folder[Symbol.asyncDispose]();
+});
+
+const writes = async (paths: readonly string[]): Promise<boolean> => {
+  try {
+    await guarded.transact((tx) => {
+      for (const path of paths) tx.write(path, Buffer.from('value'));
+    });
+    return true;
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'replication.read_only' });
+    return false;
+  }
+};
+
+test.for([
+  ['none', [true, true, true]],
+  ['shared', [false, true, true]],
+  ['all', [false, false, true]],
+] as const)('closed for %s', async ([closed, expected]) => {
+  gate.close(closed);
+  const found = [];
+  for (const scope of ['shared', 'local', 'node']) found.push(await writes([`${scope}/a`]));
+  expect(found).toEqual(expected);
+});
+
+test('a transaction that meets the gate has written nothing, and deletes are writes', async () => {
+  gate.close('shared');
+  expect(await writes(['local/before', 'shared/x'])).toBe(false);
+  expect(await store.read('local/before')).toBeUndefined();
+  await expect(guarded.transact((tx) => tx.delete('shared/a'))).rejects.toMatchObject({
+    code: 'replication.read_only',
+  });
+});
+
+test('what comes from another store goes past it', async () => {
+  gate.close('all');
+  const [copy] = await store.stored.read(['shared/a']);
+  await guarded.applyRecords('log', copy === undefined ? [] : [{ ...copy, stored: undefined }]);
+  expect(await guarded.read('shared/a')).toBeUndefined();
+});

@@ -1,0 +1,73 @@
+import { hasCode } from '@keelson/errors';
+import { generateLinkKeyPair } from '@keelson/replication';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import {
+  addressIn,
+  isSealedBundle,
+  openBundle,
+  parseShownKey,
+  sealBundle,
+  toShownKey,
+} from './activation-token.ts';
+import type { ActivationBundle } from './domain/activation-bundle.ts';
+
+const bundle = fc.record({
+  kind: fc.constantFrom('performance', 'dr'),
+  version: fc.string(),
+  clusterId: fc.uuid(),
+  secondaryId: fc.string(),
+  primaryClusterAddress: fc.string(),
+  primaryPublicKey: fc.string(),
+  seal: fc.record({
+    type: fc.constantFrom('shamir', 'static'),
+    shares: fc.nat(),
+    threshold: fc.nat(),
+  }),
+  expiresAtMs: fc.nat(),
+}) as fc.Arbitrary<ActivationBundle>;
+
+const own = generateLinkKeyPair();
+const other = generateLinkKeyPair();
+
+test('a sealed bundle opens for the holder of the key alone', () => {
+  fc.assert(
+    fc.property(bundle, (given) => {
+      const token = sealBundle(given, parseShownKey(toShownKey(own.publicKey)));
+      expect(isSealedBundle(token)).toBe(true);
+      expect(openBundle(token, own)).toEqual(given);
+      expect(() => openBundle(token, other)).toThrow('was not made for the public key');
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('any text is refused as a token or a key, never a crash', () => {
+  const refused = (work: () => unknown): boolean => {
+    try {
+      work();
+      return false;
+    } catch (error) {
+      return hasCode(error, 'request.invalid');
+    }
+  };
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.base64String(), fc.string({ unit: 'binary' })), (text) => {
+      expect(refused(() => openBundle(`krs1.${text}`, own))).toBe(true);
+      expect(typeof addressIn(text)).toBe('string');
+      const isKey = Buffer.from(text, 'base64').length === 32;
+      expect(isKey || refused(() => parseShownKey(text))).toBe(true);
+    }),
+  );
+});
+
+test('the address of a JWT is read, whatever else it holds', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (claims, address) => {
+      const part = (value: unknown): string =>
+        Buffer.from(JSON.stringify(value)).toString('base64url');
+      expect(typeof addressIn(`h.${part(claims)}.s`)).toBe('string');
+      expect(addressIn(`h.${part({ addr: address })}.s`)).toBe(address);
+    }),
+  );
+});
