@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fromBase64, fromLocalInput, linkOf, toBase64, toLocalInput } from '../src/browser/messages/message.ts';
+import {
+  fromBase64,
+  fromLocalInput,
+  linkOf,
+  toBase64,
+  toLocalInput,
+} from '../src/browser/messages/message.ts';
 
 describe('the text of a message', () => {
   test('survives base64 whatever it holds', () => {
