@@ -1,0 +1,76 @@
+/** Stopping a tool: real processes, with and without an ear for signals. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Interruption, runTool } from './terraform.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'agent-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Runs a shell script; resolves when it has said "ready". */
+const begin = async (script: string, interruption: Interruption) => {
+  const place = {
+    binary: '/bin/sh',
+    folder,
+    environment: process.env,
+    pidFile: join(folder, 'pid'),
+  };
+  const ready = Promise.withResolvers<void>();
+  const ended = runTool(place, ['-c', script], interruption, (text) => {
+    if (text.includes('ready')) ready.resolve();
+  });
+  ended.then(() => ready.reject(new Error('it ended')), ready.reject);
+  await ready.promise;
+  return { ended };
+};
+
+const LISTENING = 'trap "echo stopped; exit 7" INT; echo ready; while :; do sleep 0.05; done';
+const DEAF = 'trap "" INT; echo ready; while :; do sleep 0.05; done';
+
+describe('a tool', { timeout: 60_000 }, () => {
+  test('that is canceled ends what it has begun', async () => {
+    const interruption = new Interruption();
+    const { ended } = await begin(LISTENING, interruption);
+    interruption.cancel();
+    expect(await ended).toMatchObject({ code: 7, stdout: 'ready\nstopped\n' });
+    expect(interruption.reason).toBe('canceled');
+  });
+
+  test('that does not hear is killed after the time it was given', async () => {
+    const interruption = new Interruption();
+    const { ended } = await begin(DEAF, interruption);
+    interruption.abandon(50);
+    expect((await ended).code).toBeNull();
+  });
+
+  test('that was canceled before is killed at once', async () => {
+    const interruption = new Interruption();
+    const { ended } = await begin(DEAF, interruption);
+    interruption.cancel();
+    interruption.abandon(3_600_000);
+    expect((await ended).code).toBeNull();
+  });
+
+  test('that begins when the phase is to stop is told so', async () => {
+    const interruption = new Interruption();
+    interruption.cancel();
+    const place = {
+      binary: '/bin/sh',
+      folder,
+      environment: process.env,
+      pidFile: join(folder, 'pid'),
+    };
+    const { code } = await runTool(place, ['-c', 'exec sleep 3600'], interruption);
+    expect(code).toBeNull();
+    expect(await readFile(join(folder, 'pid'), 'utf8')).toMatch(/^\d+$/);
+  });
+
+  test('that does not exist is an error', async () => {
+    const place = { binary: '/absent', folder, environment: {}, pidFile: join(folder, 'pid') };
+    await expect(runTool(place, [], new Interruption())).rejects.toThrow('ENOENT');
+  });
+});
