@@ -1,16 +1,11 @@
 /** Requests to a certificate authority with something wrong in them. */
-import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
-  basicConstraints,
-  createCertificate,
-  createCrl,
   createCsr,
-  createKeyPair,
   createSigner,
-  crlNumber,
   encodeName,
-  keyUsage,
-  randomSerialNumber,
   subjectAltName,
   toDistinguishedName,
 } from '@keelson/x509';
@@ -24,9 +19,11 @@ export interface BadRequest {
   readonly body: unknown;
 }
 
-/** What is damaged: well-formed, and made by nobody the authority trusts. */
+/** What is damaged: well-formed, made by nobody the authority trusts, and the same in every run. */
 export interface Samples {
   readonly csr: Uint8Array;
+  /** The content of a request, to be signed anew by `key`, an Ed25519 key. */
+  readonly csrContent: Uint8Array;
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
   readonly crl: Uint8Array;
@@ -42,70 +39,64 @@ const OCSP_REQUEST = Buffer.from(
   'hex',
 );
 
+/** The key of RFC 8032 §7.1, test 1: Ed25519 signs the same bytes always the same. */
+const SIGNING_KEY = createPrivateKey({
+  key: Buffer.from(
+    '302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+    'hex',
+  ),
+  format: 'der',
+  type: 'pkcs8',
+});
+
+const stored = (name: string): Uint8Array =>
+  readFileSync(join(import.meta.dirname, 'testdata', name));
+
+/** Around the content of what `createCsr` writes for this key: SEQUENCE, algorithm, signature. */
+const HEADER_BYTES = 4;
+const ALGORITHM = Buffer.from('300506032b6570', 'hex');
+const SIGNATURE_BYTES = 3 + 64;
+
 export const makeSamples = async (): Promise<Samples> => {
-  const pair = await createKeyPair({ type: 'ec', bits: 256 });
-  const key = createPrivateKey({
-    key: Buffer.from(pair.privateKeyDer),
-    format: 'der',
-    type: 'pkcs8',
-  });
-  const signer = createSigner(key, 'ecdsa-sha256');
-  const { publicKeyDer } = pair;
-  const name = encodeName(
-    toDistinguishedName({ country: ['NL'], organization: ['A', 'Ü'], commonName: 'b.example' }),
-  );
   const names = subjectAltName([
     { kind: 'dns', value: 'a.example' },
     { kind: 'ip', value: '2001:db8::1' },
     { kind: 'uri', value: 'https://a.example/' },
     { kind: 'other', oid: '1.3.6.1.4.1.311.20.2.3', value: 'ü@example' },
   ]);
-  const validity = { notBeforeMs: 0, notAfterMs: Date.UTC(2060, 0, 1) };
-  const extensions = [basicConstraints({ isCa: true }), keyUsage(['CertSign', 'CRLSign']), names];
+  const subject = encodeName(
+    toDistinguishedName({ country: ['NL'], organization: ['A', 'Ü'], commonName: 'b.example' }),
+  );
+  const publicKeyDer = createPublicKey(SIGNING_KEY).export({ type: 'spki', format: 'der' });
+  const signed = await createCsr(
+    { subject, publicKeyDer, extensions: [names] },
+    createSigner(SIGNING_KEY, 'ed25519'),
+  );
   return {
-    key,
-    csr: await createCsr({ subject: name, publicKeyDer, extensions: [names] }, signer),
-    certificate: await createCertificate(
-      {
-        serialNumber: randomSerialNumber(),
-        issuer: name,
-        subject: name,
-        ...validity,
-        publicKeyDer,
-        extensions,
-      },
-      signer,
+    key: SIGNING_KEY,
+    csrContent: signed.subarray(
+      HEADER_BYTES,
+      signed.byteLength - ALGORITHM.byteLength - SIGNATURE_BYTES,
     ),
-    privateKey: pair.privateKeyDer,
-    crl: await createCrl(
-      { issuer: name, thisUpdateMs: 0, nextUpdateMs: 1000, extensions: [crlNumber(1n)] },
-      [{ serialNumber: randomSerialNumber(), revokedAtMs: 0 }],
-      signer,
-    ),
+    csr: stored('request.csr.der'),
+    certificate: stored('authority.crt.der'),
+    privateKey: stored('key.pkcs8.der'),
+    crl: stored('list.crl.der'),
     ocspRequest: OCSP_REQUEST,
   };
 };
 
-const lengthOf = (length: number): number[] =>
-  length < 0x80 ? [length] : [0x82, length >> 8, length & 255];
+/** Octets of a length below 65,536, as few as may be. */
+const lengthOf = (length: number): readonly number[] => {
+  if (length < 0x80) return [length];
+  return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 255];
+};
 
 /** A request whose inner part is damaged and whose signature fits: only so does a server look inside. */
-const signedAgain = ({ csr, key }: Samples, random: Random): Uint8Array => {
-  // SEQUENCE { content, algorithm, signature }; all lengths are those of a request of 129 to 65,535 bytes.
-  const header = csr[1] === 0x82 ? 4 : 3;
-  const contentHeader = csr[header + 1] === 0x82 ? 4 : csr[header + 1] === 0x81 ? 3 : 2;
-  const contentLength =
-    contentHeader === 2
-      ? (csr[header + 1] as number)
-      : contentHeader === 3
-        ? (csr[header + 2] as number)
-        : ((csr[header + 2] as number) << 8) | (csr[header + 3] as number);
-  const content = csr.subarray(header, header + contentHeader + contentLength);
-  const damaged = damageDer(content, random);
-  const algorithm = Buffer.from('300a06082a8648ce3d040302', 'hex');
-  const signature = sign('sha256', damaged, key);
-  const bits = Buffer.concat([Buffer.from([0x03, signature.byteLength + 1, 0]), signature]);
-  const body = Buffer.concat([damaged, algorithm, bits]);
+const signedAgain = ({ csrContent, key }: Samples, random: Random): Uint8Array => {
+  const damaged = damageDer(csrContent, random);
+  const bits = Buffer.concat([Buffer.from([0x03, 65, 0]), sign(null, damaged, key)]);
+  const body = Buffer.concat([damaged, ALGORITHM, bits]);
   return Buffer.concat([Buffer.from([0x30, ...lengthOf(body.byteLength)]), body]);
 };
 
