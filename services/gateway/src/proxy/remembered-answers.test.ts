@@ -15,13 +15,13 @@ describe('remembered answers', () => {
   test('are as many as their size allows, and the oldest go first', () => {
     const answers = new RememberedAnswers();
     const large = answer(900_000);
-    for (let index = 0; index < 150; index += 1) answers.put(`/${index}`, large);
-    expect([answers.find('/0'), answers.find('/149')]).toEqual([undefined, large]);
-    const kept = Array.from({ length: 150 }, (_, index) => answers.find(`/${index}`)).filter(
+    for (let index = 0; index < 200; index += 1) answers.put(`/${index}`, large);
+    expect([answers.find('/0'), answers.find('/199')]).toEqual([undefined, large]);
+    const kept = Array.from({ length: 200 }, (_, index) => answers.find(`/${index}`)).filter(
       (one) => one !== undefined,
     );
-    expect(kept.length * 900_000).toBeGreaterThan(90_000_000);
-    expect(kept.length * 900_000).toBeLessThan(100_663_296);
+    expect(kept.length * 900_000).toBeGreaterThan(130_000_000);
+    expect(kept.length * 900_000).toBeLessThan(134_217_728);
   });
 
   test('are no more than their number allows', () => {

@@ -19,11 +19,11 @@ export interface RememberedAnswer {
 export type DecisionStates = () => Promise<object | undefined>;
 
 const MAX_ANSWERS = 131_072;
-const MAX_BYTES = 96 * 1024 * 1024;
+const MAX_BYTES = 128 * 1024 * 1024;
 /** Of one answer with its key. */
 const LARGEST_BYTES = 1024 * 1024;
-/** What an answer takes besides its key and its content. */
-const OVERHEAD_BYTES = 400;
+/** What an answer takes besides its key and its content, the service's part included; measured. */
+const OVERHEAD_BYTES = 650;
 const LARGEST_REQUEST_BODY_BYTES = 4096;
 
 /** Headers that an answer may depend on, or that say who asks. */
