@@ -2,6 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { type CsrFields, parseCsr, randomSerialNumber, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
+import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { describePublicKey } from '../../issuers/domain/public-key.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { buildLeafCertificate } from '../../issuing/domain/leaf-certificate.ts';
@@ -68,10 +69,9 @@ const issueUnderRole = async (
   { directory, known: { order } }: Finalizing,
   csr: CsrFields,
   commonNameOfCsr: string,
-  { role, issuerRef }: { readonly role: Role; readonly issuerRef: string },
+  { role, issuer }: { readonly role: Role; readonly issuer: IssuerInUse },
 ): Promise<PolicyCertificate> => {
   const { mount, config, authority } = directory;
-  const issuer = requireSigner(authority, issuerRef);
   checkCsrKey(role, describePublicKey(csr.publicKeyDer));
   const valuesOf = (type: Identifier['type']): readonly string[] =>
     order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
@@ -135,8 +135,11 @@ const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<Poli
       csrDer,
       csr,
     });
+  // An issuer that cannot sign is nothing the CSR could do better.
+  const issuer = requireSigner(directory.authority, issuance.issuerRef);
+  const { role } = issuance;
   try {
-    return await issueUnderRole(parts, finalizing, csr, commonName, issuance);
+    return await issueUnderRole(parts, finalizing, csr, commonName, { role, issuer });
   } catch (error) {
     throw asBadCsr(error);
   }
