@@ -23,6 +23,7 @@ declare module 'autocannon' {
     /** Seconds. */
     readonly duration: number;
     readonly errors: number;
+    readonly '2xx': number;
     readonly non2xx: number;
     readonly requests: { readonly total: number };
   }

@@ -5,7 +5,8 @@ set -eu
 
 # program:package
 NEEDED="nats-server:nats-server redis-server:redis-server initdb:postgresql chromium:chromium
-dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap lego:lego certbot:certbot dehydrated:dehydrated pebble:pebble wrk:wrk openssl:openssl
+dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap lego:lego certbot:certbot
+dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
 certtool:gnutls-bin curl:curl git:git"
 
 present() {

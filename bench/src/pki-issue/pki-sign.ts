@@ -10,6 +10,7 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import type { Bench } from '../bench.ts';
+import { measureCfssl } from './cfssl-peer.ts';
 import { measureThroughput } from './pki-server.ts';
 
 const CONNECTIONS = 64;
@@ -44,8 +45,8 @@ const perSecond = (work: () => void, seconds: number): number => {
 
 export const pkiSign: Bench = {
   name: 'pki-sign',
-  claim: 'P2: sign a P-256 request, stored, standalone; >= 2 x a compatible server (--target)',
-  method: `POST sign over HTTP from ${CONNECTIONS} connections; the limit is reading the key, verifying the request and one signature in a loop on one core.`,
+  claim: 'P2: sign a P-256 request, stored, standalone; >= 2 x a peer',
+  method: `POST sign over HTTP from ${CONNECTIONS} connections; the limit is reading the key, verifying the request and one signature in a loop on one core; the peer signs the same request under the same load.`,
   run: async (context) => {
     const { pem, limit } = await createRequest();
     const limitPerSecond = perSecond(limit, context.quick ? 0.2 : 3);
@@ -56,7 +57,12 @@ export const pkiSign: Bench = {
       body: { csr: pem, ttl: '1h' },
       connections: CONNECTIONS,
     });
+    const asked = { certificate_request: pem, hosts: ['a.example.com'] };
+    const peer = await measureCfssl(context, 'sign', asked, CONNECTIONS);
     return [
+      ...(peer === undefined
+        ? []
+        : [{ ...measured, name: 'sign, to the peer (target: at least 2)', limit: peer }]),
       {
         ...measured,
         name: 'sign',
