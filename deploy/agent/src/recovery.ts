@@ -9,7 +9,7 @@ import { type Leftover, leftoverFile } from './work-folder.ts';
 
 export type Say = (text: string) => void;
 
-/** Whether the tool of that folder still runs; a process of the same id elsewhere is another one. */
+/** Whether a process works in that folder; one of the same id elsewhere is another one. */
 const isRunning = async (pid: string, root: string): Promise<boolean> => {
   const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
   return folder.startsWith(root);
@@ -27,7 +27,18 @@ const endTool = async (root: string, { pidFile }: Leftover): Promise<void> => {
     if (!(await isRunning(pid, root))) return;
     await pause(WAIT_MS);
   }
-  process.kill(-Number(pid), 'SIGKILL');
+};
+
+/** Ends what works in the folder still: the tool that did not hear, programs of provisioners. */
+const endRest = async (root: string): Promise<void> => {
+  for (const pid of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(pid) || !(await isRunning(pid, root))) continue;
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It ended by itself.
+    }
+  }
 };
 
 const recoverOne = async (root: string, say: Say): Promise<void> => {
@@ -35,6 +46,7 @@ const recoverOne = async (root: string, say: Say): Promise<void> => {
   if (!existsSync(file)) return;
   const leftover = JSON.parse(await readFile(file, 'utf8')) as Leftover;
   await endTool(root, leftover);
+  await endRest(root);
   const bytes = await readFile(leftover.stateFile).catch(() => undefined);
   const isNew = bytes !== undefined && md5Of(bytes) !== leftover.startedFromMd5;
   if (!isNew || leftover.erroredStateUrl === null) return;

@@ -23,6 +23,16 @@ export interface ToolPlace {
   readonly pidFile: string;
 }
 
+/** Kills a tool with what it started: provisioners run programs. */
+const killGroup = ({ pid }: ChildProcess): void => {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It ended by itself, and all the others.
+  }
+};
+
 /** What was asked of a phase from outside; the tool is told when it runs. */
 export class Interruption {
   #child: ChildProcess | undefined;
@@ -64,14 +74,7 @@ export class Interruption {
   }
 
   #kill(): void {
-    const pid = this.#child?.pid;
-    if (pid === undefined) return;
-    try {
-      // With what it started: provisioners run programs.
-      process.kill(-pid, 'SIGKILL');
-    } catch {
-      // It ended by itself.
-    }
+    if (this.#child !== undefined) killGroup(this.#child);
   }
 }
 
@@ -121,6 +124,8 @@ export const runTool = async (
   try {
     if (child.pid !== undefined) await writeFile(pidFile, String(child.pid));
     const [code] = await closed;
+    // What it started goes on otherwise, with nobody to see it.
+    if (interruption.reason !== undefined) killGroup(child);
     return { code, stdout, output };
   } finally {
     interruption.detach();
