@@ -95,6 +95,8 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   );
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
+  /** What is acted on; another object than recorded: another replica changed a role. */
+  let followed: Roles | undefined;
   const settled = async (): Promise<void> => {
     await switched?.catch(() => undefined);
     await turn;
@@ -103,8 +105,10 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   const act = async (): Promise<void> => {
     if (seal.isSealed) return member.stop();
     await options.resume();
-    const roles = effective(await recorded());
+    const found = await recorded();
+    const roles = effective(found);
     await member.follow(toReplicationRoles(roles), seal.requireRootKey());
+    followed = found;
   };
   const apply = (): Promise<void> => {
     const acting = turn.then(act);
@@ -146,7 +150,12 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     },
     isDrSecondary: async () => {
       await turn;
-      return (await recorded()).dr?.role === 'secondary';
+      const found = await recorded();
+      if (found !== followed && switched === undefined)
+        await apply().catch((cause: unknown) => {
+          throw new KeelsonError('replication.switching', {}, { cause });
+        });
+      return found.dr?.role === 'secondary';
     },
     settled,
   };
