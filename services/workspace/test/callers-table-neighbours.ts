@@ -227,4 +227,21 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
     allowed: ORGANIZATION_ADMINS,
     success: 204,
   },
+  'GET /teams/{team_id}/relationships/organization-memberships': {
+    target: '/teams/{team}/relationships/organization-memberships',
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
+  'POST /teams/{team_id}/relationships/organization-memberships': {
+    target: '/teams/{team}/relationships/organization-memberships',
+    body: { data: [{ type: 'organization-memberships', id: '{newMembership}' }] },
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
+  'DELETE /teams/{team_id}/relationships/organization-memberships': {
+    target: '/teams/{team}/relationships/organization-memberships',
+    body: { data: [{ type: 'organization-memberships', id: '{newMembership}' }] },
+    allowed: ORGANIZATION_ADMINS,
+    success: 204,
+  },
 };

@@ -54,3 +54,60 @@ describe('a membership', () => {
     expect((await harness.call('DELETE', path)).status).toBe(403);
   });
 });
+
+describe('the memberships of a team', () => {
+  test('are added and removed by id, and included with the team', async () => {
+    const { id: userId, token } = await harness.addUser('joan', teamId);
+    const { id } = (await harness.call('GET', '/organization-memberships', undefined, token))
+      .list[0] ?? { id: '' };
+    const team = (await harness.create(`${O}/teams`, 'teams', { name: 'writers' })).id;
+    const path = `/teams/${team}/relationships/organization-memberships`;
+    const body = { data: [{ type: 'organization-memberships', id }] };
+    expect((await harness.call('POST', path, body)).status).toBe(204);
+    expect((await harness.call('POST', path, body)).status).toBe(204);
+    expect((await harness.call('GET', path)).list.map((one) => one.id)).toEqual([id]);
+    const shown = await harness.call(
+      'GET',
+      `/teams/${team}?include=organization-memberships,users`,
+    );
+    expect(shown.data.relationships['organization-memberships']?.data).toEqual(body.data);
+    expect(shown.included.map((one) => one.id).toSorted()).toEqual([id, userId].toSorted());
+    // Addresses are for who manages members.
+    expect((await harness.call('GET', path, undefined, token)).status).toBe(404);
+    const seen = await harness.call(
+      'GET',
+      `/teams/${team}?include=organization_memberships`,
+      undefined,
+      token,
+    );
+    expect(seen.data.relationships['organization-memberships']?.data).toEqual(body.data);
+    expect(seen.included).toEqual([]);
+    expect((await harness.call('DELETE', path, body)).status).toBe(204);
+    expect((await harness.call('GET', path)).list).toEqual([]);
+    expect((await harness.call('GET', O, undefined, token)).status).toBe(200);
+  });
+
+  test('are those of its organization', async () => {
+    await harness.create('/organizations', 'organizations', {
+      name: 'globex',
+      email: 'a@b.example',
+    });
+    const theirs = await harness.create('/organizations/globex/teams', 'teams', { name: 'theirs' });
+    const { token } = await harness.addUser('ken', theirs.id);
+    const { list } = await harness.call('GET', '/organization-memberships', undefined, token);
+    const path = `/teams/${teamId}/relationships/organization-memberships`;
+    for (const id of [list[0]?.id, 'ou-none']) {
+      const body = { data: [{ type: 'organization-memberships', id }] };
+      expect((await harness.call('POST', path, body)).status).toBe(400);
+      expect((await harness.call('DELETE', path, body)).status).toBe(400);
+    }
+  });
+
+  test('of the owners keep one', async () => {
+    const { list } = await harness.call('GET', `${O}/organization-memberships?q=admin`);
+    const owners = list[0]?.relationships['teams']?.data as readonly { id: string }[];
+    const path = `/teams/${owners[0]?.id}/relationships/organization-memberships`;
+    const body = { data: [{ type: 'organization-memberships', id: list[0]?.id }] };
+    expect((await harness.call('DELETE', path, body)).status).toBe(403);
+  });
+});

@@ -9,7 +9,7 @@ import { decideOrganizationPermissions } from '../organizations/domain/organizat
 import { organizationRecords } from '../organizations/organization-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { findMemberIds, joinTeam, leaveTeam } from '../teams/membership-operations.ts';
-import { requireTeam } from '../teams/team-access.ts';
+import { requireTeam, type TeamAccessResult } from '../teams/team-access.ts';
 import {
   type Membership,
   membershipPlaces,
@@ -58,6 +58,17 @@ export const listMemberships = async (
         (filter.emails.length === 0 || filter.emails.includes(user.email)),
     )
     .sort((a, b) => (a.user.username < b.user.username ? -1 : 1));
+};
+
+/** Those on a team; undefined unless the caller manages the organization's users, as each shows an address. */
+export const listTeamMemberships = async (
+  reads: Reads,
+  { team, organization, standing }: TeamAccessResult,
+): Promise<readonly MembershipView[] | undefined> => {
+  if (!decideOrganizationPermissions(standing).canManageUsers) return undefined;
+  const userIds = await findMemberIds(reads, team);
+  const views = await Promise.all(userIds.map((id) => loadView(reads, organization, id)));
+  return views.filter(present);
 };
 
 /** The caller's own. */

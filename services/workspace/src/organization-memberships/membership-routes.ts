@@ -1,24 +1,19 @@
 import type { Route } from '@keelson/edge';
 import {
-  API_PREFIX,
   endpoint,
   jsonApiRoutes,
   parsePage,
-  type Resource,
   resourceBody,
-  toMany,
-  toOne,
   toPaginatedDocument,
-  toTimestamp,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
 import type { ServiceContext } from '../service-context.ts';
+import { toMembershipResource } from './membership-document.ts';
 import {
   deleteMembership,
   inviteMember,
   listMemberships,
   listOwnMemberships,
-  type MembershipView,
   requireMembership,
 } from './membership-list-operations.ts';
 
@@ -34,22 +29,6 @@ const INVITE = resourceBody(
     }),
   }),
 );
-
-const toResource = ({ membership, organization, user }: MembershipView): Resource => ({
-  id: membership.id,
-  type: 'organization-memberships',
-  attributes: {
-    status: 'active',
-    email: user.email,
-    'created-at': toTimestamp(membership.createdAtMs),
-  },
-  relationships: {
-    organization: toOne('organizations', organization.name),
-    user: toOne('users', user.id),
-    teams: toMany('teams', membership.teamIds),
-  },
-  links: { self: `${API_PREFIX}/organization-memberships/${membership.id}` },
-});
 
 const COLLECTION = '/organizations/:organization_name/organization-memberships';
 const ONE = '/organization-memberships/:membership_id';
@@ -71,7 +50,7 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
           attributes.email,
           relationships?.teams.data.map(({ id }) => id) ?? [],
         );
-        return { document: { data: toResource(view) } };
+        return { document: { data: toMembershipResource(view) } };
       },
     }),
     endpoint({
@@ -85,7 +64,7 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
         });
         const page = parsePage(query);
         const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toResource);
+        const data = all.slice(from, from + page.size).map(toMembershipResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),
@@ -94,7 +73,9 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
       path: '/organization-memberships',
       summary: "List the caller's own memberships",
       handle: async ({ principal }) => ({
-        document: { data: (await listOwnMemberships(context, principal)).map(toResource) },
+        document: {
+          data: (await listOwnMemberships(context, principal)).map(toMembershipResource),
+        },
       }),
     }),
     endpoint({
@@ -104,7 +85,7 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
       handle: async ({ principal, params }) => {
         const id = params['membership_id'] ?? '';
         const view = await requireMembership(context.store, principal, id, 'canRead');
-        return { document: { data: toResource(view) } };
+        return { document: { data: toMembershipResource(view) } };
       },
     }),
     endpoint({

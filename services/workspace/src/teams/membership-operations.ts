@@ -11,6 +11,7 @@ import { usernames, userRecords } from '../users/user-records.ts';
 import { OWNERS_TEAM_NAME, type Team } from './domain/team.ts';
 import { requireTeam } from './team-access.ts';
 import {
+  type Membership,
   membershipPlaces,
   membershipRecords,
   teamNames,
@@ -56,14 +57,29 @@ export const leaveTeam = async (
   userOrganizations.delete(tx, userId, organizationId);
 };
 
-/** Ids of the users on a team. */
-export const findMemberIds = async (reads: Reads, team: Team): Promise<readonly string[]> => {
-  const userIds = await membershipRecords.keys(reads, [team.organizationId]);
+interface TeamMember {
+  readonly userId: string;
+  readonly membership: Membership;
+}
+
+/** Who is on a team. */
+export const findTeamMembers = async (
+  reads: Reads,
+  { id, organizationId }: Team,
+): Promise<readonly TeamMember[]> => {
+  const userIds = await membershipRecords.keys(reads, [organizationId]);
   const memberships = await Promise.all(
-    userIds.map((userId) => membershipRecords.find(reads, team.organizationId, userId)),
+    userIds.map((userId) => membershipRecords.find(reads, organizationId, userId)),
   );
-  return userIds.filter((_, at) => memberships[at]?.teamIds.includes(team.id));
+  return userIds.flatMap((userId, at) => {
+    const membership = memberships[at];
+    return membership?.teamIds.includes(id) === true ? [{ userId, membership }] : [];
+  });
 };
+
+/** Ids of the users on a team. */
+export const findMemberIds = async (reads: Reads, team: Team): Promise<readonly string[]> =>
+  (await findTeamMembers(reads, team)).map(({ userId }) => userId);
 
 /** Removes a team with its members' places, its grants and its tokens. */
 export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => {
@@ -82,32 +98,48 @@ export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => 
   teamRecords.delete(tx, team.id);
 };
 
-const requireUserIds = async (
-  reads: Reads,
-  names: readonly string[],
-): Promise<readonly string[]> => {
-  const found = await Promise.all(
-    names.map(async (name) => {
-      const byName = await usernames.find(reads, name.toLowerCase());
-      return byName?.id ?? (await userRecords.find(reads, name))?.id;
-    }),
-  );
-  return found.map((id, at) => {
-    if (id !== undefined) return id;
-    throw new KeelsonError('request.invalid', { text: `there is no user ${names[at] ?? ''}` });
-  });
-};
+/** Whom a request names, as ids of users; `team` is where they are to join or leave. */
+export type FindUserIds = (reads: Reads, team: Team) => Promise<readonly string[]>;
+
+/** Users by their names or ids. @throws KeelsonError `request.invalid` for one that does not exist */
+export const byUserName =
+  (names: readonly string[]): FindUserIds =>
+  async (reads) => {
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const byName = await usernames.find(reads, name.toLowerCase());
+        return byName?.id ?? (await userRecords.find(reads, name))?.id;
+      }),
+    );
+    return found.map((id, at) => {
+      if (id !== undefined) return id;
+      throw new KeelsonError('request.invalid', { text: `there is no user ${names[at] ?? ''}` });
+    });
+  };
+
+/** Members by their memberships. @throws KeelsonError `request.invalid` for one of another organization, or none */
+export const byMembership =
+  (membershipIds: readonly string[]): FindUserIds =>
+  async (reads, { organizationId }) => {
+    const places = await Promise.all(membershipIds.map((id) => membershipPlaces.find(reads, id)));
+    return places.map((place, at) => {
+      if (place?.organizationId === organizationId) return place.userId;
+      throw new KeelsonError('request.invalid', {
+        text: `there is no organization membership ${membershipIds[at] ?? ''}`,
+      });
+    });
+  };
 
 export const addTeamMembers = (
   { store, clock }: ServiceContext,
   principal: Principal,
   teamId: string,
-  userNames: readonly string[],
+  findUserIds: FindUserIds,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
     if (!canManageMembers) throw notFound('team');
-    for (const userId of await requireUserIds(tx, userNames)) {
+    for (const userId of await findUserIds(tx, team)) {
       await joinTeam(tx, team.organizationId, team.id, userId, clock.nowMs());
     }
   });
@@ -117,12 +149,12 @@ export const removeTeamMembers = (
   { store }: ServiceContext,
   principal: Principal,
   teamId: string,
-  userNames: readonly string[],
+  findUserIds: FindUserIds,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
     if (!canManageMembers) throw notFound('team');
-    for (const userId of await requireUserIds(tx, userNames)) {
+    for (const userId of await findUserIds(tx, team)) {
       await leaveTeam(tx, team.organizationId, team.id, userId);
     }
     if (team.name === OWNERS_TEAM_NAME && (await findMemberIds(tx, team)).length === 0) {

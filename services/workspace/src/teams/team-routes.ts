@@ -4,6 +4,7 @@ import {
   endpoint,
   jsonApiRoutes,
   nullable,
+  parseInclude,
   parsePage,
   type Resource,
   resourceBody,
@@ -14,10 +15,21 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
+import { notFound } from '../access/access-operations.ts';
 import { ORGANIZATION_ACCESS_FLAGS } from '../access/domain/organization-access.ts';
+import { toMembershipResource } from '../organization-memberships/membership-document.ts';
+import { listTeamMemberships } from '../organization-memberships/membership-list-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { toUserResource } from '../users/user-document.ts';
+import { userRecords } from '../users/user-records.ts';
 import { toCamelKeys, toKebabKeys } from '../validation/attribute-names.ts';
-import { addTeamMembers, findMemberIds, removeTeamMembers } from './membership-operations.ts';
+import {
+  addTeamMembers,
+  byMembership,
+  byUserName,
+  findTeamMembers,
+  removeTeamMembers,
+} from './membership-operations.ts';
 import { requireTeam, type TeamAccessResult } from './team-access.ts';
 import {
   createTeam,
@@ -48,6 +60,37 @@ const MEMBERS = resourceListBody(
   Type.Object({ type: Type.Literal('users'), id: Type.String({ maxLength: 255 }) }),
 );
 
+const MEMBERSHIPS = resourceListBody(
+  Type.Object({
+    type: Type.Literal('organization-memberships'),
+    id: Type.String({ maxLength: 64 }),
+  }),
+);
+
+const INCLUDES: ReadonlySet<string> = new Set(['users', 'organization_memberships']);
+
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  teams: readonly TeamAccessResult[],
+): Promise<readonly Resource[]> => {
+  const found = new Map<string, Resource>();
+  for (const access of teams) {
+    if (include.has('users')) {
+      for (const { userId } of await findTeamMembers(reads, access.team)) {
+        const user = await userRecords.find(reads, userId);
+        if (user !== undefined) found.set(user.id, toUserResource(user, false));
+      }
+    }
+    if (include.has('organization_memberships')) {
+      for (const view of (await listTeamMemberships(reads, access)) ?? []) {
+        found.set(view.membership.id, toMembershipResource(view));
+      }
+    }
+  }
+  return [...found.values()];
+};
+
 const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {
   const { 'organization-access': access, ...plain } = given;
   return {
@@ -58,7 +101,7 @@ const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {
 
 const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<Resource> => {
   const { team, organization } = access;
-  const memberIds = await findMemberIds(reads, team);
+  const members = await findTeamMembers(reads, team);
   return {
     id: team.id,
     type: 'teams',
@@ -67,7 +110,7 @@ const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<R
       visibility: team.visibility,
       'sso-team-id': team.ssoTeamId,
       'allow-member-token-management': team.allowMemberTokenManagement,
-      'users-count': memberIds.length,
+      'users-count': members.length,
       'organization-access': toKebabKeys(team.organizationAccess),
       permissions: {
         'can-update-membership': access.canManageMembers,
@@ -79,13 +122,21 @@ const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<R
     },
     relationships: {
       organization: toOne('organizations', organization.name),
-      users: toMany('users', memberIds),
+      users: toMany(
+        'users',
+        members.map(({ userId }) => userId),
+      ),
+      'organization-memberships': toMany(
+        'organization-memberships',
+        members.map(({ membership }) => membership.id),
+      ),
     },
     links: { self: `${API_PREFIX}/teams/${team.id}` },
   };
 };
 
 const ONE = '/teams/:team_id';
+const MEMBERSHIPS_OF = `${ONE}/relationships/organization-memberships`;
 const COLLECTION = '/organizations/:organization_name/teams';
 
 export const teamRoutes = (context: ServiceContext): Route[] => {
@@ -115,20 +166,28 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const filter = { names: query.list('filter', 'names'), search: query.one('q') };
         const all = await listTeams(context, principal, params['organization_name'] ?? '', filter);
+        const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
         const from = (page.number - 1) * page.size;
-        const data = await Promise.all(
-          all.slice(from, from + page.size).map((access) => toTeamResource(store, access)),
-        );
-        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+        const shown = all.slice(from, from + page.size);
+        const data = await Promise.all(shown.map((access) => toTeamResource(store, access)));
+        const document = toPaginatedDocument(head, { data, page, totalCount: all.length });
+        if (include.size === 0) return { document };
+        return { document: { ...document, included: await loadIncluded(store, include, shown) } };
       },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show a team',
-      handle: async ({ principal, params }) =>
-        answer(await requireTeam(store, principal, params['team_id'] ?? '')),
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const access = await requireTeam(store, principal, params['team_id'] ?? '');
+        const { document } = await answer(access);
+        if (include.size === 0) return { document };
+        const included = await loadIncluded(store, include, [access]);
+        return { document: { ...document, included } };
+      },
     }),
     endpoint({
       method: 'PATCH',
@@ -162,8 +221,8 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       body: { schema: MEMBERS },
       success: 204,
       handle: async ({ principal, params, body }) => {
-        const names = body.data.map(({ id }) => id);
-        await addTeamMembers(context, principal, params['team_id'] ?? '', names);
+        const users = byUserName(body.data.map(({ id }) => id));
+        await addTeamMembers(context, principal, params['team_id'] ?? '', users);
         return undefined;
       },
     }),
@@ -174,8 +233,46 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       body: { schema: MEMBERS },
       success: 204,
       handle: async ({ principal, params, body }) => {
-        const names = body.data.map(({ id }) => id);
-        await removeTeamMembers(context, principal, params['team_id'] ?? '', names);
+        const users = byUserName(body.data.map(({ id }) => id));
+        await removeTeamMembers(context, principal, params['team_id'] ?? '', users);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: MEMBERSHIPS_OF,
+      summary: 'List the organization memberships on a team, for who manages them',
+      handle: async ({ head, principal, params, query }) => {
+        const access = await requireTeam(store, principal, params['team_id'] ?? '');
+        const all = await listTeamMemberships(store, access);
+        if (all === undefined) throw notFound('team');
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = all.slice(from, from + page.size).map(toMembershipResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: MEMBERSHIPS_OF,
+      summary: 'Add members of the organization to a team',
+      body: { schema: MEMBERSHIPS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const members = byMembership(body.data.map(({ id }) => id));
+        await addTeamMembers(context, principal, params['team_id'] ?? '', members);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: MEMBERSHIPS_OF,
+      summary: 'Remove members of the organization from a team',
+      body: { schema: MEMBERSHIPS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const members = byMembership(body.data.map(({ id }) => id));
+        await removeTeamMembers(context, principal, params['team_id'] ?? '', members);
         return undefined;
       },
     }),
