@@ -1,5 +1,5 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
-.PHONY: up test check images demo-compose clean
+.PHONY: up test check images demo-replication demo-compose clean
 
 NPM_INSTALLED := node_modules/.package-lock.json
 
@@ -21,3 +21,7 @@ test:
 # The static checks alone, cached.
 check: $(NPM_INSTALLED)
 	@npx turbo run //#typecheck //#lint //#format:check //#deadcode --output-logs=errors-only
+
+# Three clusters that replicate, a partition, a failover and a failback (ARGS=--keep: they stay up). Needs nats-server.
+demo-replication: $(NPM_INSTALLED)
+	@exec node_modules/node/bin/node deploy/demo-replication/src/main.ts $(ARGS)

@@ -1,8 +1,14 @@
 /** Revocation over two clusters that replicate: what one revoked is on the list of both. */
 import { type NatsServer, startNats } from '@keelson/testkit';
+import {
+  attach,
+  type Cluster,
+  generateRoot,
+  startCluster,
+  until,
+} from '@keelson/testkit/replication-cluster';
 import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { attach, type Cluster, generateRoot, startCluster, until } from './replication-cluster.ts';
 
 const WITHIN_MS = 240_000;
 

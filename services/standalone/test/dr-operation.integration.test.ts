@@ -2,8 +2,6 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type NatsServer, startNats } from '@keelson/testkit';
-import * as openpgp from 'openpgp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   attach,
   type Cluster,
@@ -12,7 +10,9 @@ import {
   until,
   untilEqual,
   untilStreaming,
-} from './replication-cluster.ts';
+} from '@keelson/testkit/replication-cluster';
+import * as openpgp from 'openpgp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WITHIN_MS = 120_000;
 const SECONDARY = 'sys/replication/dr/secondary';

@@ -1,6 +1,5 @@
 /** Disaster recovery between standalone processes: enabling, what a secondary answers, failover, failback. */
 import { type NatsServer, startNats } from '@keelson/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   attach,
   type Cluster,
@@ -9,7 +8,8 @@ import {
   until,
   untilEqual,
   untilStreaming,
-} from './replication-cluster.ts';
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WITHIN_MS = 120_000;
 

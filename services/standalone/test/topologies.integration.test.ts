@@ -1,6 +1,5 @@
 /** A performance primary and its secondary, each with a DR secondary of its own; each is lost once. */
 import { type NatsServer, startNats } from '@keelson/testkit';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   attach,
   type Cluster,
@@ -10,7 +9,8 @@ import {
   until,
   untilEqual,
   untilStreaming,
-} from './replication-cluster.ts';
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WITHIN_MS = 180_000;
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';

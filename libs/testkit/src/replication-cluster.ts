@@ -3,7 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { type KeelsonProcess, startKeelson } from './keelson-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface Answer {
   readonly status: number;
@@ -68,6 +69,8 @@ export const startCluster = async (
       }),
     );
   const { apiToken } = running;
+  /** A stop waits for it, so that no process outlives it. */
+  let restarted: Promise<void> = Promise.resolve();
   const cluster: Cluster = {
     token: running.rootToken,
     shares: facts.unseal_keys,
@@ -84,11 +87,16 @@ export const startCluster = async (
       ),
     status: async (kind) =>
       (await cluster.v1('GET', `sys/replication/${kind}/status`, undefined, '')).body.data,
-    restart: async (signal = 'SIGINT') => {
-      await running.stop(signal);
-      running = await startKeelson(options);
+    restart: (signal = 'SIGINT') => {
+      const restarting = (async () => {
+        await running.stop(signal);
+        running = await startKeelson(options);
+      })();
+      restarted = restarting.catch(() => undefined);
+      return restarting;
     },
     stop: async () => {
+      await restarted;
       await running.stop();
       await folder[Symbol.asyncDispose]();
     },
@@ -134,6 +142,12 @@ const ceremony = async (
   return Buffer.from(mixed.map((byte, index) => byte ^ (password[index] ?? 0))).toString();
 };
 
+/** @throws Error with what the answer says when it is a refusal */
+const answered = ({ status, body }: Answer): Answer['body'] => {
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+};
+
 /** Makes `secondary` one of `primary`, as an operator does. */
 export const attach = async (
   kind: Kind,
@@ -144,10 +158,34 @@ export const attach = async (
   const issued = await primary.v1('POST', `sys/replication/${kind}/primary/secondary-token`, {
     id,
   });
-  const token = issued.body.wrap_info.token as string;
-  const enabled = await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, { token });
-  if (enabled.status !== 200) throw new Error(JSON.stringify(enabled.body));
+  const token: unknown = answered(issued).wrap_info.token;
+  answered(await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, { token }));
   await untilStreaming(kind, secondary);
+};
+
+/** Has `former`, which stepped back, follow `leader` without clearing anything, as an operator does. */
+export const follow = async (
+  kind: Kind,
+  leader: Cluster,
+  former: Cluster,
+  id: string,
+  operationToken?: string,
+): Promise<void> => {
+  const base = `sys/replication/${kind}`;
+  const made = answered(await former.v1('POST', `${base}/secondary/generate-public-key`));
+  const issued = answered(
+    await leader.v1('POST', `${base}/primary/secondary-token`, {
+      id,
+      secondary_public_key: made.data.secondary_public_key,
+    }),
+  );
+  answered(
+    await former.v1('POST', `${base}/secondary/update-primary`, {
+      token: issued.data.token,
+      ...(operationToken !== undefined && { dr_operation_token: operationToken }),
+    }),
+  );
+  await untilStreaming(kind, former);
 };
 
 export const untilStreaming = (kind: Kind, secondary: Cluster) =>

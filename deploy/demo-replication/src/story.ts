@@ -1,0 +1,277 @@
+/** The story, in the order in which it is told. Every step asks the clusters and stops when one says otherwise. */
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type Answer,
+  attach,
+  type Cluster,
+  follow,
+  generateOperationToken,
+  generateRoot,
+  until,
+  untilEqual,
+  untilStreaming,
+} from '@keelson/testkit/replication-cluster';
+import type { Stage } from './stage.ts';
+import type { Terminal } from './terminal.ts';
+
+const POLICY = 'path "pki/*" { capabilities = ["read"] }';
+const DR = 'sys/replication/dr';
+const PERFORMANCE = 'sys/replication/performance';
+const WRITES = 20;
+
+/** @throws Error with what was answered instead */
+const wanted = (what: string, answer: Answer, ...statuses: readonly number[]): Answer['body'] => {
+  if (!statuses.includes(answer.status))
+    throw new Error(
+      `${what}: ${answer.status} instead of ${statuses.join(' or ')}, ${JSON.stringify(answer.body)}`,
+    );
+  return answer.body;
+};
+
+const post = async (cluster: Cluster, path: string, body?: unknown): Promise<Answer['body']> =>
+  wanted(`POST ${path}`, await cluster.v1('POST', path, body), 200, 204);
+
+const writePolicies = async (cluster: Cluster, prefix: string): Promise<void> => {
+  for (let index = 0; index < WRITES; index += 1)
+    await post(cluster, `sys/policies/acl/${prefix}-${index}`, { policy: POLICY });
+};
+
+const countPolicies = async (cluster: Cluster, prefix: string): Promise<number> => {
+  const answer = await cluster.v1('LIST', 'sys/policies/acl');
+  const names: readonly string[] = wanted('LIST sys/policies/acl', answer, 200).data.keys;
+  return names.filter((name) => name.startsWith(`${prefix}-`)).length;
+};
+
+const untilThere = (cluster: Cluster, prefix: string): Promise<number> =>
+  until(
+    () => countPolicies(cluster, prefix),
+    (count) => count === WRITES,
+  );
+
+const promoteDr = async (cluster: Cluster, token: string): Promise<void> => {
+  const answer = await until(
+    () => cluster.v1('POST', `${DR}/secondary/promote`, { dr_operation_token: token }),
+    ({ status }) => status !== 503,
+  );
+  wanted(`POST ${DR}/secondary/promote`, answer, 200);
+};
+
+const prepare = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+  await step('the primary gets a certificate authority and an organization', async () => {
+    await post(primary, 'sys/mounts/pki', { type: 'pki' });
+    await post(primary, 'pki/root/generate/internal', { common_name: 'Demo', key_type: 'ec' });
+    await post(primary, 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
+    const attributes = { name: 'acme', email: 'ops@example.com' };
+    const data = { type: 'organizations', attributes };
+    wanted('organization', await primary.api('POST', 'organizations', { data }), 201);
+  });
+  await step('it becomes primary of a performance set and of a DR set', async () => {
+    await post(primary, `${PERFORMANCE}/primary/enable`);
+    await post(primary, `${DR}/primary/enable`);
+  });
+  await step('the second cluster joins as performance secondary', async () => {
+    await attach('performance', primary, secondary, 'branch');
+    await untilEqual('performance', primary, secondary);
+    secondary.token = await generateRoot(secondary, primary.shares);
+  });
+  await step('the third cluster joins as DR secondary', async () => {
+    await attach('dr', primary, dr, 'spare');
+    await untilEqual('dr', primary, dr);
+  });
+};
+
+const replicate = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+  await step(`${WRITES} policies written on the primary are read on the secondary`, async () => {
+    await writePolicies(primary, 'central');
+    await untilThere(secondary, 'central');
+  });
+  await step('a policy written on the secondary is answered by the primary', async () => {
+    const path = 'sys/policies/acl/from-branch';
+    await post(secondary, path, { policy: POLICY });
+    wanted('on the secondary', await secondary.v1('GET', path), 200);
+    wanted('on the primary', await primary.v1('GET', path), 200);
+  });
+  await step('a certificate issued on the secondary is its own', async () => {
+    const { data } = await post(secondary, 'pki/issue/web', {
+      common_name: 'a.example',
+      ttl: '1h',
+    });
+    const path = `pki/cert/${data.serial_number}`;
+    wanted('on the secondary', await secondary.v1('GET', path), 200);
+    wanted('on the primary', await primary.v1('GET', path), 404);
+  });
+  await step('the DR secondary refuses clients, and its health says 472', async () => {
+    wanted('GET sys/mounts', await dr.v1('GET', 'sys/mounts', undefined, primary.token), 400);
+    wanted('GET sys/health', await dr.v1('GET', 'sys/health', undefined, ''), 472);
+  });
+};
+
+const partition = async (terminal: Terminal, stage: Stage): Promise<void> => {
+  const { step } = terminal;
+  const { primary, secondary, dr, lines } = stage;
+  await step('the lines to the primary are cut; the secondaries notice', async () => {
+    for (const line of lines) line.cut();
+    for (const [cluster, kind] of [
+      [secondary, 'performance'],
+      [dr, 'dr'],
+    ] as const)
+      await until(
+        () => cluster.status(kind),
+        ({ connection_state: connection }) => connection !== 'ready',
+      );
+  });
+  await step(`${WRITES} policies are written on the primary, unseen by the others`, async () => {
+    await writePolicies(primary, 'meanwhile');
+    const seen = await countPolicies(secondary, 'meanwhile');
+    if (seen > 0) throw new Error(`the secondary has ${seen} of them`);
+  });
+  await step('the secondary goes on: it reads and issues, and refuses to write', async () => {
+    wanted('read', await secondary.v1('GET', 'sys/policies/acl/central-0'), 200);
+    await post(secondary, 'pki/issue/web', { common_name: 'b.example', ttl: '1h' });
+    const body = { policy: POLICY };
+    wanted('write', await secondary.v1('POST', 'sys/policies/acl/nowhere', body), 503);
+  });
+  await tell(terminal, stage);
+  await step('the lines are back; both catch up, roots are equal', async () => {
+    for (const line of lines) line.pass();
+    await untilThere(secondary, 'meanwhile');
+    await untilStreaming('performance', secondary);
+    await untilStreaming('dr', dr);
+    await untilEqual('performance', primary, secondary);
+    await untilEqual('dr', primary, dr);
+  });
+};
+
+const failOver = async (terminal: Terminal, { primary, secondary, dr, spareAddress }: Stage) => {
+  const { step, note } = terminal;
+  await step('the secondary knows who may take the place of the primary', () =>
+    until(
+      () => secondary.status('performance'),
+      ({ known_primary_cluster_addrs: known }) => known.includes(spareAddress),
+    ),
+  );
+  await step('the process of the primary is killed', async () => {
+    await primary.process().stop('SIGKILL');
+  });
+  const token = await step('three shares of the primary make a DR operation token', () =>
+    generateOperationToken(dr, primary.shares),
+  );
+  const plan = await step('the DR secondary tells what a promotion would lose', () =>
+    post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
+  );
+  note(`missing entries: ${plan.data.missing_entries}`);
+  await step('it is promoted, with the performance set that came along', async () => {
+    await promoteDr(dr, token);
+    dr.token = primary.token;
+    const { mode } = await dr.status('performance');
+    if (mode !== 'primary') throw new Error(`its performance mode is ${mode}`);
+  });
+  await step('nothing that was replicated is missing', async () => {
+    for (const prefix of ['central', 'meanwhile']) await untilThere(dr, prefix);
+    wanted(
+      'organization',
+      await dr.api('GET', 'organizations/acme', undefined, primary.apiToken),
+      200,
+    );
+  });
+  await step('the performance secondary follows it without being told', async () => {
+    await until(
+      () => secondary.v1('POST', 'sys/policies/acl/after', { policy: POLICY }),
+      ({ status }) => status === 204,
+    );
+    wanted('on the new primary', await dr.v1('GET', 'sys/policies/acl/after'), 200);
+    await untilStreaming('performance', secondary);
+    await untilEqual('performance', dr, secondary);
+  });
+};
+
+const failBack = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+  await step('the former primary starts again, and steps back', async () => {
+    await primary.restart();
+    await post(primary, `${DR}/primary/demote`);
+  });
+  const token = await step('it follows the new primary, without clearing anything', async () => {
+    const made = await generateOperationToken(primary, primary.shares);
+    await follow('dr', dr, primary, 'former', made);
+    await untilEqual('dr', dr, primary);
+    return made;
+  });
+  await step('the new primary steps back, the former one is promoted', async () => {
+    await post(dr, `${DR}/primary/demote`);
+    await promoteDr(primary, token);
+  });
+  await step('the spare is a DR secondary again', async () => {
+    await follow(
+      'dr',
+      primary,
+      dr,
+      'spare-again',
+      await generateOperationToken(dr, primary.shares),
+    );
+    await untilEqual('dr', primary, dr);
+  });
+  await step('the performance secondary is back with the first primary', async () => {
+    await until(
+      () => secondary.v1('POST', 'sys/policies/acl/home', { policy: POLICY }),
+      ({ status }) => status === 204,
+    );
+    for (const name of ['after', 'home'])
+      wanted('on the primary', await primary.v1('GET', `sys/policies/acl/${name}`), 200);
+    await untilStreaming('performance', secondary);
+  });
+};
+
+const agree = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+  await step('Merkle roots are equal', async () => {
+    await untilEqual('performance', primary, secondary);
+    await untilEqual('dr', primary, dr);
+  });
+  await step('what everybody reads is equal', async () => {
+    const list = async (cluster: Cluster): Promise<unknown> =>
+      wanted('LIST', await cluster.v1('LIST', 'sys/policies/acl'), 200).data.keys;
+    if (!isDeepStrictEqual(await list(primary), await list(secondary)))
+      throw new Error('the policies of primary and secondary differ');
+  });
+};
+
+/** A table of who is what now. A cluster that is down is said to be. */
+export const tell = async (
+  terminal: Terminal,
+  { primary, secondary, dr }: Stage,
+): Promise<void> => {
+  const rows: string[][] = [];
+  for (const [name, cluster, kind] of [
+    ['primary', primary, 'performance'],
+    ['secondary', secondary, 'performance'],
+    ['primary', primary, 'dr'],
+    ['spare', dr, 'dr'],
+  ] as const) {
+    const status = await cluster.status(kind).catch(() => ({ mode: 'down' }));
+    rows.push([
+      name,
+      `${kind} ${status.mode}`,
+      status.state ?? '',
+      status.connection_state ?? '',
+      String(status.last_remote_wal ?? status.last_wal ?? status.last_dr_wal ?? ''),
+      String(status.merkle_root ?? '').slice(0, 12),
+    ]);
+  }
+  terminal.table(['cluster', 'role', 'state', 'connection', 'position', 'Merkle root'], rows);
+};
+
+/** @throws Error what was not as it should be, after the step that saw it was printed */
+export const tellStory = async (terminal: Terminal, stage: Stage): Promise<void> => {
+  const chapters: readonly [string, (terminal: Terminal, stage: Stage) => Promise<void>][] = [
+    ['Three clusters become one installation', prepare],
+    ['What is written in one place is read in another', replicate],
+    ['Partition', partition],
+    ['Failover', failOver],
+    ['Failback', failBack],
+    ['The end', agree],
+  ];
+  for (const [title, play] of chapters) {
+    terminal.heading(title);
+    await play(terminal, stage);
+    await tell(terminal, stage);
+  }
+};

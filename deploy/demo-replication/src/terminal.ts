@@ -1,0 +1,77 @@
+/** What the demo prints: one line for each step, with the time it took, and tables. */
+import { stripVTControlCharacters, styleText } from 'node:util';
+
+export interface Terminal {
+  /** A part of the story. */
+  readonly heading: (text: string) => void;
+  /** Something seen, below the step that it belongs to. */
+  readonly note: (text: string) => void;
+  readonly table: (header: readonly string[], rows: readonly (readonly string[])[]) => void;
+  /** Shows that it runs, then how it ended. @throws what `work` throws, and after `limitMs` that it took too long */
+  readonly step: <T>(text: string, work: () => Promise<T>) => Promise<T>;
+}
+
+const widthOf = (text: string): number => stripVTControlCharacters(text).length;
+const padded = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - widthOf(text)));
+
+/**
+ * @param limitMs of each step; what other clusters do is waited for, and a fault would be waited for forever
+ * @param interrupted nothing is printed after it, and no step begins
+ */
+export const openTerminal = (
+  output: NodeJS.WriteStream,
+  limitMs: number,
+  interrupted: AbortSignal,
+): Terminal => {
+  const write = (text: string): void => {
+    if (!interrupted.aborted) output.write(text);
+  };
+  const line = (text: string): void => write(`${text}\n`);
+  const within = async <T>(work: Promise<T>): Promise<T> => {
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => reject(new Error(`not reached within ${limitMs / 1000} s`)),
+      limitMs,
+    );
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return {
+    heading: (text) => line(`\n${styleText('bold', text)}`),
+    note: (text) => line(`      ${styleText('dim', text)}`),
+    table(header, rows) {
+      const widths = header.map((title, column) =>
+        Math.max(widthOf(title), ...rows.map((row) => widthOf(row[column] ?? ''))),
+      );
+      const drawn = (row: readonly string[]): string =>
+        `    ${row
+          .map((cell, column) => padded(cell, widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}`;
+      line('');
+      line(styleText('dim', drawn(header)));
+      for (const row of rows) line(drawn(row));
+    },
+    async step(text, work) {
+      interrupted.throwIfAborted();
+      if (output.isTTY) write(`  ${styleText('yellow', '…')} ${text}`);
+      const startedMs = performance.now();
+      const ended = (mark: string): void => {
+        const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+        line(`${output.isTTY ? '\r' : ''}  ${mark} ${text} ${styleText('dim', `(${seconds} s)`)}`);
+      };
+      try {
+        const result = await within(work());
+        ended(styleText('green', '✔'));
+        return result;
+      } catch (error) {
+        ended(styleText('red', '✘'));
+        throw error;
+      }
+    },
+  };
+};

@@ -1,0 +1,30 @@
+/** The demo as `make demo-replication` runs it, once from beginning to end. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '@keelson/testkit';
+import { expect, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+test('is seen to its end, and leaves nothing behind', async () => {
+  await using folder = await temporaryDirectory();
+  const demo = spawn(process.execPath, [MAIN], {
+    env: { ...process.env, TMPDIR: folder.path },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let output = '';
+  demo.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString();
+  });
+  const [code] = (await once(demo, 'close')) as [number | null];
+  expect({ output, code }).toEqual({
+    output: expect.stringMatching(
+      /what everybody reads is equal[\s\S]*Seen from beginning to end\.\n$/,
+    ),
+    code: 0,
+  });
+  expect(output).not.toContain('✘');
+  expect(await readdir(folder.path)).toEqual([]);
+});
