@@ -176,6 +176,19 @@ export const workspaces: Bench = {
           latencyMilliseconds: latency,
         });
       }
+      // Each creation makes what was counted before void.
+      let created = count;
+      const createAndList = async () => {
+        await call(edge, principal, 'POST', COLLECTION, { body: workspace(created++) });
+        await call(edge, principal, 'GET', COLLECTION, { query: 'search[name]=team' });
+      };
+      const afterCreation = await measureLatency(createAndList, quick ? 50 : 20, seconds);
+      figures.push({
+        name: 'create one and list part of the name, in all, p99',
+        value: afterCreation.p99,
+        unit: 'ms',
+        latencyMilliseconds: afterCreation,
+      });
       return figures;
     } finally {
       await stop();

@@ -50,7 +50,11 @@ beforeAll(async () => {
         seen.push(built.compile());
         return built;
       });
-    await createWorkspaceListing({ select }).find({ ...BASE, ...query });
+    await createWorkspaceListing({
+      select,
+      position: () => store.position(),
+      hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
+    }).find({ ...BASE, ...query });
     compiled.set(name, seen);
   }
   await store.close();

@@ -62,6 +62,24 @@ describe('over two replicas', () => {
     expect((await details()).status).toBe(401);
   });
 
+  test('what a listing counts follows what the other replica did', async () => {
+    const [first, second] = replicas as [Harness, Harness];
+    const total = async () =>
+      (await second.call('GET', `${COLLECTION}?search[name]=counted-`)).meta.pagination[
+        'total-count'
+      ];
+    expect(await total()).toBe(0);
+    for (let count = 1; count <= 3; count += 1) {
+      await first.create(COLLECTION, 'workspaces', { name: `counted-${count}` });
+      expect(await total()).toBe(count);
+      expect(await total()).toBe(count);
+    }
+    for (let count = 3; count >= 1; count -= 1) {
+      await first.call('DELETE', `${COLLECTION}/counted-${count}`);
+      expect(await total()).toBe(count - 1);
+    }
+  });
+
   test('a listing finds by name, wildcard, tag and time', async () => {
     const [first, second] = replicas as [Harness, Harness];
     const binding = { attributes: { key: 'env', value: 'prod' } };

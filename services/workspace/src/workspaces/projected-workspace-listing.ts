@@ -2,6 +2,11 @@
 import type { Store } from '@keelson/storage';
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import { decideWindow } from './domain/list-window.ts';
+import {
+  asCountedQuery,
+  type CountedQuery,
+  createRememberedCounts,
+} from './remembered-listing-counts.ts';
 import { findByTags, isByTagsAlone, type TagCondition } from './tagged-workspace-listing.ts';
 import type {
   OrganizationTag,
@@ -99,9 +104,7 @@ const effectivelyTagged = (
     return rows('workspace.id', 'in', own.union(inherited));
   });
 
-type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
-
-const selectVisible = (tables: Tables, { organizationId, visible }: Scope): Selection => {
+const selectVisible = (tables: Tables, { organizationId, visible }: CountedQuery): Selection => {
   const selection = tables
     .selectFrom('workspace')
     .where('workspace.organization_id', '=', organizationId) as Selection;
@@ -116,17 +119,24 @@ const selectVisible = (tables: Tables, { organizationId, visible }: Scope): Sele
   );
 };
 
-const selectMatching = (
-  tables: Tables,
-  query: WorkspaceQuery,
-  conditions: readonly TagCondition[],
-): Selection => {
-  const { organizationId, projectId, exceptId } = query;
+/** By names and projects alone. */
+const selectNamed = (tables: Tables, query: CountedQuery): Selection => {
+  const { projectId, exceptId } = query;
   let selection = selectVisible(tables, query);
   if (projectId !== undefined) selection = selection.where('project_id', '=', projectId);
   if (exceptId !== undefined) selection = selection.where('workspace.id', '!=', exceptId);
   if (query.nameContains !== undefined) selection = containing(selection, query.nameContains);
   if (query.nameWildcard !== undefined) selection = matchingWildcard(selection, query.nameWildcard);
+  return selection;
+};
+
+const selectMatching = (
+  tables: Tables,
+  query: WorkspaceQuery,
+  conditions: readonly TagCondition[],
+): Selection => {
+  const { organizationId } = query;
+  let selection = selectNamed(tables, query);
   if (query.runStatuses.length > 0) {
     selection = selection.where('current_run_status', 'in', query.runStatuses);
   }
@@ -136,8 +146,7 @@ const selectMatching = (
     );
   }
   // The rarest tag finds the workspaces; the others are looked up for those alone.
-  const rarest = conditions.toSorted((a, b) => a.bindingCount - b.bindingCount);
-  for (const [at, condition] of rarest.entries()) {
+  for (const [at, condition] of conditions.entries()) {
     selection =
       at > 0 && condition.projectIds.length === 0
         ? carrying(selection, condition)
@@ -153,7 +162,13 @@ const SORT_COLUMNS = {
   'current-run.created-at': ['current_run_created_at', 'name_lower'],
 } as const;
 
-export const createWorkspaceListing = (store: Pick<Store, 'select'>): WorkspaceListing => {
+/** Bindings up to which tags are told apart at first, and by how much more each time. */
+const FIRST_BOUND = 1000;
+const BOUND_GROWTH = 8;
+
+export const createWorkspaceListing = (
+  store: Pick<Store, 'select' | 'position' | 'hasChangedSince'>,
+): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
       build(tables).select((rows) => rows.fn.countAll<number | bigint>().as('matches')),
@@ -161,16 +176,41 @@ export const createWorkspaceListing = (store: Pick<Store, 'select'>): WorkspaceL
     return Number(row?.matches ?? 0);
   };
 
-  const countBindings = async (organizationId: string, { key, value }: TagFilter) => {
-    const [row] = await store.select((tables: Tables) => {
+  const countNamed = createRememberedCounts(store, (query) =>
+    count((tables) => selectNamed(tables, query)),
+  );
+
+  /** Whether more than `bound` workspaces have a binding of that key and value. */
+  const hasMoreBindings = async (
+    organizationId: string,
+    { key, value }: TagFilter,
+    bound: number,
+  ): Promise<boolean> => {
+    const beyond = await store.select((tables: Tables) => {
       const found = tables
         .selectFrom('workspace_tag')
-        .select((rows) => rows.fn.countAll<number | bigint>().as('bindings'))
+        .select('workspace_id')
         .where('organization_id', '=', organizationId)
-        .where('tag_key', '=', key);
+        .where('tag_key', '=', key)
+        .limit(1)
+        .offset(bound);
       return value === undefined ? found : found.where('tag_value', '=', value);
     });
-    return Number(row?.bindings ?? 0);
+    return beyond.length > 0;
+  };
+
+  /** The rarest first, as far as bindings are counted: at most some times those of the rarest. */
+  const withRarestFirst = async (
+    organizationId: string,
+    conditions: readonly TagCondition[],
+  ): Promise<readonly TagCondition[]> => {
+    if (conditions.length < 2) return conditions;
+    for (let bound = FIRST_BOUND; ; bound *= BOUND_GROWTH) {
+      for (const rarest of conditions) {
+        if (await hasMoreBindings(organizationId, rarest, bound)) continue;
+        return [rarest, ...conditions.filter((condition) => condition !== rarest)];
+      }
+    }
   };
 
   const findHandingDown = async (organizationId: string, { key, value }: TagFilter) => {
@@ -186,22 +226,15 @@ export const createWorkspaceListing = (store: Pick<Store, 'select'>): WorkspaceL
   };
 
   /** Filters match effective bindings, tags the workspace's own. */
-  const loadConditions = ({ organizationId, tagged, tags }: WorkspaceQuery) =>
-    Promise.all([
-      ...tagged.map(
-        async (filter): Promise<TagCondition> => ({
+  const loadConditions = async ({ organizationId, tagged, tags }: WorkspaceQuery) =>
+    withRarestFirst(organizationId, [
+      ...(await Promise.all(
+        tagged.map(async (filter) => ({
           ...filter,
           projectIds: await findHandingDown(organizationId, filter),
-          bindingCount: await countBindings(organizationId, filter),
-        }),
-      ),
-      ...tags.map(
-        async (key): Promise<TagCondition> => ({
-          key,
-          projectIds: [],
-          bindingCount: await countBindings(organizationId, { key }),
-        }),
-      ),
+        })),
+      )),
+      ...tags.map((key) => ({ key, projectIds: [] })),
     ]);
 
   const selectTags = (build: (tables: Tables) => ReturnType<typeof tagRows>) =>
@@ -221,7 +254,8 @@ export const createWorkspaceListing = (store: Pick<Store, 'select'>): WorkspaceL
       const conditions = await loadConditions(query);
       if (isByTagsAlone(query, conditions)) return findByTags(store, query, conditions);
       const build = (tables: Tables) => selectMatching(tables, query, conditions);
-      const totalCount = await count(build);
+      const counted = asCountedQuery(query);
+      const totalCount = await (counted === undefined ? count(build) : countNamed(counted));
       const { limit, offset, isFromEnd } = decideWindow(query.page, totalCount);
       if (limit <= 0) return { ids: [], totalCount };
       const isDescending = (query.sort?.isDescending ?? false) !== isFromEnd;
@@ -240,7 +274,7 @@ export const createWorkspaceListing = (store: Pick<Store, 'select'>): WorkspaceL
       const ids = rows.map(({ id }) => id);
       return { ids: isFromEnd ? ids.reverse() : ids, totalCount };
     },
-    countVisible: (scope) => count((tables) => selectVisible(tables, scope)),
+    countVisible: countNamed,
     countInProject: (projectId) =>
       count(
         (tables) => tables.selectFrom('workspace').where('project_id', '=', projectId) as Selection,

@@ -11,8 +11,6 @@ import type { WorkspaceTables } from './workspace-projections.ts';
 export interface TagCondition extends TagFilter {
   /** Projects that hand the binding down. */
   readonly projectIds: readonly string[];
-  /** Own bindings of that key and value in the organization. */
-  readonly bindingCount: number;
 }
 
 type Tables = Kysely<WorkspaceTables>;
@@ -32,12 +30,13 @@ export const isByTagsAlone = (
   query.excludeTags.length === 0 &&
   query.runStatuses.length === 0;
 
+/** @param conditions the rarest first */
 const selectCarriers = (
   tables: Tables,
   organizationId: string,
   conditions: readonly TagCondition[],
 ) => {
-  const [rarest, ...others] = conditions.toSorted((a, b) => a.bindingCount - b.bindingCount);
+  const [rarest, ...others] = conditions;
   let found = tables
     .selectFrom('workspace_tag')
     .where('workspace_tag.organization_id', '=', organizationId)

@@ -1,0 +1,80 @@
+/** Counts of lists are remembered; each of these changes must be seen by the next list. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+const COLLECTION = '/organizations/acme/workspaces';
+
+let harness: Harness;
+let projectId: string;
+let readerToken: string;
+
+const inProject = () => ({
+  relationships: { project: { data: { type: 'projects', id: projectId } } },
+});
+
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  projectId = (await harness.create('/organizations/acme/projects', 'projects', { name: 'Data' }))
+    .id;
+  const team = await harness.create('/organizations/acme/teams', 'teams', { name: 'readers' });
+  readerToken = (await harness.addUser('reader', team.id)).token;
+  await harness.create(
+    '/team-projects',
+    'team-projects',
+    { access: 'read' },
+    {
+      relationships: {
+        project: { data: { type: 'projects', id: projectId } },
+        team: { data: { type: 'teams', id: team.id } },
+      },
+    },
+  );
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+/** All that the caller sees, and what matches. */
+const countsOf = async (query: string, token?: string): Promise<readonly unknown[]> => {
+  const { meta } = await harness.call('GET', `${COLLECTION}?${query}`, undefined, token);
+  const counts = (meta as Record<string, Record<string, unknown>>)['status-counts'];
+  return [counts?.['total'], counts?.['matching'], meta.pagination['total-count']];
+};
+
+/** For the administrator: by name, by status; of the project; then for who sees the project alone. */
+const allCounts = async () => [
+  await countsOf('search[name]=web'),
+  await countsOf('filter[current-run][status]=applied'),
+  await countsOf(`filter[project][id]=${projectId}`),
+  await countsOf('', readerToken),
+];
+
+describe('what a list counts', () => {
+  test('follows creations, names, moves and deletions', async () => {
+    const seen = async (all: number, web: number, project: number) => {
+      const expected = [
+        [all, web, web],
+        [all, 0, 0],
+        [all, project, project],
+        [project, project, project],
+      ];
+      expect(await allCounts()).toEqual(expected);
+      // Now as remembered.
+      expect(await allCounts()).toEqual(expected);
+    };
+    await seen(0, 0, 0);
+    const first = await harness.create(COLLECTION, 'workspaces', { name: 'web-1' });
+    await seen(1, 1, 0);
+    const second = await harness.create(COLLECTION, 'workspaces', { name: 'db-1' }, inProject());
+    await seen(2, 1, 1);
+    await harness.call('PATCH', `/workspaces/${second.id}`, {
+      data: { type: 'workspaces', attributes: { name: 'web-2' } },
+    });
+    await seen(2, 2, 1);
+    await harness.call('PATCH', `/workspaces/${first.id}`, {
+      data: { type: 'workspaces', attributes: {}, ...inProject() },
+    });
+    await seen(2, 2, 2);
+    await harness.call('DELETE', `/workspaces/${second.id}`);
+    await seen(1, 1, 1);
+  });
+});
