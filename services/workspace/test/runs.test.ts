@@ -18,6 +18,7 @@ const {
   statusOf,
   workspaceOf,
   wait,
+  poolId,
 } = await startRunHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 
@@ -255,5 +256,23 @@ describe('workspaces', () => {
     );
     expect(around.included.map(({ type }) => type)).toEqual(['runs', 'configuration-versions']);
     await act(runId, 'discard');
+  });
+
+  test('include the phases of their current run and their pool, but not for runs', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId);
+    expect((await claim())?.id).toBe(runId);
+    const target = `/workspaces/${workspaceId}?include=current_run.plan,current-run.apply,agent_pool`;
+    const { included } = await harness.call('GET', target);
+    expect(included.map(({ id }) => id)).toEqual([
+      runId.replace('run-', 'plan-'),
+      runId.replace('run-', 'apply-'),
+      poolId,
+    ]);
+    expect(included[0]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
+    const listed = await harness.call('GET', `${O}/workspaces?include=latest_run.plan`);
+    expect(listed.included.map(({ id }) => id)).toContain(runId.replace('run-', 'plan-'));
+    expect((await asRun(runId, 'GET', target)).included).toEqual([]);
+    await report(runId, { status: 'errored' });
   });
 });

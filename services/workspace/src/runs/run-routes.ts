@@ -15,7 +15,6 @@ import { notFound } from '../access/access-operations.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
@@ -33,6 +32,7 @@ import {
   listWorkspaceRuns,
   type RunPage,
 } from './run-listing.ts';
+import { loadLogUrl } from './run-log-url.ts';
 import {
   actOnRun,
   createRun,
@@ -41,7 +41,7 @@ import {
   type RunAction,
   requireRun,
 } from './run-operations.ts';
-import { type RunPhase, toPhaseId, toRunId } from './run-records.ts';
+import { type RunPhase, toRunId } from './run-records.ts';
 import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun } from './run-request.ts';
 
 const INCLUDES: ReadonlySet<string> = new Set([
@@ -65,12 +65,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
 
   const logUrl = async ({ head }: Exchange, run: Run, phase: RunPhase) =>
-    (await loadUrlSigner(context, head.baseUrl))(
-      'GET',
-      `/downloads/logs/${toPhaseId(run.id, phase)}`,
-      // Clients read it in pieces and put a query of their own in place of what is there.
-      'path',
-    );
+    (await loadLogUrl(context, head.baseUrl))(run, phase);
 
   const loadIncluded = async (
     exchange: Exchange,

@@ -1,12 +1,19 @@
 import type { Resource } from '@keelson/jsonapi';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import { toAgentPoolResource } from '../agents/agent-pool-document.ts';
+import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
+import { agentPoolRecords } from '../agents/agent-pool-records.ts';
+import { registeredAgents } from '../agents/agent-records.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import { toOrganizationResource } from '../organizations/organization-document.ts';
 import { toProjectResource } from '../projects/project-document.ts';
-import { toRunResource } from '../runs/run-document.ts';
+import { toApplyResource, toPlanResource, toRunResource } from '../runs/run-document.ts';
+import { type LogUrl, loadLogUrl } from '../runs/run-log-url.ts';
 import { runRecords } from '../runs/run-records.ts';
+import type { ServiceContext } from '../service-context.ts';
 import { toWorkspaceOutputResource } from '../states/state-version-document.ts';
 import { stateSummaries } from '../states/state-version-records.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
@@ -15,6 +22,7 @@ import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { toVariableResource } from '../variables/variable-document.ts';
 import { loadVariables } from '../variables/variable-operations.ts';
+import { decideEffectiveExecution } from './domain/execution.ts';
 
 /** Every relationship that may be asked for; those without a resource behind them include nothing. */
 export const WORKSPACE_INCLUDES: ReadonlySet<string> = new Set([
@@ -80,6 +88,42 @@ const loadCurrentRun = async (
   return run === undefined ? [] : [toRunResource(run, permissions)];
 };
 
+const PHASE_INCLUDES = ['current_run.plan', 'current_run.apply', 'latest_run.plan'];
+
+/** The plan and the apply of the current run, as far as they are asked for. */
+const loadCurrentPhases = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  { workspace, permissions }: WorkspaceAccessResult,
+  logUrl: LogUrl,
+): Promise<readonly Resource[]> => {
+  const run = await runRecords.find(reads, workspace.runs.current?.id ?? '');
+  if (run === undefined || !permissions.canReadRun) return [];
+  const hasPlan = include.has('current_run.plan') || include.has('latest_run.plan');
+  const hasApply = include.has('current_run.apply') && !run.planOnly;
+  return [
+    ...(hasPlan ? [toPlanResource(run, logUrl(run, 'plan'))] : []),
+    ...(hasApply ? [toApplyResource(run, logUrl(run, 'apply'))] : []),
+  ];
+};
+
+/** The pool that executes the workspace's runs, its own or inherited. */
+const loadAgentPool = async (
+  reads: Reads,
+  { workspace, project, organization }: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const { agentPoolId } = decideEffectiveExecution(
+    workspace.ownExecution,
+    project.ownExecution,
+    organization.defaultExecution,
+  );
+  const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');
+  if (pool === undefined) return [];
+  const workspaceIds = await loadPoolWorkspaceIds(reads, pool);
+  const agentIds = await registeredAgents.keys(reads, [pool.organizationId, pool.id]);
+  return [toAgentPoolResource({ pool, organization }, workspaceIds, agentIds)];
+};
+
 const loadConfiguration = async (
   reads: Reads,
   versionId: string | null | undefined,
@@ -90,15 +134,21 @@ const loadConfiguration = async (
 
 /** The resources that `include` names, each once. */
 export const loadIncluded = async (
-  reads: Reads,
+  context: ServiceContext,
+  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
   include: ReadonlySet<string>,
   workspaces: readonly WorkspaceAccessResult[],
 ): Promise<readonly Resource[]> => {
+  const { store: reads } = context;
+  const hasPhases = PHASE_INCLUDES.some((name) => include.has(name));
+  const logUrl = hasPhases ? await loadLogUrl(context, baseUrl) : undefined;
   const found = new Map<string, Resource>();
   const add = (resources: readonly Resource[]) => {
     for (const resource of resources) found.set(`${resource.type} ${resource.id}`, resource);
   };
   for (const access of workspaces) {
+    // The token of a run opens neither logs nor pools.
+    const isRun = access.standing.kind === 'run';
     if (include.has('organization')) add([toOrganizationResource(access)]);
     if (include.has('project')) add([toProjectResource(access)]);
     if (include.has('locked_by')) add(await findLockHolder(reads, access));
@@ -111,6 +161,9 @@ export const loadIncluded = async (
     if (include.has('current_run') || include.has('latest_run')) {
       add(await loadCurrentRun(reads, access));
     }
+    if (logUrl !== undefined && !isRun)
+      add(await loadCurrentPhases(reads, include, access, logUrl));
+    if (include.has('agent_pool') && !isRun) add(await loadAgentPool(reads, access));
     if (include.has('current_configuration_version')) {
       add(await loadConfiguration(reads, access.workspace.currentConfigurationVersionId));
     }

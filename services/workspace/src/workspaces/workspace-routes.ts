@@ -52,14 +52,15 @@ const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
 
 /** An answer with one workspace and what `include` names. */
 export const answerWorkspace = async (
-  { store }: ServiceContext,
-  { query }: Pick<JsonApiExchange<unknown>, 'query'>,
+  context: ServiceContext,
+  { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
   access: WorkspaceAccessResult,
 ): Promise<Answer> => {
   const include = parseInclude(query, WORKSPACE_INCLUDES);
   const data = toWorkspaceResource(access);
   if (include.size === 0) return { document: { data } };
-  return { document: { data, included: await loadIncluded(store, include, [access]) } };
+  const included = await loadIncluded(context, head, include, [access]);
+  return { document: { data, included } };
 };
 
 const COLLECTION = '/organizations/:organization_name/workspaces';
@@ -108,7 +109,7 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         return {
           document: toPaginatedDocument(head, {
             data: workspaces.map(toWorkspaceResource),
-            included: await loadIncluded(context.store, include, workspaces),
+            included: await loadIncluded(context, head, include, workspaces),
             page,
             totalCount,
             meta: { 'status-counts': { total: organizationCount, matching: totalCount } },
