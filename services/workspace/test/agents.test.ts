@@ -183,6 +183,10 @@ describe('the token of a run', () => {
     expect(apply.data.relationships['state-versions']?.data).toEqual([
       { id: data.id, type: 'state-versions' },
     ]);
+    const made = `/state-versions/${data.id}?include=run,run.configuration_version`;
+    const { included } = await harness.call('GET', made);
+    expect(included.map(({ type }) => type)).toEqual(['runs', 'configuration-versions']);
+    expect(included[0]?.id).toBe(runId);
     expect(await storeAs(runId, workspaceId, 2)).toBe(401);
   });
 

@@ -7,15 +7,20 @@ import {
   jsonApiRoutes,
   parseInclude,
   parsePage,
+  type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
+import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
+import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
+import { toRunResource } from '../runs/run-document.ts';
+import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { type BackingDataAction, changeBackingData } from './backing-data-operations.ts';
-import { STATE_STATUSES, type StateStatus, type StateVersion } from './domain/state-version.ts';
+import { STATE_STATUSES, type StateStatus } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
 import { uploadJsonState, uploadState } from './state-upload-operations.ts';
 import { toOutputResource, toStateVersionResource } from './state-version-document.ts';
@@ -24,6 +29,7 @@ import {
   requireCurrentState,
   requireStateVersion,
   rollBackState,
+  type StateAccess,
 } from './state-version-operations.ts';
 import { stateSummaries } from './state-version-records.ts';
 import {
@@ -47,16 +53,30 @@ const INCLUDES: ReadonlySet<string> = new Set([
 const loadIncluded = async (
   reads: Reads,
   include: ReadonlySet<string>,
-  { id, createdBy }: StateVersion,
-) => {
+  { version: { id, createdBy, runId }, permissions, standing }: StateAccess,
+): Promise<readonly Resource[]> => {
   const outputs = include.has('outputs') ? (await stateSummaries.find(reads, id))?.outputs : [];
   const user =
     include.has('created_by') && createdBy.kind === 'user'
       ? await userRecords.find(reads, createdBy.id)
       : undefined;
+  // The token of a run reads states, and no runs.
+  const run =
+    permissions.canReadRun && standing.kind !== 'run'
+      ? await runRecords.find(reads, runId ?? '')
+      : undefined;
+  const starter = include.has('run.created_by')
+    ? await userRecords.find(reads, run?.createdById ?? '')
+    : undefined;
+  const configuration = include.has('run.configuration_version')
+    ? await configurationVersionRecords.find(reads, run?.configurationVersionId ?? '')
+    : undefined;
   return [
     ...(outputs ?? []).map((output, index) => toOutputResource(id, index, output)),
     ...(user === undefined ? [] : [toUserResource(user, false)]),
+    ...(run === undefined || !include.has('run') ? [] : [toRunResource(run, permissions)]),
+    ...(starter === undefined || starter.id === user?.id ? [] : [toUserResource(starter, false)]),
+    ...(configuration === undefined ? [] : [toConfigurationVersionResource(configuration, null)]),
   ];
 };
 
@@ -66,12 +86,13 @@ type Asked = Pick<JsonApiExchange<unknown>, 'head' | 'query'>;
 const answerStateVersion = async (
   context: ServiceContext,
   { head, query }: Asked,
-  version: StateVersion,
+  access: StateAccess,
 ): Promise<Answer> => {
+  const { version } = access;
   const include = parseInclude(query, INCLUDES);
   const sign = await loadUrlSigner(context, head.baseUrl);
   const summary = await stateSummaries.find(context.store, version.id);
-  const included = await loadIncluded(context.store, include, version);
+  const included = await loadIncluded(context.store, include, access);
   return {
     document: {
       data: toStateVersionResource(version, summary?.resources ?? [], sign),
@@ -114,16 +135,12 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         const state = decodeInline(body, 'state');
         const jsonState = decodeInline(body, 'json-state');
         const workspaceId = params['workspace_id'] ?? '';
-        const { version } = await announceState(
-          context,
-          principal,
-          workspaceId,
-          toGivenState(body),
-        );
-        if (state === undefined) return answerStateVersion(context, exchange, version);
-        if (jsonState !== undefined) await uploadJsonState(context, version.id, pieceOf(jsonState));
-        const finalized = await uploadState(context, version.id, pieceOf(state));
-        return answerStateVersion(context, exchange, finalized);
+        const access = await announceState(context, principal, workspaceId, toGivenState(body));
+        if (state === undefined) return answerStateVersion(context, exchange, access);
+        if (jsonState !== undefined)
+          await uploadJsonState(context, access.version.id, pieceOf(jsonState));
+        const version = await uploadState(context, access.version.id, pieceOf(state));
+        return answerStateVersion(context, exchange, { ...access, version });
       },
     }),
     endpoint({
@@ -139,8 +156,8 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
           throw invalidAttribute('/data/relationships', 'rollback-state-version is required');
         }
         const workspaceId = params['workspace_id'] ?? '';
-        const { version } = await rollBackState(context, principal, workspaceId, target);
-        return answerStateVersion(context, exchange, version);
+        const access = await rollBackState(context, principal, workspaceId, target);
+        return answerStateVersion(context, exchange, access);
       },
     }),
     endpoint({
@@ -181,8 +198,8 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
       handle: async (exchange) => {
         const { principal, params } = exchange;
         const id = params['state_version_id'] ?? '';
-        const { version } = await requireStateVersion(store, principal, id, 'canReadStateVersions');
-        return answerStateVersion(context, exchange, version);
+        const access = await requireStateVersion(store, principal, id, 'canReadStateVersions');
+        return answerStateVersion(context, exchange, access);
       },
     }),
     endpoint({
@@ -192,8 +209,8 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
       handle: async (exchange) => {
         const { principal, params } = exchange;
         const id = params['workspace_id'] ?? '';
-        const { version } = await requireCurrentState(store, principal, id, 'canReadStateVersions');
-        return answerStateVersion(context, exchange, version);
+        const access = await requireCurrentState(store, principal, id, 'canReadStateVersions');
+        return answerStateVersion(context, exchange, access);
       },
     }),
     backingData('soft_delete', 'Withhold the state of a version that is not current'),
