@@ -1,5 +1,5 @@
 # Every target runs the project's pinned Node 24 (npm package `node`) through npm.
-.PHONY: up test check images demo-replication demo-compose clean
+.PHONY: up test check demo-replication
 
 NPM_INSTALLED := node_modules/.package-lock.json
 

@@ -272,7 +272,8 @@ describe('workspaces', () => {
     expect(included[0]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
     const listed = await harness.call('GET', `${O}/workspaces?include=latest_run.plan`);
     expect(listed.included.map(({ id }) => id)).toContain(runId.replace('run-', 'plan-'));
-    expect((await asRun(runId, 'GET', target)).included).toEqual([]);
+    const everything = `${target},current_run,latest_run,current_configuration_version,current_run.configuration_version`;
+    expect((await asRun(runId, 'GET', everything)).included).toEqual([]);
     await report(runId, { status: 'errored' });
   });
 });

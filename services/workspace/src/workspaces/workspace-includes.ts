@@ -94,11 +94,11 @@ const PHASE_INCLUDES = ['current_run.plan', 'current_run.apply', 'latest_run.pla
 const loadCurrentPhases = async (
   reads: Reads,
   include: ReadonlySet<string>,
-  { workspace, permissions }: WorkspaceAccessResult,
+  { workspace }: WorkspaceAccessResult,
   logUrl: LogUrl,
 ): Promise<readonly Resource[]> => {
   const run = await runRecords.find(reads, workspace.runs.current?.id ?? '');
-  if (run === undefined || !permissions.canReadRun) return [];
+  if (run === undefined) return [];
   const hasPlan = include.has('current_run.plan') || include.has('latest_run.plan');
   const hasApply = include.has('current_run.apply') && !run.planOnly;
   return [
@@ -147,8 +147,9 @@ export const loadIncluded = async (
     for (const resource of resources) found.set(`${resource.type} ${resource.id}`, resource);
   };
   for (const access of workspaces) {
-    // The token of a run opens neither logs nor pools.
+    // The token of a run opens neither runs and what belongs to them nor pools.
     const isRun = access.standing.kind === 'run';
+    const seesRuns = access.permissions.canReadRun && !isRun;
     if (include.has('organization')) add([toOrganizationResource(access)]);
     if (include.has('project')) add([toProjectResource(access)]);
     if (include.has('locked_by')) add(await findLockHolder(reads, access));
@@ -158,18 +159,19 @@ export const loadIncluded = async (
     if (include.has('outputs') && access.permissions.canReadStateOutputs) {
       add(await loadOutputs(reads, access));
     }
-    if (include.has('current_run') || include.has('latest_run')) {
+    if (seesRuns && (include.has('current_run') || include.has('latest_run'))) {
       add(await loadCurrentRun(reads, access));
     }
-    if (logUrl !== undefined && !isRun)
+    if (logUrl !== undefined && seesRuns)
       add(await loadCurrentPhases(reads, include, access, logUrl));
     if (include.has('agent_pool') && !isRun) add(await loadAgentPool(reads, access));
-    if (include.has('current_configuration_version')) {
+    if (seesRuns && include.has('current_configuration_version')) {
       add(await loadConfiguration(reads, access.workspace.currentConfigurationVersionId));
     }
     if (
-      include.has('current_run.configuration_version') ||
-      include.has('latest_run.configuration_version')
+      seesRuns &&
+      (include.has('current_run.configuration_version') ||
+        include.has('latest_run.configuration_version'))
     ) {
       add(await loadConfiguration(reads, access.workspace.runs.current?.configurationVersionId));
     }
