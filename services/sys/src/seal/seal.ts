@@ -115,8 +115,10 @@ export class Seal {
   /** Opens with the root key itself: at the first start, and by `unseal` below. */
   async open(rootKey: Uint8Array): Promise<void> {
     await openBarrierFor(this.#store, this.#barrier, rootKey);
-    this.#rootKey = Uint8Array.from(rootKey);
     this.#forgetShares();
+    // Several may open it at once: it changes once.
+    if (this.#rootKey !== undefined && timingSafeEqual(this.#rootKey, rootKey)) return;
+    this.#rootKey = Uint8Array.from(rootKey);
     this.#announce();
   }
 
