@@ -15,3 +15,10 @@ export { propertySettings } from './property-settings.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { ServerProcess } from './server-process.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';
+export {
+  findBroken,
+  type LedgerCheck,
+  type LedgerMark,
+  type RootOf,
+  WriteLedger,
+} from './write-ledger.ts';
