@@ -82,8 +82,13 @@ export interface SecondaryStatus extends SecondaryState {
     | undefined;
 }
 
-/** Which log a service follows: what is known without asking the primary. */
-const followedLogs = jsonRecords<{ readonly logId: string }>('node/replication/followed/');
+/**
+ * Which log a service follows: what is known without asking the primary. It counts with the link it was
+ * followed by alone: between two links the store may have been emptied, or have gone its own way.
+ */
+const followedLogs = jsonRecords<{ readonly logId: string; readonly link: string }>(
+  'node/replication/followed/',
+);
 
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
@@ -221,12 +226,18 @@ export class Secondary {
     return { response, isApplied };
   }
 
+  async #findFollowed(): Promise<string | undefined> {
+    const { store, service, identity } = this.#options;
+    const found = await followedLogs.find(store, service);
+    return found?.link === identity.keys.publicKey ? found.logId : undefined;
+  }
+
   /** Whichever replica applies: the position is read from the store. */
   async #untilApplied(sequence: number, withinMs: number): Promise<boolean> {
-    const { store, service } = this.#options;
+    const { store } = this.#options;
     const waiting = new AbortController();
     const isApplied = async (): Promise<boolean> => {
-      const logId = (await followedLogs.find(store, service))?.logId;
+      const logId = await this.#findFollowed();
       return logId !== undefined && (await store.appliedSequence(logId)) >= sequence;
     };
     const watch = async (): Promise<boolean> => {
@@ -269,7 +280,7 @@ export class Secondary {
 
   async #runElected({ name, fencingToken }: HeldLease, signal: AbortSignal): Promise<void> {
     const fence: Fence = { lease: name, token: fencingToken };
-    this.#logId = (await followedLogs.find(this.#options.store, this.#options.service))?.logId;
+    this.#logId = await this.#findFollowed();
     const applied =
       this.#logId === undefined
         ? undefined
@@ -365,9 +376,10 @@ export class Secondary {
 
   async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
     const { logId, walSequence: sequence, streamSequence: cursor } = position;
-    const { store, service } = this.#options;
+    const { store, service, identity } = this.#options;
     await store.applyRecords(logId, [], { fence, sequence, cursor });
-    await store.transact((tx) => followedLogs.write(tx, service, { logId }), { fence });
+    const followed = { logId, link: identity.keys.publicKey };
+    await store.transact((tx) => followedLogs.write(tx, service, followed), { fence });
     this.#logId = logId;
     this.#suspects = [];
     const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;
