@@ -1,4 +1,4 @@
-/** Standalone clusters that replicate over one nats-server, through their public addresses alone. */
+/** Clusters that replicate over one nats-server, through their public addresses alone. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,19 +15,24 @@ export interface Answer {
 
 export type Kind = 'performance' | 'dr';
 
-export interface Cluster {
+/** However it runs. */
+export interface AddressedCluster {
   /** What counts here: another one after a role change. */
   token: string;
   /** Shares of the cluster's first start, base64. */
   readonly shares: readonly string[];
-  readonly process: () => KeelsonProcess;
   v1(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   api(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   readonly apiToken: string;
   status(kind: Kind): Promise<Answer['body']>;
+  stop(): Promise<void>;
+}
+
+/** A standalone one. */
+export interface Cluster extends AddressedCluster {
+  readonly process: () => KeelsonProcess;
   /** Ends the process and starts it again on its data. */
   restart(signal?: NodeJS.Signals): Promise<void>;
-  stop(): Promise<void>;
 }
 
 const read = async (response: Response): Promise<Answer> => {
@@ -40,6 +45,42 @@ const read = async (response: Response): Promise<Answer> => {
   }
   return { status: response.status, headers: response.headers, body };
 };
+
+const call = async (
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): Promise<Answer> =>
+  read(
+    await fetch(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
+
+/** Calls of both APIs and of the status. */
+export const callsOf = (
+  url: () => string,
+  token: () => string,
+  apiToken: string,
+): Pick<AddressedCluster, 'v1' | 'api' | 'status'> => ({
+  v1: (method, path, body, given = token()) =>
+    call(method, `${url()}/v1/${path}`, { 'x-service-token': given }, body),
+  api: (method, path, body, given = apiToken) =>
+    call(
+      method,
+      `${url()}/api/v2/${path}`,
+      { authorization: `Bearer ${given}`, 'content-type': 'application/vnd.api+json' },
+      body,
+    ),
+  status: async (kind) => {
+    const path = `sys/replication/${kind}/status`;
+    const { body } = await call('GET', `${url()}/v1/${path}`, { 'x-service-token': '' }, undefined);
+    return body.data;
+  },
+});
 
 export const startCluster = async (
   natsUrl: string,
@@ -55,19 +96,6 @@ export const startCluster = async (
   const facts = JSON.parse(readFileSync(join(dataFolder, 'first-run.json'), 'utf8')) as {
     readonly unseal_keys: readonly string[];
   };
-  const call = async (
-    method: string,
-    url: string,
-    headers: Readonly<Record<string, string>>,
-    body: unknown,
-  ): Promise<Answer> =>
-    read(
-      await fetch(url, {
-        method,
-        headers,
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      }),
-    );
   const { apiToken } = running;
   /** A stop waits for it, so that no process outlives it. */
   let restarted: Promise<void> = Promise.resolve();
@@ -76,17 +104,11 @@ export const startCluster = async (
     shares: facts.unseal_keys,
     apiToken,
     process: () => running,
-    v1: (method, path, body, token = cluster.token) =>
-      call(method, `${running.http}/v1/${path}`, { 'x-service-token': token }, body),
-    api: (method, path, body, token = apiToken) =>
-      call(
-        method,
-        `${running.http}/api/v2/${path}`,
-        { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
-        body,
-      ),
-    status: async (kind) =>
-      (await cluster.v1('GET', `sys/replication/${kind}/status`, undefined, '')).body.data,
+    ...callsOf(
+      () => running.http,
+      () => cluster.token,
+      apiToken,
+    ),
     restart: (signal = 'SIGINT') => {
       const restarting = (async () => {
         await running.stop(signal);
@@ -117,17 +139,19 @@ export const until = async <T>(
 };
 
 /** A root token of the ceremony, from the shares that count there. */
-export const generateRoot = async (cluster: Cluster, shares: readonly string[]): Promise<string> =>
-  ceremony(cluster, 'sys/generate-root', shares);
+export const generateRoot = async (
+  cluster: AddressedCluster,
+  shares: readonly string[],
+): Promise<string> => ceremony(cluster, 'sys/generate-root', shares);
 
 export const generateOperationToken = async (
-  cluster: Cluster,
+  cluster: AddressedCluster,
   shares: readonly string[],
 ): Promise<string> =>
   ceremony(cluster, 'sys/replication/dr/secondary/generate-operation-token', shares);
 
 const ceremony = async (
-  cluster: Cluster,
+  cluster: AddressedCluster,
   path: string,
   shares: readonly string[],
 ): Promise<string> => {
@@ -151,8 +175,8 @@ const answered = ({ status, body }: Answer): Answer['body'] => {
 /** Makes `secondary` one of `primary`, as an operator does. */
 export const attach = async (
   kind: Kind,
-  primary: Cluster,
-  secondary: Cluster,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
   id: string,
 ): Promise<void> => {
   const issued = await primary.v1('POST', `sys/replication/${kind}/primary/secondary-token`, {
@@ -166,8 +190,8 @@ export const attach = async (
 /** Has `former`, which stepped back, follow `leader` without clearing anything, as an operator does. */
 export const follow = async (
   kind: Kind,
-  leader: Cluster,
-  former: Cluster,
+  leader: AddressedCluster,
+  former: AddressedCluster,
   id: string,
   operationToken?: string,
 ): Promise<void> => {
@@ -188,7 +212,7 @@ export const follow = async (
   await untilStreaming(kind, former);
 };
 
-export const untilStreaming = (kind: Kind, secondary: Cluster) =>
+export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
   until(
     () => secondary.status(kind),
     ({ mode, state, connection_state: connection }) =>
@@ -196,7 +220,11 @@ export const untilStreaming = (kind: Kind, secondary: Cluster) =>
   );
 
 /** Until both sides show the same Merkle root. */
-export const untilEqual = async (kind: Kind, primary: Cluster, secondary: Cluster) =>
+export const untilEqual = async (
+  kind: Kind,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
+) =>
   until(
     async () => [
       (await primary.status(kind)).merkle_root,
