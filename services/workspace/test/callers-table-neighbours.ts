@@ -56,6 +56,13 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
     success: 201,
   },
   [`GET ${W}/vars`]: { target: '/workspaces/{ws}/vars', allowed: READERS, success: 200 },
+  [`GET ${W}/all-vars`]: { target: '/workspaces/{ws}/all-vars', allowed: READERS, success: 200 },
+  [`PATCH ${W}/relationships/vars`]: {
+    target: '/workspaces/{ws}/relationships/vars',
+    body: { data: [{ type: 'vars', attributes: variable }] },
+    allowed: WRITERS,
+    success: 204,
+  },
   [`GET ${W}/vars/{variable_id}`]: {
     target: '/workspaces/{ws}/vars/{newVar}',
     allowed: READERS,

@@ -71,4 +71,57 @@ describe('a variable', () => {
     });
     expect((await harness.call('GET', `/workspaces/${other.id}/vars/${made.id}`)).status).toBe(404);
   });
+
+  test.for(['vars', 'all-vars'])('is listed under %s, not in pages', async (name) => {
+    const made = await harness.create(path, 'vars', { key: `of_${name.length}`, category: 'env' });
+    const reply = await harness.call('GET', `/workspaces/${workspaceId}/${name}`);
+    expect(reply.list.map(({ id }) => id)).toContain(made.id);
+    expect(reply.meta).toBeUndefined();
+  });
+});
+
+describe('variables that are changed together', () => {
+  const change = (data: readonly object[]) =>
+    harness.call('PATCH', `/workspaces/${workspaceId}/relationships/vars`, { data });
+  const valueOf = async (key: string) =>
+    (await harness.call('GET', path)).list.find(({ attributes }) => attributes['key'] === key)
+      ?.attributes['value'];
+  const item = (attributes: object, id?: string) => ({
+    type: 'vars',
+    attributes,
+    ...(id && { id }),
+  });
+
+  test('are added, and changed by id or by key and category', async () => {
+    const made = await harness.create(path, 'vars', { key: 'by_id', value: '1', category: 'env' });
+    await harness.create(path, 'vars', { key: 'by_key', value: '1', category: 'env' });
+    const { status } = await change([
+      item({ value: '2' }, made.id),
+      item({ key: 'by_key', category: 'env', value: '2' }),
+      item({ key: 'brand_new', category: 'terraform', value: '2', hcl: true }),
+    ]);
+    expect(status).toBe(204);
+    expect(await Promise.all(['by_id', 'by_key', 'brand_new'].map(valueOf))).toEqual([
+      '2',
+      '2',
+      '2',
+    ]);
+  });
+
+  test('change all or not at all, and each refusal names its item', async () => {
+    await harness.create(path, 'vars', { key: 'stays', value: '1', category: 'env' });
+    const { status, errors } = await change([
+      item({ key: 'stays', category: 'env', value: '2' }),
+      item({ key: 'no good', category: 'env' }),
+      item({ value: 'no key' }),
+    ]);
+    expect(status).toBe(422);
+    expect(errors.map(({ source }) => source?.pointer)).toEqual([
+      '/data/1/attributes/key',
+      '/data/2/attributes',
+    ]);
+    expect(await valueOf('stays')).toBe('1');
+    const unknown = await change([item({ value: '2' }, 'var-unknown'), item({ key: 'stays' })]);
+    expect(unknown.status).toBe(404);
+  });
 });

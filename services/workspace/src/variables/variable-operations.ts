@@ -1,5 +1,5 @@
 import { KeelsonError } from '@keelson/errors';
-import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import { newResourceId, refuseInvalid, type Violation } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import {
@@ -69,11 +69,32 @@ const checkAmongOthers = async (
   refuseInvalid(checkVariable(next, current, others));
 };
 
+type NewVariable = GivenVariable & Pick<Variable, 'key' | 'category'>;
+
+const toVariable = (workspaceId: string, given: NewVariable, createdAtMs: number): Variable => ({
+  value: '',
+  description: null,
+  hcl: false,
+  sensitive: false,
+  ...given,
+  id: newResourceId('var'),
+  workspaceId,
+  versionId: newResourceId('vv'),
+  createdAtMs,
+});
+
+const refuseTooMany = (count: number): void => {
+  if (count <= MAX_VARIABLES) return;
+  throw new KeelsonError('workspace.conflict', {
+    text: `a workspace holds at most ${MAX_VARIABLES} variables`,
+  });
+};
+
 export const createVariable = (
   { store, clock }: ServiceContext,
   principal: Principal,
   workspaceId: string,
-  given: GivenVariable & Pick<Variable, 'key' | 'category'>,
+  given: NewVariable,
 ): Promise<Variable> =>
   store.transact(async (tx) => {
     const { workspace } = await requireWorkspace(
@@ -82,22 +103,8 @@ export const createVariable = (
       { workspaceId },
       'canUpdateVariable',
     );
-    if (workspace.variableIds.length >= MAX_VARIABLES) {
-      throw new KeelsonError('workspace.conflict', {
-        text: `a workspace holds at most ${MAX_VARIABLES} variables`,
-      });
-    }
-    const variable: Variable = {
-      value: '',
-      description: null,
-      hcl: false,
-      sensitive: false,
-      ...given,
-      id: newResourceId('var'),
-      workspaceId,
-      versionId: newResourceId('vv'),
-      createdAtMs: clock.nowMs(),
-    };
+    refuseTooMany(workspace.variableIds.length + 1);
+    const variable = toVariable(workspaceId, given, clock.nowMs());
     await checkAmongOthers(tx, workspace, variable, undefined);
     variableRecords.write(tx, [variable.id], variable);
     const variableIds = [...workspace.variableIds, variable.id];
@@ -139,4 +146,70 @@ export const deleteVariable = (
     variableRecords.delete(tx, variable.id);
     const variableIds = workspace.variableIds.filter((id) => id !== variable.id);
     workspaceRecords.write(tx, [workspace.id], { ...workspace, variableIds });
+  });
+
+/** One of several changes; without an id it means the variable of its key and category. */
+export type VariableChange = GivenVariable & { readonly id?: string | undefined };
+
+const isComplete = (given: GivenVariable): given is NewVariable =>
+  given.key !== undefined && given.category !== undefined;
+
+/** The variable after one change of a batch; `undefined` when the change does not say enough. */
+const decideChanged = (
+  { id, ...given }: VariableChange,
+  variables: ReadonlyMap<string, Variable>,
+  workspaceId: string,
+  nowMs: number,
+): Variable | undefined => {
+  const current =
+    id === undefined
+      ? [...variables.values()].find(
+          ({ key, category }) => key === given.key && category === given.category,
+        )
+      : variables.get(id);
+  if (current !== undefined) return { ...current, ...given, versionId: newResourceId('vv') };
+  if (id !== undefined) throw notFound('variable');
+  return isComplete(given) ? toVariable(workspaceId, given, nowMs) : undefined;
+};
+
+/** Adds and changes variables, all of them or none; others stay as they are. */
+export const changeVariables = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  workspaceId: string,
+  changes: readonly VariableChange[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { workspace } = await requireWorkspace(
+      tx,
+      principal,
+      { workspaceId },
+      'canUpdateVariable',
+    );
+    const before = new Map(
+      (await loadVariables(tx, workspace)).map((variable) => [variable.id, variable]),
+    );
+    const variables = new Map(before);
+    const violations: Violation[] = [];
+    for (const [at, change] of changes.entries()) {
+      const next = decideChanged(change, variables, workspaceId, clock.nowMs());
+      if (next === undefined) {
+        violations.push({
+          pointer: `/data/${at}/attributes`,
+          text: 'key and category are required',
+        });
+        continue;
+      }
+      const others = [...variables.values()].filter(({ id }) => id !== next.id);
+      for (const { pointer, text } of checkVariable(next, variables.get(next.id), others)) {
+        violations.push({ pointer: pointer.replace('/data/', `/data/${at}/`), text });
+      }
+      variables.set(next.id, next);
+    }
+    refuseInvalid(violations);
+    refuseTooMany(variables.size);
+    for (const [id, variable] of variables) {
+      if (variable !== before.get(id)) variableRecords.write(tx, [id], variable);
+    }
+    workspaceRecords.write(tx, [workspaceId], { ...workspace, variableIds: [...variables.keys()] });
   });

@@ -1,11 +1,19 @@
 import type { Route } from '@keelson/edge';
-import { type Endpoint, endpoint, jsonApiRoutes, nullable, resourceBody } from '@keelson/jsonapi';
+import {
+  type Endpoint,
+  endpoint,
+  jsonApiRoutes,
+  nullable,
+  resourceBody,
+  resourceListBody,
+} from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { notFound } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { type GivenVariable, VARIABLE_CATEGORIES } from './domain/variable.ts';
 import { toVariableResource } from './variable-document.ts';
 import {
+  changeVariables,
   createVariable,
   deleteVariable,
   listVariables,
@@ -15,6 +23,8 @@ import {
 } from './variable-operations.ts';
 
 const MAX_VALUE_LENGTH = 256 * 1024;
+/** Of a request that changes many at once. */
+const CHANGES_LIMIT_BYTES = 8 * 1024 * 1024;
 
 const key = Type.String({ minLength: 1, maxLength: 256 });
 const category = Type.Union(VARIABLE_CATEGORIES.map((name) => Type.Literal(name)));
@@ -44,6 +54,14 @@ const CREATE_ANYWHERE = resourceBody(
         id: Type.String({ maxLength: 64 }),
       }),
     }),
+  }),
+);
+
+const CHANGES = resourceListBody(
+  Type.Object({
+    type: Type.Optional(Type.Literal('vars')),
+    id: Type.Optional(Type.String({ maxLength: 64 })),
+    attributes: UPDATE_ATTRIBUTES,
   }),
 );
 
@@ -101,14 +119,29 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
         return { document: { data: toVariableResource(variable) } };
       },
     }),
+    // No variables come from elsewhere, so that all of them are the workspace's own.
+    ...[COLLECTION, '/workspaces/:workspace_id/all-vars'].map((path) =>
+      endpoint({
+        method: 'GET',
+        path,
+        summary: 'List the variables of a workspace',
+        handle: async ({ principal, params }) => {
+          const address = { workspaceId: params['workspace_id'] ?? '' };
+          const variables = await listVariables(context, principal, address);
+          return { document: { data: variables.map(toVariableResource) } };
+        },
+      }),
+    ),
     endpoint({
-      method: 'GET',
-      path: COLLECTION,
-      summary: 'List the variables of a workspace',
-      handle: async ({ principal, params }) => {
-        const address = { workspaceId: params['workspace_id'] ?? '' };
-        const variables = await listVariables(context, principal, address);
-        return { document: { data: variables.map(toVariableResource) } };
+      method: 'PATCH',
+      path: '/workspaces/:workspace_id/relationships/vars',
+      summary: 'Add and change variables of a workspace, all of them or none',
+      body: { schema: CHANGES, limitBytes: CHANGES_LIMIT_BYTES },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const changes = body.data.map(({ id, attributes: given }) => ({ id, ...toGiven(given) }));
+        await changeVariables(context, principal, params['workspace_id'] ?? '', changes);
+        return undefined;
       },
     }),
     endpoint({
