@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import type { MerkleCorruptionReport } from './merkle/merkle-check.ts';
+import type { MerkleTree } from './merkle/merkle-tree.ts';
 import type { SubpageIndex, TreeType } from './merkle/record-digest.ts';
 import type { TableQuery } from './projections/table-queries.ts';
 import type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
@@ -120,11 +121,30 @@ export interface ApplyOptions extends TransactOptions {
   readonly cursor?: number;
 }
 
+/** Some of the records of shared scope, by their paths. */
+export interface RecordSelection {
+  /** None below another. All selected records that exist at the first use are below one of them. */
+  readonly prefixes: readonly string[];
+  /** Called before `has` is asked about these paths. */
+  prepare(paths: readonly string[]): Promise<void>;
+  /** The same answer every time. */
+  has(path: string): boolean;
+}
+
+export interface ReducedTree {
+  /** At the head of this call or later. The first call reads the selected records. */
+  current(): Promise<MerkleTree>;
+  /** The selected records were read: `current` takes no longer than the log since then. */
+  readonly isCounted: boolean;
+}
+
 /** Digests over all records of shared scope ("replicated") and of local scope. */
 export interface Merkle {
   /** Both trees at the head of this call or later; only to be read, before the next call. */
   current(): Promise<MerkleTrees>;
   roots(): Promise<MerkleRoots>;
+  /** The replicated tree without the selected records. */
+  leavingOut(selection: RecordSelection): ReducedTree;
   /** Counts both trees again from the records. */
   rebuild(): Promise<void>;
   /** Puts the trees on disk as they are now, which otherwise happens now and then. */

@@ -70,6 +70,48 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await stored.listSubpage('local', subpageOf('local/b'))).toEqual([]);
     });
 
+    test('without selected records are those of a store that never had them, while others commit', async () => {
+      const { store } = context;
+      const kept = Object.fromEntries(
+        Array.from({ length: 30 }, (_, n) => [`shared/b/kept-${n}`, String(n)]),
+      );
+      await put(store, kept);
+      const expected = (await roots()).replicated;
+      await put(
+        store,
+        Object.fromEntries(Array.from({ length: 450 }, (_, n) => [`shared/a/${n}`, String(n)])),
+      );
+      await put(store, { 'shared/c/left/x': '1', 'local/a/1': 'x' });
+      const reduced = store.merkle.leavingOut({
+        prefixes: ['shared/a/', 'shared/c/'],
+        prepare: async () => undefined,
+        has: (path) => path.startsWith('shared/a/') || path.startsWith('shared/c/left/'),
+      });
+      expect(reduced.isCounted).toBe(false);
+      const rootOf = async (): Promise<string> =>
+        Buffer.from((await reduced.current()).rootDigest()).toString('hex');
+      const writes = Array.from({ length: 60 }, (_, n) =>
+        store.transact((tx) => {
+          tx.write(`shared/a/${n * 7}`, Buffer.from('changed'));
+          tx.write(`shared/a/new-${n}`, Buffer.from('new'));
+          tx.delete(`shared/a/${449 - n}`);
+        }),
+      );
+      const [counted] = await Promise.all([rootOf(), ...writes]);
+      expect(counted).toBe(expected);
+      expect(reduced.isCounted).toBe(true);
+      expect(await rootOf()).toBe(expected);
+      await store.transact((tx) => tx.delete('shared/a/new-1'));
+      await put(store, { 'shared/a/late': '1', 'shared/c/left/x': '2' });
+      expect(await rootOf()).toBe(expected);
+      await store.wal.prune({ maxAgeMs: -3_600_000, maxBytes: 0 });
+      await put(store, { 'shared/a/late': '2' });
+      await store.wal.prune({ maxAgeMs: -3_600_000, maxBytes: 0 });
+      expect(await rootOf()).toBe(expected);
+      await put(store, { 'shared/c/other': '1' });
+      expect(await rootOf()).not.toBe(expected);
+    });
+
     test('are checked against the records, while others commit', async () => {
       await put(context.store, { 'shared/a': '1', 'local/b': '2' });
       const [report] = await Promise.all([

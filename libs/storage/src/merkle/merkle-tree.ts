@@ -60,6 +60,20 @@ export class MerkleTree {
     for (const leaf of leaves) accumulate(sum, leaf, 1);
   }
 
+  /** The tree of the records that are in this one and not in `part`, whose records are all in this one. */
+  without(part: MerkleTree): MerkleTree {
+    const rest = new MerkleTree();
+    for (let page = 0; page < PAGE_COUNT; page++) {
+      const [all, some] = [this.#pages[page], part.#pages[page]];
+      if (all === undefined && some === undefined) continue;
+      const digests = Uint8Array.from(all ?? EMPTY_PAGE);
+      for (let at = 0; some !== undefined && at < PAGE_BYTES; at += DIGEST_BYTES)
+        accumulate(digests.subarray(at, at + DIGEST_BYTES), some.subarray(at), -1);
+      rest.restorePage(page, digests);
+    }
+    return rest;
+  }
+
   rootDigest(): Uint8Array {
     return digestOf(this.pageDigests());
   }

@@ -18,7 +18,8 @@ import {
   treeTypeOf,
 } from '../merkle/record-digest.ts';
 import { rangeBelow } from '../record-path.ts';
-import type { WalOperation } from '../store.ts';
+import type { RecordSelection, ReducedTree, WalOperation } from '../store.ts';
+import { LeftOutTree } from './reduced-tree.ts';
 
 /** Rows or entries counted in one go; the event loop is free in between. */
 const PAGE_ENTRIES = 200;
@@ -98,6 +99,33 @@ export class TreeKeeper {
       replicated: hex(replicated.rootDigest()),
       local: hex(local.rootDigest()),
       composite: hex(compositeRoot(replicated, local)),
+    };
+  }
+
+  leavingOut(selection: RecordSelection): ReducedTree {
+    const { backend, exclusively } = this.#options;
+    const leftOut = new LeftOutTree({ backend, exclusively, selection });
+    let turn: Promise<unknown> = Promise.resolve();
+    const subtract = async (): Promise<MerkleTree> => {
+      for (;;) {
+        await leftOut.count();
+        const rest = await this.#inTurn(async () =>
+          (await leftOut.follow(await this.#catchUp()))
+            ? this.#trees.replicated.without(leftOut.tree)
+            : undefined,
+        );
+        if (rest !== undefined) return rest;
+      }
+    };
+    return {
+      current: () => {
+        const taken = turn.then(subtract);
+        turn = taken.catch(() => undefined);
+        return taken;
+      },
+      get isCounted() {
+        return leftOut.isCounted;
+      },
     };
   }
 
