@@ -1,7 +1,8 @@
-import { systemClock } from '@keelson/clock';
+import { ManualClock, systemClock } from '@keelson/clock';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
+import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
@@ -70,5 +71,41 @@ test('a member opens its store, follows the term, and lets go on seal, in the or
     'unsealed term 3',
     'mounts term 3',
   ]);
+  await store.close();
+});
+
+test('a role is taken up when the member acts on it, and not while it acts on another', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  const clock = new ManualClock();
+  const { member } = composeServiceReplication(
+    { store, barrier, leases: new InProcessLeaseStore(), clock },
+    {
+      service: 'pki',
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      edge: () => {
+        throw new Error('nobody forwards');
+      },
+    },
+  );
+  const orphan = (generation: string): ReplicationRole => ({
+    kind: 'performance',
+    role: 'secondary',
+    clusterId: 'set',
+    generation,
+    link: undefined,
+    activation: '',
+    previousServiceKey: Buffer.alloc(0),
+  });
+  const second = member.takesUp('performance', 'second');
+  await member.follow([orphan('first')], Buffer.alloc(32));
+  expect(await member.takesUp('performance', 'first')).toBe(true);
+  expect(await member.takesUp('dr', '')).toBe(true);
+  await member.follow([orphan('second')], Buffer.alloc(32));
+  expect(await second).toBe(true);
+  const never = member.takesUp('performance', '');
+  clock.advance(10_000);
+  expect(await never).toBe(false);
   await store.close();
 });

@@ -39,6 +39,7 @@ interface Running {
 }
 
 const PUBLISHED_WITHIN_MS = 10_000;
+const TAKEN_UP_WITHIN_MS = 10_000;
 const PUBLISHED_POLL_MS = 20;
 
 const closedBy = (roles: readonly ReplicationRole[]): ClosedScopes => {
@@ -52,6 +53,9 @@ export class ReplicationMember {
   readonly #options: ReplicationMemberOptions;
   readonly #running = new Map<ReplicationKind, Running>();
   #roles: readonly ReplicationRole[] = [];
+  /** What runs and what may be written are those of `#roles`. */
+  #isSettled = false;
+  #settled = Promise.withResolvers<void>();
   #rootKey: Uint8Array = new Uint8Array(0);
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -130,6 +134,7 @@ export class ReplicationMember {
    */
   follow(roles: readonly ReplicationRole[], rootKey: Uint8Array): Promise<void> {
     return this.#inTurn(async () => {
+      this.#isSettled = false;
       this.#roles = roles;
       this.#rootKey = Uint8Array.from(rootKey);
       const isCurrent = (kind: ReplicationKind, { generation }: Running): boolean =>
@@ -138,12 +143,36 @@ export class ReplicationMember {
         if (!isCurrent(kind, running)) await this.#end(kind, running);
       this.gate.close(closedBy(roles));
       for (const role of roles) await this.#begin(role);
+      this.#isSettled = true;
+      this.#settled.resolve();
+      this.#settled = Promise.withResolvers();
     });
+  }
+
+  /**
+   * Waits until this service acts on a role and no longer on the one before.
+   * @param generation of the role; "": none of this kind
+   * @returns false when it did not in time
+   */
+  async takesUp(kind: ReplicationKind, generation: string): Promise<boolean> {
+    const { clock } = this.#options;
+    const deadline = new AbortController();
+    const givenUp = pause(clock, TAKEN_UP_WITHIN_MS, deadline.signal).then(() => true);
+    try {
+      for (;;) {
+        if (this.#isSettled && (this.roleOf(kind)?.generation ?? '') === generation) return true;
+        if ((await Promise.race([givenUp, this.#settled.promise])) === true) return false;
+      }
+    } finally {
+      deadline.abort();
+      await givenUp;
+    }
   }
 
   /** Ends all that runs, as on seal: the barrier is needed for it. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
+      this.#isSettled = false;
       for (const [kind, running] of this.#running) await this.#end(kind, running);
       this.#roles = [];
       this.#rootKey.fill(0);

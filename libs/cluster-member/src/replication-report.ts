@@ -158,6 +158,9 @@ export const replicationMemberRpc = (
       const { report, isCorrupted } = await check();
       return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
     },
+    takeUpRole: async ({ kind, generation }) => ({
+      takenUp: await member.takesUp(parseKind(kind), generation),
+    }),
     finishPublishing: async ({ kind }) => ({
       published: await member.finishPublishing(parseKind(kind)),
     }),

@@ -218,9 +218,19 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
       force: true,
     });
     expect(promoted.status).toBe(200);
-    expect((await secondary.v1('POST', 'sys/policies/acl/own', { policy: POLICY })).status).toBe(
-      204,
-    );
+    // No service acts on its former role: nothing goes to the primary that was not demoted.
+    const written = await Promise.all([
+      secondary.v1('POST', 'pki/roles/own', { key_type: 'ec' }),
+      secondary.api('POST', 'organizations', organization('own'), primary.apiToken),
+      secondary.v1('POST', 'sys/policies/acl/own', { policy: POLICY }),
+    ]);
+    expect(written.map(({ status }) => status)).toEqual([200, 201, 204]);
+    const elsewhere = await Promise.all([
+      primary.v1('GET', 'pki/roles/own'),
+      primary.api('GET', 'organizations/own'),
+      primary.v1('GET', 'sys/policies/acl/own'),
+    ]);
+    expect(elsewhere.map(({ status }) => status)).toEqual([404, 404, 404]);
     expect(await secondary.status('performance')).toMatchObject({ mode: 'primary' });
   });
 

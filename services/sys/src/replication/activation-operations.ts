@@ -206,8 +206,8 @@ export const activate = async (
   await state.switching(async () => {
     await store.transact((tx) => pendingActivation.write(tx, seal.requireRootKey(), pending));
     await carryOut(parts, pending, keyring);
+    await state.apply();
   });
-  await state.apply();
 };
 
 /** Goes on with an activation that a crash interrupted. */

@@ -67,15 +67,20 @@ export const composeReplication = (
   member: ReplicationMember,
 ): Replication => {
   const { store, seal, clock, onError } = parts;
+  const sys = replicationMemberRpc(member);
+  const members = serviceMembers(() => new Map([['sys', sys], ...parts.services]));
   const state = createReplicationState({
     store,
     seal,
     member,
     onError,
     resume: () => resumeActivation(parts),
+    takeUp: async (generations) => {
+      const late = await members.takeUp(generations);
+      if (late.length > 0)
+        onError(new Error(`${late.join(', ')} did not take up the roles in time`));
+    },
   });
-  const sys = replicationMemberRpc(member);
-  const members = serviceMembers(() => new Map([['sys', sys], ...parts.services]));
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {

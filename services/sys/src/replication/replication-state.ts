@@ -26,6 +26,8 @@ export interface ReplicationStateOptions {
   readonly onError: (error: unknown) => void;
   /** Goes on with an activation that was interrupted. */
   readonly resume: () => Promise<void>;
+  /** Waits until no service of the cluster acts on former roles, or for long enough. */
+  readonly takeUp: (generations: Readonly<Record<ReplicationKind, string>>) => Promise<void>;
 }
 
 export interface ReplicationState {
@@ -36,11 +38,11 @@ export interface ReplicationState {
   /** For a service: with its own keys. Waits for a change under way. */
   rolesFor(service: string): Promise<ReplicationRole[]>;
   membershipOf(kind: ReplicationKind, service?: string): StoredMembership;
-  /** Writes a role and acts on it. */
+  /** Writes a role and acts on it, with all services unless while `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
   /** Acts on what is recorded. */
   apply(): Promise<void>;
-  /** Refuses requests while `work` changes what this cluster is. */
+  /** Refuses requests while `work` changes what this cluster is, and until its services are that, too. */
   switching<T>(work: () => Promise<T>): Promise<T>;
   /** While `switching`: the cluster is neither what it was nor what it will be. */
   readonly isSwitching: boolean;
@@ -95,6 +97,8 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   );
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
+  /** Changes that not all services act on yet. */
+  let takingUp = 0;
   /** What is acted on; another object than recorded: another replica changed a role. */
   let followed: Roles | undefined;
   const settled = async (): Promise<void> => {
@@ -115,6 +119,18 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     turn = acting.catch(options.onError);
     return acting;
   };
+  const takeUp = async (): Promise<void> => {
+    takingUp += 1;
+    try {
+      const { performance, dr } = effective(await recorded());
+      await options.takeUp({
+        performance: performance?.generation ?? '',
+        dr: dr?.generation ?? '',
+      });
+    } finally {
+      takingUp -= 1;
+    }
+  };
   seal.onChange(() => {
     if (switched === undefined) apply().catch(() => undefined);
   });
@@ -133,20 +149,22 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     change: async (kind, role) => {
       await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
       await apply();
+      if (switched === undefined) await takeUp();
     },
     apply,
     switching: async (work) => {
       if (switched !== undefined) throw new KeelsonError('replication.switching');
       const working = work();
       switched = working;
-      try {
-        return await working;
-      } finally {
+      // Services wait for the end of `work`, requests for the services.
+      const changed = await working.finally(() => {
         switched = undefined;
-      }
+      });
+      await takeUp();
+      return changed;
     },
     get isSwitching() {
-      return switched !== undefined;
+      return switched !== undefined || takingUp > 0;
     },
     isDrSecondary: async () => {
       await turn;

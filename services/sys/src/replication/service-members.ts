@@ -7,6 +7,8 @@ import type {
 import type { ReplicationKind } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 
+const REPLICATION_KINDS = ['performance', 'dr'] as const;
+
 type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
 
 export interface ServiceReport {
@@ -24,6 +26,12 @@ export interface ReindexFlags {
 export interface ServiceMembers {
   reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
   finishPublishing(kind: ReplicationKind): Promise<boolean>;
+  /**
+   * Waits until no service acts on former roles.
+   * @param generations of the roles of this cluster; "": none of this kind
+   * @returns services that do not act on them in time
+   */
+  takeUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<readonly string[]>;
   recover(kind: ReplicationKind): Promise<void>;
   /** One service after the other; `onDone` after each. */
   reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
@@ -47,6 +55,19 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
       ),
     );
     return answers.every(({ published }) => published);
+  },
+  takeUp: async (generations) => {
+    const late = await Promise.all(
+      [...members()].flatMap(([service, member]) =>
+        REPLICATION_KINDS.map(async (kind) => {
+          const { takenUp } = await member
+            .takeUpRole({ kind, generation: generations[kind] })
+            .catch(() => ({ takenUp: false }));
+          return takenUp ? [] : [service];
+        }),
+      ),
+    );
+    return [...new Set(late.flat())];
   },
   recover: async (kind) => {
     for (const member of members().values()) await member.recover({ kind });

@@ -163,6 +163,16 @@ export interface CheckMerkleResponse {
   corrupted: boolean;
 }
 
+export interface TakeUpRoleRequest {
+  kind: string;
+  /** Empty: the service is to have no role of this kind. */
+  generation: string;
+}
+
+export interface TakeUpRoleResponse {
+  takenUp: boolean;
+}
+
 export interface FinishPublishingRequest {
   kind: string;
 }
@@ -1968,6 +1978,128 @@ export const CheckMerkleResponse: MessageFns<CheckMerkleResponse> = {
   },
 };
 
+function createBaseTakeUpRoleRequest(): TakeUpRoleRequest {
+  return { kind: "", generation: "" };
+}
+
+export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
+  encode(message: TakeUpRoleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.generation !== "") {
+      writer.uint32(18).string(message.generation);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRoleRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeUpRoleRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.generation = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TakeUpRoleRequest>, I>>(base?: I): TakeUpRoleRequest {
+    return TakeUpRoleRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TakeUpRoleRequest>, I>>(object: I): TakeUpRoleRequest {
+    const message = createBaseTakeUpRoleRequest();
+    message.kind = object.kind ?? "";
+    message.generation = object.generation ?? "";
+    return message;
+  },
+};
+
+function createBaseTakeUpRoleResponse(): TakeUpRoleResponse {
+  return { takenUp: false };
+}
+
+export const TakeUpRoleResponse: MessageFns<TakeUpRoleResponse> = {
+  encode(message: TakeUpRoleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.takenUp !== false) {
+      writer.uint32(8).bool(message.takenUp);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRoleResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeUpRoleResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.takenUp = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<TakeUpRoleResponse>, I>>(base?: I): TakeUpRoleResponse {
+    return TakeUpRoleResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TakeUpRoleResponse>, I>>(object: I): TakeUpRoleResponse {
+    const message = createBaseTakeUpRoleResponse();
+    message.takenUp = object.takenUp ?? false;
+    return message;
+  },
+};
+
 function createBaseFinishPublishingRequest(): FinishPublishingRequest {
   return { kind: "" };
 }
@@ -2163,6 +2295,15 @@ export const ReplicationMemberDefinition = {
       requestType: CheckMerkleRequest as typeof CheckMerkleRequest,
       requestStream: false,
       responseType: CheckMerkleResponse as typeof CheckMerkleResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Returns when the service acts on this role and no other, or could not in time. */
+    takeUpRole: {
+      name: "TakeUpRole",
+      requestType: TakeUpRoleRequest as typeof TakeUpRoleRequest,
+      requestStream: false,
+      responseType: TakeUpRoleResponse as typeof TakeUpRoleResponse,
       responseStream: false,
       options: {},
     },
