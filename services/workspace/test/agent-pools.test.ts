@@ -118,4 +118,41 @@ describe('an agent pool', () => {
     );
     expect(again.errors[0]?.source?.pointer).toBe('/data/attributes/name');
   });
+
+  test('excludes workspaces from what it is open to', async () => {
+    const [kept, excluded] = [await makeWorkspace('kept'), await makeWorkspace('excluded')];
+    const except = { data: [{ type: 'workspaces', id: excluded.id }] };
+    const pool = await makePool('but one', {}, { 'excluded-workspaces': except });
+    expect(pool.relationships['excluded-workspaces']?.data).toEqual(except.data);
+    expect((await useIn(kept.id, pool.id)).status).toBe(200);
+    const refused = await useIn(excluded.id, pool.id);
+    expect(refused.status).toBe(422);
+    expect(refused.errors[0]?.source?.pointer).toBe('/data/attributes/agent-pool-id');
+    const change = (data: readonly object[]) =>
+      harness.call(
+        'PATCH',
+        `/agent-pools/${pool.id}`,
+        body('agent-pools', {}, { 'excluded-workspaces': { data } }),
+      );
+    const used = await change([{ type: 'workspaces', id: kept.id }]);
+    expect(used.errors[0]?.source?.pointer).toBe('/data/relationships/excluded-workspaces');
+    const unknown = await change([{ type: 'workspaces', id: 'ws-unknown' }]);
+    expect(unknown.errors[0]?.source?.pointer).toBe(
+      '/data/relationships/excluded-workspaces/data/0/id',
+    );
+    expect((await change([])).data.relationships['excluded-workspaces']?.data).toEqual([]);
+    expect((await useIn(excluded.id, pool.id)).status).toBe(200);
+  });
+
+  test('keeps what it allows when something of that was deleted', async () => {
+    const gone = await makeWorkspace('gone');
+    const pool = await makePool(
+      'of gone',
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': { data: [{ type: 'workspaces', id: gone.id }] } },
+    );
+    await harness.call('DELETE', `/workspaces/${gone.id}`);
+    const renamed = body('agent-pools', { name: 'renamed' });
+    expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, renamed)).status).toBe(200);
+  });
 });

@@ -8,8 +8,8 @@ import { requireOwnAgent } from '../agents/agent-operations.ts';
 import { agentRecords } from '../agents/agent-records.ts';
 import type { Agent } from '../agents/domain/agent.ts';
 import type { AgentPool } from '../agents/domain/agent-pool.ts';
+import { executes } from '../agents/run-executor-operations.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
-import { projectRecords } from '../projects/project-records.ts';
 import type { ChangeCounts, Run, RunEvent } from '../runs/domain/run.ts';
 import { changeRun, startPhase } from '../runs/run-changes.ts';
 import { appendLog, startLog } from '../runs/run-log-operations.ts';
@@ -19,24 +19,8 @@ import type { ServiceContext } from '../service-context.ts';
 import { issueToken } from '../tokens/token-operations.ts';
 import type { Variable } from '../variables/domain/variable.ts';
 import { loadVariables } from '../variables/variable-operations.ts';
-import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
-
-/** Workspaces that name the pool, and those of mode `remote` where the pool is the organization's. */
-const executes = async (reads: Reads, pool: AgentPool, workspace: Workspace): Promise<boolean> => {
-  const [project, organization] = await Promise.all([
-    projectRecords.find(reads, workspace.projectId),
-    organizationRecords.find(reads, workspace.organizationId),
-  ]);
-  if (project === undefined || organization === undefined) return false;
-  const { mode, agentPoolId } = decideEffectiveExecution(
-    workspace.ownExecution,
-    project.ownExecution,
-    organization.defaultExecution,
-  );
-  return mode === 'agent' ? agentPoolId === pool.id : mode === 'remote' && pool.organizationScoped;
-};
 
 /** Waiting runs that are looked at in one query. */
 const PAGE_SIZE = 200;

@@ -21,6 +21,7 @@ export const toAgentPoolResource = (
       workspaces: toMany('workspaces', workspaceIds),
       'allowed-workspaces': toMany('workspaces', pool.allowedWorkspaceIds),
       'allowed-projects': toMany('projects', pool.allowedProjectIds),
+      'excluded-workspaces': toMany('workspaces', pool.excludedWorkspaceIds),
       agents: toMany('agents', agentIds, `${self}/agents`),
       'authentication-tokens': { links: { related: `${self}/authentication-tokens` } },
     },

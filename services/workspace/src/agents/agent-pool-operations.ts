@@ -20,7 +20,14 @@ import { removeAgentsOf } from './agent-removal-operations.ts';
 import { type AgentPool, isAgentPoolName, isOpenTo, type PoolUser } from './domain/agent-pool.ts';
 
 export type GivenAgentPool = Partial<
-  Pick<AgentPool, 'name' | 'organizationScoped' | 'allowedWorkspaceIds' | 'allowedProjectIds'>
+  Pick<
+    AgentPool,
+    | 'name'
+    | 'organizationScoped'
+    | 'allowedWorkspaceIds'
+    | 'allowedProjectIds'
+    | 'excludedWorkspaceIds'
+  >
 >;
 
 export interface AgentPoolAccessResult extends OrganizationAccessResult {
@@ -50,24 +57,31 @@ export const requireAgentPool = async (
   return { organization, standing, pool, canManage };
 };
 
-const checkAllowed = async (reads: Reads, pool: AgentPool): Promise<readonly Violation[]> => {
+/** What a request names is there. What it leaves alone may have been deleted since. */
+const checkNamed = async (
+  reads: Reads,
+  organizationId: string,
+  given: GivenAgentPool,
+): Promise<readonly Violation[]> => {
   const check = async (
     name: string,
-    ids: readonly string[],
+    ids: readonly string[] = [],
     find: (id: string) => Promise<{ readonly organizationId: string } | undefined>,
   ): Promise<readonly Violation[]> => {
     const found = await Promise.all(ids.map(find));
     return found.flatMap((target, at) =>
-      target?.organizationId === pool.organizationId
+      target?.organizationId === organizationId
         ? []
         : [{ pointer: `/data/relationships/${name}/data/${at}/id`, text: 'not found' }],
     );
   };
-  const [workspaces, projects] = await Promise.all([
-    check('allowed-workspaces', pool.allowedWorkspaceIds, (id) => workspaceRecords.find(reads, id)),
-    check('allowed-projects', pool.allowedProjectIds, (id) => projectRecords.find(reads, id)),
+  const findWorkspace = (id: string) => workspaceRecords.find(reads, id);
+  const checked = await Promise.all([
+    check('allowed-workspaces', given.allowedWorkspaceIds, findWorkspace),
+    check('allowed-projects', given.allowedProjectIds, (id) => projectRecords.find(reads, id)),
+    check('excluded-workspaces', given.excludedWorkspaceIds, findWorkspace),
   ]);
-  return [...workspaces, ...projects];
+  return checked.flat();
 };
 
 const loadUser = async (
@@ -83,14 +97,16 @@ const loadUser = async (
 
 /** Whoever names the pool keeps access to it. */
 const checkUsers = async (reads: Reads, pool: AgentPool): Promise<readonly Violation[]> => {
-  if (pool.organizationScoped) return [];
   const violations: Violation[] = [];
   for (const id of await agentPoolUsers.keys(reads, [pool.id])) {
     const use = await agentPoolUsers.find(reads, pool.id, id);
     const user = use && (await loadUser(reads, pool, use, id));
     if (user !== undefined && !isOpenTo(pool, user)) {
+      const text = `the agent pool is in use by ${user.kind} ${id}`;
       violations.push(
-        attributeViolation('organization-scoped', `the agent pool is in use by ${user.kind} ${id}`),
+        pool.excludedWorkspaceIds.includes(id)
+          ? { pointer: '/data/relationships/excluded-workspaces', text }
+          : attributeViolation('organization-scoped', text),
       );
     }
   }
@@ -117,13 +133,14 @@ export const createAgentPool = (
       organizationScoped: true,
       allowedWorkspaceIds: [],
       allowedProjectIds: [],
+      excludedWorkspaceIds: [],
       ...given,
       id: newResourceId('apool'),
       organizationId: owner.organization.id,
       createdAtMs: clock.nowMs(),
     };
     await requireName(tx, pool);
-    refuseInvalid(await checkAllowed(tx, pool));
+    refuseInvalid(await checkNamed(tx, pool.organizationId, given));
     agentPoolRecords.write(tx, [pool.id], pool);
     agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
     return { ...owner, pool, canManage: true };
@@ -143,7 +160,10 @@ export const updateAgentPool = (
       agentPoolNames.delete(tx, pool.organizationId, access.pool.name);
       agentPoolNames.write(tx, [pool.organizationId, pool.name], { id: pool.id });
     }
-    refuseInvalid([...(await checkAllowed(tx, pool)), ...(await checkUsers(tx, pool))]);
+    refuseInvalid([
+      ...(await checkNamed(tx, pool.organizationId, given)),
+      ...(await checkUsers(tx, pool)),
+    ]);
     agentPoolRecords.write(tx, [pool.id], pool);
     return { ...access, pool };
   });

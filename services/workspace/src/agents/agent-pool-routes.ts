@@ -21,7 +21,7 @@ import {
 } from './agent-pool-operations.ts';
 import { registeredAgents } from './agent-records.ts';
 
-const allowed = <T extends string>(type: T) =>
+const listOf = <T extends string>(type: T) =>
   Type.Optional(
     Type.Object({
       data: Type.Array(
@@ -34,8 +34,9 @@ const allowed = <T extends string>(type: T) =>
 const name = Type.String({ maxLength: 255 });
 const attributes = { 'organization-scoped': Type.Optional(Type.Boolean()) };
 const relationships = Type.Object({
-  'allowed-workspaces': allowed('workspaces'),
-  'allowed-projects': allowed('projects'),
+  'allowed-workspaces': listOf('workspaces'),
+  'allowed-projects': listOf('projects'),
+  'excluded-workspaces': listOf('workspaces'),
 });
 const CREATE = resourceBody('agent-pools', Type.Object({ ...attributes, name }), relationships);
 const UPDATE = resourceBody(
@@ -44,15 +45,21 @@ const UPDATE = resourceBody(
   relationships,
 );
 
+const toIds = (
+  list: { readonly data: readonly { readonly id: string }[] } | undefined,
+): readonly string[] | undefined => list && [...new Set(list.data.map(({ id }) => id))];
+
 const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
   const { name: newName, 'organization-scoped': organizationScoped } = data.attributes;
-  const workspaces = data.relationships?.['allowed-workspaces']?.data;
-  const projects = data.relationships?.['allowed-projects']?.data;
+  const workspaceIds = toIds(data.relationships?.['allowed-workspaces']);
+  const projectIds = toIds(data.relationships?.['allowed-projects']);
+  const excludedIds = toIds(data.relationships?.['excluded-workspaces']);
   return {
     ...(newName === undefined ? {} : { name: newName }),
     ...(organizationScoped === undefined ? {} : { organizationScoped }),
-    ...(workspaces && { allowedWorkspaceIds: [...new Set(workspaces.map(({ id }) => id))] }),
-    ...(projects && { allowedProjectIds: [...new Set(projects.map(({ id }) => id))] }),
+    ...(workspaceIds && { allowedWorkspaceIds: workspaceIds }),
+    ...(projectIds && { allowedProjectIds: projectIds }),
+    ...(excludedIds && { excludedWorkspaceIds: excludedIds }),
   };
 };
 

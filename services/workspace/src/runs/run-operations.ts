@@ -8,10 +8,10 @@ import {
   type WorkspaceAccessResult,
 } from '../access/access-operations.ts';
 import type { WorkspacePermission } from '../access/domain/workspace-permissions.ts';
+import { findMissingExecutor } from '../agents/run-executor-operations.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
-import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
 import { isDiscardable, type Run, type RunEvent } from './domain/run.ts';
 import { changeRun } from './run-changes.ts';
 import { type GivenRun, queueRun } from './run-creation.ts';
@@ -38,22 +38,19 @@ export const loadRunAccess = async (
 export const requireRun = (reads: Reads, principal: Principal, runId: string): Promise<RunAccess> =>
   loadRunAccess(reads, principal, runId, 'canReadRun');
 
+const checkExecutor = async (
+  reads: Reads,
+  access: WorkspaceAccessResult,
+): Promise<readonly Violation[]> => {
+  const text = await findMissingExecutor(reads, access);
+  return text === undefined ? [] : [{ pointer: '/data/relationships/workspace/data/id', text }];
+};
+
 const checkRun = (
   given: GivenRun,
-  { workspace, project, organization }: WorkspaceAccessResult,
+  { workspace }: Pick<WorkspaceAccessResult, 'workspace'>,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
-  const { mode } = decideEffectiveExecution(
-    workspace.ownExecution,
-    project.ownExecution,
-    organization.defaultExecution,
-  );
-  if (mode === 'local') {
-    violations.push({
-      pointer: '/data/relationships/workspace/data/id',
-      text: 'a workspace of execution mode local has no runs',
-    });
-  }
   if (given.isDestroy === true && given.refreshOnly === true) {
     violations.push(
       attributeViolation('refresh-only', 'refresh-only cannot be set with is-destroy'),
@@ -94,7 +91,7 @@ export const createRun = (
     const { workspace, permissions } = access;
     // Who may plan only may not have the apply follow by itself.
     if (given.autoApply === true && !permissions.canQueueApply) throw notFound('workspace');
-    refuseInvalid(checkRun(given, access));
+    refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access)]);
     const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
     const version = await configurationVersionRecords.find(tx, versionId);
     if (version?.workspaceId !== workspaceId || version.status !== 'uploaded') {

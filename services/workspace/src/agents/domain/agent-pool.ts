@@ -9,6 +9,8 @@ export interface AgentPool {
   readonly allowedWorkspaceIds: readonly string[];
   /** All workspaces of these projects, and the projects as their default. */
   readonly allowedProjectIds: readonly string[];
+  /** May not use it, whatever else is allowed. */
+  readonly excludedWorkspaceIds: readonly string[];
   readonly createdAtMs: number;
 }
 
@@ -25,6 +27,7 @@ export type PoolUser =
 
 /** A workspace that inherits its pool may use it: its project, or all of the organization, may. */
 export const isOpenTo = (pool: AgentPool, user: PoolUser): boolean => {
+  if (user.kind === 'workspace' && pool.excludedWorkspaceIds.includes(user.id)) return false;
   if (pool.organizationScoped) return true;
   switch (user.kind) {
     case 'organization':

@@ -1,0 +1,66 @@
+/** Which pools' agents execute the runs of a workspace. */
+import type { Reads } from '@keelson/storage';
+import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import { organizationRecords } from '../organizations/organization-records.ts';
+import { projectRecords } from '../projects/project-records.ts';
+import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import { toPoolUser } from '../workspaces/workspace-move-operations.ts';
+import { agentPoolRecords } from './agent-pool-records.ts';
+import { registeredAgents } from './agent-records.ts';
+import { type AgentPool, isOpenTo } from './domain/agent-pool.ts';
+
+type Placed = Pick<WorkspaceAccessResult, 'workspace' | 'project' | 'organization'>;
+
+/** The pool that the workspace names, own or inherited; those of the organization for mode `remote`. */
+const isExecutor = (pool: AgentPool, { workspace, project, organization }: Placed): boolean => {
+  const { mode, agentPoolId } = decideEffectiveExecution(
+    workspace.ownExecution,
+    project.ownExecution,
+    organization.defaultExecution,
+  );
+  if (!isOpenTo(pool, toPoolUser(workspace))) return false;
+  return mode === 'agent' ? agentPoolId === pool.id : mode === 'remote' && pool.organizationScoped;
+};
+
+/** Whether agents of the pool take the workspace's runs. */
+export const executes = async (
+  reads: Reads,
+  pool: AgentPool,
+  workspace: Workspace,
+): Promise<boolean> => {
+  const [project, organization] = await Promise.all([
+    projectRecords.find(reads, workspace.projectId),
+    organizationRecords.find(reads, workspace.organizationId),
+  ]);
+  if (project === undefined || organization === undefined) return false;
+  return isExecutor(pool, { workspace, project, organization });
+};
+
+/**
+ * Why no agent would ever take a run of the workspace; undefined when one would. A pool that the
+ * workspace names may be without agents, as one that is started when there is work: its runs wait. In
+ * mode `remote` nobody has named a pool, so that there has to be an agent already.
+ */
+export const findMissingExecutor = async (
+  reads: Reads,
+  access: Placed,
+): Promise<string | undefined> => {
+  const { mode, agentPoolId } = decideEffectiveExecution(
+    access.workspace.ownExecution,
+    access.project.ownExecution,
+    access.organization.defaultExecution,
+  );
+  if (mode === 'local') return 'a workspace of execution mode local has no runs';
+  if (mode === 'agent') {
+    const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');
+    return pool !== undefined && isExecutor(pool, access)
+      ? undefined
+      : 'the workspace does not have access to use its agent pool';
+  }
+  for (const folder of await registeredAgents.keys(reads, [access.organization.id])) {
+    const pool = await agentPoolRecords.find(reads, folder.replace('/', ''));
+    if (pool !== undefined && isExecutor(pool, access)) return undefined;
+  }
+  return 'no agent executes runs of execution mode remote: register one with an organization-scoped agent pool that the workspace may use, or give the workspace an agent pool or the execution mode local';
+};
