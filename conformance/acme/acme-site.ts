@@ -58,6 +58,8 @@ export interface AcmeSite extends AsyncDisposable {
     env?: Readonly<Record<string, string>>,
   ): Promise<string>;
   isRevoked(certificatePem: string): Promise<boolean>;
+  /** The reason that openssl reads from the list and from the OCSP answer, which it verifies. */
+  revocationReasons(certificatePem: string): Promise<readonly (string | undefined)[]>;
   /** Checks the chain up to the root as relying parties do. @returns names of the leaf */
   verify(chainPem: string, rootFile?: string): Promise<string>;
 }
@@ -218,6 +220,34 @@ export const startAcmeSite = async (
       const { serialNumber } = new X509Certificate(certificatePem);
       const serial = (serialNumber.toLowerCase().match(/../g) ?? []).join(':');
       return Number((await call('GET', `${MOUNT}/cert/${serial}`))['revocation_time']) > 0;
+    },
+    revocationReasons: async (certificatePem) => {
+      const list = join(folder, 'list.crl');
+      const leaf = join(folder, 'revoked.pem');
+      const response = await fetch(`${keelson.http}/v1/${MOUNT}/crl`);
+      await writeFile(list, await response.bytes());
+      await writeFile(leaf, certificatePem);
+      const listed = await run('openssl', [
+        'crl',
+        '-inform',
+        'DER',
+        '-in',
+        list,
+        '-noout',
+        '-text',
+      ]);
+      const { serialNumber } = new X509Certificate(certificatePem);
+      const entry = listed.stdout
+        .split('Serial Number: ')
+        .find((text) => text.startsWith(serialNumber));
+      const trust = ['-issuer', rootFile, '-CAfile', rootFile];
+      const url = `${keelson.http}/v1/${MOUNT}/ocsp`;
+      const asked = await run('openssl', ['ocsp', ...trust, '-cert', leaf, '-url', url]);
+      if (!asked.stderr.includes('Response verify OK')) throw new Error(asked.stderr);
+      return [
+        /CRL Reason Code:\s+([\w ]+?)\s*$/m.exec(entry ?? '')?.[1],
+        /Reason: (\w+)/.exec(asked.stdout)?.[1],
+      ];
     },
     verify: async (chainPem, trusted = rootFile) => {
       const file = join(folder, 'chain-to-verify.pem');

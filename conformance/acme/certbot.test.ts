@@ -47,8 +47,9 @@ describe('certbot', () => {
 
     const certificate = ['--cert-path', live('one', name, 'cert.pem')];
     const kept = '--no-delete-after-revoke';
-    await certbot('one', 'revoke', ...server, ...certificate, kept);
+    await certbot('one', 'revoke', ...server, ...certificate, kept, '--reason', 'superseded');
     expect([await site.isRevoked(second), await site.isRevoked(first)]).toEqual([true, false]);
+    expect(await site.revocationReasons(second)).toEqual(['Superseded', 'superseded']);
   });
 
   test('proves a wildcard and its name by dns-01 under a role', async () => {
@@ -100,12 +101,14 @@ describe('certbot', () => {
       '--server',
       site.directory(),
       '--no-delete-after-revoke',
+      '--reason',
+      'keycompromise',
       '--cert-path',
       live('three', 'a.example.com', 'cert.pem'),
       '--key-path',
       live('three', 'a.example.com', 'privkey.pem'),
     );
-    expect(await site.isRevoked(chain)).toBe(true);
+    expect(await site.revocationReasons(chain)).toEqual(['Key Compromise', 'keyCompromise']);
   });
 
   test('registers with an external account binding, changes its address, goes', async () => {

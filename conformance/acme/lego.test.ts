@@ -60,8 +60,9 @@ describe('lego', () => {
     await lego(use, 'renew', '--days', '3650', '--no-random-sleep');
     const second = await chainOf(use);
     expect(serialOf(second)).not.toBe(serialOf(first));
-    await lego(use, 'revoke', '--keep');
+    await lego(use, 'revoke', '--keep', '--reason', '4');
     expect([await site.isRevoked(second), await site.isRevoked(first)]).toEqual([true, false]);
+    expect(await site.revocationReasons(second)).toEqual(['Superseded', 'superseded']);
   });
 
   test('proves a name by tls-alpn-01 with its own server', async () => {

@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { revocationRecords } from '@keelson/pki-service';
-import { toSerialKey } from '@keelson/x509';
+import { REVOCATION_REASON, toSerialKey } from '@keelson/x509';
 import { answerCommands } from '../child-process.ts';
 import { AUTHORITY_MOUNT, openAuthority } from '../in-process-authority.ts';
 
@@ -26,6 +26,8 @@ const seed = async ({ folder, count }: { folder: string; count: number }): Promi
           revokedAtMs: Date.UTC(2026, 0, 1) + (one % 86_400) * 1000,
           issuerId,
           notAfterMs,
+          // Half of them say why.
+          reason: one % 2 === 0 ? undefined : REVOCATION_REASON.superseded,
         });
     });
   await authority.close();

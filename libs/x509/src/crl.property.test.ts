@@ -8,7 +8,9 @@ import {
   createSigner,
   crlNumber,
   encodeName,
+  findReason,
   parseCrl,
+  REVOCATION_REASON,
   toDistinguishedName,
 } from './x509.ts';
 
@@ -28,12 +30,13 @@ const minimal = (serial: Uint8Array): Buffer => {
   return Buffer.from(serial.subarray(first));
 };
 
-const reason = { oid: '2.5.29.21', critical: false, value: Buffer.from('0a0101', 'hex') };
+const unknown = { oid: '1.2.3.4', critical: false, value: Buffer.from('0500', 'hex') };
 const entry: fc.Arbitrary<CrlEntry> = fc.record(
   {
     serialNumber: fc.uint8Array({ minLength: 1, maxLength: 24 }),
     revokedAtMs: fc.integer({ min: 0, max: 2_600_000_000 }).map((seconds) => seconds * 1000),
-    extensions: fc.constantFrom([], [reason]),
+    reason: fc.constantFrom(undefined, ...Object.values(REVOCATION_REASON)),
+    extensions: fc.constantFrom([], [], [], [unknown]),
   },
   { requiredKeys: ['serialNumber', 'revokedAtMs'] },
 );
@@ -54,13 +57,16 @@ test('entries are read back as they were written, however they were divided into
           parseCrl(der).entries.map(({ serialNumber, revokedAtMs, extensions }) => ({
             serialNumber: Buffer.from(serialNumber).toString('hex'),
             revokedAtMs,
+            // "unspecified" is not said (RFC 5280 §5.3.1).
+            reason: findReason(extensions ?? []),
             count: extensions?.length,
           })),
         ).toEqual(
-          entries.map(({ serialNumber, revokedAtMs, extensions = [] }) => ({
+          entries.map(({ serialNumber, revokedAtMs, reason, extensions = [] }) => ({
             serialNumber: minimal(serialNumber).toString('hex'),
             revokedAtMs,
-            count: extensions.length,
+            reason: reason || undefined,
+            count: extensions.length + (reason ? 1 : 0),
           })),
         );
       },

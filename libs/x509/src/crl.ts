@@ -24,12 +24,15 @@ import {
   parseExtensions,
 } from './extensions/extension.ts';
 import { algorithmIdentifier, type Signer } from './keys/signature-scheme.ts';
+import { type RevocationReason, reasonExtensions } from './revocation-reason.ts';
 import { isStructureSignedBy, parseSignedStructure } from './signed-structure.ts';
 
 export interface CrlEntry {
   /** Big-endian magnitude. */
   readonly serialNumber: Uint8Array;
   readonly revokedAtMs: number;
+  /** Written as the reasonCode extension, but for `unspecified`. What was read has it in `extensions`. */
+  readonly reason?: RevocationReason | undefined;
   readonly extensions?: readonly Extension[];
 }
 
@@ -49,12 +52,14 @@ export const crlNumber = (number: bigint): Extension =>
 export const deltaCrlIndicator = (baseNumber: bigint): Extension =>
   extension(EXTENSION.deltaCrlIndicator, integer(baseNumber), true);
 
-const crlEntry = ({ serialNumber, revokedAtMs, extensions = [] }: CrlEntry): Der =>
-  sequence(
+const crlEntry = ({ serialNumber, revokedAtMs, reason, extensions = [] }: CrlEntry): Der => {
+  const all = [...reasonExtensions(reason), ...extensions];
+  return sequence(
     unsignedInteger(serialNumber),
     time(revokedAtMs),
-    ...(extensions.length > 0 ? [extensionsSequence(extensions)] : []),
+    ...(all.length > 0 ? [extensionsSequence(all)] : []),
   );
+};
 
 const MAX_PLAIN_SERIAL_OCTETS = 20;
 /** Headers of entry and serial number, a padded serial number, a GeneralizedTime. */
@@ -111,16 +116,37 @@ const writeTime = (target: Uint8Array, start: number, epochMs: number, days: Day
   return end;
 };
 
-/** Entries without extensions, which is what a list of a million is made of, take no tree of nodes. */
+/** The entry extensions that say a reason, encoded once; undefined where nothing is said. */
+const encodedReasons = new Map<RevocationReason, Uint8Array | undefined>();
+const encodedReason = (reason: RevocationReason | undefined): Uint8Array | undefined => {
+  if (reason === undefined) return undefined;
+  if (!encodedReasons.has(reason)) {
+    const extensions = reasonExtensions(reason);
+    encodedReasons.set(
+      reason,
+      extensions.length === 0 ? undefined : encodeDer(extensionsSequence(extensions)),
+    );
+  }
+  return encodedReasons.get(reason);
+};
+
+/** Entries that say at most a reason, which is what a list of a million is made of, take no tree of nodes. */
 const encodePlainPage = (page: readonly CrlEntry[]): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(page.length * MAX_PLAIN_ENTRY_BYTES);
+  let maxBytes = page.length * MAX_PLAIN_ENTRY_BYTES;
+  for (const { reason } of page) maxBytes += encodedReason(reason)?.byteLength ?? 0;
+  const bytes = Buffer.allocUnsafe(maxBytes);
   const days = new Days();
   let offset = 0;
-  for (const { serialNumber, revokedAtMs } of page) {
+  for (const { serialNumber, revokedAtMs, reason } of page) {
     // Never 128 octets long, so the header is two octets that are filled in afterwards.
     const contentStart = offset + 2;
     const timeStart = writeInteger(bytes, contentStart, serialNumber);
-    const end = writeTime(bytes, timeStart, revokedAtMs, days);
+    let end = writeTime(bytes, timeStart, revokedAtMs, days);
+    const extensions = encodedReason(reason);
+    if (extensions !== undefined) {
+      bytes.set(extensions, end);
+      end += extensions.byteLength;
+    }
     writeHeader(bytes, offset, TAG.sequence, end - contentStart);
     offset = end;
   }

@@ -59,6 +59,7 @@ export {
   parseExtendedKeyUsage,
   parseKeyUsage,
 } from './extensions/usages.ts';
+export { ecdsaSignatureToDer } from './keys/ecdsa-signature.ts';
 export {
   describeKey,
   KEY_SIZES,
@@ -112,6 +113,12 @@ export {
   ocspFailure,
 } from './ocsp/ocsp-response.ts';
 export { decodePem, encodePem, type PemBlock, readPemBlocks } from './pem.ts';
+export {
+  findReason,
+  isRevocationReason,
+  REVOCATION_REASON,
+  type RevocationReason,
+} from './revocation-reason.ts';
 export {
   parseSerialText,
   randomSerialNumber,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
-import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
+import { decodePem, findReason, parseCrl, toSerialHex } from '@keelson/x509';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenPki, openPki } from './open-pki.ts';
 
@@ -248,9 +248,22 @@ describe('fetching lists', () => {
 });
 
 describe('lists made for the caller', () => {
-  test('combine those of one issuer, the oldest date first', async () => {
-    const entries = [{ serial_number: '0a:0b', revocation_time: '2026-01-02T00:00:00Z' }];
-    const older = [{ serial_number: '0a:0b', revocation_time: 1_700_000_000 }];
+  test('combine those of one issuer, with the oldest date and its reason', async () => {
+    const reason = (code: number) => ({
+      id: '2.5.29.21',
+      value: Buffer.of(10, 1, code).toString('base64'),
+    });
+    const serial_number = '0a:0b';
+    const entries = [
+      { serial_number, revocation_time: '2026-01-02T00:00:00Z', extensions: [reason(5)] },
+    ];
+    const older = [
+      {
+        serial_number,
+        revocation_time: 1_700_000_000,
+        extensions: [reason(4), { id: '1.2.3.4', value: 'BQA=' }],
+      },
+    ];
     const sign = async (revoked_certs: unknown) =>
       (
         await pki.call('POST', 'issuer/root/sign-revocation-list', {
@@ -268,11 +281,13 @@ describe('lists made for the caller', () => {
     });
     const merged = parseCrl(Buffer.from(answer.data.crl, 'base64'));
     expect(
-      merged.entries.map(({ serialNumber, revokedAtMs }) => [
+      merged.entries.map(({ serialNumber, revokedAtMs, extensions = [] }) => [
         toSerialHex(serialNumber),
         revokedAtMs,
+        extensions.length,
+        findReason(extensions),
       ]),
-    ).toEqual([['0a:0b', 1_700_000_000_000]]);
+    ).toEqual([[serial_number, 1_700_000_000_000, 1, 4]]);
     expect(answer.json.warnings).toHaveLength(1);
     const der = file('merged.der', Buffer.from(answer.data.crl, 'base64'));
     const text = run('openssl', 'crl', '-inform', 'DER', '-noout', '-text', '-in', der);

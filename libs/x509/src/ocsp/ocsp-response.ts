@@ -11,12 +11,18 @@ import { constructed, type Der, encodeDer, primitive } from '../der/der-writer.t
 import { objectIdentifier } from '../der/object-identifier.ts';
 import { type Extension, extensionsSequence } from '../extensions/extension.ts';
 import type { Signer } from '../keys/signature-scheme.ts';
+import { enumeratedReason, type RevocationReason } from '../revocation-reason.ts';
 import { signStructure } from '../signed-structure.ts';
 import type { CertId } from './ocsp-request.ts';
 
 export type CertificateStatus =
   | { readonly kind: 'good' }
-  | { readonly kind: 'revoked'; readonly revokedAtMs: number }
+  | {
+      readonly kind: 'revoked';
+      readonly revokedAtMs: number;
+      /** undefined: the answer says none. */
+      readonly reason?: RevocationReason | undefined;
+    }
   | { readonly kind: 'unknown' };
 
 export interface OcspAnswers {
@@ -38,7 +44,10 @@ const certificateStatus = (status: CertificateStatus): Der => {
     case 'good':
       return primitive(contextTag(0, 'primitive'), NOTHING);
     case 'revoked':
-      return constructed(contextTag(1, 'constructed'), [generalizedTime(status.revokedAtMs)]);
+      return constructed(contextTag(1, 'constructed'), [
+        generalizedTime(status.revokedAtMs),
+        ...(status.reason === undefined ? [] : [explicit(0, enumeratedReason(status.reason))]),
+      ]);
     case 'unknown':
       return primitive(contextTag(2, 'primitive'), NOTHING);
   }

@@ -18,6 +18,8 @@ type RevocationRow = {
   readonly issuer_id: string;
   readonly revoked_at: number;
   readonly not_after: number;
+  /** 0 where none was given. */
+  readonly reason: number;
 };
 
 type ClusterRevocationRow = RevocationRow & { readonly cluster: string };
@@ -49,7 +51,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'pki_revocation',
-    version: 1,
+    version: 2,
     source: jsonRecords<Revocation>(BULK.revocations),
     columns: {
       mount_uuid: 'text',
@@ -57,22 +59,30 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
       issuer_id: 'text',
       revoked_at: 'integer',
       not_after: 'integer',
+      reason: 'integer',
     },
     indexes: [
       // Holds all that a revocation list needs, in its order.
-      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at'],
+      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at', 'reason'],
       ['mount_uuid', 'not_after', 'serial'],
     ],
-    rows: ({ issuerId, revokedAtMs, notAfterMs }, key): RevocationRow[] => {
+    rows: ({ issuerId, revokedAtMs, notAfterMs, reason = 0 }, key): RevocationRow[] => {
       const [mount_uuid, serial] = splitKey(key);
       return [
-        { mount_uuid, serial, issuer_id: issuerId, revoked_at: revokedAtMs, not_after: notAfterMs },
+        {
+          mount_uuid,
+          serial,
+          issuer_id: issuerId,
+          revoked_at: revokedAtMs,
+          not_after: notAfterMs,
+          reason,
+        },
       ];
     },
   }) as unknown as Projection,
   defineProjection({
     table: 'pki_cluster_revocation',
-    version: 1,
+    version: 2,
     source: jsonRecords<Revocation>(BULK.clusterRevocations),
     columns: {
       mount_uuid: 'text',
@@ -81,12 +91,13 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
       issuer_id: 'text',
       revoked_at: 'integer',
       not_after: 'integer',
+      reason: 'integer',
     },
     indexes: [
-      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at'],
+      ['mount_uuid', 'issuer_id', 'serial', 'revoked_at', 'reason'],
       ['mount_uuid', 'not_after', 'serial'],
     ],
-    rows: ({ issuerId, revokedAtMs, notAfterMs }, key): ClusterRevocationRow[] => {
+    rows: ({ issuerId, revokedAtMs, notAfterMs, reason = 0 }, key): ClusterRevocationRow[] => {
       const [mount_uuid, place] = splitKey(key);
       const [serial, cluster] = splitKey(place);
       return [
@@ -97,6 +108,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
           issuer_id: issuerId,
           revoked_at: revokedAtMs,
           not_after: notAfterMs,
+          reason,
         },
       ];
     },

@@ -1,5 +1,6 @@
 /** What a cluster keeps of the certificates it issued. Keys are serial numbers in hyphenated hexadecimal. */
 import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
+import type { RevocationReason } from '@keelson/x509';
 import { bulkPrefix, localPrefix, type MountScope } from '../mounts/mount-records.ts';
 
 /** Certificates are stored as their DER and nothing else: one lean record for each. */
@@ -37,6 +38,8 @@ export interface Revocation {
   readonly issuerId: string;
   /** Of the certificate, which may be deleted before its revocation. */
   readonly notAfterMs: number;
+  /** RFC 5280 §5.3.1; undefined where none was given. */
+  readonly reason?: RevocationReason | undefined;
 }
 
 export const revocationRecords = (mount: MountScope): RecordCollection<Revocation> =>

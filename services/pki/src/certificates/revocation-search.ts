@@ -41,11 +41,12 @@ export async function* revokingIssuerIds(
 export interface RevocationRow {
   readonly serial: string;
   readonly revoked_at: number;
+  readonly reason: number;
 }
 
 /**
  * Revocations of one issuer's certificates in order of their serial numbers, page by page. What several
- * clusters revoked comes once, with its first time.
+ * clusters revoked comes once, with its first time and the reason given then.
  */
 export async function* revocationsOf(
   store: Store,
@@ -58,7 +59,7 @@ export async function* revocationsOf(
     const rows = await store.select<CertificateTables, RevocationRow>((tables) =>
       tables
         .selectFrom(TABLES[scope])
-        .select(['serial', 'revoked_at'])
+        .select(['serial', 'revoked_at', 'reason'])
         .where('mount_uuid', '=', uuid)
         .where('issuer_id', '=', issuerId)
         .where('serial', '>', after)

@@ -68,9 +68,9 @@ export const tellRevocation = (
   serialKey: string,
   revocation: Revocation,
 ): void => {
-  const { revokedAtMs, issuerId } = revocation;
+  const { revokedAtMs, issuerId, reason } = revocation;
   putForAll(tx, mount, clusterRevocationRecords(mount), `${serialKey}/${id}`, revocation);
-  putForAll(tx, mount, pendingRecords(mount, 'all'), serialKey, { revokedAtMs, issuerId });
+  putForAll(tx, mount, pendingRecords(mount, 'all'), serialKey, { revokedAtMs, issuerId, reason });
 };
 
 /** Records a revocation in this cluster, and tells the others where lists are unified. */
@@ -82,9 +82,9 @@ export const writeRevocation = async (
   revocation: Revocation,
 ): Promise<void> => {
   revocationRecords(mount).write(tx, serialKey, revocation);
-  const { revokedAtMs, issuerId } = revocation;
+  const { revokedAtMs, issuerId, reason } = revocation;
   // For the next delta list, and for the worker when this request does not get to make the lists.
-  pendingRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId });
+  pendingRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId, reason });
   if ((await crlConfigRecords(mount).find(tx, SETTING.crl))?.unifiedCrl)
     tellRevocation(tx, mount, cluster, serialKey, revocation);
 };

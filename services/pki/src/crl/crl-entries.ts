@@ -1,7 +1,7 @@
 /** What belongs on the lists of a group of issuers. */
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
-import { type CrlEntry, isSignedBy, toSerialKey } from '@keelson/x509';
+import { type CrlEntry, isRevocationReason, isSignedBy, toSerialKey } from '@keelson/x509';
 import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -72,11 +72,15 @@ export async function* completeEntries(
         throw new KeelsonError('request.invalid', {
           text: `the CRL would have more than max_crl_entries (${limit}) entries`,
         });
-      yield fresh.map(({ serial, revoked_at }) => ({
-        serialNumber: toSerial(serial),
+      yield fresh.map((row) => {
         // PostgreSQL hands out 64-bit columns as text.
-        revokedAtMs: Number(revoked_at),
-      }));
+        const reason = Number(row.reason);
+        return {
+          serialNumber: toSerial(row.serial),
+          revokedAtMs: Number(row.revoked_at),
+          reason: isRevocationReason(reason) ? reason : undefined,
+        };
+      });
     }
   }
 }
@@ -89,4 +93,8 @@ export const deltaEntries = (
 ): readonly CrlEntry[] =>
   pending
     .filter(([, { issuerId }]) => belongsTo(group, authority, issuerId))
-    .map(([serialKey, { revokedAtMs }]) => ({ serialNumber: toSerial(serialKey), revokedAtMs }));
+    .map(([serialKey, { revokedAtMs, reason }]) => ({
+      serialNumber: toSerial(serialKey),
+      revokedAtMs,
+      reason,
+    }));

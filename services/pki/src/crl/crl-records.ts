@@ -9,6 +9,7 @@ import {
   type RecordCollection,
   type Store,
 } from '@keelson/storage';
+import type { RevocationReason } from '@keelson/x509';
 import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 
 export interface StoredCrl {
@@ -44,6 +45,7 @@ export const crlRecords = (
 export interface PendingRevocation {
   readonly revokedAtMs: number;
   readonly issuerId: string;
+  readonly reason?: RevocationReason | undefined;
 }
 
 export const pendingRecords = (

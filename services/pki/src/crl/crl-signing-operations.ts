@@ -10,6 +10,7 @@ import {
   deltaCrlIndicator,
   EXTENSION,
   type Extension,
+  findReason,
   isCrlSignedBy,
   type ParsedCrl,
   parseCrl,
@@ -91,24 +92,25 @@ export interface MergedEntries {
   readonly warnings: readonly string[];
 }
 
-/** Entries of several lists of one issuer; one that is on several keeps its oldest date. */
+/**
+ * Entries of several lists of one issuer; one that is on several keeps its oldest date and the reason that
+ * came with it. Other extensions of entries are left out.
+ */
 export const mergeCrls = (pems: readonly string[], issuer: IssuerInUse): MergedEntries => {
   if (pems.length === 0) refuse('no CRLs were provided');
-  const revokedAtMs = new Map<string, number>();
+  const oldest = new Map<string, CrlEntry>();
   const warnings: string[] = [];
   for (const [index, pem] of pems.entries())
     for (const entry of readCrl(pem, index, issuer).entries) {
       const serial = Buffer.from(entry.serialNumber).toString('hex');
-      const known = revokedAtMs.get(serial);
-      if (known !== undefined && known !== entry.revokedAtMs)
+      const known = oldest.get(serial);
+      if (known !== undefined && known.revokedAtMs !== entry.revokedAtMs)
         warnings.push(
           `serial ${serial} was revoked on several lists at different times; the oldest is kept`,
         );
-      revokedAtMs.set(serial, Math.min(known ?? Number.POSITIVE_INFINITY, entry.revokedAtMs));
+      if (known !== undefined && known.revokedAtMs <= entry.revokedAtMs) continue;
+      const { serialNumber, revokedAtMs, extensions = [] } = entry;
+      oldest.set(serial, { serialNumber, revokedAtMs, reason: findReason(extensions) });
     }
-  const entries = [...revokedAtMs].map(([serial, atMs]) => ({
-    serialNumber: Buffer.from(serial, 'hex'),
-    revokedAtMs: atMs,
-  }));
-  return { entries, warnings };
+  return { entries: [...oldest.values()], warnings };
 };

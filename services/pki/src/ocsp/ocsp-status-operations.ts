@@ -54,7 +54,8 @@ export const findStatus = async (
     const isOfAnother =
       authority.issuers.some(({ issuer }) => issuer.id === revocation.issuerId) &&
       !issuers.some(({ issuer }) => issuer.id === revocation.issuerId);
-    return isOfAnother ? UNKNOWN : { kind: 'revoked', revokedAtMs: revocation.revokedAtMs };
+    const { revokedAtMs, reason } = revocation;
+    return isOfAnother ? UNKNOWN : { kind: 'revoked', revokedAtMs, reason };
   }
   const der = await findCertificate(store, mount, serialKey);
   if (der === undefined) return hasUnstored ? GOOD : UNKNOWN;

@@ -6,6 +6,7 @@ import {
   parseCertificate,
   parsePrivateKey,
   parseSerialText,
+  type RevocationReason,
   toSerialHex,
   toSerialKey,
 } from '@keelson/x509';
@@ -34,6 +35,8 @@ export interface RevokeRequest {
   readonly certificate: string;
   /** PEM, where the request proves possession; undefined on the privileged path. */
   readonly privateKey?: string;
+  /** undefined: none is given. */
+  readonly reason?: RevocationReason | undefined;
 }
 
 export type RevokeOutcome =
@@ -150,10 +153,10 @@ const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => 
     refuse('Must provide either the certificate or the serial to revoke; not both.');
 };
 
-/** Records the revocation; one that is there already keeps its time. */
+/** Records the revocation; one that is there already keeps its time and its reason. */
 const recordRevocation = (
   { store, clock, cluster }: RevocationParts,
-  mount: MountScope,
+  { mount, reason }: RevokeRequest,
   certificate: ParsedCertificate,
   issuerId: string,
 ): Promise<number> => {
@@ -165,7 +168,8 @@ const recordRevocation = (
     if ((await findCertificate(tx, mount, serialKey)) === undefined)
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
-    await writeRevocation(tx, mount, cluster(), serialKey, { revokedAtMs, issuerId, notAfterMs });
+    const revocation = { revokedAtMs, issuerId, notAfterMs, reason };
+    await writeRevocation(tx, mount, cluster(), serialKey, revocation);
     return revokedAtMs;
   });
 };
@@ -193,7 +197,7 @@ export const revokeCertificate = async (
   if (isExpired && !authority.settings.crl.allowExpiredCertRevocation)
     return { kind: 'expired', serialHex, notAfterMs: certificate.notAfterMs };
   const issuerId = authority.findSigner(certificate)?.issuer.id ?? '';
-  const revokedAtMs = await recordRevocation(parts, mount, certificate, issuerId);
+  const revokedAtMs = await recordRevocation(parts, request, certificate, issuerId);
   // A repeated call builds again: the first may have been cut off before its list was made.
   const { autoRebuild, unifiedCrl } = authority.settings.crl;
   if (autoRebuild && unifiedCrl) await tellRevocations(parts, mount);

@@ -10,6 +10,8 @@ import {
   type ParsedCertificate,
   parseCertificate,
   parseGeneralNames,
+  REVOCATION_REASON,
+  type RevocationReason,
   toSerialKey,
 } from '@keelson/x509';
 import { findCertificate, revocationRecords } from '../../certificates/certificate-records.ts';
@@ -23,7 +25,7 @@ import { AcmeProblem, malformed } from '../domain/problem.ts';
 export interface AcmeRevocation {
   readonly mount: MountScope;
   readonly certificateDer: Uint8Array;
-  /** undefined: none given. */
+  /** As sent; undefined: none given. */
   readonly reason: unknown;
   /** Who asks: an account, or whoever holds this key. */
   readonly signer: KnownAccount | undefined;
@@ -31,12 +33,26 @@ export interface AcmeRevocation {
   readonly signerKeyDer: Uint8Array;
 }
 
-/** RFC 8555 §7.6: reasons that no list here would tell are refused; 0 says none. */
-const REASONS: readonly unknown[] = [0];
+/**
+ * What subscribers can know of their certificates. The other reasons are the authority's own to give (2, 9,
+ * 10), no revocation for good (6, 8), or none at all (7); RFC 8555 §7.6 lets a server choose.
+ */
+const REASONS: readonly RevocationReason[] = [
+  REVOCATION_REASON.unspecified,
+  REVOCATION_REASON.keyCompromise,
+  REVOCATION_REASON.affiliationChanged,
+  REVOCATION_REASON.superseded,
+  REVOCATION_REASON.cessationOfOperation,
+];
 
-const checkReason = (reason: unknown): void => {
-  if (reason !== undefined && !REASONS.includes(reason))
+/** The reason that is recorded; undefined for none, which is what `unspecified` says. */
+const readReason = ({ reason, signer }: AcmeRevocation): RevocationReason | undefined => {
+  const known = REASONS.find((one) => one === reason);
+  if (reason !== undefined && known === undefined)
     throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${REASONS.join(', ')}`);
+  // Whoever signs with the key instead of the account shows that it is not its owner's alone.
+  if (signer === undefined) return REVOCATION_REASON.keyCompromise;
+  return known === REVOCATION_REASON.unspecified ? undefined : known;
 };
 
 const readCertificate = (der: Uint8Array): ParsedCertificate => {
@@ -109,7 +125,7 @@ export const revokeByAcme = async (
   request: AcmeRevocation,
 ): Promise<void> => {
   const { mount, certificateDer } = request;
-  checkReason(request.reason);
+  const reason = readReason(request);
   const certificate = readCertificate(certificateDer);
   const serialKey = toSerialKey(certificate.serialNumber);
   const stored = await findCertificate(parts.store, mount, serialKey);
@@ -126,6 +142,7 @@ export const revokeByAcme = async (
     mount,
     serialNumber: '',
     certificate: encodePem('CERTIFICATE', certificateDer),
+    reason,
   });
   if (outcome.kind === 'expired') throw malformed('the certificate has expired');
 };

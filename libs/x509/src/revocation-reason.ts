@@ -1,0 +1,48 @@
+/** Why a certificate was revoked: CRLReason (RFC 5280 §5.3.1), in lists and in OCSP answers. */
+import { DerReader } from './der/der-reader.ts';
+import { TAG } from './der/der-types.ts';
+import { type Der, primitive } from './der/der-writer.ts';
+import { EXTENSION, type Extension, extension, findExtension } from './extensions/extension.ts';
+
+/** Codes by name; 7 is not used. */
+export const REVOCATION_REASON = {
+  unspecified: 0,
+  keyCompromise: 1,
+  cACompromise: 2,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  certificateHold: 6,
+  removeFromCRL: 8,
+  privilegeWithdrawn: 9,
+  aACompromise: 10,
+} as const;
+
+export type RevocationReason = (typeof REVOCATION_REASON)[keyof typeof REVOCATION_REASON];
+
+const CODES: readonly number[] = Object.values(REVOCATION_REASON);
+
+/** Whether a number is a code that RFC 5280 gives a meaning. */
+export const isRevocationReason = (code: unknown): code is RevocationReason =>
+  typeof code === 'number' && CODES.includes(code);
+
+/** CRLReason ::= ENUMERATED. */
+export const enumeratedReason = (reason: RevocationReason): Der =>
+  primitive(TAG.enumerated, Uint8Array.of(reason));
+
+/** The reasonCode of a list's entry; none for `unspecified`, which an entry should not say (§5.3.1). */
+export const reasonExtensions = (reason: RevocationReason | undefined): readonly Extension[] =>
+  reason === undefined || reason === REVOCATION_REASON.unspecified
+    ? []
+    : [extension(EXTENSION.reasonCode, enumeratedReason(reason))];
+
+/**
+ * What an entry of an untrusted list says; undefined when it says nothing or no known reason.
+ * @throws KeelsonError `pki.malformed`
+ */
+export const findReason = (extensions: readonly Extension[]): RevocationReason | undefined => {
+  const found = findExtension(extensions, EXTENSION.reasonCode);
+  if (found === undefined) return undefined;
+  const [code, ...more] = new DerReader(found.value).read(TAG.enumerated).content;
+  return more.length === 0 && isRevocationReason(code) ? code : undefined;
+};
