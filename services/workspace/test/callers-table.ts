@@ -77,6 +77,12 @@ export const CASES: Readonly<Record<string, Case>> = {
     allowed: ORGANIZATION_ADMINS,
     success: 200,
   },
+  [`PUT ${ON}`]: {
+    target: O,
+    body: attributes('organizations'),
+    allowed: ORGANIZATION_ADMINS,
+    success: 200,
+  },
   // It has workspaces, so that no one succeeds; 409 is for who could.
   [`DELETE ${ON}`]: { target: O, allowed: OWNERS, success: 409 },
   [`GET ${ON}/entitlement-set`]: {
@@ -442,6 +448,7 @@ export const CASES: Readonly<Record<string, Case>> = {
     allowed: ORGANIZATION_ADMINS,
     success: 201,
   },
+  [`GET ${ON}/team-tokens`]: { target: `${O}/team-tokens`, allowed: MEMBERS, success: 200 },
   'GET /teams/{team_id}/authentication-tokens': {
     target: '/teams/{team}/authentication-tokens',
     allowed: ORGANIZATION_ADMINS,

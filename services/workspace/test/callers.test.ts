@@ -138,7 +138,7 @@ beforeAll(async () => {
   names.set('team', team);
   names.set('tws', (await grant(team, subject.id, 'read')).id);
   const path = `/teams/${team}/authentication-tokens`;
-  names.set('at', (await harness.create(path, 'authentication-tokens', {})).id);
+  names.set('at', (await harness.create(path, 'authentication-tokens', { description: 'at' })).id);
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 

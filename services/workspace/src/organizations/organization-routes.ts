@@ -122,24 +122,27 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
         },
       }),
     }),
-    endpoint({
-      method: 'PATCH',
-      path: ONE,
-      summary: 'Update an organization',
-      body: { schema: UPDATE },
-      handle: async ({ principal, params, body }) => ({
-        document: {
-          data: toOrganizationResource(
-            await updateOrganization(
-              context,
-              principal,
-              params['organization_name'] ?? '',
-              fromAttributes(body.data.attributes),
+    // Early clients replace what they mean to change.
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      endpoint({
+        method,
+        path: ONE,
+        summary: 'Update an organization',
+        body: { schema: UPDATE },
+        handle: async ({ principal, params, body }) => ({
+          document: {
+            data: toOrganizationResource(
+              await updateOrganization(
+                context,
+                principal,
+                params['organization_name'] ?? '',
+                fromAttributes(body.data.attributes),
+              ),
             ),
-          ),
-        },
+          },
+        }),
       }),
-    }),
+    ),
     endpoint({
       method: 'DELETE',
       path: ONE,

@@ -1,4 +1,4 @@
-import { newResourceId } from '@keelson/jsonapi';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import { findStanding, notFound, requireOrganization } from '../access/access-operations.ts';
@@ -8,6 +8,7 @@ import { organizationRecords } from '../organizations/organization-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { requireTeam } from '../teams/team-access.ts';
 import { userRecords } from '../users/user-records.ts';
+import { attributeViolation } from '../validation/domain/violation.ts';
 import type { ApiToken, TokenOwnerKind } from './domain/token.ts';
 import {
   hashToken,
@@ -131,17 +132,37 @@ export const requireTokenOwner = async (
   return { kind: 'organization', id: organization.id };
 };
 
+/** A team's token without a description is the one of early clients: there is one of it. */
+const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => description === '';
+
+/** An organization has one token; a team's tokens differ by description. */
+const makeRoom = async (
+  tx: Transaction,
+  { kind, id }: TokenOwner,
+  { description }: GivenToken,
+): Promise<void> => {
+  if (kind === 'organization') await deleteTokensOf(tx, id);
+  if (kind !== 'team') return;
+  for (const token of await listTokensOf(tx, id)) {
+    if (token.description !== description) continue;
+    if (!isUnnamed(token)) {
+      refuseInvalid([
+        attributeViolation('description', 'Validation failed: Description has already been taken'),
+      ]);
+    }
+    await removeToken(tx, id, token.id);
+  }
+};
+
 export const createToken = (
   { store, clock }: ServiceContext,
   principal: Principal,
   address: TokenOwnerAddress,
   given: GivenToken,
-  /** The owner's other tokens end, as where there is only one. */
-  replacesOthers: boolean,
 ): Promise<IssuedToken> =>
   store.transact(async (tx) => {
     const owner = await requireTokenOwner(tx, principal, address);
-    if (replacesOthers) await deleteTokensOf(tx, owner.id);
+    await makeRoom(tx, owner, given);
     const createdById = principal.kind === 'user' ? principal.id : null;
     return issueToken(tx, owner, given, createdById, clock.nowMs());
   });
@@ -186,16 +207,36 @@ export const deleteToken = (
     await removeToken(tx, token.ownerId, token.id);
   });
 
-/** Deletes all tokens of a team or organization, which has one that matters. */
-export const deleteOwnersTokens = (
+/** Tokens that the path of the one token means: a team's unnamed one, all of another owner. */
+const listSingleTokens = async (
+  reads: Reads,
+  { kind, id }: TokenOwner,
+): Promise<readonly ApiToken[]> => {
+  const tokens = await listTokensOf(reads, id);
+  return kind === 'team' ? tokens.filter(isUnnamed) : tokens;
+};
+
+/** The one token of a team or organization. @throws KeelsonError `workspace.not_found` */
+export const requireSingleToken = async (
+  reads: Reads,
+  principal: Principal,
+  address: TokenOwnerAddress,
+): Promise<ApiToken> => {
+  const owner = await requireTokenOwner(reads, principal, address);
+  const token = (await listSingleTokens(reads, owner)).at(-1);
+  if (token === undefined) throw notFound('token');
+  return token;
+};
+
+/** Deletes the one token of a team or organization. @throws KeelsonError `workspace.not_found` */
+export const deleteSingleToken = (
   { store }: ServiceContext,
   principal: Principal,
   address: TokenOwnerAddress,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const owner = await requireTokenOwner(tx, principal, address);
-    if ((await ownedTokens.keys(tx, [owner.id], { limit: 1 })).length === 0) {
-      throw notFound('token');
-    }
-    await deleteTokensOf(tx, owner.id);
+    const tokens = await listSingleTokens(tx, owner);
+    if (tokens.length === 0) throw notFound('token');
+    for (const { id } of tokens) await removeToken(tx, owner.id, id);
   });

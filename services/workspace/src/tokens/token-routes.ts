@@ -6,6 +6,7 @@ import {
   nullable,
   parsePage,
   parseTimestampMs,
+  type QueryParameters,
   type Resource,
   refuseInvalid,
   resourceBody,
@@ -18,12 +19,14 @@ import { notFound } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
 import type { ApiToken } from './domain/token.ts';
+import { listTeamTokens, TEAM_TOKEN_SORTS, type TeamTokenQuery } from './team-token-listing.ts';
 import {
   createToken,
-  deleteOwnersTokens,
+  deleteSingleToken,
   deleteToken,
   type GivenToken,
   listTokensOf,
+  requireSingleToken,
   requireToken,
   requireTokenOwner,
   type TokenOwnerAddress,
@@ -49,7 +52,10 @@ const toTokenResource = (token: ApiToken, text: string | null): Resource => ({
     // Shown once, when it is made.
     token: text,
   },
-  relationships: { 'created-by': toOne('users', token.createdById) },
+  relationships: {
+    'created-by': toOne('users', token.createdById),
+    ...(token.ownerKind === 'team' ? { team: toOne('teams', token.ownerId) } : {}),
+  },
 });
 
 const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): GivenToken => {
@@ -63,47 +69,54 @@ const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number
 };
 
 type Params = Readonly<Record<string, string>>;
+type ToAddress = (params: Params, query: QueryParameters) => TokenOwnerAddress;
+
+/** Tokens of another kind than the organization's are not offered, and never mean it. */
+const ofOrganization: ToAddress = (params, query) => {
+  if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
+  return { organizationName: params['organization_name'] ?? '' };
+};
+
+const EXPIRY_STATUSES: Readonly<Record<string, boolean>> = { expired: true, active: false };
+
+const parseTeamTokenQuery = (query: QueryParameters): TeamTokenQuery => {
+  const sort = query.one('sort') ?? '';
+  const name = sort.replace(/^-/, '');
+  return {
+    teamNameContains: query.one('q') ?? '',
+    hasExpired: EXPIRY_STATUSES[query.one('filter', 'expiry_status') ?? ''],
+    sort: {
+      by: TEAM_TOKEN_SORTS.find((known) => known === name) ?? 'team-name',
+      isDescending: sort.startsWith('-'),
+    },
+  };
+};
 
 export const tokenRoutes = (context: ServiceContext): Route[] => {
   const { store, clock } = context;
 
-  const create = (
-    path: string,
-    summary: string,
-    toAddress: (params: Params) => TokenOwnerAddress,
-    replacesOthers: boolean,
-  ): Endpoint =>
+  const create = (path: string, summary: string, toAddress: ToAddress): Endpoint =>
     endpoint({
       method: 'POST',
       path,
       summary,
       body: { schema: CREATE, optional: true },
       success: 201,
-      handle: async ({ principal, params, body }) => {
+      handle: async ({ principal, params, query, body }) => {
         const given = fromDocument(body, clock.nowMs());
-        const address = toAddress(params);
-        const { token, text } = await createToken(
-          context,
-          principal,
-          address,
-          given,
-          replacesOthers,
-        );
+        const address = toAddress(params, query);
+        const { token, text } = await createToken(context, principal, address, given);
         return { document: { data: toTokenResource(token, text) } };
       },
     });
 
-  const list = (
-    path: string,
-    summary: string,
-    toAddress: (params: Params) => TokenOwnerAddress,
-  ): Endpoint =>
+  const list = (path: string, summary: string, toAddress: ToAddress): Endpoint =>
     endpoint({
       method: 'GET',
       path,
       summary,
       handle: async ({ head, principal, params, query }) => {
-        const owner = await requireTokenOwner(store, principal, toAddress(params));
+        const owner = await requireTokenOwner(store, principal, toAddress(params, query));
         const tokens = await listTokensOf(store, owner.id);
         const page = parsePage(query);
         const from = (page.number - 1) * page.size;
@@ -115,20 +128,14 @@ export const tokenRoutes = (context: ServiceContext): Route[] => {
     });
 
   /** The one token of a team or organization, under its own path. */
-  const single = (
-    path: string,
-    owner: string,
-    toAddress: (params: Params) => TokenOwnerAddress,
-  ): readonly Endpoint[] => [
-    create(path, `Create the token of ${owner}, in place of the one before`, toAddress, true),
+  const single = (path: string, owner: string, toAddress: ToAddress): readonly Endpoint[] => [
+    create(path, `Create the token of ${owner}, in place of the one before`, toAddress),
     endpoint({
       method: 'GET',
       path,
       summary: `Show the token of ${owner}`,
-      handle: async ({ principal, params }) => {
-        const { id } = await requireTokenOwner(store, principal, toAddress(params));
-        const token = (await listTokensOf(store, id)).at(-1);
-        if (token === undefined) throw notFound('token');
+      handle: async ({ principal, params, query }) => {
+        const token = await requireSingleToken(store, principal, toAddress(params, query));
         return { document: { data: toTokenResource(token, null) } };
       },
     }),
@@ -137,8 +144,8 @@ export const tokenRoutes = (context: ServiceContext): Route[] => {
       path,
       summary: `Delete the token of ${owner}`,
       success: 204,
-      handle: async ({ principal, params }) => {
-        await deleteOwnersTokens(context, principal, toAddress(params));
+      handle: async ({ principal, params, query }) => {
+        await deleteSingleToken(context, principal, toAddress(params, query));
         return undefined;
       },
     }),
@@ -147,20 +154,30 @@ export const tokenRoutes = (context: ServiceContext): Route[] => {
   const ofUser = (params: Params) => ({ userId: params['user_id'] ?? '' });
   const ofTeam = (params: Params) => ({ teamId: params['team_id'] ?? '' });
   const ofPool = (params: Params) => ({ agentPoolId: params['agent_pool_id'] ?? '' });
-  const ofOrganization = (params: Params) => ({
-    organizationName: params['organization_name'] ?? '',
-  });
   const USER_TOKENS = '/users/:user_id/authentication-tokens';
   const POOL_TOKENS = '/agent-pools/:agent_pool_id/authentication-tokens';
   const TEAM_TOKENS = '/teams/:team_id/authentication-tokens';
 
   return jsonApiRoutes('tokens', [
-    create(USER_TOKENS, 'Create a token of a user', ofUser, false),
+    create(USER_TOKENS, 'Create a token of a user', ofUser),
     list(USER_TOKENS, 'List the tokens of a user', ofUser),
-    create(TEAM_TOKENS, 'Create a further token of a team', ofTeam, false),
+    create(TEAM_TOKENS, 'Create a further token of a team', ofTeam),
     list(TEAM_TOKENS, 'List the tokens of a team', ofTeam),
-    create(POOL_TOKENS, 'Create a token for the agents of a pool', ofPool, false),
+    create(POOL_TOKENS, 'Create a token for the agents of a pool', ofPool),
     list(POOL_TOKENS, 'List the tokens of an agent pool', ofPool),
+    endpoint({
+      method: 'GET',
+      path: '/organizations/:organization_name/team-tokens',
+      summary: 'List the tokens of teams that the caller may manage',
+      handle: async ({ head, principal, params, query }) => {
+        const name = params['organization_name'] ?? '';
+        const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = all.slice(from, from + page.size).map((token) => toTokenResource(token, null));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
     ...single('/teams/:team_id/authentication-token', 'a team', ofTeam),
     ...single(
       '/organizations/:organization_name/authentication-token',
