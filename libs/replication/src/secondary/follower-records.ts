@@ -1,0 +1,97 @@
+/** How a secondary stands; the elected replica keeps it as a record of the node, from which the others tell it. */
+import {
+  type Fence,
+  jsonRecords,
+  type Store,
+  type SubpageIndex,
+  type TreeType,
+} from '@keelson/storage';
+import type { ConnectionState } from '../domain/connection-state.ts';
+import type { SecondaryState } from '../domain/secondary-state.ts';
+
+export interface SecondaryStatus extends SecondaryState {
+  readonly connectionState: ConnectionState;
+  /** Newest entry of the primary's log applied here; 0 until one was streamed. */
+  readonly lastRemoteWal: number;
+  readonly lastStartMs: number;
+  /** Over stream and answers, since the start of this process. */
+  readonly bytesReceived: number;
+  /** While merkle-sync: records written so far. */
+  readonly copiedRecordCount: number;
+  /** Of the newest comparison that was completed. */
+  readonly resync: { readonly records: number; readonly bytes: number };
+  /** Newest entry the primary is known to have. */
+  readonly lastKnownWal: number;
+  /** Of the newest heartbeat; undefined before the first answer. */
+  readonly heartbeat:
+    | {
+        readonly atMs: number;
+        readonly clockSkewMs: number;
+        readonly roundTripMs: number;
+        readonly primaryClusterAddresses: readonly string[];
+        readonly lagEntryCount: number;
+      }
+    | undefined;
+}
+
+/** Subpages by tree. */
+export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
+
+interface Linked {
+  readonly link: string;
+}
+
+/** What any replica asks of the elected one. */
+export interface FollowerRequest {
+  readonly id: string;
+  /** Compare with the primary again; otherwise only a back-off ends. */
+  readonly compares: boolean;
+  /** Whose records are compared whatever the trees say. */
+  readonly suspects: Difference;
+}
+
+export interface SharedStatus {
+  readonly status: SecondaryStatus;
+  readonly writtenAtMs: number;
+  /** The newest request that was carried out; "": none. */
+  readonly handled: string;
+}
+
+/** By service. What was noted of another link to a primary does not count. */
+const statuses = jsonRecords<SharedStatus & Linked>('node/replication/followers/');
+const requests = jsonRecords<FollowerRequest & Linked>('node/replication/requests/');
+
+export class FollowerRecords {
+  readonly #store: Store;
+  readonly #service: string;
+  readonly #link: string;
+
+  /** @param link names the link to the primary */
+  constructor(store: Store, service: string, link: string) {
+    this.#store = store;
+    this.#service = service;
+    this.#link = link;
+  }
+
+  async findStatus(): Promise<SharedStatus | undefined> {
+    return this.#ofThisLink(await statuses.find(this.#store, this.#service));
+  }
+
+  saveStatus(status: SharedStatus, fence: Fence): Promise<void> {
+    const record = { ...status, link: this.#link };
+    return this.#store.transact((tx) => statuses.write(tx, this.#service, record), { fence });
+  }
+
+  async findRequest(): Promise<FollowerRequest | undefined> {
+    return this.#ofThisLink(await requests.find(this.#store, this.#service));
+  }
+
+  request(request: FollowerRequest): Promise<void> {
+    const record = { ...request, link: this.#link };
+    return this.#store.transact((tx) => requests.write(tx, this.#service, record));
+  }
+
+  #ofThisLink<Found extends Linked>(found: Found | undefined): Found | undefined {
+    return found?.link === this.#link ? found : undefined;
+  }
+}

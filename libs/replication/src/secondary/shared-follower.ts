@@ -1,0 +1,137 @@
+/**
+ * A secondary over its replicas: only the elected one follows the primary; the others tell how it stands
+ * and pass on what it is asked for. It all goes through records of the node.
+ */
+import { randomUUID } from 'node:crypto';
+import { type Clock, pause } from '@keelson/clock';
+import type { Fence } from '@keelson/storage';
+import type { Difference, FollowerRecords, SecondaryStatus } from './follower-records.ts';
+
+/** Between looks at what the other replicas ask for. */
+const POLL_MS = 1000;
+const SILENT_AFTER_HEARTBEATS = 3;
+const NEVER = new AbortController().signal;
+
+/** This replica's own part. */
+export interface OwnFollower {
+  readonly status: () => SecondaryStatus;
+  /** Newest entry of the primary's log in the store; 0 when none was streamed. */
+  readonly appliedSequence: () => Promise<number>;
+  /** Reports every change of the status; the returned function stops it. */
+  readonly onChange: (listener: () => void) => () => void;
+  readonly endIdling: () => void;
+  readonly compareAgain: () => void;
+  /** Resolves once the records are the primary's, and when `signal` aborts. */
+  readonly repair: (suspects: Difference, signal: AbortSignal) => Promise<void>;
+}
+
+export interface SharedFollowerOptions {
+  readonly records: FollowerRecords;
+  readonly own: OwnFollower;
+  readonly clock: Clock;
+  readonly heartbeatIntervalMs: number;
+}
+
+export class SharedFollower {
+  readonly #options: SharedFollowerOptions;
+  /** Aborted when this replica is not elected any more; undefined while it is not. */
+  #elected: AbortSignal | undefined;
+  /** The newest request that was carried out. */
+  #handled = '';
+  #changed = Promise.withResolvers<void>();
+
+  constructor(options: SharedFollowerOptions) {
+    this.#options = options;
+  }
+
+  /** How the elected replica stands, whichever that is. */
+  async status(): Promise<SecondaryStatus> {
+    const { own, records, clock, heartbeatIntervalMs } = this.#options;
+    const shared = this.#elected === undefined ? await records.findStatus() : undefined;
+    if (shared === undefined) return own.status();
+    const { status, writtenAtMs } = shared;
+    const isSilent = clock.nowMs() - writtenAtMs > SILENT_AFTER_HEARTBEATS * heartbeatIntervalMs;
+    return {
+      ...status,
+      lastRemoteWal: Math.max(await own.appliedSequence(), status.lastRemoteWal),
+      connectionState: isSilent ? 'connecting' : status.connectionState,
+    };
+  }
+
+  async recover(): Promise<void> {
+    if (this.#elected !== undefined) this.#options.own.endIdling();
+    else await this.#request(false, []);
+  }
+
+  async compareAgain(): Promise<void> {
+    if (this.#elected !== undefined) this.#options.own.compareAgain();
+    else await this.#request(true, []);
+  }
+
+  /** Resolves once the elected replica has made these records the primary's. */
+  async repair(suspects: Difference): Promise<void> {
+    const { own, records, clock } = this.#options;
+    if (this.#elected !== undefined) return own.repair(suspects, this.#elected);
+    const id = await this.#request(true, suspects);
+    while ((await records.findStatus())?.handled !== id && own.status().state !== 'shutdown')
+      await pause(clock, POLL_MS, NEVER);
+  }
+
+  async #request(compares: boolean, suspects: Difference): Promise<string> {
+    const id = randomUUID();
+    await this.#options.records.request({ id, compares, suspects });
+    return id;
+  }
+
+  /** While this replica is elected: until `signal` aborts. */
+  async runElected(fence: Fence, signal: AbortSignal): Promise<void> {
+    const { records, own } = this.#options;
+    this.#handled = (await records.findStatus().catch(() => undefined))?.handled ?? '';
+    this.#elected = signal;
+    const stop = own.onChange(() => this.#changed.resolve());
+    const raise = (): void => this.#changed.resolve();
+    signal.addEventListener('abort', raise, { once: true });
+    try {
+      await Promise.all([this.#tell(fence, signal), this.#handleRequests(signal)]);
+    } finally {
+      this.#elected = undefined;
+      stop();
+    }
+  }
+
+  /** Each change of the state, and each heartbeat. */
+  async #tell(fence: Fence, signal: AbortSignal): Promise<void> {
+    const { records, own, clock } = this.#options;
+    let told = '';
+    while (!signal.aborted) {
+      this.#changed = Promise.withResolvers();
+      const status = own.status();
+      const handled = this.#handled;
+      const { mode, state, connectionState, heartbeat, resync } = status;
+      const news = [mode, state, connectionState, heartbeat?.atMs, resync.bytes, handled].join();
+      if (news === told) await this.#changed.promise;
+      else
+        await records.saveStatus({ status, writtenAtMs: clock.nowMs(), handled }, fence).then(
+          () => {
+            told = news;
+          },
+          () => pause(clock, POLL_MS, signal),
+        );
+    }
+  }
+
+  async #handleRequests(signal: AbortSignal): Promise<void> {
+    const { records, own, clock } = this.#options;
+    while (!signal.aborted) {
+      const request = await records.findRequest().catch(() => undefined);
+      if (request !== undefined && request.id !== this.#handled) {
+        if (request.suspects.length > 0) await own.repair(request.suspects, signal);
+        else if (request.compares) own.compareAgain();
+        else own.endIdling();
+        this.#handled = request.id;
+        this.#changed.resolve();
+      }
+      await pause(clock, POLL_MS, signal);
+    }
+  }
+}

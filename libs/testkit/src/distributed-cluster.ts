@@ -1,0 +1,173 @@
+/**
+ * A cluster of services in processes of their own, as docker-compose.yml runs it: sys, pki and workspace
+ * with any number of replicas on PostgreSQL and Redis, behind gateways.
+ */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { findBinary } from './find-binary.ts';
+import { findFreePort } from './free-port.ts';
+import type { PostgresServer } from './postgres.ts';
+import { type AddressedCluster, callsOf } from './replication-cluster.ts';
+import { ServerProcess } from './server-process.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+
+const run = promisify(execFile);
+
+const REPOSITORY = fileURLToPath(new URL('../../../', import.meta.url));
+
+export type DistributedService = 'sys' | 'pki' | 'workspace';
+
+export interface DistributedOptions {
+  readonly postgres: Pick<PostgresServer, 'createDatabase' | 'port'>;
+  /** redis://host:port[/database]: no two clusters share a database. */
+  readonly redisUrl: string;
+  /** Of databases on that server; no two clusters share one. */
+  readonly name: string;
+  readonly replicas?: Readonly<Partial<Record<DistributedService | 'gateway', number>>>;
+  /** Further KEELSON_* variables without the prefix. */
+  readonly settings?: Readonly<
+    Partial<Record<DistributedService | 'gateway', Readonly<Record<string, string>>>>
+  >;
+  /** Where the services reach PostgreSQL, when not directly. */
+  readonly postgresPort?: number;
+}
+
+export interface DistributedCluster extends AddressedCluster {
+  /** "http://127.0.0.1:PORT" of each gateway; the first is the one that `v1` and `api` call. */
+  readonly urls: readonly string[];
+  readonly processes: Readonly<Record<DistributedService | 'gateway', readonly ServerProcess[]>>;
+}
+
+const processOf = async (
+  main: string,
+  settings: Readonly<Record<string, string>>,
+  ready: RegExp,
+): Promise<ServerProcess> =>
+  new ServerProcess({
+    file: await findBinary('env', 'coreutils'),
+    args: [
+      ...Object.entries(settings).map(([name, value]) => `KEELSON_${name}=${value}`),
+      process.execPath,
+      join(REPOSITORY, main),
+    ],
+    ready,
+  });
+
+const freeAddresses = async (count: number): Promise<readonly string[]> => {
+  const addresses: string[] = [];
+  for (let made = 0; made < count; made += 1) addresses.push(`127.0.0.1:${await findFreePort()}`);
+  return addresses;
+};
+
+/** Started and initialized; opened by a key file that its replicas of sys share. */
+export const startDistributed = async ({
+  postgres,
+  redisUrl,
+  name,
+  replicas = {},
+  settings = {},
+  postgresPort = postgres.port,
+}: DistributedOptions): Promise<DistributedCluster> => {
+  await using stack = new AsyncDisposableStack();
+  const directory = stack.use(await temporaryDirectory());
+  const trust = join(directory.path, 'trust');
+  await run(process.execPath, [join(REPOSITORY, 'libs/rpc/src/internal-issuer/main.ts'), trust]);
+  const addresses = {
+    sys: await freeAddresses(replicas.sys ?? 1),
+    pki: await freeAddresses(replicas.pki ?? 1),
+    workspace: await freeAddresses(replicas.workspace ?? 1),
+    gateway: await freeAddresses(replicas.gateway ?? 1),
+  };
+  const apiToken = randomBytes(32).toString('hex');
+  const enrolled = (service: string) => ({
+    SYS_ADDRESSES: addresses.sys.join(),
+    INTERNAL_CA_FILE: join(trust, service, 'internal-ca-certificate.pem'),
+    JOIN_TOKEN_FILE: join(trust, service, 'join-token'),
+  });
+  const others = {
+    PKI_ADDRESSES: addresses.pki.join(),
+    WORKSPACE_ADDRESSES: addresses.workspace.join(),
+  };
+  const own: Readonly<Record<DistributedService, Readonly<Record<string, string>>>> = {
+    sys: {
+      ...others,
+      INTERNAL_CA_FILE: join(trust, 'sys', 'internal-ca.pem'),
+      UNSEAL_KEY_FILE: join(directory.path, 'unseal.key'),
+      CLUSTER_NAME: name,
+    },
+    pki: enrolled('pki'),
+    workspace: { ...enrolled('workspace'), WORKSPACE_BOOTSTRAP_TOKEN: apiToken },
+  };
+  const start = async (made: ServerProcess): Promise<ServerProcess> => {
+    stack.defer(() => made.kill());
+    await made.start();
+    return made;
+  };
+  const startService = async (service: DistributedService): Promise<readonly ServerProcess[]> => {
+    const database = new URL(await postgres.createDatabase(`${name}_${service}`));
+    database.port = String(postgresPort);
+    const common = { DATABASE_URL: database.href, REDIS_URL: redisUrl };
+    return Promise.all(
+      addresses[service].map(async (address) =>
+        start(
+          await processOf(
+            `services/${service}/src/main.ts`,
+            { ...common, ...own[service], ...settings[service], RPC_ADDRESS: address },
+            /"msg":"serving"/,
+          ),
+        ),
+      ),
+    );
+  };
+  const sys = await startService('sys');
+  const [pki, workspace, gateway] = await Promise.all([
+    startService('pki'),
+    startService('workspace'),
+    Promise.all(
+      addresses.gateway.map(async (address) =>
+        start(
+          await processOf(
+            'services/gateway/src/main.ts',
+            {
+              ...enrolled('gateway'),
+              ...others,
+              RATE_LIMIT: 'off',
+              ...settings.gateway,
+              HTTP_PORT: new URL(`http://${address}`).port,
+            },
+            /"msg":"listening"/,
+          ),
+        ),
+      ),
+    ),
+  ]);
+  const urls = addresses.gateway.map((address) => `http://${address}`);
+  const url = urls[0] ?? '';
+  const answer = await fetch(`${url}/v1/sys/init`, {
+    method: 'PUT',
+    body: JSON.stringify({ recovery_shares: 1, recovery_threshold: 1 }),
+  });
+  if (!answer.ok) throw new Error(`init: ${answer.status} ${await answer.text()}`);
+  const facts = (await answer.json()) as {
+    readonly root_token: string;
+    readonly recovery_keys_base64: readonly string[];
+  };
+  const owned = stack.move();
+  const cluster: DistributedCluster = {
+    token: facts.root_token,
+    shares: facts.recovery_keys_base64,
+    apiToken,
+    urls,
+    processes: { sys, pki, workspace, gateway },
+    ...callsOf(
+      () => url,
+      () => cluster.token,
+      apiToken,
+    ),
+    stop: () => owned.disposeAsync(),
+  };
+  return cluster;
+};
