@@ -3,7 +3,12 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  installPythonPackages,
+  type KeelsonProcess,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);
@@ -17,15 +22,7 @@ let packages: string;
 beforeAll(async () => {
   folder = await temporaryDirectory();
   packages = join(folder.path, 'packages');
-  const install = ['-m', 'pip', 'install', '--quiet', '--no-input', '--disable-pip-version-check'];
-  try {
-    await run('python3', [...install, '--target', packages, `hvac==${HVAC_VERSION}`]);
-  } catch (cause) {
-    throw new Error(
-      'hvac could not be installed: this test needs python3 with pip, and a package index in reach',
-      { cause },
-    );
-  }
+  await installPythonPackages(packages, [`hvac==${HVAC_VERSION}`]);
   keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
 });
 afterAll(async () => {

@@ -1,0 +1,62 @@
+/** Renewal information (RFC 9773) as a client uses it on its own: certbot, unmodified from its registry. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { installPythonPackages } from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type AcmeSite, startAcmeSite } from './acme-site.ts';
+
+/** Debian's certbot is of before RFC 9773. */
+const CERTBOT_VERSION = '5.8.0';
+
+let site: AcmeSite;
+let packages: string;
+beforeAll(async () => {
+  site = await startAcmeSite();
+  packages = join(site.folder, 'packages');
+  const wanted = ['certbot', 'acme'].map((name) => `${name}==${CERTBOT_VERSION}`);
+  await installPythonPackages(packages, wanted);
+});
+afterAll(() => site?.[Symbol.asyncDispose]());
+
+const certbot = (...args: readonly string[]): Promise<string> => {
+  const folders = ['config', 'work', 'logs'].flatMap((kind) => [
+    `--${kind}-dir`,
+    join(site.folder, kind),
+  ]);
+  return site.execute(
+    'python3',
+    'python3',
+    [join(packages, 'bin/certbot'), ...args, '--non-interactive', ...folders],
+    { REQUESTS_CA_BUNDLE: site.caFile, PYTHONPATH: packages },
+  );
+};
+
+const obtain = (name: string): Promise<string> =>
+  certbot(
+    'certonly',
+    ...['--agree-tos', '-m', 'admin@example.com', '--server', site.directory()],
+    ...['--webroot', '-w', site.webroot, '-d', name],
+  );
+
+const leafOf = async (name: string): Promise<X509Certificate> =>
+  new X509Certificate(await readFile(join(site.folder, 'config/live', name, 'cert.pem')));
+
+test('certbot renews what was revoked because renewal information says so, and leaves the rest', async () => {
+  const [revoked, good] = ['revoked.example.com', 'good.example.com'];
+  await obtain(revoked);
+  await obtain(good);
+  const before = [await leafOf(revoked), await leafOf(good)] as const;
+  // No OCSP or CRL address is in the certificates: renewal information alone tells.
+  expect(before[0].infoAccess).toBeUndefined();
+  await site.call('POST', 'pki/revoke', { certificate: before[0].toString() });
+
+  const output = await certbot('renew', '--no-random-sleep-on-renew');
+  expect(output).toContain(`${good}/fullchain.pem expires on`);
+  const after = [await leafOf(revoked), await leafOf(good)] as const;
+  expect(after[0].serialNumber).not.toBe(before[0].serialNumber);
+  expect(after[1].serialNumber).toBe(before[1].serialNumber);
+  const renewal = await readFile(join(site.folder, 'config/renewal', `${good}.conf`), 'utf8');
+  // When to ask again, as Retry-After told it.
+  expect(renewal).toMatch(/ari_retry_after = \d{4}-/);
+});

@@ -1,0 +1,25 @@
+/** Python clients for conformance tests, unmodified from their registry. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/**
+ * Installs packages into a folder that PYTHONPATH may name.
+ * @param packages "name==version"
+ * @throws Error saying what such a test needs
+ */
+export const installPythonPackages = async (
+  folder: string,
+  packages: readonly string[],
+): Promise<void> => {
+  const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--target', folder];
+  try {
+    await run('python3', ['-m', 'pip', 'install', ...options, ...packages]);
+  } catch (cause) {
+    throw new Error(
+      `${packages.join(', ')} could not be installed: this test needs python3 with pip, and a package index in reach`,
+      { cause },
+    );
+  }
+};
