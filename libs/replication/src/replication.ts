@@ -44,6 +44,7 @@ export {
   removeReplicated,
   type TakenOver,
 } from './secondary/activation.ts';
+export type { LogPosition } from './secondary/followed-log.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
 export {

@@ -10,7 +10,6 @@ import {
   type Barrier,
   type Fence,
   findDifferingSubpages,
-  jsonRecords,
   type Store,
   type SubpageIndex,
   type TreeType,
@@ -35,6 +34,7 @@ import {
   type StreamEnd,
 } from '../primary/stream-position.ts';
 import { streamOf } from '../wire/names.ts';
+import { FollowedLog } from './followed-log.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { applyStream } from './wal-applier.ts';
@@ -82,14 +82,6 @@ export interface SecondaryStatus extends SecondaryState {
     | undefined;
 }
 
-/**
- * Which log a service follows: what is known without asking the primary. It counts with the link it was
- * followed by alone: between two links the store may have been emptied, or have gone its own way.
- */
-const followedLogs = jsonRecords<{ readonly logId: string; readonly link: string }>(
-  'node/replication/followed/',
-);
-
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 const HEARTBEAT_INTERVAL_MS = 5000;
@@ -105,6 +97,7 @@ const BROKEN_STREAM = [
 export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
 
 export class Secondary {
+  readonly followed: FollowedLog;
   readonly #options: SecondaryOptions;
   readonly #clock: Clock;
   readonly #link: PrimaryLink;
@@ -123,7 +116,9 @@ export class Secondary {
   constructor(options: SecondaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    const { bus, identity, service } = options;
+    const { store, bus, identity, service } = options;
+    const link = identity.keys.publicKey;
+    this.followed = new FollowedLog({ store, service, link, clock: this.#clock });
     this.#link = new PrimaryLink({
       bus,
       identity,
@@ -222,38 +217,8 @@ export class Secondary {
     { timeoutMs, applyWithinMs }: { readonly timeoutMs: number; readonly applyWithinMs: number },
   ): Promise<{ readonly response: Uint8Array; readonly isApplied: boolean }> {
     const { response, walSequence } = await this.#link.forward(request, timeoutMs);
-    const isApplied = await this.#untilApplied(walSequence, applyWithinMs);
+    const isApplied = await this.followed.reaches({ sequence: walSequence }, applyWithinMs);
     return { response, isApplied };
-  }
-
-  async #findFollowed(): Promise<string | undefined> {
-    const { store, service, identity } = this.#options;
-    const found = await followedLogs.find(store, service);
-    return found?.link === identity.keys.publicKey ? found.logId : undefined;
-  }
-
-  /** Whichever replica applies: the position is read from the store. */
-  async #untilApplied(sequence: number, withinMs: number): Promise<boolean> {
-    const { store } = this.#options;
-    const waiting = new AbortController();
-    const isApplied = async (): Promise<boolean> => {
-      const logId = await this.#findFollowed();
-      return logId !== undefined && (await store.appliedSequence(logId)) >= sequence;
-    };
-    const watch = async (): Promise<boolean> => {
-      const position = await store.wal.headSequence();
-      if (await isApplied()) return true;
-      for await (const _ of store.wal.follow(position, waiting.signal))
-        if (await isApplied()) return true;
-      return false;
-    };
-    const giveUp = pause(this.#clock, withinMs, waiting.signal).then(() => waiting.abort());
-    try {
-      return await watch();
-    } finally {
-      waiting.abort();
-      await giveUp;
-    }
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */
@@ -280,7 +245,7 @@ export class Secondary {
 
   async #runElected({ name, fencingToken }: HeldLease, signal: AbortSignal): Promise<void> {
     const fence: Fence = { lease: name, token: fencingToken };
-    this.#logId = await this.#findFollowed();
+    this.#logId = await this.followed.logId();
     const applied =
       this.#logId === undefined
         ? undefined
@@ -376,10 +341,9 @@ export class Secondary {
 
   async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
     const { logId, walSequence: sequence, streamSequence: cursor } = position;
-    const { store, service, identity } = this.#options;
+    const { store } = this.#options;
     await store.applyRecords(logId, [], { fence, sequence, cursor });
-    const followed = { logId, link: identity.keys.publicKey };
-    await store.transact((tx) => followedLogs.write(tx, service, followed), { fence });
+    await this.followed.note(logId, fence);
     this.#logId = logId;
     this.#suspects = [];
     const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;

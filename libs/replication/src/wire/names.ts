@@ -4,3 +4,6 @@ export const streamOf = (clusterId: string, service: string): string =>
 
 export const questionSubject = (clusterId: string, service: string): string =>
   `replication.${clusterId}.${service}`;
+
+/** The log of the primary that a followed one is a view of. */
+export const unfilteredLogOf = (logId: string): string => logId.split('.', 1)[0] ?? logId;

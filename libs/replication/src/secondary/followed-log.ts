@@ -1,0 +1,115 @@
+/**
+ * Which log a service follows and how far it came: what is known without asking the primary. It counts
+ * with the link it was followed by alone: between two links the store may have been emptied, or have gone
+ * its own way.
+ */
+import { type Clock, pause } from '@keelson/clock';
+import { type Fence, jsonRecords, type Store } from '@keelson/storage';
+import { unfilteredLogOf } from '../wire/names.ts';
+
+interface FollowedRecord {
+  readonly logId: string;
+  /** Public key of the secondary. */
+  readonly link: string;
+  /** Logs that were followed before it, the newest first. */
+  readonly former?: readonly string[];
+}
+
+/** By service. */
+const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
+const FORMER_LOGS = 8;
+
+/** An entry of a primary's log. */
+export interface LogPosition {
+  readonly logId: string;
+  readonly sequence: number;
+}
+
+export interface FollowedLogOptions {
+  readonly store: Store;
+  readonly service: string;
+  readonly link: string;
+  readonly clock: Clock;
+}
+
+export class FollowedLog {
+  readonly #options: FollowedLogOptions;
+
+  constructor(options: FollowedLogOptions) {
+    this.#options = options;
+  }
+
+  async logId(): Promise<string | undefined> {
+    return (await this.#find())?.logId;
+  }
+
+  /** From now on this log is followed: what it held was copied. */
+  note(logId: string, fence: Fence): Promise<void> {
+    const { store, service, link } = this.#options;
+    return store.transact(
+      async (tx) => {
+        const before = await followedLogs.find(tx, service);
+        const known = before === undefined ? [] : [before.logId, ...(before.former ?? [])];
+        const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
+        followedLogs.write(tx, service, { logId, link, former });
+      },
+      { fence },
+    );
+  }
+
+  /** Newest entry applied, of the log as its primary numbers it; undefined before the first copy. */
+  async position(): Promise<LogPosition | undefined> {
+    const logId = await this.logId();
+    if (logId === undefined) return undefined;
+    const sequence = await this.#options.store.appliedSequence(logId);
+    return { logId: unfilteredLogOf(logId), sequence };
+  }
+
+  /**
+   * Waits until an entry is applied, by whichever replica: the position is read from the store.
+   * @param wanted without a log: of the one that is followed
+   * @returns false when it could not be waited for long enough. Of a log that was followed before another
+   *   one nothing more is to come: true
+   */
+  async reaches(
+    wanted: { readonly sequence: number; readonly logId?: string },
+    withinMs: number,
+  ): Promise<boolean> {
+    const { store, clock } = this.#options;
+    const waiting = new AbortController();
+    const watch = async (): Promise<boolean> => {
+      const position = await store.wal.headSequence();
+      if (await this.#hasReached(wanted)) return true;
+      for await (const _ of store.wal.follow(position, waiting.signal))
+        if (await this.#hasReached(wanted)) return true;
+      return false;
+    };
+    const giveUp = pause(clock, withinMs, waiting.signal).then(() => waiting.abort());
+    try {
+      return await watch();
+    } finally {
+      waiting.abort();
+      await giveUp;
+    }
+  }
+
+  async #hasReached({
+    sequence,
+    logId,
+  }: {
+    readonly sequence: number;
+    readonly logId?: string;
+  }): Promise<boolean> {
+    const followed = await this.#find();
+    if (followed === undefined) return false;
+    if (logId !== undefined && logId !== unfilteredLogOf(followed.logId))
+      return followed.former?.some((former) => unfilteredLogOf(former) === logId) === true;
+    return (await this.#options.store.appliedSequence(followed.logId)) >= sequence;
+  }
+
+  async #find(): Promise<FollowedRecord | undefined> {
+    const { store, service, link } = this.#options;
+    const found = await followedLogs.find(store, service);
+    return found?.link === link ? found : undefined;
+  }
+}
