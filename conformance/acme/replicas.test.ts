@@ -124,7 +124,7 @@ describe('two gateways and two authorities', () => {
       const chain = await finish(session, await newOrder(session, name), await requestFor(name));
       expect(chain).toContain('-----BEGIN CERTIFICATE-----');
     }
-    session.close();
+    await session.close();
     for (const { log } of site.gateways) expect(log).toContain('/v1/pki/acme/');
   });
 
@@ -150,6 +150,6 @@ describe('two gateways and two authorities', () => {
     expect(new Set(chains.map((chain) => new X509Certificate(chain).serialNumber)).size).toBe(
       ORDERS,
     );
-    for (const session of sessions) session.close();
+    await Promise.all(sessions.map((session) => session.close()));
   });
 });

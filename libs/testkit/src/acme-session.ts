@@ -6,8 +6,7 @@ import {
   type KeyObject,
   sign,
 } from 'node:crypto';
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Agent } from 'undici';
 
 export interface AcmeSessionOptions {
   readonly directory: string;
@@ -49,6 +48,22 @@ export class AcmeRefusal extends Error {
 const base64url = (value: unknown): string =>
   Buffer.from(JSON.stringify(value)).toString('base64url');
 
+const COORDINATE_BYTES = 32;
+
+/** The two numbers of an ECDSA signature on P-256, from DER (RFC 7518 §3.4): half of what node:crypto asks for that. */
+const toFixedLength = (der: Buffer): Buffer => {
+  const fixed = Buffer.alloc(2 * COORDINATE_BYTES);
+  let at = 2;
+  for (const end of [COORDINATE_BYTES, 2 * COORDINATE_BYTES]) {
+    const length = der[at + 1] as number;
+    const number = der.subarray(at + 2, at + 2 + length);
+    const kept = number.subarray(Math.max(0, length - COORDINATE_BYTES));
+    kept.copy(fixed, end - kept.length);
+    at += 2 + length;
+  }
+  return fixed;
+};
+
 const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
@@ -58,8 +73,8 @@ const parseJson = (text: string): unknown => {
 };
 
 export class AcmeSession {
-  readonly #options: AcmeSessionOptions;
-  readonly #agent: HttpAgent;
+  readonly #directoryUrl: string;
+  readonly #agent: Agent;
   readonly #key: KeyObject;
   readonly #jwk: object;
   readonly #nonces: string[] = [];
@@ -68,16 +83,9 @@ export class AcmeSession {
   /** Of the account's key (RFC 7638). */
   readonly thumbprint: string;
 
-  private constructor(options: AcmeSessionOptions) {
-    const { directory, ca, connections, keepAlive = true } = options;
-    this.#options = options;
-    this.#agent = directory.startsWith('https:')
-      ? new HttpsAgent({
-          keepAlive,
-          maxSockets: connections,
-          ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
-        })
-      : new HttpAgent({ keepAlive, maxSockets: connections });
+  private constructor(directory: string, agent: Agent) {
+    this.#directoryUrl = directory;
+    this.#agent = agent;
     this.#key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const { x, y } = createPublicKey(this.#key).export({ format: 'jwk' });
     this.#jwk = { crv: 'P-256', kty: 'EC', x, y };
@@ -86,8 +94,19 @@ export class AcmeSession {
 
   /** A session with an account of its own. @throws AcmeRefusal */
   static async open(options: AcmeSessionOptions): Promise<AcmeSession> {
-    const session = new AcmeSession(options);
-    session.#directory = (await session.#send('GET', options.directory)).json;
+    const { directory, ca, connections, keepAlive = true, answerWithinMs = 0 } = options;
+    // Not before it is needed: most of those that use this library open no session.
+    const { Agent } = await import('undici');
+    const agent = new Agent({
+      connections,
+      // 0: a connection for each request.
+      pipelining: keepAlive ? 1 : 0,
+      headersTimeout: answerWithinMs,
+      bodyTimeout: answerWithinMs,
+      connect: ca === undefined ? { rejectUnauthorized: false } : { ca },
+    });
+    const session = new AcmeSession(directory, agent);
+    session.#directory = (await session.#send('GET', session.#directoryUrl)).json;
     const { location } = await session.post('newAccount', { termsOfServiceAgreed: true });
     session.#account = location;
     return session;
@@ -106,10 +125,8 @@ export class AcmeSession {
       const signer = this.#account === '' ? { jwk: this.#jwk } : { kid: this.#account };
       const protectedHeader = base64url({ alg: 'ES256', nonce, url, ...signer });
       const body = payload === undefined ? '' : base64url(payload);
-      const signature = sign('sha256', Buffer.from(`${protectedHeader}.${body}`), {
-        key: this.#key,
-        dsaEncoding: 'ieee-p1363',
-      }).toString('base64url');
+      const signed = sign('sha256', Buffer.from(`${protectedHeader}.${body}`), this.#key);
+      const signature = toFixedLength(signed).toString('base64url');
       const document = { protected: protectedHeader, payload: body, signature };
       const reply = await this.#send('POST', url, JSON.stringify(document));
       if (reply.nonce !== undefined) this.#nonces.push(reply.nonce);
@@ -123,8 +140,8 @@ export class AcmeSession {
     return `${token}.${this.thumbprint}`;
   }
 
-  close(): void {
-    this.#agent.destroy();
+  close(): Promise<void> {
+    return this.#agent.destroy();
   }
 
   async #newNonce(): Promise<string> {
@@ -133,42 +150,25 @@ export class AcmeSession {
     return reply.nonce;
   }
 
-  #send(method: string, url: string, body?: string): Promise<Received> {
-    const send = this.#options.directory.startsWith('https:') ? httpsRequest : httpRequest;
-    return new Promise((resolve, reject) => {
-      const request = send(
-        url,
-        {
-          method,
-          agent: this.#agent,
-          headers:
-            body === undefined
-              ? {}
-              : {
-                  'content-type': 'application/jose+json',
-                  'content-length': Buffer.byteLength(body),
-                },
-        },
-        (response) => {
-          let text = '';
-          response.setEncoding('utf8').on('data', (chunk: string) => {
-            text += chunk;
-          });
-          response.once('error', reject).once('end', () =>
-            resolve({
-              status: response.statusCode ?? 0,
-              location: response.headers.location ?? '',
-              nonce: response.headers['replay-nonce'] as string | undefined,
-              text,
-              json: parseJson(text),
-            }),
-          );
-        },
-      );
-      const { answerWithinMs } = this.#options;
-      if (answerWithinMs !== undefined)
-        request.setTimeout(answerWithinMs, () => request.destroy(new Error(`${url}: no answer`)));
-      request.on('error', reject).end(body);
+  async #send(method: 'GET' | 'HEAD' | 'POST', url: string, body?: string): Promise<Received> {
+    const { origin, pathname, search } = new URL(url);
+    const {
+      statusCode,
+      headers,
+      body: content,
+    } = await this.#agent.request({
+      origin,
+      path: pathname + search,
+      method,
+      ...(body !== undefined && { body, headers: { 'content-type': 'application/jose+json' } }),
     });
+    const text = await content.text();
+    return {
+      status: statusCode,
+      location: String(headers['location'] ?? ''),
+      nonce: headers['replay-nonce'] as string | undefined,
+      text,
+      json: parseJson(text),
+    };
   }
 }

@@ -1,12 +1,17 @@
 /** Signed requests: flattened JSON Web Signatures as RFC 8555 §6.2 narrows them down (RFC 7515 §7.2.2). */
 import { type KeyObject, verify } from 'node:crypto';
 import { promisify } from 'node:util';
+import { ecdsaSignatureToDer } from '@keelson/x509';
 import type { PublicJwk } from './account-key.ts';
 import { AcmeProblem, malformed } from './problem.ts';
 
 interface Algorithm {
   readonly hash: string | null;
   readonly fits: (key: PublicJwk) => boolean;
+  /** Of ECDSA, whose signatures are two coordinates long. */
+  readonly coordinateBytes?: number;
+  /** Whether to verify takes less than the way to a thread and back. */
+  readonly isShort: (key: PublicJwk) => boolean;
 }
 
 const onCurve =
@@ -14,13 +19,20 @@ const onCurve =
   (key: PublicJwk): boolean =>
     key.kty === 'EC' && key.crv === curve;
 
+/** Of a modulus of 4,096 bits, in base64url. */
+const SHORT_MODULUS_LENGTH = 683;
+
 /** RFC 8555 §6.2: at least ES256; no MAC and not `none`. */
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
-  ES256: { hash: 'sha256', fits: onCurve('P-256') },
-  ES384: { hash: 'sha384', fits: onCurve('P-384') },
-  ES512: { hash: 'sha512', fits: onCurve('P-521') },
-  EdDSA: { hash: null, fits: ({ kty }) => kty === 'OKP' },
-  RS256: { hash: 'sha256', fits: ({ kty }) => kty === 'RSA' },
+  ES256: { hash: 'sha256', fits: onCurve('P-256'), coordinateBytes: 32, isShort: () => true },
+  ES384: { hash: 'sha384', fits: onCurve('P-384'), coordinateBytes: 48, isShort: () => false },
+  ES512: { hash: 'sha512', fits: onCurve('P-521'), coordinateBytes: 66, isShort: () => false },
+  EdDSA: { hash: null, fits: ({ kty }) => kty === 'OKP', isShort: () => true },
+  RS256: {
+    hash: 'sha256',
+    fits: ({ kty }) => kty === 'RSA',
+    isShort: (key) => key.kty === 'RSA' && key.n.length <= SHORT_MODULUS_LENGTH,
+  },
 };
 export const SIGNATURE_ALGORITHMS: readonly string[] = Object.keys(ALGORITHMS);
 
@@ -36,7 +48,9 @@ export interface ParsedJws {
   readonly signature: Uint8Array;
 }
 
-/** On the thread pool: to verify is most of what a request costs. */
+/** Beyond this many bytes even hashing belongs on the thread pool. */
+const MAX_INLINE_BYTES = 64 * 1024;
+
 const verifyOnThread = promisify(verify);
 
 const BASE64URL = /^[A-Za-z0-9_-]*$/;
@@ -114,13 +128,20 @@ export const requireSignature = async (
   key: KeyObject,
 ): Promise<void> => {
   const name = requireAlgorithm(jws.protectedHeader);
-  const { hash, fits } = ALGORITHMS[name] as Algorithm;
+  const { hash, fits, coordinateBytes, isShort } = ALGORITHMS[name] as Algorithm;
   if (!fits(jwk))
     throw new AcmeProblem('badSignatureAlgorithm', `"${name}" is not for a key of this kind`, {
       algorithms: SIGNATURE_ALGORITHMS.filter((other) => ALGORITHMS[other]?.fits(jwk)),
     });
   const signed = Buffer.from(`${jws.protectedText}.${jws.payloadText}`, 'latin1');
-  const options = { key, dsaEncoding: 'ieee-p1363' } as const;
-  const isSigned = await verifyOnThread(hash, signed, options, jws.signature);
+  const signature =
+    coordinateBytes === undefined
+      ? jws.signature
+      : ecdsaSignatureToDer(jws.signature, coordinateBytes);
+  const isSigned =
+    signature !== undefined &&
+    (isShort(jwk) && signed.byteLength <= MAX_INLINE_BYTES
+      ? verify(hash, signed, key, signature)
+      : await verifyOnThread(hash, signed, key, signature));
   if (!isSigned) throw malformed('the signature does not verify');
 };
