@@ -5,7 +5,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { RecordDigest, SubpageIndex, TreeType } from './merkle/record-digest.ts';
-import type { ProjectedChange, Projection } from './projections/projection.ts';
+import type { ProjectedChange, Projection, TextSearch } from './projections/projection.ts';
 import type { PathRange } from './record-path.ts';
 import type { WalEntry } from './store.ts';
 import type { WalMark } from './wal/prune.ts';
@@ -76,6 +76,18 @@ export interface GroupCommit {
   readonly visible: () => void;
 }
 
+/** The table and the columns that a search is made in. */
+export interface Searched {
+  readonly table: string;
+  readonly search: TextSearch;
+}
+
+export interface PartQuery {
+  readonly scope: string;
+  readonly part: string;
+  readonly limit: number;
+}
+
 export interface Backend {
   /** Newest commit of all replicas that was visible when this was called, or a later one. */
   headSequence(): number | Promise<number>;
@@ -108,6 +120,10 @@ export interface Backend {
   /** A writer of queries over the projections, in the SQL of this database. */
   readonly tables: Kysely<unknown>;
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
+  /** Paths of the records; undefined when there are more than `limit`, or none can be looked up. */
+  findByPart(searched: Searched, query: PartQuery): Promise<readonly string[] | undefined>;
+  /** Rows of a projection by what they are counted under. */
+  loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
    * Unless the table is of this version: drops it, makes it and fills it with `changes`. An interrupted
    * rebuild leaves the version unsaved, so it starts again.

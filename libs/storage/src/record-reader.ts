@@ -12,6 +12,7 @@ import type { PathRange } from './record-path.ts';
 import { scopeOf } from './record-path.ts';
 import type { StoredRecord, WalEntry } from './store.ts';
 import { RecentChanges } from './transaction/recent-changes.ts';
+import { RecentPresence } from './transaction/recent-presence.ts';
 
 /** A replica further behind than this forgets its cache instead of reading the entries. */
 const MAX_CATCH_UP_ENTRIES = 1000;
@@ -21,6 +22,7 @@ export class RecordReader {
   readonly #backend: Backend;
   readonly #barrier: Barrier;
   readonly #cache: RecordCache;
+  readonly #presence = new Map<string, RecentPresence>();
   #position: number;
   #durable: number;
   #catchingUp: Promise<void> = Promise.resolve();
@@ -76,12 +78,24 @@ export class RecordReader {
     } else {
       this.#cache.clear();
       this.changes.reset(headSequence);
+      for (const presence of this.#presence.values()) presence.reset(headSequence);
     }
     this.#position = headSequence;
     this.#durable = headSequence;
   }
 
-  #forgetChanged({ sequence, operations }: WalEntry): void {
+  /** What comes and goes below `prefix` from the first call on. */
+  presenceBelow(prefix: string): RecentPresence {
+    const known = this.#presence.get(prefix);
+    if (known !== undefined) return known;
+    const presence = new RecentPresence(prefix, this.#position);
+    this.#presence.set(prefix, presence);
+    return presence;
+  }
+
+  #forgetChanged(entry: WalEntry): void {
+    const { sequence, operations } = entry;
+    for (const presence of this.#presence.values()) presence.add(entry);
     this.changes.add(
       sequence,
       operations.map(({ path }) => path),
@@ -93,10 +107,9 @@ export class RecordReader {
    * A local commit became visible. `changes` knows its paths already. A record enters the cache by being
    * read: what is only ever written would drive out what is used.
    */
-  applyOwn(
-    { sequence, operations }: WalEntry,
-    values: ReadonlyMap<string, Uint8Array | undefined>,
-  ): void {
+  applyOwn(entry: WalEntry, values: ReadonlyMap<string, Uint8Array | undefined>): void {
+    const { sequence, operations } = entry;
+    for (const presence of this.#presence.values()) presence.add(entry);
     for (const { path } of operations) {
       const value = values.get(path);
       // Another replica may have committed on top and been applied before this one heard back.

@@ -28,6 +28,7 @@ import { storedReadsOf } from './stored-reads.ts';
 import { BufferedTransaction } from './transaction/buffered-transaction.ts';
 import { CommitQueue } from './transaction/commit-queue.ts';
 import { holdFence } from './transaction/fence.ts';
+import type { PresenceChange } from './transaction/recent-presence.ts';
 import { TreeKeeper } from './trees/tree-keeper.ts';
 import {
   decideFreshEntries,
@@ -166,17 +167,38 @@ export class RecordStore implements Store {
     throw new KeelsonError('storage.conflict');
   }
 
-  async select<Tables, Row>(
-    build: (tables: Kysely<Tables>) => TableQuery<Row>,
-  ): Promise<readonly Row[]> {
+  select<Tables, Row>(build: (tables: Kysely<Tables>) => TableQuery<Row>): Promise<readonly Row[]> {
+    return this.#readProjections(() =>
+      this.#backend.select(build(this.#backend.tables as unknown as Kysely<Tables>).compile()),
+    );
+  }
+
+  async findByPart(
+    table: string,
+    query: { readonly scope: string; readonly part: string; readonly limit: number },
+  ): Promise<readonly string[] | undefined> {
+    const { search, source } = this.#projector.require(table);
+    if (search === undefined) throw new Error(`${table} has no searched text`);
+    const paths = await this.#readProjections(() =>
+      this.#backend.findByPart({ table, search }, query),
+    );
+    return paths?.map((path) => path.slice(source.prefix.length));
+  }
+
+  async tallies(table: string, keys: readonly string[]): Promise<readonly number[]> {
+    if (keys.length === 0) return [];
+    this.#projector.require(table);
+    const counts = await this.#readProjections(() => this.#backend.loadTallies(table, keys));
+    return keys.map((key) => counts.get(key) ?? 0);
+  }
+
+  async #readProjections<T>(read: () => Promise<T>): Promise<T> {
     this.#requireOpen();
     if (this.#barrier.isSealed) throw new KeelsonError('storage.sealed');
     await this.#prepareProjections();
-    const rows = await this.#backend.select(
-      build(this.#backend.tables as unknown as Kysely<Tables>).compile(),
-    );
+    const found = await read();
     if (this.#reader.position !== this.#reader.durablePosition) await this.#untilDurable();
-    return rows;
+    return found;
   }
 
   async rebuildProjections(): Promise<void> {
@@ -226,6 +248,10 @@ export class RecordStore implements Store {
 
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
     return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
+  }
+
+  comingAndGoing(prefix: string, position: number): readonly PresenceChange[] | undefined {
+    return this.#reader.presenceBelow(prefix).since(position);
   }
 
   async close(): Promise<void> {

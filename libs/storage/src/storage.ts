@@ -25,6 +25,7 @@ export {
   type ProjectionRow,
 } from './projections/projection.ts';
 export type { TableQuery } from './projections/table-queries.ts';
+export { TEXT_END, TEXT_START } from './projections/text-search.ts';
 export { comparePaths } from './record-path.ts';
 export { deriveView } from './records/derive-view.ts';
 export { jsonRecords, type RecordCollection } from './records/json-records.ts';

@@ -4,6 +4,7 @@ import { registerMerkleContract } from './merkle.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
 import { StoreContext, type StorePlace } from './store-context.ts';
+import { registerTextSearchContract } from './text-search.contract.ts';
 import { registerTransactionContract } from './transaction.contract.ts';
 import { registerWalContract } from './wal.contract.ts';
 
@@ -14,5 +15,6 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   registerTransactionContract(context);
   registerWalContract(context);
   registerProjectionContract(context);
+  registerTextSearchContract(context);
   registerMerkleContract(context);
 };

@@ -149,5 +149,24 @@ export const registerTransactionContract = (context: StoreContext): void => {
       await context.reopen();
       expect((await context.store.list('shared/')).length).toBe(20);
     });
+
+    test('tell which records came and went below a prefix', async () => {
+      const { store } = context;
+      await put(store, { 'shared/rooms/a': '1' });
+      expect(store.comingAndGoing('shared/rooms/', (await store.position()) - 1)).toBeUndefined();
+      const position = await store.position();
+      const since = (from: number) =>
+        store
+          .comingAndGoing('shared/rooms/', from)
+          ?.map(({ path, isThere }) => `${isThere ? '+' : '-'}${path}`);
+      expect(since(position)).toEqual([]);
+      await put(store, { 'shared/rooms/a': '2', 'shared/rooms/b': '1', 'shared/other/c': '1' });
+      await store.transact((tx) => tx.delete('shared/rooms/a'));
+      const between = await store.position();
+      await store.transact((tx) => tx.delete('shared/rooms/absent'));
+      await put(store, { 'shared/rooms/a': '3' });
+      expect(since(position)).toEqual(['+shared/rooms/b', '-shared/rooms/a', '+shared/rooms/a']);
+      expect(since(between)).toEqual(['+shared/rooms/a']);
+    });
   });
 };

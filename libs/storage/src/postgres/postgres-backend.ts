@@ -9,21 +9,26 @@ import {
   type Backend,
   type Batch,
   type GroupCommit,
+  type PartQuery,
   type PutRow,
   type SavedPage,
   type SavedTrees,
+  type Searched,
   type Snapshot,
   type StoredRow,
   TREE_START,
 } from '../backend.ts';
 import type { SubpageIndex } from '../merkle/record-digest.ts';
-import type { ProjectedChange, Projection } from '../projections/projection.ts';
+import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
+  addTallies,
   createTable,
   forgetVersion,
+  loadTallies,
   loadVersion,
   POSTGRES_DIALECT,
   putRows,
+  resetTallies,
   rowValues,
   saveVersion,
   truncateRows,
@@ -34,6 +39,7 @@ import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromPostgresError } from './postgres-errors.ts';
+import { createTextTable, findByPart, indexTexts } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
 const bytea = (path: string): Buffer => Buffer.from(path);
@@ -239,6 +245,18 @@ export class PostgresBackend implements Backend {
     return this.#query<Row & object>(sql, [...parameters]);
   }
 
+  findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
+    return findByPart((sql, values) => this.#query(sql, values), searched, part);
+  }
+
+  async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.#query<{ tally_key: string; row_count: number }>(
+      loadTallies(keys.length, POSTGRES_DIALECT),
+      [table, ...keys],
+    );
+    return new Map(rows.map((row) => [row.tally_key, Number(row.row_count)]));
+  }
+
   async rebuildProjection(
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
@@ -249,8 +267,10 @@ export class PostgresBackend implements Backend {
       await client.query('SELECT sequence FROM head WHERE id = 1 FOR UPDATE');
       const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
       if (rows[0]?.version !== version) {
-        for (const statement of createTable(projection, POSTGRES_DIALECT))
+        const tables = createTable(projection, POSTGRES_DIALECT);
+        for (const statement of [...tables, ...createTextTable(projection)])
           await client.query(statement);
+        await client.query(resetTallies(POSTGRES_DIALECT), [table]);
         for await (const page of changes) await writeProjected(client, page);
         await client.query(saveVersion(POSTGRES_DIALECT), [table, version]);
       }
@@ -345,6 +365,8 @@ const writeBatch = async (
 
 /** PostgreSQL allows 65,535 parameters in a statement. */
 const MAX_PARAMETERS = 30_000;
+/** Added in one statement. */
+const MAX_TALLIES = 1000;
 
 const writeProjected = async (
   client: PoolClient,
@@ -361,6 +383,17 @@ const writeProjected = async (
     for (let at = 0; at < rows.length; at += pageRows) {
       const page = rows.slice(at, at + pageRows);
       await client.query(putRows(projection, page.length, POSTGRES_DIALECT), page.flat());
+    }
+    await indexTexts(
+      async (sql, values) => (await client.query(sql, values)).rows,
+      projection,
+      ofTable,
+    );
+    const tallies = [...sumTallies(ofTable)];
+    for (let at = 0; at < tallies.length; at += MAX_TALLIES) {
+      const some = tallies.slice(at, at + MAX_TALLIES);
+      const values = some.flatMap(([key, difference]) => [projection.table, key, difference]);
+      await client.query(addTallies(some.length, POSTGRES_DIALECT), values);
     }
   }
 };

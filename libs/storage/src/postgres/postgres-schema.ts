@@ -1,5 +1,5 @@
 import { STORE_FORMAT } from '../backend.ts';
-import { PROJECTION_VERSIONS_TABLE } from '../projections/projection-sql.ts';
+import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
 
 /**
  * Tables of a store in a database of its own. Paths are bytes: their order is the order of the store
@@ -22,4 +22,5 @@ export const POSTGRES_SCHEMA: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS tree_page (
      tree VARCHAR(16), page BIGINT, subpage_digests BYTEA NOT NULL, PRIMARY KEY (tree, page))`,
   PROJECTION_VERSIONS_TABLE,
+  TALLIES_TABLE,
 ];

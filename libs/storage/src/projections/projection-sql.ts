@@ -2,17 +2,22 @@
 import type { ColumnType, Projection, ProjectionRow } from './projection.ts';
 
 export interface SqlDialect {
+  /** Column that numbers the rows of a searched table; undefined where searches name records. */
+  readonly rowNumber: string | undefined;
   readonly types: Readonly<Record<ColumnType, string>>;
   /** Placeholder of the nth parameter, from 1. */
   readonly parameter: (index: number) => string;
 }
 
 export const SQLITE_DIALECT: SqlDialect = {
+  // Declared, so that VACUUM keeps the numbers.
+  rowNumber: 'row_number INTEGER PRIMARY KEY',
   types: { text: 'TEXT', integer: 'INTEGER', real: 'REAL' },
   parameter: () => '?',
 };
 
 export const POSTGRES_DIALECT: SqlDialect = {
+  rowNumber: undefined,
   types: { text: 'TEXT COLLATE "C"', integer: 'BIGINT', real: 'DOUBLE PRECISION' },
   parameter: (index) => `$${index}`,
 };
@@ -20,7 +25,15 @@ export const POSTGRES_DIALECT: SqlDialect = {
 export const PROJECTION_VERSIONS_TABLE =
   'CREATE TABLE IF NOT EXISTS projection (name VARCHAR(63) PRIMARY KEY, version BIGINT NOT NULL)';
 
-const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+/** Rows of projections by what they are counted under. */
+export const TALLIES_TABLE = `CREATE TABLE IF NOT EXISTS projection_tally (
+  name VARCHAR(63) NOT NULL,
+  tally_key TEXT NOT NULL,
+  row_count BIGINT NOT NULL,
+  PRIMARY KEY (name, tally_key)
+)`;
+
+export const quote = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 const allColumns = ({ columns }: Projection): string[] => [
   'record_path',
@@ -28,21 +41,29 @@ const allColumns = ({ columns }: Projection): string[] => [
   ...Object.keys(columns),
 ];
 
-export const createTable = (projection: Projection, { types }: SqlDialect): string[] => {
-  const { table, columns, indexes } = projection;
+const indexName = (table: string, columns: readonly string[]): string =>
+  quote([table, ...columns].join('_'));
+
+const createIndex = (table: string, index: Projection['indexes'][number]): string => {
+  const { columns, present } = 'columns' in index ? index : { columns: index };
+  const condition = present === undefined ? '' : ` WHERE ${quote(present)} IS NOT NULL`;
+  return `CREATE INDEX ${indexName(table, columns)} ON ${quote(table)} (${columns.map(quote).join(', ')})${condition}`;
+};
+
+export const createTable = (projection: Projection, { types, rowNumber }: SqlDialect): string[] => {
+  const { table, columns, indexes, search } = projection;
+  const isNumbered = search !== undefined && rowNumber !== undefined;
   const definitions = [
+    ...(isNumbered ? [rowNumber] : []),
     `record_path ${types.text} NOT NULL`,
     `position ${types.integer} NOT NULL`,
     ...Object.entries(columns).map(([name, type]) => `${quote(name)} ${types[type]}`),
-    'PRIMARY KEY (record_path, position)',
+    `${isNumbered ? 'UNIQUE' : 'PRIMARY KEY'} (record_path, position)`,
   ];
   return [
     `DROP TABLE IF EXISTS ${quote(table)}`,
     `CREATE TABLE ${quote(table)} (${definitions.join(', ')})`,
-    ...indexes.map(
-      (index) =>
-        `CREATE INDEX ${quote([table, ...index].join('_'))} ON ${quote(table)} (${index.map(quote).join(', ')})`,
-    ),
+    ...indexes.map((index) => createIndex(table, index)),
   ];
 };
 
@@ -80,3 +101,23 @@ export const saveVersion = ({ parameter }: SqlDialect): string =>
 
 export const forgetVersion = ({ parameter }: SqlDialect): string =>
   `DELETE FROM projection WHERE name = ${parameter(1)}`;
+
+export const resetTallies = ({ parameter }: SqlDialect): string =>
+  `DELETE FROM projection_tally WHERE name = ${parameter(1)}`;
+
+/** Adds a difference to each of `keyCount` keys; parameters are name, key and difference of each. */
+export const addTallies = (keyCount: number, { parameter }: SqlDialect): string => {
+  const rows = Array.from(
+    { length: keyCount },
+    (_, at) => `(${parameter(3 * at + 1)}, ${parameter(3 * at + 2)}, ${parameter(3 * at + 3)})`,
+  );
+  return `INSERT INTO projection_tally (name, tally_key, row_count) VALUES ${rows.join(', ')}
+    ON CONFLICT (name, tally_key) DO UPDATE SET
+      row_count = projection_tally.row_count + excluded.row_count`;
+};
+
+export const loadTallies = (keyCount: number, { parameter }: SqlDialect): string => {
+  const keys = Array.from({ length: keyCount }, (_, at) => parameter(at + 2));
+  return `SELECT tally_key, row_count FROM projection_tally
+    WHERE name = ${parameter(1)} AND tally_key IN (${keys.join(', ')})`;
+};

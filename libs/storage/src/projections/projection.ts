@@ -10,16 +10,35 @@ export type ColumnType = 'text' | 'integer' | 'real';
 export type ColumnValue = string | number | null;
 export type ProjectionRow = Readonly<Record<string, ColumnValue>>;
 
+/** An index whose condition is that a column holds something: absent values cost a commit nothing. */
+export interface PartialIndex<Column extends string = string> {
+  readonly columns: readonly Column[];
+  /** Not null in the rows of the index; queries that compare this column can use it. */
+  readonly present: Column;
+}
+
+/** Rows are found by any part of a text; see `Store.findByPart`. Both columns are text, never null. */
+export interface TextSearch<Column extends string = string> {
+  readonly column: Column;
+  /** Searches are made within one value of it, as the id of an organization. */
+  readonly scope: Column;
+  /** All characters of all texts, where they are few: with them parts of two characters are found. */
+  readonly alphabet?: string;
+}
+
 export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionRow> {
   /** Lower snake case; no two projections of a store share it. */
   readonly table: string;
-  /** To be raised with every change of columns, indexes or `rows`; the table is then built again. */
+  /** To be raised with every change of anything below; the table is then built again. */
   readonly version: number;
   /** Where the records lie and how their values are read. */
   readonly source: Pick<RecordCollection<T>, 'prefix' | 'decode'>;
   readonly columns: Readonly<Record<keyof Row & string, ColumnType>>;
   /** Text sorts by its bytes in every database. */
-  readonly indexes: readonly (readonly (keyof Row & string)[])[];
+  readonly indexes: readonly (readonly (keyof Row & string)[] | PartialIndex<keyof Row & string>)[];
+  readonly search?: TextSearch<keyof Row & string>;
+  /** Keys under which a row is counted; `Store.tallies` tells how many rows each has. */
+  tallies?(row: Row): readonly string[];
   /** Rows of one record, from nothing but its key and value. */
   rows(value: Readonly<T>, key: string): readonly Row[];
 }
@@ -37,6 +56,21 @@ export interface ProjectedChange {
   readonly put: readonly { readonly position: number; readonly row: ProjectionRow }[];
   /** How many rows the record has now, when it had more before. */
   readonly truncatedTo?: number;
+  /** Of the rows whose text or scope is another, came or went. */
+  readonly texts: readonly TextChange[];
+  /** By how much the rows of each key grew or shrank. */
+  readonly tallied: ReadonlyMap<string, number>;
+}
+
+export interface ScopedText {
+  readonly scope: string;
+  readonly text: string;
+}
+
+export interface TextChange {
+  readonly position: number;
+  readonly before: ScopedText | undefined;
+  readonly after: ScopedText | undefined;
 }
 
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
@@ -56,7 +90,58 @@ export const decideProjectedChange = (
     .filter(({ row, position }) => !isEqual(before[position], row));
   const isShorter = after.length < before.length;
   if (put.length === 0 && !isShorter) return undefined;
-  return { projection, path, put, ...(isShorter && { truncatedTo: after.length }) };
+  return {
+    projection,
+    path,
+    put,
+    ...(isShorter && { truncatedTo: after.length }),
+    texts: decideTextChanges(projection, before, after),
+    tallied: decideTallies(projection, before, after),
+  };
+};
+
+const NOTHING: readonly never[] = [];
+
+const decideTextChanges = (
+  { search }: Projection,
+  before: readonly ProjectionRow[],
+  after: readonly ProjectionRow[],
+): readonly TextChange[] => {
+  if (search === undefined) return NOTHING;
+  const toScoped = (row: ProjectionRow | undefined): ScopedText | undefined =>
+    row && { scope: String(row[search.scope]), text: String(row[search.column]) };
+  return Array.from({ length: Math.max(before.length, after.length) }, (_, position) => ({
+    position,
+    before: toScoped(before[position]),
+    after: toScoped(after[position]),
+  })).filter(
+    (row) => row.before?.text !== row.after?.text || row.before?.scope !== row.after?.scope,
+  );
+};
+
+const decideTallies = (
+  projection: Projection,
+  before: readonly ProjectionRow[],
+  after: readonly ProjectionRow[],
+): ReadonlyMap<string, number> => {
+  const tallied = new Map<string, number>();
+  const add = (rows: readonly ProjectionRow[], difference: number): void => {
+    for (const row of rows)
+      for (const key of projection.tallies?.(row) ?? NOTHING)
+        tallied.set(key, (tallied.get(key) ?? 0) + difference);
+  };
+  add(before, -1);
+  add(after, 1);
+  for (const [key, difference] of tallied) if (difference === 0) tallied.delete(key);
+  return tallied;
+};
+
+/** Of all changes of one projection together. */
+export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<string, number> => {
+  const sums = new Map<string, number>();
+  for (const { tallied } of changes)
+    for (const [key, difference] of tallied) sums.set(key, (sums.get(key) ?? 0) + difference);
+  return sums;
 };
 
 const rowsOf = (

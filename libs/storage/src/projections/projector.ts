@@ -26,6 +26,12 @@ export class Projector {
     return this.#unchecked.length === 0;
   }
 
+  require(table: string): Projection {
+    const found = this.#projections.find((projection) => projection.table === table);
+    if (found === undefined) throw new Error(`the store has no projection ${table}`);
+    return found;
+  }
+
   isConcernedBy(path: string): boolean {
     return this.#projections.some(({ source }) => path.startsWith(source.prefix));
   }

@@ -18,18 +18,23 @@ import type {
   Backend,
   Batch,
   GroupCommit,
+  PartQuery,
   SavedPage,
   SavedTrees,
+  Searched,
   Snapshot,
   StoredRow,
 } from '../backend.ts';
 import type { SubpageIndex } from '../merkle/record-digest.ts';
-import type { ProjectedChange, Projection } from '../projections/projection.ts';
+import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
+  addTallies,
   createTable,
   forgetVersion,
+  loadTallies,
   loadVersion,
   putRows,
+  resetTallies,
   rowValues,
   SQLITE_DIALECT,
   saveVersion,
@@ -41,6 +46,7 @@ import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
+import { createTextIndex, findByPart, indexTexts } from './sqlite-text-search.ts';
 
 const flush = promisify(fdatasync);
 
@@ -227,6 +233,19 @@ export class SqliteBackend implements Backend {
     return guarded(() => this.#prepared(sql).all(...(parameters as SQLInputValue[])) as Row[]);
   }
 
+  async findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
+    this.headSequence();
+    return guarded(() => findByPart((sql) => this.#prepared(sql), searched, part));
+  }
+
+  async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    this.headSequence();
+    const rows = guarded(() =>
+      this.#prepared(loadTallies(keys.length, SQLITE_DIALECT)).all(table, ...keys),
+    );
+    return new Map(rows.map((row) => [row['tally_key'] as string, row['row_count'] as number]));
+  }
+
   async rebuildProjection(
     projection: Projection,
     changes: AsyncIterable<readonly ProjectedChange[]>,
@@ -236,8 +255,10 @@ export class SqliteBackend implements Backend {
     if (saved?.['version'] === version) return;
     await this.forgetProjections([projection]);
     await this.#transact(() => {
-      for (const statement of createTable(projection, SQLITE_DIALECT))
+      const tables = createTable(projection, SQLITE_DIALECT);
+      for (const statement of [...tables, ...createTextIndex(projection)])
         this.#database.exec(statement);
+      this.#prepared(resetTallies(SQLITE_DIALECT)).run(table);
     });
     for await (const page of changes) await this.#transact(() => this.#project(page));
     await this.#transact(() => this.#prepared(saveVersion(SQLITE_DIALECT)).run(table, version));
@@ -274,13 +295,18 @@ export class SqliteBackend implements Backend {
   }
 
   #project(changes: readonly ProjectedChange[]): void {
-    for (const { projection, path, put, truncatedTo } of changes) {
+    for (const change of changes) {
+      const { projection, path, put, truncatedTo } = change;
       const putRow = this.#putProjectedRow(projection);
       for (const { position, row } of put)
         putRow.run(...rowValues(projection, path, position, row));
+      indexTexts((sql) => this.#prepared(sql), change);
       if (truncatedTo !== undefined)
         this.#prepared(truncateRows(projection, SQLITE_DIALECT)).run(path, truncatedTo);
     }
+    for (const [{ table }, ofTable] of Map.groupBy(changes, ({ projection }) => projection))
+      for (const [key, difference] of sumTallies(ofTable))
+        this.#prepared(addTallies(1, SQLITE_DIALECT)).run(table, key, difference);
   }
 
   #putProjectedRow(projection: Projection): StatementSync {

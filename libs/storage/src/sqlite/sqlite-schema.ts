@@ -1,5 +1,5 @@
 import { STORE_FORMAT } from '../backend.ts';
-import { PROJECTION_VERSIONS_TABLE } from '../projections/projection-sql.ts';
+import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
 
 /**
  * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table; a rowid
@@ -8,6 +8,7 @@ import { PROJECTION_VERSIONS_TABLE } from '../projections/projection-sql.ts';
  */
 export const SQLITE_SCHEMA = `
 ${PROJECTION_VERSIONS_TABLE};
+${TALLIES_TABLE};
 CREATE TABLE IF NOT EXISTS head (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   format INTEGER NOT NULL,

@@ -107,6 +107,7 @@ export class CommitQueue {
     const { backend, reader, onDurable } = this.#options;
     let accepted: Accepted[] = [];
     let notes: readonly TreeNote[] = [];
+    let entries: readonly WalEntry[] = [];
     try {
       await backend.commit({
         prepare: async (head) => {
@@ -114,10 +115,12 @@ export class CommitQueue {
           accepted = this.#accept(group, head);
           const prepared = await this.#toBatch(accepted);
           notes = prepared?.notes ?? [];
+          entries = prepared?.batch.entries ?? [];
           return prepared?.batch;
         },
         visible: () => {
-          for (const { waiting, entry } of accepted) reader.applyOwn(entry, waiting.values);
+          for (const [at, entry] of entries.entries())
+            reader.applyOwn(entry, accepted[at]?.waiting.values ?? new Map());
         },
       });
     } catch (error) {

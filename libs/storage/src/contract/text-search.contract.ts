@@ -1,0 +1,163 @@
+/** Rows found by parts of their texts, and counted under keys: compared with a walk over all of them. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { defineProjection, type Projection } from '../projections/projection.ts';
+import { TEXT_END, TEXT_START } from '../projections/text-search.ts';
+import { jsonRecords } from '../records/json-records.ts';
+import type { StoreContext } from './store-context.ts';
+
+interface Room {
+  readonly house: string;
+  readonly names: readonly string[];
+}
+
+type RoomName = { readonly house: string; readonly name: string };
+
+const ALPHABET = 'ab-';
+const rooms = jsonRecords<Room>('shared/rooms/');
+
+const roomNames = (version: number): Projection =>
+  defineProjection<Room, RoomName>({
+    table: 'room_name',
+    version,
+    source: rooms,
+    columns: { house: 'text', name: 'text' },
+    indexes: [['house', 'name'], { columns: ['name'], present: 'name' }],
+    search: { column: 'name', scope: 'house', alphabet: ALPHABET },
+    tallies: ({ house, name }) => [house, `${house}/${name.length}`],
+    rows: ({ house, names }) => names.map((name) => ({ house, name })),
+  }) as unknown as Projection;
+
+const HOUSES = ['east', 'west'];
+const KEYS = Array.from({ length: 12 }, (_, key) => String(key));
+const LIMIT = 5;
+const RUNS = 25;
+
+const textOf = (maxLength: number) =>
+  fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength });
+
+const change = fc.record({
+  key: fc.constantFrom(...KEYS),
+  room: fc.option(
+    fc.record({
+      house: fc.constantFrom(...HOUSES),
+      names: fc.array(textOf(7), { maxLength: 3 }),
+    }),
+    { freq: 4 },
+  ),
+});
+
+const wanted = fc
+  .record({ part: textOf(5), isAtStart: fc.boolean(), isAtEnd: fc.boolean() })
+  .map(
+    ({ part, isAtStart, isAtEnd }) =>
+      (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : ''),
+  );
+
+export const registerTextSearchContract = (context: StoreContext): void => {
+  describe('searched texts', () => {
+    const apply = async (
+      known: Map<string, Room>,
+      changes: readonly { key: string; room: Room | null }[],
+    ) => {
+      // Several of one record in one group, too.
+      await Promise.all(
+        changes.map(({ key, room }) =>
+          context.store.transact((tx) => {
+            if (room === null) rooms.delete(tx, key);
+            else rooms.write(tx, key, room);
+          }),
+        ),
+      );
+      for (const { key, room } of changes)
+        if (room === null) known.delete(key);
+        else known.set(key, room);
+    };
+
+    const naive = (known: ReadonlyMap<string, Room>, scope: string, part: string) =>
+      [...known]
+        .filter(
+          ([, { house, names }]) =>
+            house === scope && names.some((name) => (TEXT_START + name + TEXT_END).includes(part)),
+        )
+        .map(([key]) => key)
+        .sort();
+
+    const check = async (known: ReadonlyMap<string, Room>, parts: readonly string[]) => {
+      for (const scope of HOUSES) {
+        const inHouse = [...known.values()].filter(({ house }) => house === scope);
+        const names = inHouse.flatMap((room) => room.names);
+        const keys = [scope, ...Array.from({ length: 8 }, (_, length) => `${scope}/${length}`)];
+        expect(await context.store.tallies('room_name', keys)).toEqual([
+          names.length,
+          ...Array.from(
+            { length: 8 },
+            (_, length) => names.filter((name) => name.length === length).length,
+          ),
+        ]);
+        for (const part of parts) {
+          const found = await context.store.findByPart('room_name', {
+            scope,
+            part,
+            limit: 1000,
+          });
+          if (part.length < 2) expect(found).toBeUndefined();
+          else expect(found?.toSorted()).toEqual(naive(known, scope, part));
+          const few = await context.store.findByPart('room_name', { scope, part, limit: LIMIT });
+          if (few !== undefined) expect(few.length).toBeLessThanOrEqual(LIMIT);
+        }
+      }
+    };
+
+    test('are found by any part as a walk over all texts finds them, whatever was changed', {
+      timeout: 120_000,
+    }, async () => {
+      await context.reopen(roomNames(1));
+      const known = new Map<string, Room>();
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(change, { minLength: 1, maxLength: 8 }),
+          fc.array(wanted, { minLength: 1, maxLength: 6 }),
+          async (changes, parts) => {
+            await apply(known, changes);
+            await check(known, parts);
+          },
+        ),
+        { numRuns: RUNS, endOnFailure: true },
+      );
+    });
+
+    test('are indexed and counted anew when the projection is of another version', async () => {
+      await context.reopen(roomNames(1));
+      const known = new Map<string, Room>();
+      await apply(known, [
+        { key: '1', room: { house: 'east', names: ['abab', 'b--a'] } },
+        { key: '2', room: { house: 'west', names: ['ab-'] } },
+      ]);
+      await context.reopen(roomNames(2));
+      await check(known, ['aba', 'b-', 'ba', `-${TEXT_END}`]);
+      await context.store.rebuildProjections();
+      await check(known, ['aba', 'b-', 'ba', `${TEXT_START}ab`]);
+    });
+
+    test('may hold any character', async () => {
+      await context.reopen(roomNames(1));
+      const known = new Map<string, Room>();
+      const names = ['quo"te\'s (and) NOT*', 'ünïcödé 🙂🙃🙂', '%_\\:^-', 'line\nbreak\ttab'];
+      await apply(known, [{ key: '1', room: { house: 'east', names } }]);
+      const parts = [
+        'o"te',
+        'NOT*',
+        '(an',
+        'cödé',
+        '🙂🙃🙂',
+        '%_\\',
+        'e\nb',
+        'ak\tt',
+        'absent',
+        '*"*',
+      ];
+      await check(known, parts);
+    });
+  });
+};

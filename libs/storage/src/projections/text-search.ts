@@ -1,0 +1,52 @@
+/**
+ * Parts of texts as sequences of three characters (trigrams). A text is enclosed by a mark on each side,
+ * so that its start and its end are parts as well. Scopes are three characters too, derived from what
+ * they stand for; who searches compares the scope itself on the rows that are found.
+ */
+import { createHash } from 'node:crypto';
+import type { TextSearch } from './projection.ts';
+
+export const TEXT_START = '\u0002';
+export const TEXT_END = '\u0003';
+
+const TRIGRAM_LENGTH = 3;
+/** What is looked up of a long part; the rows that are found are compared with all of it. */
+const MAX_LOOKED_UP = 64;
+const SCOPE_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
+/** What the index holds of a text. */
+export const toIndexedText = (text: string): string => TEXT_START + text + TEXT_END;
+
+/** Three characters for a scope; different scopes seldom share them. */
+export const toScopeTrigram = (scope: string): string => {
+  const digest = createHash('sha256').update(scope).digest();
+  return Array.from(
+    digest.subarray(0, TRIGRAM_LENGTH),
+    (byte) => SCOPE_CHARACTERS[byte % SCOPE_CHARACTERS.length],
+  ).join('');
+};
+
+/** All of a text that is indexed, each once. */
+export const trigramsOf = (indexedText: string): readonly string[] => {
+  const characters = [...indexedText];
+  const trigrams = new Set<string>();
+  for (let at = 0; at + TRIGRAM_LENGTH <= characters.length; at += 1)
+    trigrams.add(characters.slice(at, at + TRIGRAM_LENGTH).join(''));
+  return [...trigrams];
+};
+
+/**
+ * Texts of at least three characters of which one is in every text that contains `part`; undefined when
+ * there is none that could be looked up.
+ */
+export const toLookedUp = (
+  part: string,
+  { alphabet }: Pick<TextSearch, 'alphabet'>,
+): readonly string[] | undefined => {
+  const characters = [...part];
+  if (characters.length >= TRIGRAM_LENGTH) return [characters.slice(0, MAX_LOOKED_UP).join('')];
+  if (characters.length < TRIGRAM_LENGTH - 1 || alphabet === undefined) return undefined;
+  if (part.endsWith(TEXT_END)) return [TEXT_START, ...alphabet].map((before) => before + part);
+  // Marks stand at the ends alone, so what follows the last character is of the alphabet or the end.
+  return [...alphabet, TEXT_END].map((after) => part + after);
+};

@@ -1,0 +1,66 @@
+/**
+ * Texts of projections in SQLite: an FTS5 index of trigrams without content beside the table, by the
+ * table's row numbers. It is written like a log-structured tree, so that a text costs a commit a few
+ * microseconds however many there are.
+ */
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { ProjectedChange, Projection, TextSearch } from '../projections/projection.ts';
+import { quote } from '../projections/projection-sql.ts';
+import { toIndexedText, toLookedUp, toScopeTrigram } from '../projections/text-search.ts';
+
+type Prepare = (sql: string) => StatementSync;
+
+const indexOf = ({ table }: Pick<Projection, 'table'>): string => quote(`${table}_text`);
+
+export const createTextIndex = (projection: Projection): string[] => [
+  `DROP TABLE IF EXISTS ${indexOf(projection)}`,
+  ...(projection.search === undefined
+    ? []
+    : [
+        `CREATE VIRTUAL TABLE ${indexOf(projection)} USING fts5(scope, content,
+           tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1)`,
+      ]),
+];
+
+/** To be called when the rows of `put` are written and those past `truncatedTo` are still there. */
+export const indexTexts = (
+  prepare: Prepare,
+  { projection, path, texts }: ProjectedChange,
+): void => {
+  if (texts.length === 0) return;
+  const findRow = prepare(
+    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
+  );
+  const remove = prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`);
+  const add = prepare(
+    `INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`,
+  );
+  for (const { position, before, after } of texts) {
+    const row = findRow.get(path, position)?.['row_number'] as SQLInputValue;
+    if (before !== undefined) remove.run(row);
+    if (after !== undefined) add.run(row, toScopeTrigram(after.scope), toIndexedText(after.text));
+  }
+};
+
+const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+
+/** @returns paths of the records; undefined when there are more than `limit`, or none can be looked up */
+export const findByPart = (
+  prepare: Prepare,
+  { table, search }: { readonly table: string; readonly search: TextSearch },
+  { scope, part, limit }: { readonly scope: string; readonly part: string; readonly limit: number },
+): readonly string[] | undefined => {
+  const lookedUp = toLookedUp(part, search);
+  if (lookedUp === undefined) return undefined;
+  const match = `scope : ${phrase(toScopeTrigram(scope))} AND content : (${lookedUp.map(phrase).join(' OR ')})`;
+  const found = prepare(
+    `SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?`,
+  ).all(match, limit + 1);
+  if (found.length > limit) return undefined;
+  const paths = prepare(
+    `SELECT DISTINCT record_path FROM ${quote(table)}
+     WHERE row_number IN (SELECT value FROM json_each(?)) AND ${quote(search.scope)} = ?
+       AND instr(char(2) || ${quote(search.column)} || char(3), ?) > 0`,
+  ).all(JSON.stringify(found.map(({ rowid }) => rowid)), scope, part);
+  return paths.map((row) => row['record_path'] as string);
+};
