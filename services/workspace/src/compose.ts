@@ -35,6 +35,7 @@ import { projectRoutes } from './projects/project-routes.ts';
 import { retentionRoutes } from './retention/retention-routes.ts';
 import { createIdentity } from './rpc/identity-rpc.ts';
 import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
+import { runHistoryRoutes } from './runs/run-history-routes.ts';
 import { RUN_PROJECTIONS } from './runs/run-projections.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -149,6 +150,7 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...oauthTokenRoutes(context),
   ...configurationVersionRoutes(context),
   ...runRoutes(context),
+  ...runHistoryRoutes(context),
   ...runFileRoutes(context),
 ];
 

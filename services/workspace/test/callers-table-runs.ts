@@ -12,6 +12,12 @@ export const RUN_USED_UP = {
       'configuration-version': { data: { type: 'configuration-versions', id: '{cv}' } },
     },
   },
+  comment: {
+    target: '/runs/{newRun}/comments',
+    type: 'comments',
+    values: { body: 'why' },
+    relationships: {},
+  },
 } as const;
 
 const PLANNERS: readonly Caller[] = ['plan', 'write', 'admin', 'manager', 'owner'];
@@ -71,6 +77,14 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   [`GET ${ON}/capacity`]: { target: `${O}/capacity`, allowed: MEMBERS, success: 200 },
   'GET /runs/{run_id}': read(run),
   'GET /runs/{run_id}/run-events': read(`${run}/run-events`),
+  'GET /runs/{run_id}/comments': read(`${run}/comments`),
+  'POST /runs/{run_id}/comments': {
+    target: `${run}/comments`,
+    body: attributes('comments', { body: 'why' }),
+    allowed: PLANNERS,
+    success: 201,
+  },
+  'GET /comments/{comment_id}': read('/comments/{comment}'),
   'GET /runs/{run_id}/configuration-version/download': {
     ...read(`${run}/configuration-version/download`),
     success: 302,

@@ -22,7 +22,7 @@ const timestamps = (times: Run['statusTimesMs']): Record<string, string> =>
 
 export const toRunResource = (
   run: Run,
-  permissions: Pick<WorkspacePermissions, 'canQueueApply' | 'canUpdate'>,
+  permissions: Pick<WorkspacePermissions, 'canQueueRun' | 'canQueueApply' | 'canUpdate'>,
   positionInQueue?: number,
 ): Resource => {
   const forceAtMs = forceCancelAvailableAtMs(run);
@@ -60,7 +60,7 @@ export const toRunResource = (
       permissions: {
         'can-apply': permissions.canQueueApply,
         'can-cancel': permissions.canQueueApply,
-        'can-comment': false,
+        'can-comment': permissions.canQueueRun,
         'can-discard': permissions.canQueueApply,
         'can-force-cancel': permissions.canUpdate,
         'can-force-execute': permissions.canUpdate,
@@ -74,6 +74,7 @@ export const toRunResource = (
       apply: toOne('applies', run.planOnly ? null : toPhaseId(run.id, 'apply')),
       'created-by': toOne('users', run.createdById),
       'run-events': { links: { related: `${API_PREFIX}/runs/${run.id}/run-events` } },
+      comments: { links: { related: `${API_PREFIX}/runs/${run.id}/comments` } },
     },
     links: { self: `${API_PREFIX}/runs/${run.id}` },
   };
@@ -139,24 +140,6 @@ const toPhaseTimes = (
         }),
   };
 };
-
-/** What happened to a run, oldest first; told from the times of its statuses. */
-export const toRunEventResources = (run: Run): readonly Resource[] =>
-  Object.entries(run.statusTimesMs)
-    .sort(([, a], [, b]) => a - b)
-    .map(([status, atMs]) => ({
-      id: `${run.id.replace('run-', 're-')}-${status.replaceAll('_', '-')}`,
-      type: 'run-events',
-      attributes: {
-        action: status === 'pending' ? 'queued' : status,
-        description: null,
-        'created-at': toTimestamp(atMs),
-      },
-      relationships: {
-        actor: toOne('users', status === 'pending' ? run.createdById : null),
-        comment: { data: null },
-      },
-    }));
 
 const toCounts = (counts: ChangeCounts | null) => ({
   'resource-additions': counts?.additions ?? null,

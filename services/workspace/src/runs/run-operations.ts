@@ -1,4 +1,3 @@
-import { KeelsonError } from '@keelson/errors';
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
@@ -12,8 +11,7 @@ import { findMissingExecutor } from '../agents/run-executor-operations.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
-import { isDiscardable, type Run, type RunEvent } from './domain/run.ts';
-import { changeRun } from './run-changes.ts';
+import type { Run } from './domain/run.ts';
 import { type GivenRun, queueRun } from './run-creation.ts';
 import { runRecords } from './run-records.ts';
 
@@ -109,51 +107,4 @@ export const createRun = (
     };
     const run = await queueRun(tx, workspace, version, { ...given, autoApply }, origin);
     return { ...access, run };
-  });
-
-export type RunAction = 'apply' | 'discard' | 'cancel' | 'force-cancel';
-
-const ACTIONS: Readonly<
-  Record<RunAction, { readonly event: RunEvent; readonly permission: WorkspacePermission }>
-> = {
-  apply: { event: { kind: 'confirm' }, permission: 'canQueueApply' },
-  discard: { event: { kind: 'discard' }, permission: 'canQueueApply' },
-  cancel: { event: { kind: 'cancel' }, permission: 'canQueueApply' },
-  'force-cancel': { event: { kind: 'force_cancel' }, permission: 'canUpdate' },
-};
-
-/** @throws KeelsonError `workspace.conflict` where the run's status does not allow it */
-export const actOnRun = (
-  { store, clock }: ServiceContext,
-  principal: Principal,
-  runId: string,
-  action: RunAction,
-): Promise<Run> =>
-  store.transact(async (tx) => {
-    const { event, permission } = ACTIONS[action];
-    await loadRunAccess(tx, principal, runId, permission);
-    return changeRun(tx, runId, event, clock.nowMs());
-  });
-
-/** Discards the run that waits with the lock, so that this one is next. */
-export const forceExecuteRun = (
-  { store, clock }: ServiceContext,
-  principal: Principal,
-  runId: string,
-): Promise<void> =>
-  store.transact(async (tx) => {
-    const { run, workspace, permissions } = await loadRunAccess(tx, principal, runId, 'canReadRun');
-    if (!permissions.canUpdate) {
-      throw new KeelsonError('workspace.forbidden', {
-        text: 'you are not authorized to force the execution of this run',
-      });
-    }
-    const holder = workspace.lock?.holder;
-    const blocking = holder?.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
-    if (run.status !== 'pending' || blocking === undefined || !isDiscardable(blocking.status)) {
-      throw new KeelsonError('workspace.conflict', {
-        text: 'only a pending run behind one that waits to be confirmed is forced',
-      });
-    }
-    await changeRun(tx, blocking.id, { kind: 'discard' }, clock.nowMs());
   });

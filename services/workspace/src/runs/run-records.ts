@@ -3,6 +3,7 @@ import { keyedRecords } from '../records/keyed-records.ts';
 import type { StoredContent } from '../states/domain/state-version.ts';
 import { releaseContent } from '../states/state-content-operations.ts';
 import type { Run } from './domain/run.ts';
+import type { RunComment } from './domain/run-comment.ts';
 
 /** Keyed by `run-…`. */
 export const runRecords = keyedRecords<Run>('shared/runs/');
@@ -52,6 +53,22 @@ export type RunFileKind = (typeof RUN_FILE_KINDS)[number];
 /** Keyed by `plan-…` or `apply-…`, kind. */
 export const runFiles = keyedRecords<StoredContent>('shared/run-files/');
 
+/** Run id, number of six digits from 1. */
+export const runComments = keyedRecords<RunComment>('shared/run-comments/');
+
+/** Keyed by `wsc-…`. */
+export const commentPlaces = keyedRecords<{ readonly runId: string; readonly number: string }>(
+  'shared/run-comment-places/',
+);
+
+const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const number of await runComments.keys(tx, [runId])) {
+    const comment = await runComments.find(tx, runId, number);
+    if (comment !== undefined) commentPlaces.delete(tx, comment.id);
+    runComments.delete(tx, runId, number);
+  }
+};
+
 const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => {
   for (const phase of ['plan', 'apply'] as const) {
     const phaseId = toPhaseId(runId, phase);
@@ -71,6 +88,7 @@ const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => 
 export const removeRunsOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
   for (const id of await workspaceRuns.keys(tx, [workspaceId])) {
     await removePhasesOf(tx, id);
+    await removeCommentsOf(tx, id);
     runRecords.delete(tx, id);
     workspaceRuns.delete(tx, workspaceId, id);
     openRuns.delete(tx, workspaceId, id);

@@ -4,6 +4,7 @@ import {
   endpoint,
   type JsonApiExchange,
   jsonApiRoutes,
+  nullable,
   type Page,
   parseInclude,
   parsePage,
@@ -19,12 +20,11 @@ import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import type { Run } from './domain/run.ts';
-import {
-  toApplyResource,
-  toPlanResource,
-  toRunEventResources,
-  toRunResource,
-} from './run-document.ts';
+import { MAX_COMMENT_LENGTH } from './domain/run-comment.ts';
+import { actOnRun, forceExecuteRun, type RunAction } from './run-action-operations.ts';
+import { loadComments } from './run-comment-operations.ts';
+import { toApplyResource, toPlanResource, toRunResource } from './run-document.ts';
+import { toRunEventResources } from './run-history-document.ts';
 import {
   countCapacity,
   listOrganizationRuns,
@@ -33,14 +33,7 @@ import {
   type RunPage,
 } from './run-listing.ts';
 import { loadLogUrl } from './run-log-url.ts';
-import {
-  actOnRun,
-  createRun,
-  forceExecuteRun,
-  type RunAccess,
-  type RunAction,
-  requireRun,
-} from './run-operations.ts';
+import { createRun, type RunAccess, requireRun } from './run-operations.ts';
 import { type RunPhase, toRunId } from './run-records.ts';
 import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun } from './run-request.ts';
 
@@ -56,8 +49,10 @@ const INCLUDES: ReadonlySet<string> = new Set([
   'task_stages',
 ]);
 
-// Plain JSON, as people and clients send it; the comment is kept nowhere.
-const COMMENT = Type.Object({ comment: Type.Optional(Type.Union([Type.String(), Type.Null()])) });
+// Plain JSON, as people and clients send it.
+const COMMENT = Type.Object({
+  comment: Type.Optional(nullable(Type.String({ maxLength: MAX_COMMENT_LENGTH }))),
+});
 
 type Exchange = JsonApiExchange<unknown>;
 
@@ -90,7 +85,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
         const version = await configurationVersionRecords.find(store, run.configurationVersionId);
         add(version && toConfigurationVersionResource(version, null));
       }
-      if (include.has('run_events')) toRunEventResources(run).forEach(add);
+      if (include.has('run_events')) {
+        toRunEventResources(run, await loadComments(store, run.id)).forEach(add);
+      }
     }
     return [...found.values()];
   };
@@ -125,8 +122,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       summary,
       body: { schema: COMMENT, optional: true },
       success: 202,
-      handle: async ({ principal, params }) => {
-        await actOnRun(context, principal, params['run_id'] ?? '', action);
+      handle: async ({ principal, params, body }) => {
+        const comment = body?.comment ?? '';
+        await actOnRun(context, principal, params['run_id'] ?? '', action, comment);
         return undefined;
       },
     });
@@ -227,15 +225,6 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     }),
     endpoint({
       method: 'GET',
-      path: '/runs/:run_id/run-events',
-      summary: 'List what happened to a run',
-      handle: async ({ principal, params }) => {
-        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
-        return { document: { data: toRunEventResources(run) } };
-      },
-    }),
-    endpoint({
-      method: 'GET',
       path: '/runs/:run_id',
       summary: 'Show a run',
       handle: async (exchange) =>
@@ -254,8 +243,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       summary: 'Discard the run that waits before this one',
       body: { schema: COMMENT, optional: true },
       success: 202,
-      handle: async ({ principal, params }) => {
-        await forceExecuteRun(context, principal, params['run_id'] ?? '');
+      handle: async ({ principal, params, body }) => {
+        const comment = body?.comment ?? '';
+        await forceExecuteRun(context, principal, params['run_id'] ?? '', comment);
         return undefined;
       },
     }),

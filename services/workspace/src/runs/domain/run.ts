@@ -83,7 +83,15 @@ export interface Run {
   readonly stateVersionIds: readonly string[];
   /** `user-…`, null for a team or the service itself. */
   readonly createdById: string | null;
+  /** `user-…` who brought the run to a status, where a user did; absent before the first. */
+  readonly actorIds?: { readonly [S in RunStatus]?: string };
   readonly createdAtMs: number;
+}
+
+/** A person's part in what happens. */
+interface ByUser {
+  /** `user-…`. */
+  readonly userId?: string | undefined;
 }
 
 /** What happens to a run; undefined where it may not happen in this status. */
@@ -94,14 +102,14 @@ export type RunEvent =
       readonly counts: ChangeCounts;
       readonly hasChanges: boolean;
     }
-  | { readonly kind: 'confirm' }
+  | ({ readonly kind: 'confirm' } & ByUser)
   | { readonly kind: 'start_apply' }
   | { readonly kind: 'apply_finished'; readonly counts: ChangeCounts }
   | { readonly kind: 'fail' }
-  | { readonly kind: 'cancel' }
+  | ({ readonly kind: 'cancel' } & ByUser)
   | { readonly kind: 'canceled' }
-  | { readonly kind: 'force_cancel' }
-  | { readonly kind: 'discard' };
+  | ({ readonly kind: 'force_cancel' } & ByUser)
+  | ({ readonly kind: 'discard' } & ByUser);
 
 const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
   if (run.planOnly || (!hasChanges && !run.allowEmptyApply)) return 'planned_and_finished';
@@ -150,12 +158,27 @@ const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | und
   }
 };
 
+/** The status that an action of a person leads to, at once or when the agent has stopped. */
+export const STATUS_AFTER = {
+  confirm: 'confirmed',
+  cancel: 'canceled',
+  force_cancel: 'force_canceled',
+  discard: 'discarded',
+} as const satisfies Partial<Record<RunEvent['kind'], RunStatus>>;
+
+const withActor = ({ actorIds }: Run, event: RunEvent): Run['actorIds'] =>
+  'userId' in event && event.userId !== undefined
+    ? { ...actorIds, [STATUS_AFTER[event.kind]]: event.userId }
+    : actorIds;
+
 /** The run after an event, or undefined where the event may not happen. */
 export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefined => {
   const status = decideStatus(run, event, nowMs);
   if (status === undefined) return undefined;
+  const actorIds = withActor(run, event);
   return {
     ...run,
+    ...(actorIds && { actorIds }),
     status,
     statusTimesMs:
       status === run.status ? run.statusTimesMs : { ...run.statusTimesMs, [status]: nowMs },

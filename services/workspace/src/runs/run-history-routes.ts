@@ -1,0 +1,106 @@
+/** What happened to runs, and what was said about them. */
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  type Resource,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import type { ServiceContext } from '../service-context.ts';
+import { toUserResource } from '../users/user-document.ts';
+import { userRecords } from '../users/user-records.ts';
+import type { Run } from './domain/run.ts';
+import { MAX_COMMENT_LENGTH, type RunComment } from './domain/run-comment.ts';
+import { createComment, loadComments, requireComment } from './run-comment-operations.ts';
+import {
+  actorOf,
+  listStatuses,
+  toCommentResource,
+  toRunEventResources,
+} from './run-history-document.ts';
+import { requireRun } from './run-operations.ts';
+
+const EVENT_INCLUDES: ReadonlySet<string> = new Set(['actor', 'comment']);
+
+const CREATE = resourceBody(
+  'comments',
+  Type.Object({ body: Type.String({ minLength: 1, maxLength: MAX_COMMENT_LENGTH }) }),
+);
+
+const loadEventIncludes = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  run: Run,
+  comments: readonly RunComment[],
+): Promise<readonly Resource[]> => {
+  const actorIds = include.has('actor')
+    ? new Set(listStatuses(run).map((status) => actorOf(run, status) ?? ''))
+    : [];
+  const actors = await Promise.all([...actorIds].map((id) => userRecords.find(reads, id)));
+  return [
+    ...actors.filter((user) => user !== undefined).map((user) => toUserResource(user, false)),
+    ...(include.has('comment') ? comments : [])
+      .filter(({ event }) => event !== null)
+      .map(toCommentResource),
+  ];
+};
+
+const COMMENTS = '/runs/:run_id/comments';
+
+export const runHistoryRoutes = (context: ServiceContext): Route[] => {
+  const { store } = context;
+  return jsonApiRoutes('runs', [
+    endpoint({
+      method: 'GET',
+      path: '/runs/:run_id/run-events',
+      summary: 'List what happened to a run',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, EVENT_INCLUDES);
+        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+        const comments = await loadComments(store, run.id);
+        const included = await loadEventIncludes(store, include, run, comments);
+        const data = toRunEventResources(run, comments);
+        return { document: included.length === 0 ? { data } : { data, included } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COMMENTS,
+      summary: 'List the comments on a run, oldest first',
+      handle: async ({ head, principal, params, query }) => {
+        const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+        const comments = await loadComments(store, run.id);
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = comments.slice(from, from + page.size).map(toCommentResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: comments.length }) };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: COMMENTS,
+      summary: 'Comment on a run',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const text = body.data.attributes.body;
+        const comment = await createComment(context, principal, params['run_id'] ?? '', text);
+        return { document: { data: toCommentResource(comment) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/comments/:comment_id',
+      summary: 'Show a comment',
+      handle: async ({ principal, params }) => {
+        const comment = await requireComment(store, principal, params['comment_id'] ?? '');
+        return { document: { data: toCommentResource(comment) } };
+      },
+    }),
+  ]);
+};
