@@ -9,9 +9,18 @@ afterAll(() => runs.harness[Symbol.asyncDispose]());
 
 const call = (method: string, path: string, body?: unknown) =>
   runs.harness.call(method, path, body);
-const planned = async () => {
-  const id = await runs.queue(await runs.makeWorkspace());
-  await runs.claim();
+/** Agents take the oldest phase first: whatever waits before this run is done. */
+const start = async (runId: string) => {
+  for (;;) {
+    const claimed = await runs.claim();
+    if (claimed === undefined) throw new Error(`nothing waits, ${runId} neither`);
+    if (claimed.id === runId) return;
+    await runs.finish(claimed.id);
+  }
+};
+const planned = async (workspaceId?: string) => {
+  const id = await runs.queue(workspaceId ?? (await runs.makeWorkspace()));
+  await start(id);
   await runs.finish(id);
   return id;
 };
@@ -75,7 +84,7 @@ describe('a comment on a run', () => {
 
   test('comes with a cancel, and shows where the run was stopped', async () => {
     const runId = await runs.queue(await runs.makeWorkspace());
-    await runs.claim();
+    await start(runId);
     expect(await runs.act(runId, 'cancel')).toBe(202);
     await runs.report(runId, { status: 'canceled' });
     const { of } = await eventsOf(runId);
@@ -92,9 +101,7 @@ describe('a comment on a run', () => {
 
   test('belongs to the run that is forced', async () => {
     const workspaceId = await runs.makeWorkspace();
-    const blocking = await runs.queue(workspaceId);
-    await runs.claim();
-    await runs.finish(blocking);
+    const blocking = await planned(workspaceId);
     const forced = await runs.queue(workspaceId);
     expect(await runs.act(forced, 'force-execute')).toBe(202);
     expect((await call('GET', `/runs/${forced}/comments`)).list).toHaveLength(1);
