@@ -13,6 +13,7 @@ import {
 } from '@keelson/edge';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import { RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
+import { awaitIndex, INDEX_HEADER, withIndex } from './consistency.ts';
 import type { ReplicationMember } from './replication-member.ts';
 
 /** What a message of NATS can carry, less what travels around the body. */
@@ -91,25 +92,41 @@ const forward = async (
   return { head: { ...answer.head, headers }, body: withWarning(answer.body, LATE) };
 };
 
-/** The routes of a service, of which those that may not write here are answered by the primary. */
+const writeOrForward = async (
+  member: ReplicationMember,
+  route: Route,
+  exchange: RouteExchange,
+): Promise<EdgeResponse> => {
+  if (member.gate.closed !== 'shared') return route.handle(exchange);
+  const body = await exchange.body.bytes(Number.MAX_SAFE_INTEGER);
+  try {
+    return await route.handle({ ...exchange, body: bufferedBody(body) });
+  } catch (error) {
+    if (!hasCode(error, 'replication.read_only')) throw error;
+    return forward(member, exchange, body);
+  }
+};
+
+/**
+ * The routes of a service within a performance set: those that may not write here are answered by the
+ * primary, writes tell how far the log goes, and requests wait for what they are told.
+ */
 export const forwardingRoutes = (
   member: ReplicationMember,
   routes: readonly Route[],
 ): readonly Route[] =>
-  routes.map((route) =>
-    READS.has(route.method)
-      ? route
-      : {
-          ...route,
-          handle: async (exchange) => {
-            if (member.gate.closed !== 'shared') return route.handle(exchange);
-            const body = await exchange.body.bytes(Number.MAX_SAFE_INTEGER);
-            try {
-              return await route.handle({ ...exchange, body: bufferedBody(body) });
-            } catch (error) {
-              if (!hasCode(error, 'replication.read_only')) throw error;
-              return forward(member, exchange, body);
-            }
-          },
-        },
-  );
+  routes.map((route) => {
+    const isRead = READS.has(route.method);
+    return {
+      ...route,
+      handle: async (exchange) => {
+        const wanted = exchange.head.headers[INDEX_HEADER];
+        if (wanted !== undefined) await awaitIndex(member, wanted);
+        if (isRead) return route.handle(exchange);
+        const response = await writeOrForward(member, route, exchange);
+        return member.indexKey === undefined
+          ? response
+          : withIndex(member, exchange.head, response);
+      },
+    };
+  });

@@ -2,6 +2,7 @@
  * A service's part in the replication sets of its cluster: it follows the roles that sys decides. What
  * may be written here follows from them, and so does what runs.
  */
+import { hkdfSync } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
 import { pause } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -10,6 +11,7 @@ import {
   type ClosedScopes,
   finishActivation,
   isActivated,
+  type LogPosition,
   loadStreamEnd,
   PrimaryLink,
   type ReplicationKind,
@@ -18,6 +20,7 @@ import {
   type TakenOver,
   type WriteGate,
 } from '@keelson/replication';
+import type { LogIndex } from './log-index.ts';
 import { parseKind } from './remote-membership.ts';
 import {
   type PrimaryRun,
@@ -57,6 +60,7 @@ export class ReplicationMember {
   #isSettled = false;
   #settled = Promise.withResolvers<void>();
   #rootKey: Uint8Array = new Uint8Array(0);
+  #indexKey: Uint8Array | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: ReplicationMemberOptions) {
@@ -86,6 +90,32 @@ export class ReplicationMember {
 
   roleOf(kind: ReplicationKind): ReplicationRole | undefined {
     return this.#roles.find((one) => one.kind === kind);
+  }
+
+  /** Of the performance set and this service; undefined outside of one. */
+  get indexKey(): Uint8Array | undefined {
+    return this.#indexKey;
+  }
+
+  /** How far the log of the performance set is known here. */
+  async index(): Promise<LogIndex | undefined> {
+    const run = this.runOf('performance');
+    const local = await this.#options.store.wal.headSequence();
+    if (run?.role === 'primary') return { logId: await run.logId(), local, replicated: local };
+    const position = await run?.secondary.followed.position();
+    return position && { logId: position.logId, local, replicated: position.sequence };
+  }
+
+  /** Waits until an entry of the primary's log can be read here; false when not in time. */
+  async reaches(position: LogPosition, withinMs: number): Promise<boolean> {
+    const run = this.runOf('performance');
+    if (run?.role === 'secondary') return run.secondary.followed.reaches(position, withinMs);
+    // Another log than its own is over for a primary.
+    return (
+      run === undefined ||
+      position.logId !== (await run.logId()) ||
+      position.sequence <= (await this.#options.store.wal.headSequence())
+    );
   }
 
   /** The role whose activation this store has not seen. */
@@ -137,6 +167,9 @@ export class ReplicationMember {
       this.#isSettled = false;
       this.#roles = roles;
       this.#rootKey = Uint8Array.from(rootKey);
+      this.#indexKey = roles.some(({ kind }) => kind === 'performance')
+        ? new Uint8Array(hkdfSync('sha256', rootKey, '', 'keelson/replication/index', 32))
+        : undefined;
       const isCurrent = (kind: ReplicationKind, { generation }: Running): boolean =>
         roles.some((one) => one.kind === kind && one.generation === generation);
       for (const [kind, running] of this.#running)
@@ -175,6 +208,7 @@ export class ReplicationMember {
       this.#isSettled = false;
       for (const [kind, running] of this.#running) await this.#end(kind, running);
       this.#roles = [];
+      this.#indexKey = undefined;
       this.#rootKey.fill(0);
     });
   }

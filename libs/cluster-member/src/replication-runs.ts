@@ -44,6 +44,8 @@ export interface PrimaryRun {
   readonly role: 'primary';
   readonly primary: Primary;
   readonly bus: Bus;
+  /** Of the log of this service. One that is renewed meanwhile is told with the next role. */
+  logId(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -100,10 +102,18 @@ export const startPrimaryRun = (
     start('publisher', (signal) => publisher.run(signal)),
     ...(writesCanary ? [start('canary', (signal) => runCanary(store, signal, { clock }))] : []),
   ];
+  let logId: Promise<string> | undefined;
   return {
     role: 'primary',
     primary,
     bus,
+    logId: () => {
+      logId ??= membership.identity().then((identity) => identity.logId);
+      logId.catch(() => {
+        logId = undefined;
+      });
+      return logId;
+    },
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     },

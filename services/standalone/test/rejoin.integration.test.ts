@@ -98,5 +98,6 @@ describe('a secondary that was revoked', { timeout: WITHIN_MS }, () => {
     await primary.v1('POST', `${base('dr')}/primary/enable`);
     await attach('dr', primary, secondary, 'spare');
     await untilEqual('dr', primary, secondary);
+    expect((await secondary.status('dr')).secondary_id).toBe('spare');
   });
 });

@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import type { Clock } from '@keelson/clock';
 import {
+  awaitIndex,
   forwardingRoutes,
   NO_TRANSPORT,
   ReplicationMember,
@@ -318,6 +319,7 @@ export const composeSys = (parts: SysParts): SysService => {
       tokens,
       policies,
       decisionState,
+      awaitIndex: (header) => awaitIndex(member, header),
       audit,
       wrapping,
       systemTtls,

@@ -130,6 +130,7 @@ const outcome = async (
     requestId: '',
     contentType: '',
     query: '',
+    index: '',
   });
   if (found?.$case === 'allowed') return found.value.service === 'sys' ? 'served' : 0;
   // Permitted, as far as it can be said without the body.

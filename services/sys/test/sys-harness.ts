@@ -154,6 +154,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     requestId: 'request',
     contentType: contentTypeOf(method, request),
     query: request.query ?? '',
+    index: '',
   });
 
   const resolve = async (

@@ -56,6 +56,12 @@ export const REPLICATION_ERRORS = {
     retry: true,
     tell: 'replication is still catching up, try again later or provide the "force" argument',
   },
+  'replication.index_missing': {
+    grpc: 'UNAVAILABLE',
+    http: 412,
+    retry: true,
+    tell: 'required index state not present',
+  },
   'replication.switching': {
     grpc: 'UNAVAILABLE',
     http: 503,

@@ -57,6 +57,7 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
         requestId: exchange.head.requestId,
         contentType: '',
         query: '',
+        index: '',
       },
       { signal: exchange.signal },
     );

@@ -14,6 +14,7 @@ const SHARED = {
   namespace: 'namespace',
   wrapTtl: 'wrap-ttl',
   wrapFormat: 'wrap-format',
+  index: 'index',
 } as const;
 
 /** The value of a header under its primary name, else under its alias. */
@@ -60,6 +61,8 @@ export const forwardedHeaders = (
     const value = headers[name];
     if (typeof value === 'string') forwarded[name] = value;
   }
+  const index = serviceHeader(headers, 'index');
+  if (index !== undefined) forwarded[NEUTRAL + SHARED.index] = index;
   for (const given of extra) {
     const name = given.toLowerCase();
     const value = headers[name];
@@ -101,6 +104,8 @@ const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'replay-nonce',
   'retry-after',
   'www-authenticate',
+  NEUTRAL + SHARED.index,
+  VENDOR + SHARED.index,
 ]);
 
 export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>

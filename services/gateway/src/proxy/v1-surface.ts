@@ -142,6 +142,7 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
       requestId: head.requestId,
       contentType: request.headers['content-type'] ?? '',
       query: head.query,
+      index: serviceHeader(request.headers, 'index') ?? '',
     };
     let resolution = await access.resolve(question, { signal });
     const isAudited = await audit.isEnabled(resolution.auditGeneration);

@@ -64,6 +64,8 @@ export interface AccessDependencies {
   readonly wrapping: WrappingOperations;
   readonly systemTtls: LeaseTtls;
   readonly toEdgeMount: (mount: MountRecord, namespace: Namespace, system: LeaseTtls) => Mount;
+  /** Waits until the log has come as far as an index header tells. */
+  readonly awaitIndex: (header: string) => Promise<void>;
 }
 
 /** Who serves a path, and which of its paths are special. */
@@ -383,6 +385,7 @@ export const createAccess = (
       let outcome: Resolution['outcome'];
       let state: DecisionState | undefined;
       try {
+        if (request.index !== '') await dependencies.awaitIndex(request.index);
         state = await dependencies.decisionState();
         outcome =
           request.surface === Surface.API_V2

@@ -50,6 +50,8 @@ export interface ResolveRequest {
   query: string;
   /** "jwt": the wrapping token is to be a JWT; "" for an ordinary one. */
   wrapFormat: string;
+  /** Value of the index header: how far the log must have come that the decision is made on; "" when absent. */
+  index: string;
 }
 
 export interface Resolution {
@@ -177,6 +179,7 @@ function createBaseResolveRequest(): ResolveRequest {
     contentType: "",
     query: "",
     wrapFormat: "",
+    index: "",
   };
 }
 
@@ -220,6 +223,9 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
     }
     if (message.wrapFormat !== "") {
       writer.uint32(106).string(message.wrapFormat);
+    }
+    if (message.index !== "") {
+      writer.uint32(114).string(message.index);
     }
     return writer;
   },
@@ -341,6 +347,14 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
             message.wrapFormat = reader.string();
             continue;
           }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.index = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -371,6 +385,7 @@ export const ResolveRequest: MessageFns<ResolveRequest> = {
     message.contentType = object.contentType ?? "";
     message.query = object.query ?? "";
     message.wrapFormat = object.wrapFormat ?? "";
+    message.index = object.index ?? "";
     return message;
   },
 };
