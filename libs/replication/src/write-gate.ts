@@ -54,6 +54,9 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     transact: (body, options) =>
       store.transact((tx) => body(gate.closed === 'none' ? tx : guarded(tx)), options),
     select: (build) => store.select(build),
+    findByPart: (table, query) => store.findByPart(table, query),
+    tallies: (table, keys) => store.tallies(table, keys),
+    comingAndGoing: (prefix, position) => store.comingAndGoing(prefix, position),
     rebuildProjections: () => store.rebuildProjections(),
     applyEntries: (source, entries, options) => store.applyEntries(source, entries, options),
     applyRecords: (source, operations, options) => store.applyRecords(source, operations, options),
