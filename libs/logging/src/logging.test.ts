@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '@keelson/testkit';
 import { describe, expect, test } from 'vitest';
-import { createLogger, redactLine } from './logging.ts';
+import { createLogger, createRequestLog, type RequestLine, redactLine } from './logging.ts';
 
 const run = promisify(execFile);
 const MODULE = new URL('logging.ts', import.meta.url).href;
@@ -33,6 +33,51 @@ describe('log lines', () => {
 
   test('below the level are not written', () => {
     expect(written((logger) => logger.debug('detail'))).toBe('');
+  });
+});
+
+describe('the line of a request', () => {
+  const REQUEST: RequestLine = {
+    requestId: 'r-1',
+    method: 'GET',
+    path: '/v1/pki/"é',
+    status: 200,
+    durationMs: 0.25,
+    remoteAddress: '127.0.0.1',
+  };
+
+  test('reads as one that the logger itself writes', () => {
+    const line = written((logger) => createRequestLog(logger.child({ service: 'x' }))(REQUEST));
+    const { time, ...fields } = JSON.parse(line);
+    expect(new Date(time).getTime()).not.toBeNaN();
+    expect(fields).toEqual({
+      level: 'info',
+      name: 'test',
+      service: 'x',
+      request_id: 'r-1',
+      method: 'GET',
+      path: '/v1/pki/"é',
+      status: 200,
+      duration_ms: 0.25,
+      remote_address: '127.0.0.1',
+      msg: 'request',
+    });
+    expect(line.endsWith('}\n')).toBe(true);
+  });
+
+  test('holds no secret that the path holds', () => {
+    const path = '/v1/auth/hvs.SECRETSECRETSECRET';
+    const line = written((logger) => createRequestLog(logger)({ ...REQUEST, path }));
+    expect(JSON.parse(line)).toMatchObject({ path: '/v1/auth/[redacted]', status: 200 });
+  });
+
+  test('is not written above its level', () => {
+    const line = written((logger) => {
+      const write = createRequestLog(logger);
+      logger.level = 'warn';
+      write(REQUEST);
+    });
+    expect(line).toBe('');
   });
 });
 

@@ -6,12 +6,13 @@
  * and one line per request; `debug` what a developer needs to follow one request. A refusal that a
  * client caused is never above `info`.
  */
-import { isSpanContextValid, trace } from '@opentelemetry/api';
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { createTimestamp, traceFields } from './line-fields.ts';
 import { redactLine } from './redaction.ts';
 
 export type { Logger } from 'pino';
 export { REDACTED, redactLine } from './redaction.ts';
+export { createRequestLog, type RequestLine } from './request-log.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -24,51 +25,45 @@ export interface LoggerOptions {
   readonly destination?: DestinationStream;
 }
 
-const BATCH_BYTES = 4_096;
-const FLUSH_EVERY_MS = 100;
+const BATCH_LENGTH = 16_384;
+const WRITTEN_WITHIN_MS = 100;
 
 /**
  * Where the lines of a process go: a file (created with mode 0600, added to), or standard output. Lines
  * are written some at a time, since each write is a system call; none is lost when the process exits, by
- * itself or after an uncaught error.
+ * itself or after an uncaught error. They are held here because pino's destination measures all that it
+ * holds again for each line.
  */
-export const openLogDestination = (file?: string): DestinationStream => {
-  const destination = pino.destination({
-    dest: file ?? 1,
-    mkdir: true,
-    mode: 0o600,
-    sync: true,
-    minLength: BATCH_BYTES,
-    periodicFlush: FLUSH_EVERY_MS,
+export const openLogDestination = (file?: string): DestinationStream & { flushSync(): void } => {
+  const destination = pino.destination({ dest: file ?? 1, mkdir: true, mode: 0o600, sync: true });
+  let held = '';
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const lines = held;
+    held = '';
+    if (lines !== '') destination.write(lines);
+  };
+  process.on('exit', () => {
+    flush();
+    destination.flushSync();
   });
-  process.on('exit', () => destination.flushSync());
-  return destination;
+  return {
+    write: (line) => {
+      held += line;
+      if (held.length >= BATCH_LENGTH) flush();
+      else timer ??= setTimeout(flush, WRITTEN_WITHIN_MS).unref();
+    },
+    flushSync: () => {
+      flush();
+      destination.flushSync();
+    },
+  };
 };
 
 /** One for all loggers of the process, so that their lines keep their order. */
 let standardOutput: DestinationStream | undefined;
-
-/** Ties a line to the trace under way. */
-const traceFields = (): object => {
-  const context = trace.getActiveSpan()?.spanContext();
-  return context !== undefined && isSpanContextValid(context)
-    ? { trace_id: context.traceId, span_id: context.spanId }
-    : {};
-};
-
-/** Time of a line, made once for all lines of a millisecond. */
-const createTimestamp = (): (() => string) => {
-  let madeForMs = 0;
-  let field = '';
-  return () => {
-    const nowMs = Date.now();
-    if (nowMs !== madeForMs) {
-      madeForMs = nowMs;
-      field = `,"time":"${new Date(nowMs).toISOString()}"`;
-    }
-    return field;
-  };
-};
 
 /** A logger of one process. */
 export const createLogger = ({ name, level, destination }: LoggerOptions): Logger =>

@@ -98,13 +98,16 @@ const toLatin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
 /** RFC 9112 §6.3: these have no content, and no length is announced. */
 const hasNoContent = (status: number): boolean => status === 204 || status === 304 || status < 200;
 
-/** Writes the answer; a body that breaks off breaks the connection off, so that nobody takes it as whole. */
-export const writeAnswer = async (
+/**
+ * Writes the answer; a body that breaks off breaks the connection off, so that nobody takes it as whole.
+ * @returns undefined when all of it is written already
+ */
+export const writeAnswer = (
   response: ServerResponse,
   { head, body }: EdgeResponse,
   headers: Readonly<Record<string, string>>,
-): Promise<void> => {
-  if (response.destroyed) return;
+): Promise<void> | undefined => {
+  if (response.destroyed) return undefined;
   const lines: string[] = [];
   for (const name in headers) lines.push(name, headers[name] ?? '');
   let hasLength = false;
@@ -118,8 +121,8 @@ export const writeAnswer = async (
     response.writeHead(head.status, lines);
     if (body.byteLength > ONE_WRITE_BYTES) response.end(body);
     else response.end(toLatin1(body), 'latin1');
-    return;
+    return undefined;
   }
   response.writeHead(head.status, lines);
-  await pipeline(Readable.from(body, { objectMode: false }), response);
+  return pipeline(Readable.from(body, { objectMode: false }), response);
 };

@@ -1,8 +1,8 @@
 /** From a request of node:http to its written answer: ids, trace, time limit, errors, metrics, log line. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { KeelsonError } from '@keelson/errors';
-import type { Logger } from '@keelson/logging';
-import { type Context, context, propagation, SpanKind, trace } from '@opentelemetry/api';
+import { createRequestLog, type Logger } from '@keelson/logging';
+import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { RenderError, Surface } from '../errors/error-answers.ts';
 import type { RequestMetrics } from '../metrics/metrics.ts';
 import { Exchange, writeAnswer } from './exchange.ts';
@@ -34,24 +34,25 @@ export type ServeRequest = (
 
 const tracer = trace.getTracer('keelson');
 
-/** Runs `work` in a span that continues the client's trace; without tracing it costs next to nothing. */
+/** The span of a request; continues the client's trace. Without tracing it records nothing. */
+const startSpan = ({ head, request }: Exchange): Span =>
+  tracer.startSpan(
+    `HTTP ${head.method}`,
+    { kind: SpanKind.SERVER, attributes: { 'http.request.method': head.method } },
+    propagation.extract(context.active(), request.headers),
+  );
+
 const inSpan = async (
+  span: Span,
   exchange: Exchange,
   work: (traceparent: string) => Promise<void>,
 ): Promise<void> => {
-  const { method } = exchange.head;
-  const span = tracer.startSpan(
-    `HTTP ${method}`,
-    { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
-    propagation.extract(context.active(), exchange.request.headers),
-  );
-  if (!span.isRecording()) return work('');
-  const active: Context = trace.setSpan(context.active(), span);
+  const active = trace.setSpan(context.active(), span);
   const carrier: Record<string, string> = {};
   propagation.inject(active, carrier);
   try {
     await context.with(active, () => work(carrier['traceparent'] ?? ''));
-    span.updateName(`${method} ${exchange.group}`);
+    span.updateName(`${exchange.head.method} ${exchange.group}`);
     span.setAttribute('keelson.request_id', exchange.requestId);
   } finally {
     span.end();
@@ -60,6 +61,7 @@ const inSpan = async (
 
 export const createServeRequest = (parts: ServeParts): ServeRequest => {
   const { logger, metrics, renderError, timeoutMs, publicUrl } = parts;
+  const logRequest = createRequestLog(logger);
 
   const answer = async (
     { surface, prefix, serve }: ServedSurface,
@@ -78,7 +80,8 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
         traceparent,
       });
       const answered = await exchange.untilEnd(serve(exchange));
-      await writeAnswer(response, answered, exchange.answerHeaders);
+      const streaming = writeAnswer(response, answered, exchange.answerHeaders);
+      if (streaming !== undefined) await streaming;
     } catch (thrown) {
       if (response.headersSent) {
         logger.warn({ err: thrown, request_id: requestId }, 'answer broke off');
@@ -103,22 +106,20 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
     metrics.started();
     const exchange = new Exchange(request, response, method, timeoutMs);
     exchange.group = served.surface;
-    try {
-      await inSpan(exchange, async (traceparent) => {
-        await answer(served, exchange, response, traceparent);
-        if (logger.isLevelEnabled('info'))
-          logger.info(
-            {
-              request_id: exchange.requestId,
-              method: exchange.head.method,
-              path: served.prefix + exchange.head.path,
-              status: response.statusCode,
-              duration_ms: Math.round((performance.now() - startedMs) * 1000) / 1000,
-              remote_address: exchange.head.remoteAddress,
-            },
-            'request',
-          );
+    const answerAndLog = async (traceparent: string): Promise<void> => {
+      await answer(served, exchange, response, traceparent);
+      logRequest({
+        requestId: exchange.requestId,
+        method: exchange.head.method,
+        path: served.prefix + exchange.head.path,
+        status: response.statusCode,
+        durationMs: Math.round((performance.now() - startedMs) * 1000) / 1000,
+        remoteAddress: exchange.head.remoteAddress,
       });
+    };
+    try {
+      const span = startSpan(exchange);
+      await (span.isRecording() ? inSpan(span, exchange, answerAndLog) : answerAndLog(''));
     } finally {
       const seconds = (performance.now() - startedMs) / 1000;
       metrics.finished(exchange.group, method, response.statusCode, seconds);
