@@ -1,4 +1,5 @@
 /** Certification requests (PKCS#10, RFC 2986). */
+import type { KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { DerReader } from './der/der-reader.ts';
 import { contextTag, integer, sequence, setOf, TAG } from './der/der-types.ts';
@@ -9,8 +10,10 @@ import type { KeyAlgorithm } from './keys/key-algorithm.ts';
 import {
   describePublicKeyOf,
   parsePublicKey,
+  type SignatureScheme,
   type Signer,
   schemeOfIdentifier,
+  verifyOnPool,
   verifyWithKey,
 } from './keys/signature-scheme.ts';
 import { parseSignedStructure, signStructure } from './signed-structure.ts';
@@ -70,12 +73,16 @@ const requestedExtensions = (attributes: DerReader): readonly Extension[] => {
   return extensions;
 };
 
-/**
- * The fields of an untrusted request whose signature proves possession of its key.
- * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit, or the key is
- *   of a type that is not served
- */
-export const parseCsr = (der: Uint8Array): ParsedCsr => {
+/** What the signature of a request is over, and with what it is checked. */
+interface Proof {
+  readonly scheme: SignatureScheme;
+  readonly key: KeyObject;
+  readonly content: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
+/** @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served */
+const readRequest = (der: Uint8Array): { readonly csr: ParsedCsr; readonly proof: Proof } => {
   const { content, signatureAlgorithm, signature } = parseSignedStructure(der, MAX_CSR_BYTES);
   const fields = new DerReader(content).enter();
   if (fields.readSmallInteger() !== 0)
@@ -87,12 +94,36 @@ export const parseCsr = (der: Uint8Array): ParsedCsr => {
   fields.expectEnd();
   const scheme = schemeOfIdentifier(signatureAlgorithm);
   const key = parsePublicKey(publicKeyDer);
-  if (!verifyWithKey(scheme, key, content, signature))
-    throw new KeelsonError('request.invalid', { text: 'request signature invalid' });
   return {
-    subject,
-    publicKeyDer,
-    keyAlgorithm: describePublicKeyOf(publicKeyDer, key),
-    extensions: attributes ? requestedExtensions(new DerReader(attributes.content)) : [],
+    csr: {
+      subject,
+      publicKeyDer,
+      keyAlgorithm: describePublicKeyOf(publicKeyDer, key),
+      extensions: attributes ? requestedExtensions(new DerReader(attributes.content)) : [],
+    },
+    proof: { scheme, key, content, signature },
   };
+};
+
+const requireProven = (csr: ParsedCsr, isProven: boolean): ParsedCsr => {
+  if (!isProven) throw new KeelsonError('request.invalid', { text: 'request signature invalid' });
+  return csr;
+};
+
+/**
+ * The fields of an untrusted request whose signature proves possession of its key.
+ * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit, or the key is
+ *   of a type that is not served
+ */
+export const parseCsr = (der: Uint8Array): ParsedCsr => {
+  const { csr, proof } = readRequest(der);
+  const { scheme, key, content, signature } = proof;
+  return requireProven(csr, verifyWithKey(scheme, key, content, signature));
+};
+
+/** The same with the signature checked on the thread pool, for a thread that has others to answer. */
+export const parseCsrOnPool = async (der: Uint8Array): Promise<ParsedCsr> => {
+  const { csr, proof } = readRequest(der);
+  const { scheme, key, content, signature } = proof;
+  return requireProven(csr, await verifyOnPool(scheme, key, content, signature));
 };

@@ -99,6 +99,13 @@ describe('public keys', () => {
         expect(isSamePublicKey(one.publicKeyDer, other.publicKeyDer)).toBe(one === other);
   });
 
+  test('on one curve are different', async () => {
+    for (const algorithm of ALGORITHMS.filter(({ type }) => type === 'ec')) {
+      const [one, other] = await Promise.all([createKeyPair(algorithm), createKeyPair(algorithm)]);
+      expect(isSamePublicKey(one.publicKeyDer, other.publicKeyDer)).toBe(false);
+    }
+  });
+
   test('are the same with a compressed point', async () => {
     const { publicKeyDer } = await createKeyPair({ type: 'ec', bits: 256 });
     const point = Buffer.from(publicKeyDer).subarray(-65);
@@ -108,5 +115,6 @@ describe('public keys', () => {
     const der = Buffer.concat([Buffer.from([0x30, body.length]), body]);
     expect(createPublicKey({ key: der, format: 'der', type: 'spki' }).asymmetricKeyType).toBe('ec');
     expect(isSamePublicKey(publicKeyDer, der)).toBe(true);
+    expect(isSamePublicKey(der, publicKeyDer)).toBe(true);
   });
 });

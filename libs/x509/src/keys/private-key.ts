@@ -10,7 +10,7 @@ import { KeelsonError } from '@keelson/errors';
 import { DerReader } from '../der/der-reader.ts';
 import { TAG } from '../der/der-types.ts';
 import { publicKeyOctets } from '../extensions/key-identifiers.ts';
-import { curveOfBits, describeKey, type KeyAlgorithm } from './key-algorithm.ts';
+import { curveOfBits, describeKey, EC_PUBLIC_KEY, type KeyAlgorithm } from './key-algorithm.ts';
 import type { KeyPair } from './key-pair.ts';
 import { parsePublicKey } from './signature-scheme.ts';
 
@@ -114,9 +114,21 @@ export const parsePrivateKey = (der: Uint8Array): KeyPair => {
   return pair;
 };
 
+/** The algorithm of a key on a curve whose point is written with both coordinates, DER; else undefined. */
+const algorithmOfWholePoint = (publicKeyDer: Uint8Array): Uint8Array | undefined => {
+  if (publicKeyOctets(publicKeyDer)[0] !== UNCOMPRESSED) return undefined;
+  const algorithm = new DerReader(publicKeyDer).enter().read(TAG.sequence);
+  const isEc = new DerReader(algorithm.content).readObjectIdentifier() === EC_PUBLIC_KEY;
+  return isEc ? algorithm.bytes : undefined;
+};
+
 /** True when both are the same public key, however its point is written. */
 export const isSamePublicKey = (oneDer: Uint8Array, otherDer: Uint8Array): boolean => {
   if (Buffer.from(oneDer).equals(otherDer)) return true;
+  // There is one way to write such a point, and to make KeyObjects takes as long as a signature.
+  const algorithm = algorithmOfWholePoint(oneDer);
+  const otherAlgorithm = algorithm && algorithmOfWholePoint(otherDer);
+  if (algorithm && otherAlgorithm && Buffer.from(algorithm).equals(otherAlgorithm)) return false;
   const [one, other] = [parsePublicKey(oneDer), parsePublicKey(otherDer)];
   // `equals` throws for keys of different types.
   return one.asymmetricKeyType === other.asymmetricKeyType && one.equals(other);

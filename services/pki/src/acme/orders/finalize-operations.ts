@@ -1,9 +1,8 @@
 /** From a proven order and its CSR to a certificate (RFC 8555 §7.4). */
 import { KeelsonError } from '@keelson/errors';
-import { type CsrFields, parseCsr, randomSerialNumber, toSerialKey } from '@keelson/x509';
+import { type ParsedCsr, parseCsrOnPool, randomSerialNumber, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
-import { describePublicKey } from '../../issuers/domain/public-key.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { buildLeafCertificate } from '../../issuing/domain/leaf-certificate.ts';
 import { decideNames } from '../../issuing/domain/requested-names.ts';
@@ -34,9 +33,9 @@ const asBadCsr = (error: unknown): unknown =>
     ? new AcmeProblem('badCSR', error.message, { cause: error })
     : error;
 
-const readCsr = (der: Uint8Array): CsrFields => {
+const readCsr = async (der: Uint8Array): Promise<ParsedCsr> => {
   try {
-    return parseCsr(der);
+    return await parseCsrOnPool(der);
   } catch (error) {
     throw asBadCsr(error);
   }
@@ -46,9 +45,6 @@ const requireReady = (order: Order, nowMs: number): void => {
   const status = orderStatus(order, nowMs);
   if (status !== 'ready') throw new AcmeProblem('orderNotReady', `the order is ${status}`);
 };
-
-const accountKeyDer = ({ account }: KnownAccount): Buffer =>
-  keyOfAccount(account).export({ type: 'spki', format: 'der' });
 
 const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifier[]): string => {
   const isAddress = identifiers.some(({ type, value }) => type === 'ip' && value === asked);
@@ -67,12 +63,12 @@ interface Finalizing {
 const issueUnderRole = async (
   parts: FinalizeParts,
   { directory, known: { order } }: Finalizing,
-  csr: CsrFields,
+  csr: ParsedCsr,
   commonNameOfCsr: string,
   { role, issuer }: { readonly role: Role; readonly issuer: IssuerInUse },
 ): Promise<PolicyCertificate> => {
   const { mount, config, authority } = directory;
-  checkCsrKey(role, describePublicKey(csr.publicKeyDer));
+  checkCsrKey(role, csr.keyAlgorithm);
   const valuesOf = (type: Identifier['type']): readonly string[] =>
     order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
   const names = decideNames(
@@ -120,8 +116,9 @@ const issueUnderRole = async (
 
 const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<PolicyCertificate> => {
   const { directory, account, known, csrDer } = finalizing;
-  const csr = readCsr(csrDer);
-  const { commonName } = checkOrderedCsr(csr, known.order.identifiers, accountKeyDer(account));
+  const csr = await readCsr(csrDer);
+  const { der: accountKeyDer } = keyOfAccount(account.account);
+  const { commonName } = checkOrderedCsr(csr, known.order.identifiers, accountKeyDer);
   const issuance = await issuanceOf(parts, directory, known.order.profile);
   if (issuance.kind === 'external-policy')
     return parts.policy.issue({

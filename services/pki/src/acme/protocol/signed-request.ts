@@ -86,7 +86,7 @@ const findSigner = async (
   }
   if (kind === 'key') throw malformed('this resource needs a "jwk"');
   const signer = await requireAccount(parts, directory, kid);
-  return { jwk: signer.account.key, key: keyOfAccount(signer.account), signer };
+  return { jwk: signer.account.key, key: keyOfAccount(signer.account).key, signer };
 };
 
 const urlOf = ({ head }: RouteExchange, { urls, path }: OpenDirectory): string => {
