@@ -31,6 +31,17 @@ export const pkiConfigSchema = Type.Object({
       'BAO_DISABLE_PUBLIC_ACME',
     ],
   }),
+  acmeOpenOrders: Type.Integer({
+    description:
+      'Orders of an ACME account that may be open (pending or ready) at a time; counted by each replica.',
+    default: 1000,
+    minimum: 1,
+  }),
+  acmePendingAuthorizations: Type.Integer({
+    description: 'Authorizations of an ACME account that may be pending at a time, likewise.',
+    default: 5000,
+    minimum: 1,
+  }),
   acmeDnsAccount01: Type.Boolean({
     description:
       'Offers dns-account-01 too, as draft-ietf-acme-dns-account-label has it; not an RFC.',

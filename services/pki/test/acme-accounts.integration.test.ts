@@ -64,6 +64,38 @@ describe('an account', () => {
     client.account = '';
     const found = await client.register({ onlyReturnExisting: true });
     expect([found.status, found.header('location')]).toEqual([200, made.header('location')]);
+    expect(found.json).toEqual(made.json);
+  });
+
+  test('that is there is shown as it is, whatever else the request says (§7.3.1)', async () => {
+    const client = acme.client();
+    const made = await client.register({ contact: ['mailto:a@example.org'] });
+    for (const payload of [
+      { contact: ['tel:+12025551212'] },
+      { contact: 5, termsOfServiceAgreed: 'yes' },
+      { externalAccountBinding: 'none' },
+    ]) {
+      client.account = '';
+      const found = await client.register(payload);
+      expect([found.status, found.header('location')]).toEqual([200, made.header('location')]);
+      expect(found.json).toEqual(made.json);
+    }
+  });
+
+  test.for([
+    ['RS256', 'n'],
+    ['RS256', 'e'],
+  ] as const)('of %s is the same with zero octets before %s (§8.1)', async ([alg, member]) => {
+    const key = newAccountKey(alg);
+    const padded = Buffer.concat([
+      Buffer.alloc(2),
+      Buffer.from(key.jwk[member] ?? '', 'base64url'),
+    ]);
+    const jwk = { ...key.jwk, [member]: padded.toString('base64url') };
+    const made = await new AcmeClient(acme.pki, 'acme/', key).post('new-account', {}, { jwk });
+    expect(made.status).toBe(201);
+    const found = await new AcmeClient(acme.pki, 'acme/', key).register();
+    expect([found.status, found.header('location')]).toEqual([200, made.header('location')]);
   });
 
   test('belongs to its directory', async () => {
@@ -96,13 +128,18 @@ describe('an account', () => {
 
   test('is read and changed by its owner only (§7.3.2)', async () => {
     const client = acme.client();
-    await client.register({ contact: ['mailto:a@example.org'] });
+    const made = await client.register({ contact: ['mailto:a@example.org'] });
     const changed = await client.post(client.account, {
       contact: ['mailto:b@example.org'],
       orders: 'x',
       key: 'x',
+      termsOfServiceAgreed: true,
+      externalAccountBinding: {},
     });
-    expect(changed.json.contact).toEqual(['mailto:b@example.org']);
+    expect([changed.status, changed.json]).toEqual([
+      200,
+      { ...made.json, contact: ['mailto:b@example.org'] },
+    ]);
     expect((await client.post(client.account, {})).json).toEqual(changed.json);
     expect((await client.post(client.account)).json).toEqual(changed.json);
     expect((await client.post(client.account, { contact: [] })).json.contact).toEqual([]);
@@ -121,9 +158,9 @@ describe('an account', () => {
     const closed = await client.post(client.account, { status: 'deactivated' });
     expect([closed.status, closed.json.status]).toEqual([200, 'deactivated']);
     for (const resource of ['orders', client.account, order.header('location') ?? ''])
-      expect(problem(await client.post(resource))).toEqual([403, 'unauthorized']);
+      expect(problem(await client.post(resource))).toEqual([401, 'unauthorized']);
     client.account = '';
-    expect(problem(await client.register())).toEqual([403, 'unauthorized']);
+    expect(problem(await client.register())).toEqual([401, 'unauthorized']);
   });
 });
 
@@ -162,6 +199,20 @@ describe('key rollover (§7.3.5)', () => {
     expect((await old.register()).status).toBe(201);
   });
 
+  test('what is under way goes on, and is proven with the new key', async () => {
+    const client = acme.client();
+    await client.register();
+    const order = await client.order('localhost');
+    const newKey = newAccountKey();
+    expect((await change(client, newKey)).status).toBe(200);
+    const renewed = new AcmeClient(acme.pki, 'acme/', newKey);
+    renewed.account = client.account;
+    const url = order.header('location') ?? '';
+    expect((await renewed.post(url)).json).toEqual(order.json);
+    await acme.prove(renewed, order);
+    expect((await acme.settle(renewed, url, ['pending'])).json.status).toBe('ready');
+  });
+
   test('a key that an account has is a conflict with that account', async () => {
     const [client, other] = [acme.client(), acme.client()];
     await client.register();
@@ -175,6 +226,7 @@ describe('key rollover (§7.3.5)', () => {
     const client = acme.client();
     await client.register();
     const key = newAccountKey();
+    const url = client.url('key-change');
     for (const answer of [
       await change(client, key, { kid: client.account }),
       await change(client, key, { jwk: undefined }),
@@ -184,6 +236,7 @@ describe('key rollover (§7.3.5)', () => {
       await change(client, key, {}, { oldKey: key.jwk }),
       await change(client, { ...key, privateKey: newAccountKey().privateKey }),
       await client.post('key-change', {}),
+      await client.post('key-change', signJws(key, { jwk: key.jwk, url }, 'text')),
     ])
       expect(problem(answer)).toEqual([400, 'malformed']);
     expect((await client.post('orders')).status).toBe(200);
@@ -222,9 +275,10 @@ describe('external account binding (§7.3.4)', () => {
       expect(problem(await bound(elsewhere, eab))).toEqual([403, 'unauthorized']);
       expect(await unused()).toContain(eab.id);
       const client = acme.client(directory);
-      const made = await bound(client, eab);
+      const externalAccountBinding = bindAccount(client.key, eab, client.url('new-account'));
+      const made = await client.register({ externalAccountBinding });
       expect(made.status).toBe(201);
-      expect(made.json.externalAccountBinding).toHaveProperty('signature');
+      expect(made.json.externalAccountBinding).toEqual(externalAccountBinding);
       expect(await unused()).not.toContain(eab.id);
       expect(problem(await bound(acme.client(directory), eab))).toEqual([403, 'unauthorized']);
     },
@@ -249,6 +303,11 @@ describe('external account binding (§7.3.4)', () => {
     const otherKey = bindAccount(newAccountKey(), eab, url);
     expect(problem(await register(otherKey))).toEqual([400, 'malformed']);
     expect(problem(await register('text'))).toEqual([400, 'malformed']);
+    expect(problem(await register({}))).toEqual([400, 'malformed']);
+    const withNonce = bindAccount(client.key, eab, url, 'sha256', { nonce: 'AAAA' });
+    expect(problem(await register(withNonce))).toEqual([400, 'malformed']);
+    const unnamed = bindAccount(client.key, eab, url, 'sha256', { kid: undefined });
+    expect(problem(await register(unnamed))).toEqual([400, 'malformed']);
     expect(problem(await register({ ...good, signature: '' }))).toEqual([403, 'unauthorized']);
     expect(problem(await register(signJws(client.key, { kid: eab.id, url }, {})))).toEqual([
       400,

@@ -131,15 +131,16 @@ export const signJws = (
   return { protected: protectedText, payload: payloadText, signature: toBase64Url(signature) };
 };
 
-/** An external account binding (RFC 8555 §7.3.4). */
+/** An external account binding (RFC 8555 §7.3.4); `changes` replace members of its header. */
 export const bindAccount = (
   key: AccountKey,
   eab: { readonly id: string; readonly key: string },
   url: string,
   hash = 'sha256',
+  changes: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> => {
   const alg = `HS${hash.slice(3)}`;
-  const protectedText = toBase64Url(JSON.stringify({ alg, kid: eab.id, url }));
+  const protectedText = toBase64Url(JSON.stringify({ alg, kid: eab.id, url, ...changes }));
   const payloadText = toBase64Url(JSON.stringify(key.jwk));
   const signature = createHmac(hash, Buffer.from(eab.key, 'base64url'))
     .update(`${protectedText}.${payloadText}`)

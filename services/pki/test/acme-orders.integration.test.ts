@@ -113,10 +113,27 @@ describe('a new order (§7.4)', () => {
     'a@example.com',
     `${'a'.repeat(64)}.example.com`,
     'with space.example.com',
+    // §7.1.4: what begins with "xn--" is properly encoded.
+    'xn--.example.com',
+    'xn--a.example.com',
+    'xn--0.example.com',
   ])('the name "%s" is refused', async (value) => {
     const answer = await client.post('new-order', { identifiers: [{ type: 'dns', value }] });
     expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
     expect(answer.json.subproblems).toMatchObject([{ identifier: { type: 'dns', value } }]);
+  });
+
+  test('takes names in their encoded form (§7.1.4)', async () => {
+    const answer = await client.order('xn--bcher-kva.example');
+    expect([answer.status, answer.json.identifiers]).toEqual([
+      201,
+      [toIdentifier('xn--bcher-kva.example')],
+    ]);
+  });
+
+  test('holds a hundred identifiers', async () => {
+    const names = Array.from({ length: 100 }, (_, number) => `n${number}.example.com`);
+    expect((await client.order(...names)).json.authorizations).toHaveLength(100);
   });
 
   test.for(['10.0.0.1', '2001:db8::1'])('"%s" is no dns identifier', async (value) => {
@@ -251,6 +268,20 @@ describe('authorizations and challenges (§7.5)', () => {
     expect(Date.parse(json.expires) - acme.pki.clock.nowMs()).toBeGreaterThan(14 * 24 * HOUR);
   });
 
+  test('a response holds what it likes, but is an object (§7.5.1)', async () => {
+    const order = await client.order('localhost');
+    const [url] = order.json.authorizations;
+    const { json } = await client.post(url);
+    const challenge = json.challenges.find(({ type }: { type: string }) => type === 'http-01');
+    for (const payload of [[], 'text', 5, null])
+      expect(problem(await client.post(challenge.url, payload))).toEqual([400, 'malformed']);
+    expect((await client.post(url)).json.challenges).toEqual(json.challenges);
+    const started = await client.post(challenge.url, { type: 'dns-01', keyAuthorization: 'x' });
+    expect([started.status, started.json.type]).toEqual([200, 'http-01']);
+    expect(started.json).not.toHaveProperty('keyAuthorization');
+    expect((await client.post(url)).status).toBe(200);
+  });
+
   test('what is proven at the first attempt is told in the answer to the start', async () => {
     const order = await client.order('localhost');
     const { json } = await client.post(order.json.authorizations[0]);
@@ -332,6 +363,27 @@ describe('finalizing (§7.4)', () => {
     expect(leaf.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1');
   });
 
+  test('keeps what the order is for, and says until when (§7.1.3)', async () => {
+    const order = await ready('localhost', '127.0.0.1');
+    const csr = await csrFor(['localhost', '127.0.0.1']);
+    const { json } = await client.post(order.json.finalize, { csr });
+    const { status, certificate, ...kept } = json;
+    expect([status, certificate]).toEqual(['valid', expect.any(String)]);
+    expect({ ...kept, status: 'pending' }).toEqual(order.json);
+    expect((await client.post(order.header('location') ?? '')).json).toEqual(json);
+  });
+
+  test('rests on no authorization that was given up (§7.5.2)', async () => {
+    const order = await ready('localhost');
+    const [url] = order.json.authorizations;
+    expect((await client.post(url, { status: 'deactivated' })).json.status).toBe('deactivated');
+    const csr = await csrFor(['localhost']);
+    expect(problem(await client.post(order.json.finalize, { csr }))).toEqual([
+      403,
+      'orderNotReady',
+    ]);
+  });
+
   test('of two requests at once makes one certificate', async () => {
     const order = await ready('localhost');
     const csr = await csrFor(['localhost']);
@@ -405,6 +457,11 @@ describe('the certificate (§7.4.2)', () => {
         .split(/(?<=-----END CERTIFICATE-----\n)/)
         .map((pem) => new X509Certificate(pem)),
     );
+    // RFC 8555 §9.1: nothing but PEM.
+    for (const { bytes } of [certificate])
+      expect(bytes.toString()).toMatch(
+        /^(?:-----BEGIN CERTIFICATE-----\n(?:[\w+/]{64}\n)*[\w+/]{1,64}={0,2}\n-----END CERTIFICATE-----\n\n?)+$/,
+      );
     for (const chain of chains) {
       expect(chain).toHaveLength(3);
       for (const [at, member] of chain.entries())

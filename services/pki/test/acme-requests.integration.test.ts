@@ -26,6 +26,7 @@ const refusal = (answer: Awaited<ReturnType<AcmeClient['post']>>) => {
   expect(answer.header('replay-nonce')).toMatch(/^[\w-]+$/);
   expect(answer.links('index')).toEqual([DIRECTORY]);
   expect(answer.json.status).toBe(answer.status);
+  expect(answer.json).not.toHaveProperty('identifier');
   return [answer.status, answer.json.type.replace(URN, '')];
 };
 
@@ -59,6 +60,21 @@ describe('open resources', () => {
       expect(first.header('replay-nonce')).not.toBe(second.header('replay-nonce'));
     },
   );
+
+  test('the directory and new-nonce are read by POST-as-GET too (§6.3)', async () => {
+    const directory = await client.post('directory');
+    expect(directory.json).toEqual((await client.get('directory')).json);
+    expect(directory.header('replay-nonce')).toMatch(/^[\w-]+$/);
+    const { status, bytes, ...answer } = await client.post('new-nonce');
+    expect([status, bytes.byteLength]).toEqual([204, 0]);
+    expect(answer.header('cache-control')).toBe('no-store');
+    const nonce = answer.header('replay-nonce') ?? '';
+    expect((await client.post('orders', undefined, { nonce })).status).toBe(200);
+    for (const resource of ['directory', 'new-nonce']) {
+      expect(refusal(await client.post(resource, {}))).toEqual([400, 'malformed']);
+      expect(refusal(await acme.client().post(resource))).toEqual([400, 'malformed']);
+    }
+  });
 
   test('other resources are not read by GET (§6.3)', async () => {
     for (const resource of ['new-account', 'new-order', 'orders', 'order/1', 'revoke-cert'])
@@ -98,6 +114,8 @@ describe('signatures (§6.2)', () => {
       { ...jws, header: {} },
       { ...jws, signatures: [] },
       { payload: jws['payload'], signature: jws['signature'] },
+      // §6.2: not detached.
+      { protected: jws['protected'], signature: jws['signature'] },
       { ...jws, payload: `${String(jws['payload'])}=` },
       { ...jws, signature: '+/' },
     ];
@@ -113,6 +131,7 @@ describe('signatures (§6.2)', () => {
     [{ alg: 'ES384' }, 400, 'badSignatureAlgorithm'],
     [{ alg: undefined }, 400, 'badSignatureAlgorithm'],
     [{ url: undefined }, 400, 'malformed'],
+    [{ url: 5 }, 400, 'malformed'],
     [{ url: `${CLUSTER_PATH}/acme/new-order` }, 403, 'unauthorized'],
     [{ url: 'https://elsewhere.test/v1/pki/acme/orders' }, 403, 'unauthorized'],
     [{ nonce: undefined }, 400, 'badNonce'],
@@ -179,6 +198,13 @@ describe('nonces (§6.5)', () => {
     const answer = await client.post('orders', undefined, { nonce });
     expect(answer.status).toBe(200);
     expect(answer.header('replay-nonce')).not.toBe(nonce);
+  });
+
+  test('are each another one, and long enough that nobody guesses them', async () => {
+    const nonces = await Promise.all(Array.from({ length: 200 }, () => client.nonce()));
+    expect(new Set(nonces).size).toBe(200);
+    for (const nonce of nonces)
+      expect(Buffer.from(nonce, 'base64url').byteLength).toBeGreaterThanOrEqual(16);
   });
 
   test('of two requests with the same one, one is answered', async () => {

@@ -59,6 +59,10 @@ describe('revocation', () => {
     await acme.obtain(other, 'localhost');
     const revoke = () => other.post('revoke-cert', { certificate: toText(leaf) });
     expect(problem(await revoke())).toEqual([403, 'unauthorized']);
+    const { order } = await acme.obtain(other, '127.0.0.1');
+    const [authorization] = order.json.authorizations;
+    await other.post(authorization, { status: 'deactivated' });
+    expect(problem(await revoke())).toEqual([403, 'unauthorized']);
     await acme.obtain(other, '127.0.0.1');
     expect((await revoke()).status).toBe(200);
   });
@@ -70,6 +74,7 @@ describe('revocation', () => {
     const revoke = (body: object) => client.post('revoke-cert', body);
     for (const [body, status, type] of [
       [{ certificate: 'AAAA' }, 400, 'malformed'],
+      [{ certificate: `${toText(leaf)}=` }, 400, 'malformed'],
       [{ certificate: 5 }, 400, 'malformed'],
       [{}, 400, 'malformed'],
       [{ certificate: elsewhere.bytes.toString('base64url') }, 403, 'unauthorized'],
@@ -152,6 +157,7 @@ describe('renewal information', () => {
     expect((await renew(client)).status).toBe(201);
     const order = await renew(client);
     expect(order.json.replaces).toBe(replaces);
+    expect((await client.post(order.header('location') ?? '')).json.replaces).toBe(replaces);
     await acme.prove(client, order);
     await acme.settle(client, order.header('location') ?? '', ['pending']);
     const csr = await csrFor(['localhost']);

@@ -6,9 +6,7 @@ import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { PkiConfig } from '../config.ts';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
 import type { RevocationParts } from '../revocation/revocation-operations.ts';
-import type { ClaimedChallenge } from './authorizations/challenge-operations.ts';
 import { FirstAttempts } from './authorizations/first-attempts.ts';
 import { createAcmeConfigs } from './configuration/acme-config-operations.ts';
 import { acmeConfigRoutes } from './configuration/acme-config-routes.ts';
@@ -18,6 +16,7 @@ import type { IssuancePolicy } from './domain/issuance-policy.ts';
 import { externalAccountRoutes } from './external-accounts/external-account-routes.ts';
 import { createInProcessNonces } from './nonces/in-process-nonces.ts';
 import { createStoredNonces } from './nonces/stored-nonces.ts';
+import { OpenOrders } from './orders/open-orders.ts';
 import { accountResources } from './protocol/account-resources.ts';
 import { acmeRoutesOf } from './protocol/acme-routes.ts';
 import { openResources } from './protocol/directory-resources.ts';
@@ -52,10 +51,8 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const configs = createAcmeConfigs(store, isPublicDisabled);
   const stored = parts.hasReplicas ? createStoredNonces({ store, clock }) : undefined;
   const nonces = stored ?? createInProcessNonces();
-  const attempts = new FirstAttempts(clock);
   const validation = createValidationWorker({
     ...parts,
-    onAttempt: ({ key }) => attempts.ended(key),
     settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
     accountUrl: async (mount, { directory, accountId }) => {
       const { cluster } = (await authorities.of(mount)).settings;
@@ -68,9 +65,16 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const resourceParts = {
     ...parts,
     challengeTypes,
+    openOrders: new OpenOrders({
+      store,
+      clock,
+      limits: {
+        orders: config.acmeOpenOrders,
+        pendingAuthorizations: config.acmePendingAuthorizations,
+      },
+    }),
     newId: randomUUID,
-    validate: (mount: MountScope, challenge: ClaimedChallenge, signal: AbortSignal) =>
-      attempts.wait(challenge.key, () => validation.take(mount, challenge), signal),
+    firstAttempts: new FirstAttempts({ store, clock, attempts: validation }),
   };
   return {
     routes: [

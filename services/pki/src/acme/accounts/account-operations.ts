@@ -26,12 +26,10 @@ export interface KnownAccount {
   readonly account: Account;
 }
 
-const deactivated = (status: string): AcmeProblem =>
-  new AcmeProblem('unauthorized', `the account is ${status}`);
-
-/** @throws AcmeProblem `unauthorized` for an account that was closed */
+/** @throws AcmeProblem `unauthorized` with 401 (RFC 8555 §7.3.6) for an account that was closed */
 export const requireOpenAccount = ({ status }: Account): void => {
-  if (status !== 'valid') throw deactivated(status);
+  if (status !== 'valid')
+    throw new AcmeProblem('unauthorized', `the account is ${status}`, { status: 401 });
 };
 
 export interface NewAccount {
@@ -40,8 +38,11 @@ export interface NewAccount {
   readonly newAccountUrl: string;
   readonly eabPolicy: EabPolicy;
   readonly key: PublicJwk;
-  readonly contacts: readonly string[];
-  readonly termsAgreed: boolean;
+  /**
+   * What the client wants of a new account. Of a key that has one, it is ignored (RFC 8555 §7.3.1).
+   * @throws AcmeProblem
+   */
+  readonly requested: () => Pick<Account, 'contacts' | 'termsAgreed'>;
   /** An account is only looked for. */
   readonly onlyReturnExisting: boolean;
   /** As sent; undefined: none. */
@@ -59,10 +60,6 @@ export const openAccount = async (
   const { mount, directory, key, eabPolicy } = request;
   const thumbprint = thumbprintOf(key);
   const index = accountKeyIndex(directory, thumbprint);
-  const presented =
-    request.externalAccountBinding === undefined
-      ? undefined
-      : parseBinding(request.externalAccountBinding, request.newAccountUrl, thumbprint);
   return store.transact(async (tx) => {
     const existing = await accountKeyRecords(mount).find(tx, index);
     if (existing !== undefined) {
@@ -74,8 +71,11 @@ export const openAccount = async (
     }
     if (request.onlyReturnExisting)
       throw new AcmeProblem('accountDoesNotExist', 'there is no account with this key');
+    const requested = request.requested();
     let binding: AccountBinding | undefined;
-    if (presented !== undefined) {
+    if (request.externalAccountBinding !== undefined) {
+      const { externalAccountBinding, newAccountUrl } = request;
+      const presented = parseBinding(externalAccountBinding, newAccountUrl, thumbprint);
       const known = await externalAccountRecords(mount).find(tx, presented.keyId);
       if (known?.directory !== directory) return unknownBinding();
       requireMac(presented, Buffer.from(known.macKey, 'base64url'));
@@ -86,7 +86,7 @@ export const openAccount = async (
         keyType: known.keyType,
         createdAtMs: known.createdAtMs,
         identity: known.identity,
-        presented: request.externalAccountBinding,
+        presented: externalAccountBinding,
       };
     } else if (eabPolicy !== 'not-required')
       throw new AcmeProblem(
@@ -98,8 +98,7 @@ export const openAccount = async (
       directory,
       key,
       thumbprint,
-      contacts: request.contacts,
-      termsAgreed: request.termsAgreed,
+      ...requested,
       status: 'valid',
       createdAtMs: clock.nowMs(),
       binding,

@@ -22,15 +22,23 @@ const refuse = (detail: string): never => {
   throw new AcmeProblem('badPublicKey', detail);
 };
 
+/** In the one spelling of its octets: a key has one thumbprint. */
 const textOf = (jwk: Readonly<Record<string, unknown>>, member: string): string => {
   const value = jwk[member];
   return typeof value === 'string' && BASE64URL.test(value)
-    ? value
+    ? Buffer.from(value, 'base64url').toString('base64url')
     : refuse(`the key lacks "${member}" in base64url`);
 };
 
+/** Without zero octets before it (RFC 8555 §8.1). */
+const numberOf = (jwk: Readonly<Record<string, unknown>>, member: string): string => {
+  const octets = Buffer.from(textOf(jwk, member), 'base64url');
+  const first = octets.findIndex((octet) => octet !== 0);
+  return octets.subarray(Math.max(0, first)).toString('base64url');
+};
+
 const readRsa = (jwk: Readonly<Record<string, unknown>>): PublicJwk => {
-  const [n, e] = [textOf(jwk, 'n'), textOf(jwk, 'e')];
+  const [n, e] = [numberOf(jwk, 'n'), numberOf(jwk, 'e')];
   const modulus = Buffer.from(n, 'base64url');
   const bits = modulus.byteLength * 8 - Math.clz32(modulus[0] ?? 0) + 24;
   if (bits < MIN_RSA_BITS || bits > MAX_RSA_BITS)

@@ -1,4 +1,5 @@
 /** What certificates are ordered for: host names (RFC 8555 §7.1.4) and addresses (RFC 8738 §3). */
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { formatIpAddress, parseIpAddress } from '@keelson/x509';
 import { isHostname, toAsciiHostname } from '../../roles/domain/hostname.ts';
 import { AcmeProblem, combineProblems, malformed, type Subproblem } from './problem.ts';
@@ -13,13 +14,29 @@ const MAX_IDENTIFIERS = 100;
 const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
+const ENCODED_LABEL = /(?:^|\.)xn--/;
+
+/** RFC 8555 §7.1.4: labels that begin with "xn--" are what their names are encoded to. */
+const isEncodedRightly = (name: string): boolean => {
+  if (!ENCODED_LABEL.test(name)) return true;
+  // What cannot be decoded is left as it is.
+  const decoded = domainToUnicode(name);
+  return !ENCODED_LABEL.test(decoded) && domainToASCII(decoded) === name;
+};
+
 /** A name in the one form it is compared in; undefined when it is none that a certificate could hold. */
 const toDnsName = (text: string): string | undefined => {
   const name = text.toLowerCase();
   const bare = name.startsWith('*.') ? name.slice(2) : name;
   // RFC 8555 §7.1.4: a name beyond ASCII comes in its encoded form. A final dot is not part of a SAN.
   const isPlain = toAsciiHostname(bare) === bare && isHostname(bare) && !bare.endsWith('.');
-  if (!isPlain || bare.includes('*') || parseIpAddress(bare) !== undefined) return undefined;
+  if (
+    !isPlain ||
+    !isEncodedRightly(bare) ||
+    bare.includes('*') ||
+    parseIpAddress(bare) !== undefined
+  )
+    return undefined;
   // Labels of digits alone at the end would be read as an address by some.
   return /(?:^|\.)\d+$/.test(bare) ? undefined : name;
 };

@@ -4,4 +4,7 @@
 export const newOrderId = (nowMs: number, random: Uint8Array): string =>
   nowMs.toString(16).padStart(12, '0') + Buffer.from(random).toString('hex').slice(0, 20);
 
+/** What sorts before every order of this time and later. */
+export const firstOrderIdOf = (nowMs: number): string => newOrderId(nowMs, new Uint8Array(10));
+
 export const isOrderId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);

@@ -57,6 +57,9 @@ export interface Order {
   readonly certificate?: OrderedCertificate | undefined;
 }
 
+/** How long a client has for an order (reference §7.8). */
+export const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
+
 /** How long an authorization remains valid once it is (reference §7.9). */
 const VALID_AUTHORIZATION_MS = 15 * 24 * 3600 * 1000;
 

@@ -20,16 +20,19 @@ import { authorizedIdentifier, type Identifier } from '../domain/identifier.ts';
 import {
   type Authorization,
   changeAuthorization,
+  ORDER_LIFETIME_MS,
   type Order,
   orderStatus,
 } from '../domain/order.ts';
 import { isOrderId, newOrderId } from '../domain/order-id.ts';
 import { AcmeProblem, combineProblems, malformed, type Subproblem } from '../domain/problem.ts';
+import type { OpenOrders } from './open-orders.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
 
 export interface OrderParts extends IssuingParts {
   /** Those that the service offers. */
   readonly challengeTypes: ReadonlySet<ChallengeType>;
+  readonly openOrders: OpenOrders;
 }
 
 export interface KnownOrder {
@@ -37,8 +40,6 @@ export interface KnownOrder {
   readonly order: Order;
 }
 
-/** Reference §7.8. */
-const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
 const TOKEN_BYTES = 32;
 
 export interface NewOrder {
@@ -174,6 +175,7 @@ export const createOrder = async (
     decideOrderLifetime(parts, { mount, config, role, issuer, notBeforeMs, notAfterMs });
   } else if (notBeforeMs !== undefined || notAfterMs !== undefined)
     throw malformed('the policy service decides about the validity: it cannot be asked for');
+  await parts.openOrders.take(mount, accountId, identifiers.length);
   const createdAtMs = clock.nowMs();
   const expiresAtMs = createdAtMs + ORDER_LIFETIME_MS;
   const id = newOrderId(createdAtMs, randomBytes(10));

@@ -51,8 +51,10 @@ const newAccount = async (
     newAccountUrl: url,
     eabPolicy: directory.config.eabPolicy,
     key: jwk,
-    contacts: parseContacts(body['contact']) ?? [],
-    termsAgreed: booleanOf(body['termsOfServiceAgreed'], 'termsOfServiceAgreed'),
+    requested: () => ({
+      contacts: parseContacts(body['contact']) ?? [],
+      termsAgreed: booleanOf(body['termsOfServiceAgreed'], 'termsOfServiceAgreed'),
+    }),
     onlyReturnExisting: booleanOf(body['onlyReturnExisting'], 'onlyReturnExisting'),
     externalAccountBinding: body['externalAccountBinding'],
   });

@@ -22,6 +22,7 @@ import { type AcmeAnswer, refusalAnswer, renderAcme, toProblem } from './acme-an
 import {
   type RequestParts,
   readSignedRequest,
+  requireEmptyPayload,
   type SignedRequest,
   type SignerKind,
 } from './signed-request.ts';
@@ -59,6 +60,8 @@ export interface OpenResource {
   readonly method: EdgeMethod;
   /** Answers that everybody may be given carry no nonce. */
   readonly hasNonce: boolean;
+  /** Read by POST-as-GET too. */
+  readonly isReadSigned?: true;
   readonly handle: (request: AcmeRequest) => Promise<AcmeAnswer> | AcmeAnswer;
 }
 
@@ -138,12 +141,24 @@ export const acmeRoutesOf = (
     signal: exchange.signal,
   });
 
-  const openRoutes = (form: DirectoryForm, resource: OpenResource): Route =>
+  const openRoutes = (form: DirectoryForm, resource: OpenResource): readonly Route[] => [
     route(form, resource.method, resource, async (exchange, directory) => {
       const answer = await resource.handle(requestOf(exchange, directory));
       const nonce = resource.hasNonce ? await nonces.issue() : undefined;
       return renderAcme(directory.urls, nonce, answer);
-    });
+    }),
+    // RFC 8555 §6.3: "in addition to POST-as-GET".
+    ...(resource.isReadSigned === true
+      ? [
+          route(form, 'POST', resource, async (exchange, directory) => {
+            const signed = await readSignedRequest(parts, directory, exchange, 'account');
+            requireEmptyPayload(signed);
+            const answer = await resource.handle(requestOf(exchange, directory));
+            return renderAcme(directory.urls, await nonces.issue(), answer);
+          }),
+        ]
+      : []),
+  ];
 
   const signedRoutes = (form: DirectoryForm, resource: SignedResource): readonly Route[] => [
     route(form, 'POST', resource, async (exchange, directory) => {
@@ -158,7 +173,7 @@ export const acmeRoutesOf = (
   ];
 
   return DIRECTORY_FORMS.flatMap((form) => [
-    ...openResources.map((resource) => openRoutes(form, resource)),
+    ...openResources.flatMap((resource) => openRoutes(form, resource)),
     ...signedResources.flatMap((resource) => signedRoutes(form, resource)),
   ]);
 };

@@ -15,6 +15,7 @@ export const openResources = (parts: {
     summary: 'The resources of this directory (RFC 8555 §7.1.1)',
     method: 'GET',
     hasNonce: false,
+    isReadSigned: true,
     handle: ({ directory: { urls, config, profiles } }) => ({
       body: directoryDocument(urls, {
         externalAccountRequired: config.eabPolicy !== 'not-required',
@@ -27,6 +28,7 @@ export const openResources = (parts: {
     summary: 'A nonce (RFC 8555 §7.2)',
     method: 'GET',
     hasNonce: true,
+    isReadSigned: true,
     handle: () => ({ status: 204 }),
   },
   {

@@ -1,0 +1,147 @@
+/**
+ * How many orders an account has open, and authorizations pending in them: both are limited (RFC 8555
+ * §6.6). Each replica adds up what it makes itself, and counts what is stored when that reaches a limit: an
+ * order costs no read of its own. Several replicas may let some more through between two counts.
+ */
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import { orderKey, orderRecords } from '../acme-records.ts';
+import {
+  authorizationStatus,
+  ORDER_LIFETIME_MS,
+  type Order,
+  orderStatus,
+} from '../domain/order.ts';
+import { firstOrderIdOf } from '../domain/order-id.ts';
+import { AcmeProblem } from '../domain/problem.ts';
+
+export interface OpenOrderLimits {
+  readonly orders: number;
+  readonly pendingAuthorizations: number;
+}
+
+export interface OpenOrderParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly limits: OpenOrderLimits;
+}
+
+interface Count {
+  orders: number;
+  pending: number;
+  /** Orders before this one are over for good. */
+  from: string;
+  /** When the first of the open orders ends, epoch milliseconds. */
+  endsAtMs: number;
+  foundFullAtMs?: number;
+}
+
+const PAGE_SIZE = 500;
+/** Accounts whose count is remembered. */
+const MAX_COUNTS = 10_000;
+/** An account that was counted and had no room is not counted again within this time. */
+const COUNT_EVERY_MS = 1000;
+
+const isOpen = (order: Order, nowMs: number): boolean => {
+  const status = orderStatus(order, nowMs);
+  return status === 'pending' || status === 'ready' || status === 'processing';
+};
+
+const pendingOf = ({ authorizations }: Order, nowMs: number): number =>
+  authorizations.filter((one) => authorizationStatus(one, nowMs) === 'pending').length;
+
+export class OpenOrders {
+  readonly #parts: OpenOrderParts;
+  readonly #counts = new Map<string, Count>();
+  /** Counts that are under way. */
+  readonly #counting = new Map<string, Promise<Count>>();
+
+  constructor(parts: OpenOrderParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Takes a place for an order with this many authorizations. What then comes to nothing is noticed when
+   * the account is counted next.
+   * @throws AcmeProblem `rateLimited` saying when the first of the open orders ends
+   */
+  async take(mount: MountScope, accountId: string, authorizations: number): Promise<void> {
+    const key = `${mount.uuid}/${accountId}`;
+    const nowMs = this.#parts.clock.nowMs();
+    let count = this.#counts.get(key);
+    const foundFullAtMs = count?.foundFullAtMs ?? Number.NEGATIVE_INFINITY;
+    if (
+      count === undefined ||
+      (!this.#hasRoom(count, authorizations) && nowMs - foundFullAtMs >= COUNT_EVERY_MS)
+    )
+      count = await this.#countOnce(key, mount, accountId, count?.from);
+    if (!this.#hasRoom(count, authorizations)) {
+      count.foundFullAtMs ??= nowMs;
+      const { orders, pendingAuthorizations } = this.#parts.limits;
+      throw new AcmeProblem(
+        'rateLimited',
+        `an account has at most ${orders} open orders and ${pendingAuthorizations} pending authorizations: finish or give up some of them`,
+        { retryAfterSeconds: Math.max(1, Math.ceil((count.endsAtMs - nowMs) / 1000)) },
+      );
+    }
+    count.orders += 1;
+    count.pending += authorizations;
+  }
+
+  #hasRoom({ orders, pending }: Count, authorizations: number): boolean {
+    const { limits } = this.#parts;
+    return orders < limits.orders && pending + authorizations <= limits.pendingAuthorizations;
+  }
+
+  /** Requests that come while one counts share its count. */
+  #countOnce(key: string, mount: MountScope, accountId: string, from?: string): Promise<Count> {
+    const underWay = this.#counting.get(key);
+    if (underWay !== undefined) return underWay;
+    const counting = this.#count(mount, accountId, from)
+      .then((count) => {
+        this.#remember(key, count);
+        return count;
+      })
+      .finally(() => this.#counting.delete(key));
+    this.#counting.set(key, counting);
+    return counting;
+  }
+
+  async #count(mount: MountScope, accountId: string, from: string | undefined): Promise<Count> {
+    const { store, clock } = this.#parts;
+    const countedAtMs = clock.nowMs();
+    const records = orderRecords(mount);
+    const prefix = records.path(orderKey(accountId, ''));
+    // An order ends with its time: what was made longer ago is over.
+    let after = prefix + (from ?? firstOrderIdOf(countedAtMs - ORDER_LIFETIME_MS));
+    const count: Count = { orders: 0, pending: 0, from: '', endsAtMs: countedAtMs };
+    for (;;) {
+      const page = await store.scan(prefix, { limit: PAGE_SIZE, after });
+      for (const { value } of page) {
+        const order = records.decode(value);
+        if (!isOpen(order, countedAtMs)) continue;
+        if (count.orders === 0) {
+          count.endsAtMs = order.expiresAtMs;
+          count.from = firstOrderIdOf(order.createdAtMs);
+        }
+        count.orders += 1;
+        count.pending += pendingOf(order, countedAtMs);
+      }
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_SIZE) break;
+      after = last.path;
+    }
+    if (count.orders === 0) count.from = firstOrderIdOf(countedAtMs);
+    return count;
+  }
+
+  #remember(key: string, count: Count): void {
+    this.#counts.delete(key);
+    this.#counts.set(key, count);
+    for (const oldest of this.#counts.keys()) {
+      if (this.#counts.size <= MAX_COUNTS) break;
+      this.#counts.delete(oldest);
+    }
+  }
+}
