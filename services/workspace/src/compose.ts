@@ -6,7 +6,7 @@ import {
   forwardingRoutes,
   type ReplicationParts,
 } from '@keelson/cluster-member';
-import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
+import { createEdgeService, type EdgeService, type Route, repeatAnswers } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -56,6 +56,7 @@ import { agentUpkeep } from './workers/agent-upkeep.ts';
 import { autoDestroy } from './workers/auto-destroy.ts';
 import { followCluster } from './workers/cluster-state.ts';
 import { stateUpkeep } from './workers/state-upkeep.ts';
+import { managedInstanceRoutes } from './workspace-resources/managed-instance-routes.ts';
 import { sortReleases } from './workspaces/domain/runtime-version.ts';
 import { createWorkspaceListing } from './workspaces/projected-workspace-listing.ts';
 import { LISTING_PROJECTIONS } from './workspaces/workspace-projections.ts';
@@ -141,6 +142,7 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...retentionRoutes(context),
   ...stateVersionRoutes(context),
   ...outputRoutes(context),
+  ...managedInstanceRoutes(context),
   ...userRoutes(context),
   ...tokenRoutes(context),
   ...variableRoutes(context),
@@ -178,15 +180,17 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
   };
-  const edge: EdgeService = createEdgeService({
-    service: 'workspace',
-    version: VERSION,
-    pathPrefix: '/api/v2',
-    routes: forwardingRoutes(member, workspaceServiceRoutes(context)),
-    renderError: createErrorRenderer((error, requestId) =>
-      logger.error({ err: error, request_id: requestId }, 'request failed'),
-    ),
-  });
+  const edge: EdgeService = repeatAnswers(
+    createEdgeService({
+      service: 'workspace',
+      version: VERSION,
+      pathPrefix: '/api/v2',
+      routes: forwardingRoutes(member, workspaceServiceRoutes(context)),
+      renderError: createErrorRenderer((error, requestId) =>
+        logger.error({ err: error, request_id: requestId }, 'request failed'),
+      ),
+    }),
+  );
   const opened = Promise.withResolvers<void>();
   const follower = {
     store,

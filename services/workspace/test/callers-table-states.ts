@@ -39,6 +39,7 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
   'GET /state-versions': read(
     '/state-versions?filter[organization][name]=acme&filter[workspace][name]=subject',
   ),
+  [`GET ${W}/resources`]: read('/workspaces/{ws}/resources'),
   [`GET ${V}`]: readForRuns('/state-versions/{sv}'),
   [`GET ${V}/outputs`]: readForRuns('/state-versions/{sv}/outputs'),
   [`GET ${W}/current-state-version`]: readForRuns('/workspaces/{ws}/current-state-version'),

@@ -1,7 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { newResourceId } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import type { Reads, Transaction } from '@keelson/storage';
 import {
   notFound,
   requireWorkspace,
@@ -9,18 +9,25 @@ import {
 } from '../access/access-operations.ts';
 import { queueUploadedRun } from '../runs/run-creation.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { adoptContent, releaseContent, storeContent } from '../states/state-content-operations.ts';
+import {
+  adoptContent,
+  readLooseContent,
+  releaseContent,
+  storeContent,
+} from '../states/state-content-operations.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import {
   configurationVersionRecords,
   listConfigurationVersionIds,
   workspaceConfigurationVersions,
+  workspaceReadmes,
 } from './configuration-version-records.ts';
 import {
   type ConfigurationVersion,
   isGzip,
   MAX_ARCHIVE_BYTES,
 } from './domain/configuration-version.ts';
+import { findReadme } from './readme-reader.ts';
 
 export type GivenConfigurationVersion = Pick<
   ConfigurationVersion,
@@ -55,6 +62,15 @@ export const createConfigurationVersion = (
 
 const conflict = (text: string): KeelsonError => new KeelsonError('workspace.conflict', { text });
 
+/** It becomes the workspace's current one. */
+const becomesCurrent = ({ speculative, provisional }: GivenConfigurationVersion): boolean =>
+  !speculative && !provisional;
+
+const storeReadme = (tx: Transaction, workspaceId: string, markdown: string | null): void => {
+  if (markdown === null) workspaceReadmes.delete(tx, workspaceId);
+  else workspaceReadmes.write(tx, [workspaceId], { markdown });
+};
+
 /**
  * Takes the archive of an announced version, once, and queues the run that it asks for. Called with a
  * signed address, which stands for the caller.
@@ -79,6 +95,11 @@ export const uploadConfiguration = async (
       throw new KeelsonError('request.too_large', { limitBytes: MAX_ARCHIVE_BYTES });
     }
   });
+  const owner = await workspaceRecords.find(store, announced.workspaceId);
+  const folder = owner?.settings.workingDirectory ?? '';
+  const readme = becomesCurrent(announced)
+    ? await findReadme(readLooseContent(store, content), folder)
+    : null;
   await store.transact(async (tx) => {
     const version = await configurationVersionRecords.find(tx, versionId);
     const workspace = version && (await workspaceRecords.find(tx, version.workspaceId));
@@ -91,10 +112,10 @@ export const uploadConfiguration = async (
       archive: await adoptContent(context, tx, content),
     };
     configurationVersionRecords.write(tx, [versionId], uploaded);
-    const isCurrent = !version.speculative && !version.provisional;
-    const next = isCurrent
-      ? { ...workspace, currentConfigurationVersionId: version.id }
+    const next = becomesCurrent(version)
+      ? { ...workspace, currentConfigurationVersionId: version.id, hasReadme: readme !== null }
       : workspace;
+    if (next !== workspace) storeReadme(tx, workspace.id, readme);
     workspaceRecords.write(tx, [workspace.id], next);
     if (version.autoQueueRuns) await queueUploadedRun(tx, next, uploaded, clock.nowMs());
   });

@@ -13,6 +13,11 @@ export const workspaceConfigurationVersions = keyedRecords<{ readonly createdAtM
   'shared/workspace-configuration-versions/',
 );
 
+/** What the current configuration of a workspace says of itself, keyed by `ws-…`. */
+export const workspaceReadmes = keyedRecords<{ readonly markdown: string }>(
+  'shared/workspace-readmes/',
+);
+
 /** Those of a workspace, newest first. */
 export const listConfigurationVersionIds = async (
   reads: Reads,
@@ -36,6 +41,7 @@ export const removeConfigurationVersionsOf = async (
   tx: Transaction,
   workspaceId: string,
 ): Promise<void> => {
+  workspaceReadmes.delete(tx, workspaceId);
   for (const id of await workspaceConfigurationVersions.keys(tx, [workspaceId])) {
     const version = await configurationVersionRecords.find(tx, id);
     await releaseContent(tx, version?.archive ?? null);

@@ -114,6 +114,14 @@ export const readContent = async function* (
   { id }: StoredContent,
 ): AsyncGenerator<Uint8Array, void, void> {
   const { chunkCount } = (await stateContents.find(store, id)) ?? { chunkCount: 0 };
+  yield* readLooseContent(store, { id, chunkCount });
+};
+
+/** The bytes of what was stored and is not referred to yet. */
+export const readLooseContent = async function* (
+  store: Store,
+  { id, chunkCount }: Pick<LooseContent, 'id' | 'chunkCount'>,
+): AsyncGenerator<Uint8Array, void, void> {
   for (let index = 0; index < chunkCount; index += 1) {
     const chunk = await readChunk(store, id, index);
     if (chunk === undefined) throw new Error(`${id} lost chunk ${index}`);

@@ -42,6 +42,19 @@ test('finds what is told of a state, in whatever pieces it arrives', () => {
   for (const pieceBytes of [1, 7, 100_000]) expect(read(text, pieceBytes)).toMatchObject(expected);
 });
 
+test('names the instances of a resource, as many as are kept', () => {
+  const resource = (name: string, keys: readonly unknown[]) => ({
+    mode: 'managed',
+    name,
+    instances: keys.map((key) => ({ index_key: key })),
+  });
+  const many = Array.from({ length: 4999 }, (_, at) => at);
+  const resources = [resource('a', many), resource('b', ['x', 'y']), resource('c', ['z'])];
+  const found = read(JSON.stringify({ resources }), 100_000).resources;
+  expect(found.map(({ instanceKeys }) => instanceKeys?.length)).toEqual([4999, undefined, 1]);
+  expect(found[2]?.instanceKeys).toEqual(['z']);
+});
+
 test('keeps a large output in the state alone', () => {
   const large = { outputs: { big: { value: 'x'.repeat(40_000), type: 'string' } } };
   expect(read(JSON.stringify(large), 1000).outputs).toEqual([

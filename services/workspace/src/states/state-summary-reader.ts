@@ -6,6 +6,7 @@ import { KeelsonError } from '@keelson/errors';
 import { JSONParser } from '@streamparser/json';
 import {
   countManaged,
+  MAX_INSTANCE_KEYS,
   MAX_OUTPUTS,
   MAX_RESOURCES,
   type StateOutput,
@@ -36,6 +37,14 @@ export const createStateSummaryReader = (): StateSummaryReader => {
   const resources: StateResource[] = [];
   let managedCount = 0;
   let isOpened = false;
+  let keyCount = 0;
+  const withinBounds = ({ instanceKeys = [], ...resource }: StateResource): StateResource => {
+    if (instanceKeys.length === 0 || keyCount + instanceKeys.length > MAX_INSTANCE_KEYS) {
+      return resource;
+    }
+    keyCount += instanceKeys.length;
+    return { ...resource, instanceKeys };
+  };
   const parser = new JSONParser({
     paths: [...SCALARS.map((name) => `$.${name}`), '$.outputs.*', '$.resources.*'],
     keepStack: false,
@@ -50,7 +59,7 @@ export const createStateSummaryReader = (): StateSummaryReader => {
     } else if (parent === 'resources') {
       const resource = toStateResource(value);
       managedCount += countManaged([resource]);
-      if (resources.length < MAX_RESOURCES) resources.push(resource);
+      if (resources.length < MAX_RESOURCES) resources.push(withinBounds(resource));
     }
   };
   let failure: unknown;

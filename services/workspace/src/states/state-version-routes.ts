@@ -7,23 +7,19 @@ import {
   jsonApiRoutes,
   parseInclude,
   parsePage,
-  type Resource,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
-import type { Reads } from '@keelson/storage';
-import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
-import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
-import { toRunResource } from '../runs/run-document.ts';
-import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
-import { toUserResource } from '../users/user-document.ts';
-import { userRecords } from '../users/user-records.ts';
 import { type BackingDataAction, changeBackingData } from './backing-data-operations.ts';
 import { STATE_STATUSES, type StateStatus } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
 import { uploadJsonState, uploadState } from './state-upload-operations.ts';
-import { toOutputResource, toStateVersionResource } from './state-version-document.ts';
+import {
+  loadStateIncluded,
+  loadStateVersionResource,
+  STATE_VERSION_INCLUDES,
+} from './state-version-includes.ts';
 import {
   announceState,
   requireCurrentState,
@@ -31,7 +27,6 @@ import {
   rollBackState,
   type StateAccess,
 } from './state-version-operations.ts';
-import { stateSummaries } from './state-version-records.ts';
 import {
   CREATE_STATE_VERSION,
   decodeInline,
@@ -42,44 +37,6 @@ import {
 /** In base64; larger states come through signed addresses, as clients prefer anyway. */
 const INLINE_LIMIT_BYTES = 24 * 1024 * 1024;
 
-const INCLUDES: ReadonlySet<string> = new Set([
-  'outputs',
-  'run',
-  'created_by',
-  'run.created_by',
-  'run.configuration_version',
-]);
-
-const loadIncluded = async (
-  reads: Reads,
-  include: ReadonlySet<string>,
-  { version: { id, createdBy, runId }, permissions, standing }: StateAccess,
-): Promise<readonly Resource[]> => {
-  const outputs = include.has('outputs') ? (await stateSummaries.find(reads, id))?.outputs : [];
-  const user =
-    include.has('created_by') && createdBy.kind === 'user'
-      ? await userRecords.find(reads, createdBy.id)
-      : undefined;
-  // The token of a run reads states, and no runs.
-  const run =
-    permissions.canReadRun && standing.kind !== 'run'
-      ? await runRecords.find(reads, runId ?? '')
-      : undefined;
-  const starter = include.has('run.created_by')
-    ? await userRecords.find(reads, run?.createdById ?? '')
-    : undefined;
-  const configuration = include.has('run.configuration_version')
-    ? await configurationVersionRecords.find(reads, run?.configurationVersionId ?? '')
-    : undefined;
-  return [
-    ...(outputs ?? []).map((output, index) => toOutputResource(id, index, output)),
-    ...(user === undefined ? [] : [toUserResource(user, false)]),
-    ...(run === undefined || !include.has('run') ? [] : [toRunResource(run, permissions)]),
-    ...(starter === undefined || starter.id === user?.id ? [] : [toUserResource(starter, false)]),
-    ...(configuration === undefined ? [] : [toConfigurationVersionResource(configuration, null)]),
-  ];
-};
-
 type Asked = Pick<JsonApiExchange<unknown>, 'head' | 'query'>;
 
 /** An answer with one state version and what `include` names. */
@@ -88,14 +45,12 @@ const answerStateVersion = async (
   { head, query }: Asked,
   access: StateAccess,
 ): Promise<Answer> => {
-  const { version } = access;
-  const include = parseInclude(query, INCLUDES);
+  const include = parseInclude(query, STATE_VERSION_INCLUDES);
   const sign = await loadUrlSigner(context, head.baseUrl);
-  const summary = await stateSummaries.find(context.store, version.id);
-  const included = await loadIncluded(context.store, include, access);
+  const included = await loadStateIncluded(context.store, include, [access]);
   return {
     document: {
-      data: toStateVersionResource(version, summary?.resources ?? [], sign),
+      data: await loadStateVersionResource(context.store, access.version, sign),
       ...(included.length > 0 && { included }),
     },
   };
@@ -174,6 +129,7 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
           );
         }
         const page = parsePage(query);
+        const include = parseInclude(query, STATE_VERSION_INCLUDES);
         const { versions, totalCount } = await listStateVersions(
           context,
           principal,
@@ -183,12 +139,10 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         );
         const sign = await loadUrlSigner(context, head.baseUrl);
         const data = await Promise.all(
-          versions.map(async ({ version }) => {
-            const summary = await stateSummaries.find(store, version.id);
-            return toStateVersionResource(version, summary?.resources ?? [], sign);
-          }),
+          versions.map(({ version }) => loadStateVersionResource(store, version, sign)),
         );
-        return { document: toPaginatedDocument(head, { data, page, totalCount }) };
+        const included = await loadStateIncluded(store, include, versions);
+        return { document: toPaginatedDocument(head, { data, included, page, totalCount }) };
       },
     }),
     endpoint({

@@ -41,6 +41,14 @@ const toRetention = (policy: RetentionPolicy | null, self: string): Relationship
   links: { related: `${self}/relationships/data-retention-policy` },
 });
 
+const toReadmeId = (workspaceId: string): string => workspaceId.replace('ws-', 'readme-');
+
+export const toReadmeResource = (workspaceId: string, markdown: string): Resource => ({
+  id: toReadmeId(workspaceId),
+  type: 'workspace-readme',
+  attributes: { 'raw-markdown': markdown },
+});
+
 /** A workspace as its reader sees it: effective values, and the reader's own permissions. */
 export const toWorkspaceResource = (access: WorkspaceAccessResult): Resource => {
   const { workspace, project, organization, permissions } = access;
@@ -127,7 +135,7 @@ export const toWorkspaceResource = (access: WorkspaceAccessResult): Resource => 
         workspace.currentConfigurationVersionId,
       ),
       'current-assessment-result': { data: null },
-      readme: { data: null },
+      readme: toOne('workspace-readme', workspace.hasReadme ? toReadmeId(workspace.id) : null),
       outputs: toMany(
         'workspace-outputs',
         toOutputIds(workspace.state.currentId, workspace.state.outputCount),

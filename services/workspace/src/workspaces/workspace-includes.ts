@@ -7,15 +7,20 @@ import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
 import { registeredAgents } from '../agents/agent-records.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
-import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
+import {
+  configurationVersionRecords,
+  workspaceReadmes,
+} from '../configuration-versions/configuration-version-records.ts';
 import { toOrganizationResource } from '../organizations/organization-document.ts';
 import { toProjectResource } from '../projects/project-document.ts';
 import { toApplyResource, toPlanResource, toRunResource } from '../runs/run-document.ts';
 import { type LogUrl, loadLogUrl } from '../runs/run-log-url.ts';
 import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { loadUrlSigner, type SignUrl } from '../signed-urls/signed-url-operations.ts';
 import { toWorkspaceOutputResource } from '../states/state-version-document.ts';
-import { stateSummaries } from '../states/state-version-records.ts';
+import { loadStateVersionResource } from '../states/state-version-includes.ts';
+import { stateSummaries, stateVersionRecords } from '../states/state-version-records.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
 import { teamRecords } from '../teams/team-records.ts';
 import { toUserResource } from '../users/user-document.ts';
@@ -23,6 +28,7 @@ import { userRecords } from '../users/user-records.ts';
 import { toVariableResource } from '../variables/variable-document.ts';
 import { loadVariables } from '../variables/variable-operations.ts';
 import { decideEffectiveExecution } from './domain/execution.ts';
+import { toReadmeResource } from './workspace-document.ts';
 
 /** Every relationship that may be asked for; those without a resource behind them include nothing. */
 export const WORKSPACE_INCLUDES: ReadonlySet<string> = new Set([
@@ -53,9 +59,14 @@ export const WORKSPACE_INCLUDES: ReadonlySet<string> = new Set([
 
 const findLockHolder = async (
   reads: Reads,
-  { workspace }: WorkspaceAccessResult,
+  { workspace, permissions }: WorkspaceAccessResult,
+  seesRuns: boolean,
 ): Promise<readonly Resource[]> => {
   const holder = workspace.lock?.holder;
+  if (holder?.kind === 'run') {
+    const run = seesRuns ? await runRecords.find(reads, holder.id) : undefined;
+    return run === undefined ? [] : [toRunResource(run, permissions)];
+  }
   if (holder?.kind === 'user') {
     const user = await userRecords.find(reads, holder.id);
     return user === undefined ? [] : [toUserResource(user, false)];
@@ -78,6 +89,23 @@ const loadOutputs = async (
   return (summary?.outputs ?? []).map((output, index) =>
     toWorkspaceOutputResource(currentId ?? '', index, output),
   );
+};
+
+const loadCurrentState = async (
+  reads: Reads,
+  { workspace }: WorkspaceAccessResult,
+  sign: SignUrl,
+): Promise<readonly Resource[]> => {
+  const version = await stateVersionRecords.find(reads, workspace.state.currentId ?? '');
+  return version === undefined ? [] : [await loadStateVersionResource(reads, version, sign)];
+};
+
+const loadReadme = async (
+  reads: Reads,
+  { workspace }: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const readme = await workspaceReadmes.find(reads, workspace.id);
+  return readme === undefined ? [] : [toReadmeResource(workspace.id, readme.markdown)];
 };
 
 const loadCurrentRun = async (
@@ -142,6 +170,9 @@ export const loadIncluded = async (
   const { store: reads } = context;
   const hasPhases = PHASE_INCLUDES.some((name) => include.has(name));
   const logUrl = hasPhases ? await loadLogUrl(context, baseUrl) : undefined;
+  const sign = include.has('current_state_version')
+    ? await loadUrlSigner(context, baseUrl)
+    : undefined;
   const found = new Map<string, Resource>();
   const add = (resources: readonly Resource[]) => {
     for (const resource of resources) found.set(`${resource.type} ${resource.id}`, resource);
@@ -152,13 +183,17 @@ export const loadIncluded = async (
     const seesRuns = access.permissions.canReadRun && !isRun;
     if (include.has('organization')) add([toOrganizationResource(access)]);
     if (include.has('project')) add([toProjectResource(access)]);
-    if (include.has('locked_by')) add(await findLockHolder(reads, access));
+    if (include.has('locked_by')) add(await findLockHolder(reads, access, seesRuns));
     if (include.has('vars') && access.permissions.canReadVariable) {
       add((await loadVariables(reads, access.workspace)).map(toVariableResource));
     }
     if (include.has('outputs') && access.permissions.canReadStateOutputs) {
       add(await loadOutputs(reads, access));
     }
+    if (sign !== undefined && access.permissions.canReadStateVersions) {
+      add(await loadCurrentState(reads, access, sign));
+    }
+    if (seesRuns && include.has('readme')) add(await loadReadme(reads, access));
     if (seesRuns && (include.has('current_run') || include.has('latest_run'))) {
       add(await loadCurrentRun(reads, access));
     }

@@ -15,7 +15,11 @@ export interface StateResource {
   readonly provider: string;
   readonly isManaged: boolean;
   readonly count: number;
+  /** What tells instances apart that `count` or `for_each` makes; absent where nothing does. */
+  readonly instanceKeys?: readonly InstanceKey[];
 }
+
+export type InstanceKey = string | number;
 
 export interface StateSummary {
   readonly formatVersion: number | null;
@@ -31,6 +35,8 @@ export const MAX_OUTPUT_BYTES = 32 * 1024;
 /** As many outputs are kept apart, and as many resources listed, as one record holds. */
 export const MAX_OUTPUTS = 1000;
 export const MAX_RESOURCES = 5000;
+/** Of all resources together. */
+export const MAX_INSTANCE_KEYS = 5000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 const isObject = (value: unknown): value is JsonObject =>
@@ -48,16 +54,25 @@ export const toStateOutput = (name: string, given: unknown): StateOutput => {
   };
 };
 
+const isInstanceKey = (value: unknown): value is InstanceKey =>
+  typeof value === 'string' || typeof value === 'number';
+
 export const toStateResource = (given: unknown): StateResource => {
   const resource = isObject(given) ? given : {};
-  const instances = resource['instances'];
+  const instances: readonly unknown[] = Array.isArray(resource['instances'])
+    ? resource['instances']
+    : [];
+  const instanceKeys = instances
+    .map((instance) => (isObject(instance) ? instance['index_key'] : undefined))
+    .filter(isInstanceKey);
   return {
     name: text(resource['name']),
     type: text(resource['type']),
     module: text(resource['module'], 'root'),
     provider: text(resource['provider']),
     isManaged: resource['mode'] === 'managed',
-    count: Array.isArray(instances) ? instances.length : 0,
+    count: instances.length,
+    ...(instanceKeys.length > 0 && { instanceKeys }),
   };
 };
 

@@ -57,6 +57,8 @@ export interface Workspace {
   readonly variableIds: readonly string[];
   /** The newest uploaded one that runs apply. */
   readonly currentConfigurationVersionId: string | null;
+  /** That configuration describes itself; absent before the first upload. */
+  readonly hasReadme?: boolean;
   readonly runs: WorkspaceRuns;
   /** What was done about the last time of self-destruction. */
   readonly autoDestroyed: AutoDestroyOutcome | null;

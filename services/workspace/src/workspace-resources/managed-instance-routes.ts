@@ -1,0 +1,56 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  jsonApiRoutes,
+  parsePage,
+  type Resource,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { requireWorkspace } from '../access/access-operations.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { stateSummaries } from '../states/state-version-records.ts';
+import { derivedId } from '../workspaces/domain/derived-id.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import { listManagedInstances, type ManagedInstance } from './domain/managed-instance.ts';
+
+const toResource = ({ id, state }: Workspace, instance: ManagedInstance): Resource => ({
+  id: derivedId('wr', id, instance.address),
+  type: 'resources',
+  attributes: {
+    address: instance.address,
+    name: instance.name,
+    module: instance.module,
+    provider: instance.provider,
+    'provider-type': instance.resourceType,
+    // The version that holds it as it is; which one changed it last is not told by a state.
+    'modified-by-state-version-id': state.currentId,
+    'name-index': instance.key === null ? null : String(instance.key),
+  },
+});
+
+export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('workspaces', [
+    endpoint({
+      method: 'GET',
+      path: '/workspaces/:workspace_id/resources',
+      summary: 'List what a workspace manages, as its current state says',
+      handle: async ({ head, principal, params, query }) => {
+        const { store } = context;
+        const address = { workspaceId: params['workspace_id'] ?? '' };
+        const { workspace } = await requireWorkspace(
+          store,
+          principal,
+          address,
+          'canReadStateVersions',
+        );
+        const summary = await stateSummaries.find(store, workspace.state.currentId ?? '');
+        const all = listManagedInstances(summary?.resources ?? []);
+        const page = parsePage(query);
+        const from = (page.number - 1) * page.size;
+        const data = all
+          .slice(from, from + page.size)
+          .map((instance) => toResource(workspace, instance));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+  ]);

@@ -1,0 +1,208 @@
+/** What `include` brings: every name that is documented, on one workspace that has all of it. */
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WORKSPACE_INCLUDES } from '../src/workspaces/workspace-includes.ts';
+import { startRunHarness } from './run-harness.ts';
+
+const O = '/organizations/acme';
+let runs: Awaited<ReturnType<typeof startRunHarness>>;
+let workspaceId: string;
+let runId: string;
+let stateId: string;
+
+const call = (method: string, path: string, body?: unknown) =>
+  runs.harness.call(method, path, body);
+
+const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
+  const packed = pack();
+  for (const [name, content] of Object.entries(files)) packed.entry({ name }, content);
+  packed.finalize();
+  const pieces: Buffer[] = [];
+  for await (const piece of packed) pieces.push(piece as Buffer);
+  return gzipSync(Buffer.concat(pieces));
+};
+
+const uploadConfiguration = async (files: Readonly<Record<string, string>>, values = {}) => {
+  const made = await runs.harness.create(
+    `/workspaces/${workspaceId}/configuration-versions`,
+    'configuration-versions',
+    { 'auto-queue-runs': false, ...values },
+  );
+  const url = String(made.attributes['upload-url']);
+  expect((await runs.harness.transfer('PUT', url, await archiveOf(files))).status).toBe(204);
+};
+
+const storeState = async (serial: number, relationships: object = {}): Promise<string> => {
+  const outputs = { one: { value: 1, type: 'number' } };
+  const state = Buffer.from(JSON.stringify({ version: 4, serial, lineage: 'l', outputs }));
+  await call('POST', `/workspaces/${workspaceId}/actions/lock`);
+  const path = `/workspaces/${workspaceId}/state-versions`;
+  const attributes = {
+    serial,
+    md5: createHash('md5').update(state).digest('hex'),
+    state: state.toString('base64'),
+  };
+  const { id } = await runs.harness.create(path, 'state-versions', attributes, { relationships });
+  await call('POST', `/workspaces/${workspaceId}/actions/unlock`);
+  return id;
+};
+
+beforeAll(async () => {
+  runs = await startRunHarness();
+  workspaceId = await runs.makeWorkspace();
+  await uploadConfiguration({ 'main.tf': '', 'README.md': '# All of it' });
+  await runs.harness.create(`/workspaces/${workspaceId}/vars`, 'vars', {
+    key: 'A',
+    category: 'env',
+  });
+  await call('PATCH', `/workspaces/${workspaceId}/tag-bindings`, {
+    data: [{ type: 'tag-bindings', attributes: { key: 'k', value: 'v' } }],
+  });
+  const first = await runs.queue(workspaceId);
+  stateId = await storeState(1, { run: { data: { type: 'runs', id: first } } });
+  await runs.act(first, 'discard');
+  runId = await runs.queue(workspaceId);
+  await runs.claim();
+});
+afterAll(() => runs.harness[Symbol.asyncDispose]());
+
+const NOTHING: readonly string[] = [];
+/** Types by name; "runs" of `locked_by` because the current run holds the lock. */
+const INCLUDED: Readonly<Record<string, readonly string[]>> = {
+  agent_pool: ['agent-pools'],
+  current_assessment_result: NOTHING,
+  current_configuration_version: ['configuration-versions'],
+  'current_configuration_version.ingress_attributes': NOTHING,
+  current_run: ['runs'],
+  'current_run.apply': ['applies'],
+  'current_run.configuration_version': ['configuration-versions'],
+  'current_run.configuration_version.ingress_attributes': NOTHING,
+  'current_run.plan': ['plans'],
+  current_state_version: ['state-versions'],
+  'current_state_version.resources_processed': NOTHING,
+  effective_tag_bindings: ['effective-tag-bindings'],
+  latest_run: ['runs'],
+  'latest_run.configuration_version': ['configuration-versions'],
+  'latest_run.configuration_version.ingress_attributes': NOTHING,
+  'latest_run.plan': ['plans'],
+  locked_by: ['runs'],
+  no_code_module_version: NOTHING,
+  organization: ['organizations'],
+  outputs: ['workspace-outputs'],
+  project: ['projects'],
+  readme: ['workspace-readme'],
+  vars: ['vars'],
+};
+
+describe('a workspace includes', () => {
+  test('what is listed here, and nothing else', async () => {
+    expect(Object.keys(INCLUDED).toSorted()).toEqual([...WORKSPACE_INCLUDES].toSorted());
+    for (const path of [`/workspaces/${workspaceId}`, `${O}/workspaces`]) {
+      const { status, errors } = await call('GET', `${path}?include=elsewhere`);
+      expect([status, errors[0]?.detail]).toEqual([400, expect.stringContaining('nclude')]);
+    }
+  });
+
+  test.for(Object.entries(INCLUDED))('%s: %j', async ([name, types]) => {
+    const { data } = await call('GET', `/workspaces/${workspaceId}`);
+    const byName = `${O}/workspaces/${String(data.attributes['name'])}`;
+    for (const written of [name, name.replaceAll('_', '-')]) {
+      for (const path of [`/workspaces/${workspaceId}`, byName, `${O}/workspaces`]) {
+        const { status, included } = await call('GET', `${path}?include=${written}`);
+        expect(status).toBe(200);
+        expect(included.map(({ type }) => type)).toEqual(types);
+      }
+    }
+  });
+
+  test('its current state with addresses that its reader may use', async () => {
+    const { included } = await call(
+      'GET',
+      `/workspaces/${workspaceId}?include=current-state-version`,
+    );
+    expect(included[0]?.id).toBe(stateId);
+    const url = String(included[0]?.attributes['hosted-state-download-url']);
+    expect((await runs.harness.transfer('GET', url)).status).toBe(200);
+  });
+
+  test('the README of its current configuration', async () => {
+    const readme = async () => {
+      const { data, included } = await call('GET', `/workspaces/${workspaceId}?include=readme`);
+      return [data.relationships['readme']?.data, included[0]?.attributes['raw-markdown']];
+    };
+    const id = workspaceId.replace('ws-', 'readme-');
+    expect(await readme()).toEqual([{ id, type: 'workspace-readme' }, '# All of it']);
+    await uploadConfiguration({ 'README.md': 'of a speculative plan' }, { speculative: true });
+    expect((await readme())[1]).toBe('# All of it');
+    await uploadConfiguration({ 'main.tf': '' });
+    expect(await readme()).toEqual([null, undefined]);
+    await uploadConfiguration({ 'main.tf': '', 'README.md': '# All of it' });
+  });
+
+  test('nothing of runs, pools and configurations for the token of a run', async () => {
+    const everything = [...WORKSPACE_INCLUDES].join(',');
+    const target = `/workspaces/${workspaceId}?include=${everything}`;
+    const { status, included } = await runs.asRun(runId, 'GET', target);
+    expect(status).toBe(200);
+    const types = new Set(included.map(({ type }) => type));
+    for (const type of ['runs', 'plans', 'applies', 'agent-pools', 'configuration-versions']) {
+      expect(types).not.toContain(type);
+    }
+    expect(types).not.toContain('workspace-readme');
+  });
+});
+
+describe('a state version includes', () => {
+  const FILTER = 'filter[organization][name]=acme&filter[workspace][name]=';
+  const targets = async () => {
+    const { data } = await call('GET', `/workspaces/${workspaceId}`);
+    return [
+      `/state-versions/${stateId}?`,
+      `/workspaces/${workspaceId}/current-state-version?`,
+      `/state-versions?${FILTER}${String(data.attributes['name'])}&`,
+    ];
+  };
+
+  test.for([
+    ['outputs', ['state-version-outputs']],
+    ['created_by', ['users']],
+    ['run', ['runs']],
+    ['run.created_by', ['users']],
+    ['run.configuration_version', ['configuration-versions']],
+    ['run,outputs,created_by', ['state-version-outputs', 'users', 'runs']],
+  ] as const)('%s: %j', async ([name, types]) => {
+    for (const target of await targets()) {
+      const { included } = await call('GET', `${target}include=${name}`);
+      expect(included.map(({ type }) => type)).toEqual(types);
+    }
+  });
+
+  test('nothing else', async () => {
+    for (const target of await targets()) {
+      expect((await call('GET', `${target}include=elsewhere`)).status).toBe(400);
+    }
+  });
+
+  test('no run and nothing of it for the token of a run', async () => {
+    const include = 'include=run,run.created_by,run.configuration_version';
+    for (const path of [
+      `/state-versions/${stateId}`,
+      `/workspaces/${workspaceId}/current-state-version`,
+    ]) {
+      const reply = await runs.asRun(runId, 'GET', `${path}?${include}`);
+      expect(reply.status).toBe(200);
+      expect(reply.included).toEqual([]);
+    }
+  });
+
+  test('no run of another workspace, whatever its writer named', async () => {
+    const other = await runs.queue(await runs.makeWorkspace());
+    await runs.finish(runId);
+    await runs.act(runId, 'discard');
+    const id = await storeState(2, { run: { data: { type: 'runs', id: other } } });
+    const { included } = await call('GET', `/state-versions/${id}?include=run,run.created_by`);
+    expect(included).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Harness, startHarness } from './workspace-harness.ts';
+
+let harness: Harness;
+let path: string;
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const made = await harness.create('/organizations/acme/workspaces', 'workspaces', {
+    name: 'app',
+  });
+  path = `/workspaces/${made.id}`;
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const NULL = 'provider["registry.terraform.io/hashicorp/null"]';
+const resource = (name: string, instances: readonly object[], more: object = {}) => ({
+  mode: 'managed',
+  type: 'null_resource',
+  name,
+  provider: NULL,
+  instances,
+  ...more,
+});
+
+const RESOURCES = [
+  resource('one', [{}]),
+  resource('counted', [{ index_key: 0 }, { index_key: 1 }]),
+  resource('keyed', [{ index_key: 'a"b' }], { module: 'module.m["x"]' }),
+  resource('elsewhere', [{}], {
+    type: 'thing',
+    provider: 'module.m.provider["terraform.example/acme/thing"].alias',
+  }),
+  resource('read', [{}], { mode: 'data' }),
+  resource('gone', []),
+];
+
+test('what a workspace manages is listed, instance by instance', async () => {
+  expect((await harness.call('GET', `${path}/resources`)).list).toEqual([]);
+  const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, resources: RESOURCES }));
+  await harness.call('POST', `${path}/actions/lock`);
+  const version = await harness.create(`${path}/state-versions`, 'state-versions', {
+    serial: 1,
+    md5: createHash('md5').update(state).digest('hex'),
+    state: state.toString('base64'),
+  });
+  const { list, meta } = await harness.call('GET', `${path}/resources`);
+  expect(list.map(({ attributes }) => attributes)).toEqual(
+    [
+      ['null_resource.one', 'one', 'root', 'hashicorp/null', 'null_resource', null],
+      ['null_resource.counted[0]', 'counted', 'root', 'hashicorp/null', 'null_resource', '0'],
+      ['null_resource.counted[1]', 'counted', 'root', 'hashicorp/null', 'null_resource', '1'],
+      [
+        'module.m["x"].null_resource.keyed["a\\"b"]',
+        'keyed',
+        'module.m["x"]',
+        'hashicorp/null',
+        'null_resource',
+        'a"b',
+      ],
+      ['thing.elsewhere', 'elsewhere', 'root', 'terraform.example/acme/thing', 'thing', null],
+    ].map(([address, name, module, provider, type, index]) => ({
+      address,
+      name,
+      module,
+      provider,
+      'provider-type': type,
+      'modified-by-state-version-id': version.id,
+      'name-index': index,
+    })),
+  );
+  expect(new Set(list.map(({ id }) => id)).size).toBe(5);
+  expect(list[0]?.id).toMatch(/^wr-[1-9A-HJ-NP-Za-km-z]{16}$/);
+  const { data } = await harness.call('GET', path);
+  expect(meta.pagination['total-count']).toBe(data.attributes['resource-count']);
+  const paged = await harness.call('GET', `${path}/resources?page[size]=2&page[number]=3`);
+  expect(paged.list).toEqual([list[4]]);
+});
