@@ -16,8 +16,8 @@ import { RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
 import { awaitIndex, INDEX_HEADER, withIndex } from './consistency.ts';
 import type { ReplicationMember } from './replication-member.ts';
 
-/** What a message of NATS can carry, less what travels around the body. */
-const FORWARDED_BYTES = 900 * 1024;
+/** Held in memory here and, while its parts arrive, on the primary; above the edge's own limit of bodies. */
+const FORWARDED_BYTES = 64 * 1024 * 1024;
 const ANSWER_WITHIN_MS = 60_000;
 const APPLY_WITHIN_MS = 2000;
 const LATE = 'the write was made on the primary and is not yet visible on this cluster';
@@ -70,8 +70,6 @@ const forward = async (
 ): Promise<EdgeResponse> => {
   const run = member.runOf('performance');
   if (run?.role !== 'secondary') throw new KeelsonError('replication.read_only');
-  if (body.length > FORWARDED_BYTES)
-    throw new KeelsonError('request.too_large', { limitBytes: FORWARDED_BYTES });
   const withinMs = Math.min(timeoutMs, ANSWER_WITHIN_MS);
   const request = RequestStart.encode({
     head,
@@ -98,7 +96,7 @@ const writeOrForward = async (
   exchange: RouteExchange,
 ): Promise<EdgeResponse> => {
   if (member.gate.closed !== 'shared') return route.handle(exchange);
-  const body = await exchange.body.bytes(Number.MAX_SAFE_INTEGER);
+  const body = await exchange.body.bytes(FORWARDED_BYTES);
   try {
     return await route.handle({ ...exchange, body: bufferedBody(body) });
   } catch (error) {

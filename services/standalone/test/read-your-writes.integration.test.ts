@@ -61,6 +61,49 @@ const indexOf = (response: Response, name = INDEX): string => response.headers.g
 
 const policyPath = (name: string): string => `/v1/sys/policies/acl/${name}`;
 
+describe('a write of three megabytes', { timeout: WITHIN_MS }, () => {
+  const path = '/v1/sys/config/ui/custom-messages';
+  /** Of a message, and of its options; a text may have a megabyte, a record four. */
+  const message = Buffer.alloc(750_000, 'text').toString('base64');
+  const options = Object.fromEntries(['a', 'b'].map((key) => [key, key.repeat(1_000_000)]));
+  const body = JSON.stringify({
+    title: 'long',
+    message,
+    options,
+    start_time: '2020-01-01T00:00:00Z',
+  });
+  interface Found {
+    readonly data: { readonly id: string; readonly message: string; readonly options: object };
+  }
+
+  test('goes through the secondary, is answered with as much, and readable there', async () => {
+    const made = (await (await call(secondary, 'POST', path, { body })).json()) as Found;
+    const ofMessage = `${path}/${made.data.id}`;
+    const changed = (await (await call(secondary, 'POST', ofMessage, { body })).json()) as Found;
+    expect(changed.data.message === message).toBe(true);
+    for (const cluster of [secondary, primary]) {
+      const { data } = (await (await call(cluster, 'GET', ofMessage)).json()) as Found;
+      expect([data.message === message, JSON.stringify(data.options)]).toEqual([
+        true,
+        JSON.stringify(options),
+      ]);
+    }
+  });
+
+  test('many at once are all answered', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => call(secondary, 'POST', path, { body })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+  });
+
+  test('is refused beyond what the edge takes', async () => {
+    const huge = `{"policy":"${'x'.repeat(33 * 1024 * 1024)}"}`;
+    const refused = await call(secondary, 'POST', policyPath('huge'), { body: huge });
+    expect(refused.status).toBe(413);
+  });
+});
+
 describe('an index', { timeout: WITHIN_MS }, () => {
   test('comes with every write of every service, on both sides, and with nothing else', async () => {
     const role = JSON.stringify({ key_type: 'ec' });

@@ -2,19 +2,27 @@
  * The primary's side of a service: answers what admitted secondaries ask, and remembers their
  * heartbeats. Who is not admitted, or not any more, gets no answer it could read.
  */
+import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
 import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Heartbeat } from '@keelson/proto/replication/v1/replication';
+import type { ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import type { PeerFacts } from '../domain/status-document.ts';
 import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
-import { questionSubject, streamOf } from '../wire/names.ts';
-import { type Ask, openQuestion, parseSealedQuestion, type Told } from '../wire/questions.ts';
+import { questionSubject, replicaSubject, streamOf } from '../wire/names.ts';
+import {
+  type Ask,
+  FORWARDED_PART_BYTES,
+  openQuestion,
+  parseSealedQuestion,
+  type Told,
+} from '../wire/questions.ts';
 import { answerDigests, answerPage, answerRecordPart, answerRecords } from './record-pages.ts';
 import { loadStreamEnd } from './stream-position.ts';
+import { Transfers } from './transfers.ts';
 
 /** What a secondary needs to read what it is sent. */
 export interface KeyringHandover {
@@ -47,14 +55,26 @@ export interface SecondaryFacts extends PeerFacts {
   readonly resync: { readonly records: number; readonly bytes: number };
 }
 
+/** With nothing in it: what a request in parts is told until it is whole. */
+const NO_ANSWER = {
+  response: Buffer.alloc(0),
+  walSequence: 0n,
+  totalBytes: 0n,
+  transfer: '',
+  replica: '',
+} as const;
+
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #clock: Clock;
+  readonly #replica = randomUUID();
+  readonly #transfers: Transfers;
   readonly #heard = new Map<string, SecondaryFacts & { readonly sentAtMs: number }>();
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#transfers = new Transfers(this.#clock);
   }
 
   /** Answers until `signal` aborts. Resolves once questions arrive. */
@@ -62,7 +82,9 @@ export class Primary {
     const { bus, membership, service } = this.#options;
     const { clusterId } = await membership.identity();
     const subject = questionSubject(clusterId, service);
-    await bus.respond(subject, (payload) => this.#answer(subject, payload), signal);
+    const own = replicaSubject(subject, this.#replica);
+    for (const one of [own, subject])
+      await bus.respond(one, (payload) => this.#answer(one, payload), signal);
   }
 
   /** Those that are still admitted. */
@@ -119,18 +141,46 @@ export class Primary {
       case 'heartbeat':
         return this.#tellHeartbeat(secondary, ask.value);
       case 'forward':
-        return this.#tellForwarded(ask.value.request);
+        return this.#tellForwarded(secondary, ask.value);
+      case 'forwardRest': {
+        const { transfer, offset } = ask.value;
+        const at = Number(offset);
+        const part = this.#transfers.read(secondary.id, transfer, at, FORWARDED_PART_BYTES);
+        return { $case: 'forwardRest', value: { part: Buffer.from(part) } };
+      }
     }
   }
 
-  async #tellForwarded(request: Uint8Array): Promise<Told> {
+  async #tellForwarded({ id }: AdmittedSecondary, given: ForwardQuestion): Promise<Told> {
     const { serveForwarded, store } = this.#options;
     if (serveForwarded === undefined) throw new KeelsonError('replication.not_ready');
+    const awaiting = (transfer: string): Told => ({
+      $case: 'forward',
+      value: { ...NO_ANSWER, transfer, replica: this.#replica },
+    });
+    if (given.totalBytes > 0n)
+      return awaiting(this.#transfers.open(id, Number(given.totalBytes), given.request));
+    const request =
+      given.transfer === ''
+        ? given.request
+        : this.#transfers.append(id, given.transfer, given.request);
+    if (request === undefined) return awaiting(given.transfer);
     const response = await serveForwarded(request);
-    const walSequence = await store.wal.headSequence();
+    const walSequence = BigInt(await store.wal.headSequence());
+    if (response.length <= FORWARDED_PART_BYTES)
+      return {
+        $case: 'forward',
+        value: { ...NO_ANSWER, response: Buffer.from(response), walSequence },
+      };
     return {
       $case: 'forward',
-      value: { response: Buffer.from(response), walSequence: BigInt(walSequence) },
+      value: {
+        response: Buffer.from(response.subarray(0, FORWARDED_PART_BYTES)),
+        walSequence,
+        totalBytes: BigInt(response.length),
+        transfer: this.#transfers.keep(id, response),
+        replica: this.#replica,
+      },
     };
   }
 

@@ -5,8 +5,8 @@ import type { Page, PageQuestion, Records } from '@keelson/proto/replication/v1/
 import type { RemoteTree, TreeType } from '@keelson/storage';
 import { deriveLinkKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
-import { questionSubject } from '../wire/names.ts';
-import { type Ask, sealQuestion, type Told } from '../wire/questions.ts';
+import { questionSubject, replicaSubject } from '../wire/names.ts';
+import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Digests of all pages would not fit one message. */
@@ -120,26 +120,64 @@ export class PrimaryLink {
     return key;
   }
 
-  /** The answer of the primary's own edge to a request, and how far its log went then. */
+  /**
+   * The answer of the primary's own edge to a request, and how far its log went then. What is larger than
+   * a message goes in parts, to the one replica that took the first.
+   */
   async forward(
     request: Uint8Array,
     timeoutMs: number,
   ): Promise<{ readonly response: Uint8Array; readonly walSequence: number }> {
-    const ask: Ask = { $case: 'forward', value: { request: Buffer.from(request) } };
-    const { response, walSequence } = await this.ask('forward', ask, timeoutMs);
-    return { response, walSequence: Number(walSequence) };
+    const partAt = (offset: number): Buffer =>
+      Buffer.from(request.subarray(offset, offset + FORWARDED_PART_BYTES));
+    const isWhole = request.length <= FORWARDED_PART_BYTES;
+    const totalBytes = isWhole ? 0n : BigInt(request.length);
+    let answer = await this.ask(
+      'forward',
+      { $case: 'forward', value: { request: partAt(0), totalBytes, transfer: '' } },
+      timeoutMs,
+    );
+    for (let at = FORWARDED_PART_BYTES; at < request.length; at += FORWARDED_PART_BYTES) {
+      const { transfer, replica } = answer;
+      const value = { request: partAt(at), totalBytes: 0n, transfer };
+      answer = await this.ask('forward', { $case: 'forward', value }, timeoutMs, replica);
+    }
+    const response = await this.#loadRest(answer, timeoutMs);
+    return { response, walSequence: Number(answer.walSequence) };
   }
 
-  /** @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer */
+  async #loadRest(
+    { response, totalBytes, transfer, replica }: Value<'forward'>,
+    timeoutMs: number,
+  ): Promise<Uint8Array> {
+    const parts: Uint8Array[] = [response];
+    for (let received = response.length; received < Number(totalBytes); ) {
+      const value = { transfer, offset: BigInt(received) };
+      const ask: Ask = { $case: 'forwardRest', value };
+      const { part } = await this.ask('forwardRest', ask, timeoutMs, replica);
+      if (part.length === 0)
+        throw new KeelsonError('replication.malformed', { reason: 'an empty part' });
+      parts.push(part);
+      received += part.length;
+    }
+    return parts.length === 1 ? response : Buffer.concat(parts);
+  }
+
+  /**
+   * @param replica "": whichever answers
+   * @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer
+   */
   async ask<Case extends Told['$case']>(
     expected: Case,
     ask: Ask,
     timeoutMs = this.#options.timeoutMs ?? ANSWER_TIMEOUT_MS,
+    replica = '',
   ): Promise<Value<Case>> {
     const { bus, identity, onOutcome } = this.#options;
-    const question = sealQuestion(this.#linkKey, this.#subject, identity.secondaryId, ask);
+    const subject = replica === '' ? this.#subject : replicaSubject(this.#subject, replica);
+    const question = sealQuestion(this.#linkKey, subject, identity.secondaryId, ask);
     try {
-      const answer = await bus.request(this.#subject, question.payload, { timeoutMs });
+      const answer = await bus.request(subject, question.payload, { timeoutMs });
       const told = question.openAnswer(answer);
       if (told.$case !== expected)
         throw new KeelsonError('replication.malformed', { reason: 'another answer' });

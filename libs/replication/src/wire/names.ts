@@ -23,3 +23,6 @@ export const questionSubject = (clusterId: string, service: string): string =>
 
 /** The log of the primary that a followed one is a view of. */
 export const unfilteredLogOf = (logId: string): string => logId.split('.', 1)[0] ?? logId;
+
+/** One replica of a primary, for what it has begun. */
+export const replicaSubject = (subject: string, replica: string): string => `${subject}.${replica}`;

@@ -9,6 +9,9 @@ import { nonceOf, openMessage, sealMessage } from '../cipher/sealed-message.ts';
 export type Ask = NonNullable<Question['ask']>;
 export type Told = NonNullable<Answer['told']>;
 
+/** Of a request or an answer in one message: below NATS's max_payload. */
+export const FORWARDED_PART_BYTES = 900 * 1024;
+
 const questionPurpose = (subject: string, secondaryId: string): string =>
   `question ${subject} ${secondaryId}`;
 const answerPurpose = (subject: string, sealedQuestion: Uint8Array): string =>

@@ -40,6 +40,7 @@ export interface Question {
     | { $case: "epoch"; value: EpochQuestion }
     | { $case: "heartbeat"; value: Heartbeat }
     | { $case: "forward"; value: ForwardQuestion }
+    | { $case: "forwardRest"; value: ForwardRestQuestion }
     | undefined;
 }
 
@@ -54,6 +55,7 @@ export interface Answer {
     | { $case: "epoch"; value: Epoch }
     | { $case: "heartbeat"; value: HeartbeatAnswer }
     | { $case: "forward"; value: ForwardAnswer }
+    | { $case: "forwardRest"; value: ForwardRest }
     | undefined;
 }
 
@@ -168,17 +170,38 @@ export interface Heartbeat {
   resyncBytes: bigint;
 }
 
-/** A request of a client that writes what only the primary may write. */
+/**
+ * A request of a client that writes what only the primary may write, or a part of one that is too large
+ * for a message. Parts come in their order, the second and later ones to the replica that took the first.
+ */
 export interface ForwardQuestion {
   /** keelson.edge.v1.RequestStart. */
   request: Buffer;
+  /** Of the whole request, with the first of several parts. */
+  totalBytes: bigint;
+  /** Names the request that a later part belongs to. */
+  transfer: string;
 }
 
 export interface ForwardAnswer {
-  /** keelson.edge.v1.ResponseStart. */
+  /** keelson.edge.v1.ResponseStart, or the first part of it. Empty: the next part of the request is awaited. */
   response: Buffer;
   /** The answered request wrote nothing that comes after this entry. */
   walSequence: bigint;
+  /** Of the whole response when there are more parts. */
+  totalBytes: bigint;
+  transfer: string;
+  /** Where the other parts go to or are asked for. */
+  replica: string;
+}
+
+export interface ForwardRestQuestion {
+  transfer: string;
+  offset: bigint;
+}
+
+export interface ForwardRest {
+  part: Buffer;
 }
 
 export interface HeartbeatAnswer {
@@ -432,6 +455,9 @@ export const Question: MessageFns<Question> = {
       case "forward":
         ForwardQuestion.encode(message.ask.value, writer.uint32(74).fork()).join();
         break;
+      case "forwardRest":
+        ForwardRestQuestion.encode(message.ask.value, writer.uint32(90).fork()).join();
+        break;
     }
     return writer;
   },
@@ -521,6 +547,14 @@ export const Question: MessageFns<Question> = {
             message.ask = { $case: "forward", value: ForwardQuestion.decode(reader, reader.uint32()) };
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.ask = { $case: "forwardRest", value: ForwardRestQuestion.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -593,6 +627,12 @@ export const Question: MessageFns<Question> = {
         }
         break;
       }
+      case "forwardRest": {
+        if (object.ask?.value !== undefined && object.ask?.value !== null) {
+          message.ask = { $case: "forwardRest", value: ForwardRestQuestion.fromPartial(object.ask.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -631,6 +671,9 @@ export const Answer: MessageFns<Answer> = {
         break;
       case "forward":
         ForwardAnswer.encode(message.told.value, writer.uint32(74).fork()).join();
+        break;
+      case "forwardRest":
+        ForwardRest.encode(message.told.value, writer.uint32(90).fork()).join();
         break;
     }
     return writer;
@@ -721,6 +764,14 @@ export const Answer: MessageFns<Answer> = {
             message.told = { $case: "forward", value: ForwardAnswer.decode(reader, reader.uint32()) };
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.told = { $case: "forwardRest", value: ForwardRest.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -790,6 +841,12 @@ export const Answer: MessageFns<Answer> = {
       case "forward": {
         if (object.told?.value !== undefined && object.told?.value !== null) {
           message.told = { $case: "forward", value: ForwardAnswer.fromPartial(object.told.value) };
+        }
+        break;
+      }
+      case "forwardRest": {
+        if (object.told?.value !== undefined && object.told?.value !== null) {
+          message.told = { $case: "forwardRest", value: ForwardRest.fromPartial(object.told.value) };
         }
         break;
       }
@@ -2030,13 +2087,22 @@ export const Heartbeat: MessageFns<Heartbeat> = {
 };
 
 function createBaseForwardQuestion(): ForwardQuestion {
-  return { request: Buffer.alloc(0) };
+  return { request: Buffer.alloc(0), totalBytes: 0n, transfer: "" };
 }
 
 export const ForwardQuestion: MessageFns<ForwardQuestion> = {
   encode(message: ForwardQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.request.length !== 0) {
       writer.uint32(10).bytes(message.request);
+    }
+    if (message.totalBytes !== 0n) {
+      if (BigInt.asUintN(64, message.totalBytes) !== message.totalBytes) {
+        throw new globalThis.Error("value provided for field message.totalBytes of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.totalBytes);
+    }
+    if (message.transfer !== "") {
+      writer.uint32(26).string(message.transfer);
     }
     return writer;
   },
@@ -2062,6 +2128,22 @@ export const ForwardQuestion: MessageFns<ForwardQuestion> = {
             message.request = Buffer.from(reader.bytes());
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.totalBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.transfer = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2080,12 +2162,16 @@ export const ForwardQuestion: MessageFns<ForwardQuestion> = {
   fromPartial<I extends Exact<DeepPartial<ForwardQuestion>, I>>(object: I): ForwardQuestion {
     const message = createBaseForwardQuestion();
     message.request = object.request ?? Buffer.alloc(0);
+    message.totalBytes = (object.totalBytes !== undefined && object.totalBytes !== null)
+      ? BigInt(object.totalBytes)
+      : 0n;
+    message.transfer = object.transfer ?? "";
     return message;
   },
 };
 
 function createBaseForwardAnswer(): ForwardAnswer {
-  return { response: Buffer.alloc(0), walSequence: 0n };
+  return { response: Buffer.alloc(0), walSequence: 0n, totalBytes: 0n, transfer: "", replica: "" };
 }
 
 export const ForwardAnswer: MessageFns<ForwardAnswer> = {
@@ -2098,6 +2184,18 @@ export const ForwardAnswer: MessageFns<ForwardAnswer> = {
         throw new globalThis.Error("value provided for field message.walSequence of type uint64 too large");
       }
       writer.uint32(16).uint64(message.walSequence);
+    }
+    if (message.totalBytes !== 0n) {
+      if (BigInt.asUintN(64, message.totalBytes) !== message.totalBytes) {
+        throw new globalThis.Error("value provided for field message.totalBytes of type uint64 too large");
+      }
+      writer.uint32(24).uint64(message.totalBytes);
+    }
+    if (message.transfer !== "") {
+      writer.uint32(34).string(message.transfer);
+    }
+    if (message.replica !== "") {
+      writer.uint32(42).string(message.replica);
     }
     return writer;
   },
@@ -2131,6 +2229,30 @@ export const ForwardAnswer: MessageFns<ForwardAnswer> = {
             message.walSequence = reader.uint64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.totalBytes = reader.uint64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.transfer = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.replica = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2152,6 +2274,136 @@ export const ForwardAnswer: MessageFns<ForwardAnswer> = {
     message.walSequence = (object.walSequence !== undefined && object.walSequence !== null)
       ? BigInt(object.walSequence)
       : 0n;
+    message.totalBytes = (object.totalBytes !== undefined && object.totalBytes !== null)
+      ? BigInt(object.totalBytes)
+      : 0n;
+    message.transfer = object.transfer ?? "";
+    message.replica = object.replica ?? "";
+    return message;
+  },
+};
+
+function createBaseForwardRestQuestion(): ForwardRestQuestion {
+  return { transfer: "", offset: 0n };
+}
+
+export const ForwardRestQuestion: MessageFns<ForwardRestQuestion> = {
+  encode(message: ForwardRestQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.transfer !== "") {
+      writer.uint32(10).string(message.transfer);
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asUintN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForwardRestQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForwardRestQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.transfer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.offset = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForwardRestQuestion>, I>>(base?: I): ForwardRestQuestion {
+    return ForwardRestQuestion.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForwardRestQuestion>, I>>(object: I): ForwardRestQuestion {
+    const message = createBaseForwardRestQuestion();
+    message.transfer = object.transfer ?? "";
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBaseForwardRest(): ForwardRest {
+  return { part: Buffer.alloc(0) };
+}
+
+export const ForwardRest: MessageFns<ForwardRest> = {
+  encode(message: ForwardRest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.part.length !== 0) {
+      writer.uint32(10).bytes(message.part);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForwardRest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForwardRest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.part = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ForwardRest>, I>>(base?: I): ForwardRest {
+    return ForwardRest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ForwardRest>, I>>(object: I): ForwardRest {
+    const message = createBaseForwardRest();
+    message.part = object.part ?? Buffer.alloc(0);
     return message;
   },
 };
