@@ -145,6 +145,18 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
     allowed: OWNERS,
     success: 200,
   },
+  'POST /oauth-clients/{oauth_client_id}/relationships/projects': {
+    target: '/oauth-clients/{newClient}/relationships/projects',
+    body: { data: [{ type: 'projects', id: '{prj}' }] },
+    allowed: OWNERS,
+    success: 204,
+  },
+  'DELETE /oauth-clients/{oauth_client_id}/relationships/projects': {
+    target: '/oauth-clients/{newClient}/relationships/projects',
+    body: { data: [{ type: 'projects', id: '{prj}' }] },
+    allowed: OWNERS,
+    success: 204,
+  },
   'PATCH /oauth-clients/{oauth_client_id}': {
     target: '/oauth-clients/{newClient}',
     body: attributes('oauth-clients'),

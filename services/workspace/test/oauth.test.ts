@@ -45,6 +45,61 @@ describe('an OAuth client', () => {
     for (const reply of replies) expect(JSON.stringify(reply)).not.toMatch(/-secret/);
   });
 
+  test('that is not for the organization is open to its projects', async () => {
+    const makeProject = async (name: string) =>
+      (await harness.create(`${O}/projects`, 'projects', { name })).id;
+    const [inside, outside] = [await makeProject('Inside'), await makeProject('Outside')];
+    const identified = (id: string) => ({ data: [{ type: 'projects', id }] });
+    const client = await harness.create(
+      `${O}/oauth-clients`,
+      'oauth-clients',
+      { ...CONNECTION, 'organization-scoped': false },
+      { relationships: { projects: identified(inside) } },
+    );
+    expect(client.attributes['organization-scoped']).toBe(false);
+    expect(client.relationships['projects']?.data).toEqual(identified(inside).data);
+    const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+    const tokenId = tokens?.[0]?.id;
+    const connectIn = (name: string, projectId: string) =>
+      harness.call('POST', `${O}/workspaces`, {
+        data: {
+          type: 'workspaces',
+          attributes: { name, 'vcs-repo': { identifier: 'a/b', 'oauth-token-id': tokenId } },
+          relationships: { project: { data: { type: 'projects', id: projectId } } },
+        },
+      });
+    const REFUSED = '/data/attributes/vcs-repo/oauth-token-id';
+    const made = await connectIn('in-project', inside);
+    expect(made.status).toBe(201);
+    const refused = await connectIn('out-of-project', outside);
+    expect(refused.errors[0]?.source?.pointer).toBe(REFUSED);
+
+    const move = { relationships: { project: { data: { type: 'projects', id: outside } } } };
+    const moveOne = () =>
+      harness.call('PATCH', `/workspaces/${made.data.id}`, {
+        data: { type: 'workspaces', attributes: {}, ...move },
+      });
+    expect((await moveOne()).errors[0]?.source?.pointer).toBe(REFUSED);
+    const moveMany = await harness.call('POST', `/projects/${outside}/relationships/workspaces`, {
+      data: [{ type: 'workspaces', id: made.data.id }],
+    });
+    expect(moveMany.errors[0]?.source?.pointer).toBe(REFUSED);
+
+    const projects = `/oauth-clients/${client.id}/relationships/projects`;
+    expect((await harness.call('POST', projects, identified('prj-unknown'))).status).toBe(404);
+    expect((await harness.call('POST', projects, identified(outside))).status).toBe(204);
+    expect((await moveOne()).status).toBe(200);
+    expect((await harness.call('DELETE', projects, identified(outside))).status).toBe(204);
+    const described = {
+      data: { type: 'workspaces', attributes: { description: 'still connected' } },
+    };
+    const kept = await harness.call('PATCH', `/workspaces/${made.data.id}`, described);
+    expect(kept.data.attributes['vcs-repo-identifier']).toBe('a/b');
+    const opened = { data: { type: 'oauth-clients', attributes: { 'organization-scoped': true } } };
+    await harness.call('PATCH', `/oauth-clients/${client.id}`, opened);
+    expect((await connectIn('anywhere', outside)).status).toBe(201);
+  });
+
   test('gives workspaces their repository, and takes it with it', async () => {
     const { client, tokenId } = await connect();
     const made = await withRepository('app', tokenId);

@@ -5,6 +5,7 @@ import {
   nullable,
   parsePage,
   resourceBody,
+  resourceListBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
@@ -13,6 +14,7 @@ import { toCamelKeys } from '../validation/attribute-names.ts';
 import { SERVICE_PROVIDERS, type ServiceProvider } from './domain/oauth-client.ts';
 import { toOAuthClientResource } from './oauth-document.ts';
 import {
+  changeClientProjects,
   createOAuthClient,
   deleteOAuthClient,
   listOAuthClients,
@@ -27,7 +29,10 @@ const changeable = {
   key: text(1024),
   secret: text(16_384),
   'rsa-public-key': text(16_384),
+  'organization-scoped': Type.Optional(Type.Boolean()),
 };
+const PROJECT = Type.Object({ type: Type.Literal('projects'), id: Type.String({ maxLength: 64 }) });
+const PROJECTS = resourceListBody(PROJECT);
 const providers = Object.keys(SERVICE_PROVIDERS) as ServiceProvider[];
 
 const CREATE = resourceBody(
@@ -40,14 +45,29 @@ const CREATE = resourceBody(
     'private-key': text(16_384),
     'oauth-token-string': Type.String({ minLength: 1, maxLength: 16_384 }),
   }),
+  Type.Object({ projects: Type.Optional(PROJECTS) }),
 );
 const UPDATE = resourceBody('oauth-clients', Type.Object(changeable));
 
 const COLLECTION = '/organizations/:organization_name/oauth-clients';
 const ONE = '/oauth-clients/:oauth_client_id';
 
-export const oauthClientRoutes = (context: ServiceContext): Route[] =>
-  jsonApiRoutes('OAuth clients', [
+export const oauthClientRoutes = (context: ServiceContext): Route[] => {
+  const changeProjects = (method: 'POST' | 'DELETE', change: 'add' | 'remove', summary: string) =>
+    endpoint({
+      method,
+      path: `${ONE}/relationships/projects`,
+      summary,
+      body: { schema: PROJECTS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const ids = body.data.map(({ id }) => id);
+        const clientId = params['oauth_client_id'] ?? '';
+        await changeClientProjects(context, principal, clientId, ids, change);
+        return undefined;
+      },
+    });
+  return jsonApiRoutes('OAuth clients', [
     endpoint({
       method: 'POST',
       path: COLLECTION,
@@ -55,12 +75,25 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] =>
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, params, body }) => {
-        const absent = { name: null, key: null, secret: null, rsaPublicKey: null };
+        const { attributes, relationships } = body.data;
+        const absent = {
+          name: null,
+          key: null,
+          secret: null,
+          rsaPublicKey: null,
+          privateKey: null,
+        };
+        const projectIds = (relationships?.projects?.data ?? []).map(({ id }) => id);
         const access = await createOAuthClient(
           context,
           principal,
           params['organization_name'] ?? '',
-          { ...absent, privateKey: null, ...toCamelKeys(body.data.attributes) },
+          {
+            ...absent,
+            organizationScoped: true,
+            projectIds: [...new Set(projectIds)],
+            ...toCamelKeys(attributes),
+          },
         );
         return { document: { data: toOAuthClientResource(access) } };
       },
@@ -109,4 +142,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] =>
         return undefined;
       },
     }),
+    changeProjects('POST', 'add', 'Open an OAuth client to projects'),
+    changeProjects('DELETE', 'remove', 'Close an OAuth client to projects'),
   ]);
+};

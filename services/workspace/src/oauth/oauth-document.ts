@@ -18,10 +18,11 @@ export const toOAuthClientResource = ({ client, organization }: OAuthClientAcces
     // Tokens are handed in; there is no address that a provider would send people back to.
     'callback-url': null,
     'connect-path': null,
-    'organization-scoped': true,
+    'organization-scoped': client.organizationScoped,
   },
   relationships: {
     organization: toOne('organizations', organization.name),
+    projects: toMany('projects', client.projectIds),
     'oauth-tokens': toMany(
       'oauth-tokens',
       [client.tokenId],

@@ -9,6 +9,7 @@ import {
 } from '../access/access-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
+import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { sshKeyRecords } from '../ssh-keys/ssh-key-records.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
@@ -29,6 +30,8 @@ export type GivenOAuthClient = Pick<
   | 'secret'
   | 'rsaPublicKey'
   | 'privateKey'
+  | 'organizationScoped'
+  | 'projectIds'
 > & { readonly oauthTokenString: string };
 
 export interface OAuthClientAccess extends Pick<OrganizationAccessResult, 'organization'> {
@@ -64,6 +67,18 @@ export const requireOAuthClient = async (
   return { ...access, client };
 };
 
+/** @throws KeelsonError `workspace.not_found` unless all are projects of the organization */
+const requireProjects = async (
+  reads: Reads,
+  organizationId: string,
+  projectIds: readonly string[],
+): Promise<void> => {
+  for (const id of projectIds) {
+    const project = await projectRecords.find(reads, id);
+    if (project?.organizationId !== organizationId) throw notFound('project');
+  }
+};
+
 /** Makes a client with its token, which is handed in: nobody is sent to the provider to agree. */
 export const createOAuthClient = (
   { store, clock }: ServiceContext,
@@ -82,6 +97,7 @@ export const createOAuthClient = (
           attributeViolation(name === 'httpUrl' ? 'http-url' : 'api-url', 'is not a URL'),
         ),
     );
+    await requireProjects(tx, organization.id, given.projectIds);
     const createdAtMs = clock.nowMs();
     const id = newResourceId('oc');
     const token: OAuthToken = {
@@ -107,7 +123,7 @@ export const createOAuthClient = (
 
 /** Absent attributes keep their value. */
 export type OAuthClientChange = Partial<
-  Pick<OAuthClient, 'name' | 'key' | 'secret' | 'rsaPublicKey'>
+  Pick<OAuthClient, 'name' | 'key' | 'secret' | 'rsaPublicKey' | 'organizationScoped'>
 >;
 
 export const updateOAuthClient = (
@@ -121,6 +137,22 @@ export const updateOAuthClient = (
     const client = { ...access.client, ...change };
     oauthClientRecords.write(tx, [client.id], client);
     return { ...access, client };
+  });
+
+/** Opens a client to projects, or closes it to them; workspaces there keep what they have. */
+export const changeClientProjects = (
+  { store }: ServiceContext,
+  principal: Principal,
+  clientId: string,
+  projectIds: readonly string[],
+  change: 'add' | 'remove',
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { client } = await requireOAuthClient(tx, principal, clientId);
+    if (change === 'add') await requireProjects(tx, client.organizationId, projectIds);
+    const others = client.projectIds.filter((id) => !projectIds.includes(id));
+    const next = change === 'add' ? [...others, ...new Set(projectIds)] : others;
+    oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
   });
 
 /** Removes a client with its token; workspaces lose the repository that they reach with it. */

@@ -13,7 +13,7 @@ import {
 import { grantPlaces, teamWorkspaceGrants } from '../access/grant-records.ts';
 import { changePoolUse } from '../agents/pool-use-operations.ts';
 import { removeConfigurationVersionsOf } from '../configuration-versions/configuration-version-records.ts';
-import { oauthTokenRecords } from '../oauth/oauth-records.ts';
+import { requireConnection } from '../oauth/connection-operations.ts';
 import { NO_RUNS } from '../runs/domain/run-performance.ts';
 import { removeRunsOf } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -66,19 +66,6 @@ const checkName = (name: string): readonly Violation[] =>
 const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
   if ((await workspaceNames.find(reads, organizationId, name)) !== undefined) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
-  }
-};
-
-/** A connection that a request names exists in the organization. */
-const requireConnection = async (
-  reads: Reads,
-  organizationId: string,
-  { vcsRepo }: GivenSettings,
-): Promise<void> => {
-  if (!vcsRepo?.oauthTokenId) return;
-  const token = await oauthTokenRecords.find(reads, vcsRepo.oauthTokenId);
-  if (token?.organizationId !== organizationId) {
-    refuseInvalid([attributeViolation('vcs-repo/oauth-token-id', 'OAuth token not found')]);
   }
 };
 
@@ -136,7 +123,6 @@ export const createWorkspace = (
       ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
       ...checkSettings(given.settings, undefined, context.runtimeVersions),
     ]);
-    await requireConnection(tx, organization.id, given.settings);
     await requireFreeName(tx, organization.id, given.name);
     const workspace: Workspace = {
       id: newResourceId('ws'),
@@ -160,6 +146,7 @@ export const createWorkspace = (
       state: NO_STATE,
       latestChangeAtMs: nowMs,
     };
+    await requireConnection(tx, workspace);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
     workspaceRecords.write(tx, [workspace.id], workspace);
     workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
@@ -196,7 +183,6 @@ export const updateWorkspace = (
         ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
         ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
       ]);
-      await requireConnection(tx, workspace.organizationId, given.settings);
       const name = given.name ?? workspace.name;
       if (name !== workspace.name) {
         await requireFreeName(tx, workspace.organizationId, name);
@@ -212,6 +198,10 @@ export const updateWorkspace = (
         tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
         updatedAtMs: nowMs,
       };
+      // What was open once stays, until the request is about it.
+      if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
+        await requireConnection(tx, next);
+      }
       await changePoolUse(
         tx,
         toPoolUser(next),

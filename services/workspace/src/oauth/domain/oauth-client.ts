@@ -29,6 +29,9 @@ export interface OAuthClient {
   readonly rsaPublicKey: string | null;
   readonly privateKey: string | null;
   readonly tokenId: string;
+  /** Every workspace of the organization may use it; otherwise those of its projects. */
+  readonly organizationScoped: boolean;
+  readonly projectIds: readonly string[];
   readonly createdAtMs: number;
 }
 
@@ -52,3 +55,8 @@ export const isProviderUrl = (text: string): boolean => {
 
 export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
   name ?? SERVICE_PROVIDERS[serviceProvider];
+
+export const isOpenToProject = (
+  { organizationScoped, projectIds }: OAuthClient,
+  projectId: string,
+): boolean => organizationScoped || projectIds.includes(projectId);
