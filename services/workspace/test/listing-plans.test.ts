@@ -32,6 +32,12 @@ const QUERIES: Readonly<Record<string, Partial<WorkspaceQuery>>> = {
   'what teams may read': { visible: { projectIds: ['prj-1'], workspaceIds: ['ws-1'] } },
 };
 
+/** As where each condition leaves few workspaces, and as where each leaves many. */
+const SIZES = {
+  few: { tallied: 1, named: ['ws-1'] },
+  many: { tallied: 1_000_000, named: undefined },
+} as const;
+
 const compiled = new Map<string, CompiledQuery[]>();
 let database: DatabaseSync;
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -42,21 +48,24 @@ beforeAll(async () => {
   const barrier = createBarrier();
   const store = await openSqliteStore({ file, barrier, projections: WORKSPACE_PROJECTIONS });
   await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
-  for (const [name, query] of Object.entries(QUERIES)) {
-    const seen: CompiledQuery[] = [];
-    const select: Store['select'] = (build) =>
-      store.select((tables: Parameters<typeof build>[0]) => {
-        const built = build(tables);
-        seen.push(built.compile());
-        return built;
-      });
-    await createWorkspaceListing({
-      select,
-      position: () => store.position(),
-      hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
-    }).find({ ...BASE, ...query });
-    compiled.set(name, seen);
-  }
+  for (const [size, { tallied, named }] of Object.entries(SIZES))
+    for (const [name, query] of Object.entries(QUERIES)) {
+      const seen: CompiledQuery[] = [];
+      const select: Store['select'] = (build) =>
+        store.select((tables: Parameters<typeof build>[0]) => {
+          const built = build(tables);
+          seen.push(built.compile());
+          return built;
+        });
+      await createWorkspaceListing({
+        select,
+        position: () => store.position(),
+        comingAndGoing: (prefix, position) => store.comingAndGoing(prefix, position),
+        tallies: async (_table, keys) => keys.map(() => tallied),
+        findByPart: async () => named,
+      }).find({ ...BASE, ...query });
+      compiled.set(`${name}: ${size}`, seen);
+    }
   await store.close();
   database = new DatabaseSync(file);
 });
@@ -66,7 +75,10 @@ afterAll(async () => {
 });
 
 describe('the plan of a listing', () => {
-  test.for(Object.keys(QUERIES))('%s', (name) => {
+  const names = Object.keys(SIZES).flatMap((size) =>
+    Object.keys(QUERIES).map((name) => `${name}: ${size}`),
+  );
+  test.for(names)('%s', (name) => {
     const queries = compiled.get(name) ?? [];
     expect(queries.length).toBeGreaterThan(0);
     for (const { sql, parameters } of queries) {

@@ -3,6 +3,7 @@ import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';
 import { registerRecordContract } from './record.contract.ts';
+import { registerRecordedReadsContract } from './recorded-reads.contract.ts';
 import { StoreContext, type StorePlace } from './store-context.ts';
 import { registerTextSearchContract } from './text-search.contract.ts';
 import { registerTransactionContract } from './transaction.contract.ts';
@@ -12,6 +13,7 @@ export const registerStoreContract = (createPlace: () => Promise<StorePlace>): v
   const context = new StoreContext(createPlace);
   registerRecordContract(context);
   registerListingContract(context);
+  registerRecordedReadsContract(context);
   registerTransactionContract(context);
   registerWalContract(context);
   registerProjectionContract(context);

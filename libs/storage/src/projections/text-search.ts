@@ -28,7 +28,7 @@ export const toScopeTrigram = (scope: string): string => {
 
 /** All of a text that is indexed, each once. */
 export const trigramsOf = (indexedText: string): readonly string[] => {
-  const characters = [...indexedText];
+  const characters = Array.from(indexedText);
   const trigrams = new Set<string>();
   for (let at = 0; at + TRIGRAM_LENGTH <= characters.length; at += 1)
     trigrams.add(characters.slice(at, at + TRIGRAM_LENGTH).join(''));
@@ -43,10 +43,11 @@ export const toLookedUp = (
   part: string,
   { alphabet }: Pick<TextSearch, 'alphabet'>,
 ): readonly string[] | undefined => {
-  const characters = [...part];
+  const characters = Array.from(part);
   if (characters.length >= TRIGRAM_LENGTH) return [characters.slice(0, MAX_LOOKED_UP).join('')];
   if (characters.length < TRIGRAM_LENGTH - 1 || alphabet === undefined) return undefined;
-  if (part.endsWith(TEXT_END)) return [TEXT_START, ...alphabet].map((before) => before + part);
+  if (part.endsWith(TEXT_END))
+    return [TEXT_START, ...Array.from(alphabet)].map((before) => before + part);
   // Marks stand at the ends alone, so what follows the last character is of the alphabet or the end.
-  return [...alphabet, TEXT_END].map((after) => part + after);
+  return [...Array.from(alphabet), TEXT_END].map((after) => part + after);
 };

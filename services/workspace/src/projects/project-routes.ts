@@ -95,7 +95,7 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
     toOwnProjectResource(
       access,
       access.permissions,
-      await context.listing.countInProject(access.project.id),
+      await context.listing.countInProject(access.organization.id, access.project.id),
     );
   return jsonApiRoutes('projects', [
     endpoint({

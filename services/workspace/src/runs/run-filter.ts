@@ -4,9 +4,9 @@ import type { SelectQueryBuilder } from 'kysely';
 import { agentPoolNames } from '../agents/agent-pool-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { usernames } from '../users/user-records.ts';
-import { likePart } from '../workspaces/projected-workspace-listing.ts';
 import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
 import { workspaceNames } from '../workspaces/workspace-records.ts';
+import { likePart } from '../workspaces/workspace-selection.ts';
 import type { RunTables } from './run-projections.ts';
 
 export type RunListTables = RunTables & WorkspaceTables;

@@ -1,173 +1,69 @@
-/** Listing over the projections: each condition narrows the selection through an index. */
-import type { Store } from '@keelson/storage';
-import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+/**
+ * Listing over the projections. Where a condition leaves few rows, which is known from an index of
+ * parts of names or from counts, all of them are read and sorted; else a page is read from the index in
+ * its order and the total comes from counts that are kept.
+ */
+import { type Store, TEXT_END, TEXT_START } from '@keelson/storage';
 import { decideWindow } from './domain/list-window.ts';
+import { containing, type NamePattern, parseWildcard } from './domain/name-pattern.ts';
+import { createTagListing } from './projected-tag-listing.ts';
+import { findByTags, isByTagsAlone } from './tagged-workspace-listing.ts';
 import {
-  asCountedQuery,
-  type CountedQuery,
-  createRememberedCounts,
-} from './remembered-listing-counts.ts';
-import { findByTags, isByTagsAlone, type TagCondition } from './tagged-workspace-listing.ts';
+  boundVisible,
+  countCarriers,
+  countInOrganization,
+  countInProjects,
+  countWithStatuses,
+  createNameCounts,
+} from './workspace-counts.ts';
 import type {
-  OrganizationTag,
   TagFilter,
   WorkspaceListing,
+  WorkspaceMatches,
   WorkspaceQuery,
 } from './workspace-listing.ts';
-import { reversed, type WorkspaceTables } from './workspace-projections.ts';
+import {
+  inOrder,
+  type ResolvedQuery,
+  type Selection,
+  type Start,
+  selectMatching,
+  type Tables,
+  type TagCondition,
+} from './workspace-selection.ts';
 
-type Tables = Kysely<WorkspaceTables>;
-type Selection = SelectQueryBuilder<WorkspaceTables, 'workspace', object>;
+export interface ListingLimits {
+  /** Rows that are rather sorted than looked for in the order. */
+  readonly few: number;
+  /** Names that the index of parts gives at most. */
+  readonly fewNames: number;
+}
 
-/** Sorts after every name that starts with the text. */
-const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
+const LIMITS: ListingLimits = { few: 2000, fewNames: 1000 };
 
-const withPrefix = (
-  selection: Selection,
-  column: 'name_lower' | 'name_reversed',
-  prefix: string,
-): Selection => selection.where(column, '>=', prefix).where(column, '<', endOf(prefix));
+type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
 
-export const likePart = (part: string) =>
-  sql<string>`${`%${part.toLowerCase().replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;
+const isAnything = ({ part, isAtStart, isAtEnd }: NamePattern): boolean =>
+  part === '' && !(isAtStart && isAtEnd);
 
-const containing = (selection: Selection, part: string): Selection =>
-  selection.where('name_lower', 'like', likePart(part));
+const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly NamePattern[] =>
+  [
+    ...(nameContains === undefined ? [] : [containing(nameContains)]),
+    ...(nameWildcard === undefined ? [] : [parseWildcard(nameWildcard)]),
+  ].filter((pattern) => !isAnything(pattern));
 
-const matchingWildcard = (selection: Selection, pattern: string): Selection => {
-  const lower = pattern.toLowerCase();
-  const isOpenAtStart = lower.startsWith('*');
-  const isOpenAtEnd = lower.length > 1 && lower.endsWith('*');
-  const part = lower.slice(isOpenAtStart ? 1 : 0, isOpenAtEnd ? -1 : undefined);
-  if (isOpenAtStart && isOpenAtEnd) return containing(selection, part);
-  if (isOpenAtEnd) return withPrefix(selection, 'name_lower', part);
-  if (isOpenAtStart) return withPrefix(selection, 'name_reversed', reversed(part));
-  return selection.where('name_lower', '=', part);
-};
-
-type Rows = ExpressionBuilder<WorkspaceTables, 'workspace'>;
-
-const taggedWorkspaces = (rows: Rows, organizationId: string, { key, value }: TagFilter) => {
-  const found = rows
-    .selectFrom('workspace_tag')
-    .select('workspace_id')
-    .where('workspace_tag.organization_id', '=', organizationId)
-    .where('tag_key', '=', key);
-  if (value === undefined) return found;
-  return value === ''
-    ? found.where((tag) => tag.or([tag('tag_value', '=', ''), tag('tag_value', 'is', null)]))
-    : found.where('tag_value', '=', value);
-};
-
-/** Looks the tag up for each workspace that is left by the other conditions. */
-const carrying = (selection: Selection, { key, value }: TagFilter): Selection =>
-  selection.where((rows) => {
-    const carried = rows
-      .selectFrom('workspace_tag as carried')
-      .select('carried.workspace_id')
-      .whereRef('carried.workspace_id', '=', 'workspace.id')
-      .where('carried.tag_key', '=', key);
-    if (value === undefined) return rows.exists(carried);
-    return rows.exists(
-      value === ''
-        ? carried.where((tag) =>
-            tag.or([tag('carried.tag_value', '=', ''), tag('carried.tag_value', 'is', null)]),
-          )
-        : carried.where('carried.tag_value', '=', value),
-    );
-  });
-
-/** Own bindings of that key and value, or the project's where the workspace has none of that key. */
-const effectivelyTagged = (
-  selection: Selection,
-  organizationId: string,
-  filter: TagCondition,
-): Selection =>
-  selection.where((rows) => {
-    const own = taggedWorkspaces(rows, organizationId, filter);
-    if (filter.projectIds.length === 0) return rows('workspace.id', 'in', own);
-    const inherited = rows
-      .selectFrom('workspace as heir')
-      .select('heir.id as workspace_id')
-      .where('heir.project_id', 'in', filter.projectIds)
-      .where((heir) =>
-        heir.not(
-          heir.exists(
-            heir
-              .selectFrom('workspace_tag as mine')
-              .select('mine.workspace_id')
-              .whereRef('mine.workspace_id', '=', 'heir.id')
-              .where('mine.tag_key', '=', filter.key),
-          ),
-        ),
-      );
-    return rows('workspace.id', 'in', own.union(inherited));
-  });
-
-const selectVisible = (tables: Tables, { organizationId, visible }: CountedQuery): Selection => {
-  const selection = tables
-    .selectFrom('workspace')
-    .where('workspace.organization_id', '=', organizationId) as Selection;
-  if (visible === undefined) return selection;
-  const { projectIds, workspaceIds } = visible;
-  // An empty list is left out: PostgreSQL has no `in ()`, and `or` of nothing is false.
-  return selection.where((rows) =>
-    rows.or([
-      ...(projectIds.length > 0 ? [rows('workspace.project_id', 'in', projectIds)] : []),
-      ...(workspaceIds.length > 0 ? [rows('workspace.id', 'in', workspaceIds)] : []),
-    ]),
-  );
-};
-
-/** By names and projects alone. */
-const selectNamed = (tables: Tables, query: CountedQuery): Selection => {
-  const { projectId, exceptId } = query;
-  let selection = selectVisible(tables, query);
-  if (projectId !== undefined) selection = selection.where('project_id', '=', projectId);
-  if (exceptId !== undefined) selection = selection.where('workspace.id', '!=', exceptId);
-  if (query.nameContains !== undefined) selection = containing(selection, query.nameContains);
-  if (query.nameWildcard !== undefined) selection = matchingWildcard(selection, query.nameWildcard);
-  return selection;
-};
-
-const selectMatching = (
-  tables: Tables,
-  query: WorkspaceQuery,
-  conditions: readonly TagCondition[],
-): Selection => {
-  const { organizationId } = query;
-  let selection = selectNamed(tables, query);
-  if (query.runStatuses.length > 0) {
-    selection = selection.where('current_run_status', 'in', query.runStatuses);
-  }
-  for (const key of query.excludeTags) {
-    selection = selection.where((rows) =>
-      rows('workspace.id', 'not in', taggedWorkspaces(rows, organizationId, { key })),
-    );
-  }
-  // The rarest tag finds the workspaces; the others are looked up for those alone.
-  for (const [at, condition] of conditions.entries()) {
-    selection =
-      at > 0 && condition.projectIds.length === 0
-        ? carrying(selection, condition)
-        : effectivelyTagged(selection, organizationId, condition);
-  }
-  return selection;
-};
-
-const SORT_COLUMNS = {
-  name: ['name_lower'],
-  'latest-change-at': ['latest_change_at'],
-  // Workspaces without a run are all equal: by name.
-  'current-run.created-at': ['current_run_created_at', 'name_lower'],
+const NO_CONDITIONS = {
+  patterns: [],
+  conditions: [],
+  tags: [],
+  excludeTags: [],
+  tagged: [],
+  runStatuses: [],
 } as const;
 
-/** Bindings up to which tags are told apart at first, and by how much more each time. */
-const FIRST_BOUND = 1000;
-const BOUND_GROWTH = 8;
-
 export const createWorkspaceListing = (
-  store: Pick<Store, 'select' | 'position' | 'hasChangedSince'>,
+  store: Pick<Store, 'select' | 'position' | 'tallies' | 'comingAndGoing' | 'findByPart'>,
+  { few, fewNames }: ListingLimits = LIMITS,
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
@@ -176,41 +72,29 @@ export const createWorkspaceListing = (
     return Number(row?.matches ?? 0);
   };
 
-  const countNamed = createRememberedCounts(store, (query) =>
-    count((tables) => selectNamed(tables, query)),
+  const countNames = createNameCounts(store, (organizationId, patterns) =>
+    count((tables) =>
+      selectMatching(tables, { ...NO_CONDITIONS, organizationId, patterns }, undefined),
+    ),
   );
 
-  /** Whether more than `bound` workspaces have a binding of that key and value. */
-  const hasMoreBindings = async (
-    organizationId: string,
-    { key, value }: TagFilter,
-    bound: number,
-  ): Promise<boolean> => {
-    const beyond = await store.select((tables: Tables) => {
-      const found = tables
-        .selectFrom('workspace_tag')
-        .select('workspace_id')
-        .where('organization_id', '=', organizationId)
-        .where('tag_key', '=', key)
-        .limit(1)
-        .offset(bound);
-      return value === undefined ? found : found.where('tag_value', '=', value);
+  const countVisible = async ({ organizationId, visible }: Scope): Promise<number> => {
+    if (visible === undefined) return countInOrganization(store, organizationId);
+    const projectIds = [...new Set(visible.projectIds)];
+    const inProjects = await countInProjects(store, organizationId, projectIds);
+    if (visible.workspaceIds.length === 0) return inProjects;
+    const byThemselves = await count((tables) => {
+      const ids = visible.workspaceIds;
+      const granted = selectMatching(
+        tables,
+        { ...NO_CONDITIONS, organizationId },
+        { by: 'ids', ids },
+      );
+      return projectIds.length === 0
+        ? granted
+        : granted.where('workspace.project_id', 'not in', projectIds);
     });
-    return beyond.length > 0;
-  };
-
-  /** The rarest first, as far as bindings are counted: at most some times those of the rarest. */
-  const withRarestFirst = async (
-    organizationId: string,
-    conditions: readonly TagCondition[],
-  ): Promise<readonly TagCondition[]> => {
-    if (conditions.length < 2) return conditions;
-    for (let bound = FIRST_BOUND; ; bound *= BOUND_GROWTH) {
-      for (const rarest of conditions) {
-        if (await hasMoreBindings(organizationId, rarest, bound)) continue;
-        return [rarest, ...conditions.filter((condition) => condition !== rarest)];
-      }
-    }
+    return inProjects + byThemselves;
   };
 
   const findHandingDown = async (organizationId: string, { key, value }: TagFilter) => {
@@ -225,111 +109,115 @@ export const createWorkspaceListing = (
     return projects.map(({ project_id }) => project_id);
   };
 
-  /** Filters match effective bindings, tags the workspace's own. */
-  const loadConditions = async ({ organizationId, tagged, tags }: WorkspaceQuery) =>
-    withRarestFirst(organizationId, [
-      ...(await Promise.all(
-        tagged.map(async (filter) => ({
-          ...filter,
-          projectIds: await findHandingDown(organizationId, filter),
-        })),
-      )),
-      ...tags.map((key) => ({ key, projectIds: [] })),
-    ]);
+  const toCondition = async (
+    organizationId: string,
+    filter: TagFilter,
+    isInherited: boolean,
+  ): Promise<TagCondition> => {
+    const projectIds = isInherited ? await findHandingDown(organizationId, filter) : [];
+    const bound =
+      (await countCarriers(store, organizationId, filter)) +
+      (await countInProjects(store, organizationId, projectIds));
+    return { ...filter, projectIds, bound };
+  };
 
-  const selectTags = (build: (tables: Tables) => ReturnType<typeof tagRows>) =>
-    store.select(build).then((rows) =>
-      rows.map(
-        (row): OrganizationTag => ({
-          id: row.tag_id ?? '',
-          name: row.tag_key,
-          createdAtMs: Number(row.created_at),
-          instanceCount: Number(row.instances),
+  /** Filters match effective bindings, tags the workspace's own. */
+  const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => {
+    const { organizationId } = query;
+    const conditions = await Promise.all([
+      ...query.tagged.map((filter) => toCondition(organizationId, filter, true)),
+      ...query.tags.map((key) => toCondition(organizationId, { key }, false)),
+    ]);
+    return {
+      ...query,
+      patterns: toPatterns(query),
+      conditions: conditions.sort((a, b) => a.bound - b.bound),
+    };
+  };
+
+  /** Of the workspaces that match a pattern; undefined when they are many, or it is too short. */
+  const findNamed = ({ organizationId, patterns }: ResolvedQuery) =>
+    patterns.reduce<Promise<readonly string[] | undefined>>(
+      async (found, { part, isAtStart, isAtEnd }) =>
+        (await found) ??
+        store.findByPart('workspace', {
+          scope: organizationId,
+          part: (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : ''),
+          limit: fewNames,
         }),
-      ),
+      Promise.resolve(undefined),
     );
 
+  /** Where few rows are found that all matches are among; undefined when no condition leaves few. */
+  const findStart = async (query: ResolvedQuery): Promise<Start | undefined> => {
+    const { organizationId, visible, projectId, conditions } = query;
+    const ids = await findNamed(query);
+    if (ids !== undefined) return { by: 'ids', ids };
+    if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= few) return { by: 'tag' };
+    if (visible !== undefined && (await boundVisible(store, organizationId, visible)) <= few) {
+      return { by: 'visible' };
+    }
+    if (projectId === undefined) return undefined;
+    const inProject = await countInProjects(store, organizationId, [projectId]);
+    return inProject <= few ? { by: 'project' } : undefined;
+  };
+
+  const findAmongFew = async (
+    query: ResolvedQuery,
+    { number, size }: WorkspaceQuery['page'],
+    start: Start,
+  ): Promise<WorkspaceMatches> => {
+    const isNothing =
+      (start.by === 'ids' && start.ids.length === 0) || query.conditions[0]?.bound === 0;
+    if (isNothing) return { ids: [], totalCount: 0 };
+    const rows = await store.select((tables: Tables) =>
+      inOrder(selectMatching(tables, query, start), query, false),
+    );
+    const from = (number - 1) * size;
+    return { ids: rows.slice(from, from + size).map(({ id }) => id), totalCount: rows.length };
+  };
+
+  /** From what is counted already, where that decides. */
+  const countKnown = (query: ResolvedQuery): Promise<number> | undefined => {
+    const { organizationId, visible, projectId, exceptId, patterns, conditions } = query;
+    const { excludeTags, runStatuses } = query;
+    if (exceptId !== undefined || excludeTags.length > 0 || conditions.length > 0) return undefined;
+    const given = [visible, projectId].filter((condition) => condition !== undefined).length;
+    const kinds = given + Number(patterns.length > 0) + Number(runStatuses.length > 0);
+    if (kinds > 1) return undefined;
+    if (patterns.length > 0) return countNames(organizationId, patterns);
+    if (runStatuses.length > 0) return countWithStatuses(store, organizationId, runStatuses);
+    if (projectId !== undefined) return countInProjects(store, organizationId, [projectId]);
+    return countVisible({ organizationId, visible });
+  };
+
+  const findInOrder = async (
+    query: ResolvedQuery,
+    page: WorkspaceQuery['page'],
+  ): Promise<WorkspaceMatches> => {
+    const build = (tables: Tables) => selectMatching(tables, query, undefined);
+    const totalCount = await (countKnown(query) ?? count(build));
+    const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
+    if (limit <= 0) return { ids: [], totalCount };
+    const rows = await store.select((tables: Tables) =>
+      inOrder(build(tables), query, isFromEnd).limit(limit).offset(offset),
+    );
+    const ids = rows.map(({ id }) => id);
+    return { ids: isFromEnd ? ids.reverse() : ids, totalCount };
+  };
+
   return {
-    find: async (query) => {
-      const conditions = await loadConditions(query);
-      if (isByTagsAlone(query, conditions)) return findByTags(store, query, conditions);
-      const build = (tables: Tables) => selectMatching(tables, query, conditions);
-      const counted = asCountedQuery(query);
-      const totalCount = await (counted === undefined ? count(build) : countNamed(counted));
-      const { limit, offset, isFromEnd } = decideWindow(query.page, totalCount);
-      if (limit <= 0) return { ids: [], totalCount };
-      const isDescending = (query.sort?.isDescending ?? false) !== isFromEnd;
-      const direction = isDescending ? 'desc' : 'asc';
-      const columns = SORT_COLUMNS[query.sort?.by ?? 'name'];
-      const rows = await store.select((tables: Tables) =>
-        columns
-          .reduce(
-            (rows, column) => rows.orderBy(column, direction),
-            build(tables).select('workspace.id as id'),
-          )
-          .orderBy('workspace.id', direction)
-          .limit(limit)
-          .offset(offset),
-      );
-      const ids = rows.map(({ id }) => id);
-      return { ids: isFromEnd ? ids.reverse() : ids, totalCount };
+    ...createTagListing(store),
+    find: async (given) => {
+      const query = await resolve(given);
+      if (isByTagsAlone(query)) return findByTags(store, query, given.page);
+      const start = await findStart(query);
+      return start === undefined
+        ? findInOrder(query, given.page)
+        : findAmongFew(query, given.page, start);
     },
-    countVisible: countNamed,
-    countInProject: (projectId) =>
-      count(
-        (tables) => tables.selectFrom('workspace').where('project_id', '=', projectId) as Selection,
-      ),
-    findTags: (organizationId, names) =>
-      names.length === 0
-        ? Promise.resolve([])
-        : selectTags((tables) => tagRows(tables, organizationId).where('tag_key', 'in', names)),
-    listTags: (organizationId, { nameContains, notOnWorkspaceId }) =>
-      selectTags((tables) => {
-        let rows = tagRows(tables, organizationId);
-        if (nameContains) rows = rows.where('tag_key', 'like', likePart(nameContains));
-        if (notOnWorkspaceId) {
-          rows = rows.where((tag) =>
-            tag(
-              'tag_key',
-              'not in',
-              tag
-                .selectFrom('workspace_tag as carried')
-                .select('carried.tag_key')
-                .where('carried.workspace_id', '=', notOnWorkspaceId),
-            ),
-          );
-        }
-        return rows.orderBy('tag_key');
-      }),
-    findTagCarriers: async (organizationId, name) => {
-      const carriers = await store.select((tables: Tables) =>
-        tables
-          .selectFrom('workspace_tag')
-          .select('workspace_id')
-          .where('organization_id', '=', organizationId)
-          .where('tag_key', '=', name)
-          .where('tag_id', 'is not', null),
-      );
-      return carriers.map(({ workspace_id }) => workspace_id);
-    },
-    findTagById: async (organizationId, tagId) => {
-      const [tag] = await selectTags((tables) =>
-        tagRows(tables, organizationId).where('tag_id', '=', tagId),
-      );
-      return tag;
-    },
+    countVisible,
+    countInProject: (organizationId, projectId) =>
+      countInProjects(store, organizationId, [projectId]),
   };
 };
-
-const tagRows = (tables: Tables, organizationId: string) =>
-  tables
-    .selectFrom('workspace_tag')
-    .select((rows) => [
-      'tag_id',
-      'tag_key',
-      rows.fn.min('created_at').as('created_at'),
-      rows.fn.countAll<number | bigint>().as('instances'),
-    ])
-    .where('organization_id', '=', organizationId)
-    .where('tag_id', 'is not', null)
-    .groupBy(['tag_id', 'tag_key']);

@@ -3,30 +3,18 @@
  * names, so that a page is read in order and nothing is sorted.
  */
 import type { Store } from '@keelson/storage';
-import type { Kysely } from 'kysely';
 import { decideWindow } from './domain/list-window.ts';
-import type { TagFilter, WorkspaceMatches, WorkspaceQuery } from './workspace-listing.ts';
-import type { WorkspaceTables } from './workspace-projections.ts';
-
-export interface TagCondition extends TagFilter {
-  /** Projects that hand the binding down. */
-  readonly projectIds: readonly string[];
-}
-
-type Tables = Kysely<WorkspaceTables>;
+import type { WorkspaceMatches, WorkspaceQuery } from './workspace-listing.ts';
+import type { ResolvedQuery, Tables, TagCondition } from './workspace-selection.ts';
 
 /** True when nothing but own bindings decides, and the order is that of the names. */
-export const isByTagsAlone = (
-  query: WorkspaceQuery,
-  conditions: readonly TagCondition[],
-): boolean =>
-  conditions.length > 0 &&
+export const isByTagsAlone = (query: ResolvedQuery): boolean =>
+  query.conditions.length > 0 &&
   // An empty value stands for two: none and "".
-  conditions.every(({ projectIds, value }) => projectIds.length === 0 && value !== '') &&
+  query.conditions.every(({ projectIds, value }) => projectIds.length === 0 && value !== '') &&
   (query.sort === undefined || query.sort.by === 'name') &&
-  [query.visible, query.nameContains, query.nameWildcard, query.projectId, query.exceptId].every(
-    (condition) => condition === undefined,
-  ) &&
+  [query.visible, query.projectId, query.exceptId].every((condition) => condition === undefined) &&
+  query.patterns.length === 0 &&
   query.excludeTags.length === 0 &&
   query.runStatuses.length === 0;
 
@@ -49,7 +37,7 @@ const selectCarriers = (
       const other = rows
         .selectFrom('workspace_tag as other')
         .select('other.workspace_id')
-        .whereRef('other.workspace_id', '=', 'workspace_tag.workspace_id')
+        .whereRef('other.record_path', '=', 'workspace_tag.record_path')
         .where('other.tag_key', '=', key);
       return rows.exists(value === undefined ? other : other.where('other.tag_value', '=', value));
     });
@@ -57,28 +45,50 @@ const selectCarriers = (
   return found;
 };
 
+/** Of the rarest tag, up to which all matches are read at once instead of counted and then read. */
+const READ_AT_ONCE = 4000;
+
 export const findByTags = async (
   store: Pick<Store, 'select'>,
-  { organizationId, page, sort }: WorkspaceQuery,
-  conditions: readonly TagCondition[],
+  { organizationId, conditions, sort }: ResolvedQuery,
+  page: WorkspaceQuery['page'],
 ): Promise<WorkspaceMatches> => {
-  const [row] = await store.select((tables: Tables) =>
-    selectCarriers(tables, organizationId, conditions).select((rows) =>
-      rows.fn.countAll<number | bigint>().as('matches'),
-    ),
-  );
-  const totalCount = Number(row?.matches ?? 0);
-  const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
-  if (limit <= 0) return { ids: [], totalCount };
-  const direction = (sort?.isDescending ?? false) === isFromEnd ? 'asc' : 'desc';
-  const rows = await store.select((tables: Tables) =>
+  const isDescending = sort?.isDescending ?? false;
+  const select = (tables: Tables, direction: 'asc' | 'desc') =>
     selectCarriers(tables, organizationId, conditions)
       .select('workspace_tag.workspace_id as id')
       .orderBy('workspace_tag.name_lower', direction)
-      .orderBy('workspace_tag.workspace_id', direction)
+      .orderBy('workspace_tag.workspace_id', direction);
+  const bound = conditions[0]?.bound ?? 0;
+  if (conditions.length > 1 && bound <= READ_AT_ONCE) {
+    const all = await store.select((tables: Tables) =>
+      select(tables, isDescending ? 'desc' : 'asc'),
+    );
+    const start = (page.number - 1) * page.size;
+    return { ids: all.slice(start, start + page.size).map(({ id }) => id), totalCount: all.length };
+  }
+  const totalCount =
+    conditions.length === 1 ? bound : await countCarriers(store, organizationId, conditions);
+  const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
+  if (limit <= 0) return { ids: [], totalCount };
+  const rows = await store.select((tables: Tables) =>
+    select(tables, isDescending === isFromEnd ? 'asc' : 'desc')
       .limit(limit)
       .offset(offset),
   );
   const ids = rows.map(({ id }) => id);
   return { ids: isFromEnd ? ids.reverse() : ids, totalCount };
+};
+
+const countCarriers = async (
+  store: Pick<Store, 'select'>,
+  organizationId: string,
+  conditions: readonly TagCondition[],
+): Promise<number> => {
+  const [row] = await store.select((tables: Tables) =>
+    selectCarriers(tables, organizationId, conditions).select((rows) =>
+      rows.fn.countAll<number | bigint>().as('matches'),
+    ),
+  );
+  return Number(row?.matches ?? 0);
 };

@@ -1,6 +1,5 @@
 import {
   API_PREFIX,
-  type Relationship,
   type Resource,
   toMany,
   toOne,
@@ -9,7 +8,7 @@ import {
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { decideAutoDestroy } from '../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../locking/domain/lock.ts';
-import { RETENTION_TYPES, type RetentionPolicy } from '../retention/domain/retention-policy.ts';
+import { toRetention } from '../retention/retention-document.ts';
 import { toPerformance } from '../runs/domain/run-performance.ts';
 import { toOutputIds } from '../states/domain/output-id.ts';
 import { toKebabKeys } from '../validation/attribute-names.ts';
@@ -34,12 +33,6 @@ const toVcsRepository = ({
 
 const toLockedBy = (lock: Lock | null) =>
   lock === null ? toOne('users', null) : toOne(HOLDER_TYPES[lock.holder.kind], lock.holder.id);
-
-/** Clients read the policy only when they find its type here. */
-const toRetention = (policy: RetentionPolicy | null, self: string): Relationship => ({
-  data: policy && { id: policy.id, type: RETENTION_TYPES[policy.rule.kind] },
-  links: { related: `${self}/relationships/data-retention-policy` },
-});
 
 const toReadmeId = (workspaceId: string): string => workspaceId.replace('ws-', 'readme-');
 
@@ -119,7 +112,7 @@ export const toWorkspaceResource = (access: WorkspaceAccessResult): Resource => 
       'agent-pool': toOne('agent-pools', execution.agentPoolId),
       'data-retention-policy': toRetention(
         workspace.retentionPolicy ?? organization.retentionPolicy,
-        self,
+        `${self}/relationships/data-retention-policy`,
       ),
       'ssh-key': toOne('ssh-keys', workspace.sshKeyId),
       'locked-by': toLockedBy(workspace.lock),

@@ -53,9 +53,7 @@ export interface TagSearch {
   readonly notOnWorkspaceId?: string | undefined;
 }
 
-/** Searches that no path lookup can serve, answered from the projections. */
-export interface WorkspaceListing {
-  find(query: WorkspaceQuery): Promise<WorkspaceMatches>;
+export interface TagListing {
   /** The tags of these names, as the organization has them. */
   findTags(organizationId: string, names: readonly string[]): Promise<readonly OrganizationTag[]>;
   findTagById(organizationId: string, tagId: string): Promise<OrganizationTag | undefined>;
@@ -63,6 +61,11 @@ export interface WorkspaceListing {
   listTags(organizationId: string, search: TagSearch): Promise<readonly OrganizationTag[]>;
   /** Ids of the workspaces that carry a flat tag. */
   findTagCarriers(organizationId: string, name: string): Promise<readonly string[]>;
-  countInProject(projectId: string): Promise<number>;
+}
+
+/** Searches that no path lookup can serve, answered from the projections. */
+export interface WorkspaceListing extends TagListing {
+  find(query: WorkspaceQuery): Promise<WorkspaceMatches>;
+  countInProject(organizationId: string, projectId: string): Promise<number>;
   countVisible(scope: Pick<WorkspaceQuery, 'organizationId' | 'visible'>): Promise<number>;
 }

@@ -11,14 +11,12 @@ type WorkspaceRow = {
   readonly organization_id: string;
   readonly project_id: string;
   readonly name_lower: string;
-  /** The name from its end, so that `*suffix` is a range too. */
-  readonly name_reversed: string;
   readonly latest_change_at: number;
-  /** "" and 0 where there is no run. */
-  readonly current_run_status: string;
+  /** null and 0 where there is no run. */
+  readonly current_run_status: string | null;
   readonly current_run_created_at: number;
-  /** From its own settings and not acted on yet, else 0. */
-  readonly auto_destroy_at: number;
+  /** From its own settings and not acted on yet, else null. */
+  readonly auto_destroy_at: number | null;
   /** 1: the project's activity duration holds. */
   readonly inherits_auto_destroy: number;
   /** The last time that was acted on, 0 without one. */
@@ -50,27 +48,43 @@ type ProjectAutoDestroyRow = {
   readonly duration_ms: number;
 };
 
+/** Rows are keyed by the path of their record. */
+interface OfRecord {
+  readonly record_path: string;
+}
+
 /** Tables as queries see them. */
 export interface WorkspaceTables {
-  readonly workspace: WorkspaceRow;
-  readonly workspace_tag: WorkspaceTagRow;
+  readonly workspace: WorkspaceRow & OfRecord;
+  readonly workspace_tag: WorkspaceTagRow & OfRecord;
   readonly project_tag: ProjectTagRow;
   readonly project_auto_destroy: ProjectAutoDestroyRow;
 }
 
-export const reversed = (text: string): string => Array.from(text).reverse().join('');
+/** What workspaces are counted under, besides their organization. */
+export const inProjectKey = (organizationId: string, projectId: string): string =>
+  `${organizationId}/project/${projectId}`;
+export const withStatusKey = (organizationId: string, status: string): string =>
+  `${organizationId}/status/${status}`;
+
+/** What bindings are counted under; no value and "" are one. */
+export const tagKey = (
+  organizationId: string,
+  key: string,
+  value: string | null | undefined,
+): string =>
+  value === undefined ? `${organizationId}/${key}` : `${organizationId}/${key}/${value ?? ''}`;
 
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 3,
+    version: 4,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
       organization_id: 'text',
       project_id: 'text',
       name_lower: 'text',
-      name_reversed: 'text',
       latest_change_at: 'integer',
       current_run_status: 'text',
       current_run_created_at: 'integer',
@@ -79,14 +93,25 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       auto_destroy_handled_at: 'integer',
     },
     indexes: [
-      ['id'],
-      ['organization_id', 'name_lower', 'id'],
-      ['organization_id', 'name_reversed', 'id'],
+      ['organization_id', 'name_lower', 'id', 'project_id'],
       ['organization_id', 'latest_change_at', 'id'],
       ['organization_id', 'current_run_created_at', 'name_lower', 'id'],
-      ['organization_id', 'current_run_status', 'name_lower', 'id'],
+      {
+        columns: ['organization_id', 'current_run_status', 'name_lower', 'id'],
+        present: 'current_run_status',
+      },
       ['project_id', 'name_lower', 'id'],
-      ['auto_destroy_at'],
+      { columns: ['auto_destroy_at'], present: 'auto_destroy_at' },
+    ],
+    search: {
+      column: 'name_lower',
+      scope: 'organization_id',
+      alphabet: 'abcdefghijklmnopqrstuvwxyz0123456789-_',
+    },
+    tallies: ({ organization_id, project_id, current_run_status }: WorkspaceRow) => [
+      organization_id,
+      inProjectKey(organization_id, project_id),
+      ...(current_run_status === null ? [] : [withStatusKey(organization_id, current_run_status)]),
     ],
     rows: (workspace): WorkspaceRow[] => {
       const { id, organizationId, projectId, name, latestChangeAtMs, runs } = workspace;
@@ -99,11 +124,10 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           organization_id: organizationId,
           project_id: projectId,
           name_lower: lower,
-          name_reversed: reversed(lower),
           latest_change_at: latestChangeAtMs,
-          current_run_status: runs.current?.status ?? '',
+          current_run_status: runs.current?.status ?? null,
           current_run_created_at: runs.current?.createdAtMs ?? 0,
-          auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? 0 : ownAtMs,
+          auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
           inherits_auto_destroy: Number(ownAtMs === null),
           auto_destroy_handled_at: handledAtMs,
         },
@@ -112,7 +136,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'workspace_tag',
-    version: 2,
+    version: 3,
     source: workspaceRecords.collection,
     columns: {
       workspace_id: 'text',
@@ -126,8 +150,11 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
     indexes: [
       ['organization_id', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
       ['organization_id', 'tag_key', 'name_lower', 'workspace_id'],
-      ['workspace_id', 'tag_key', 'tag_value'],
-      ['organization_id', 'tag_id'],
+      { columns: ['organization_id', 'tag_id'], present: 'tag_id' },
+    ],
+    tallies: ({ organization_id, tag_key, tag_value }: WorkspaceTagRow) => [
+      tagKey(organization_id, tag_key, undefined),
+      tagKey(organization_id, tag_key, tag_value),
     ],
     rows: ({ id, organizationId, name, tagBindings }): WorkspaceTagRow[] =>
       tagBindings.map(({ key, value, createdAtMs }) => ({

@@ -9,6 +9,7 @@ import {
   parsePage,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import { recordReads } from '@keelson/storage';
 import {
   requireWorkspace,
   type WorkspaceAccessResult,
@@ -50,15 +51,19 @@ const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
     build,
   );
 
-/** An answer with one workspace and what `include` names. */
+/**
+ * An answer with one workspace and what `include` names.
+ * @param stands whether `access` would be the same now, where that is known; all else comes from it
+ */
 export const answerWorkspace = async (
   context: ServiceContext,
   { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
   access: WorkspaceAccessResult,
+  stands?: () => Promise<boolean>,
 ): Promise<Answer> => {
   const include = parseInclude(query, WORKSPACE_INCLUDES);
   const data = toWorkspaceResource(access);
-  if (include.size === 0) return { document: { data } };
+  if (include.size === 0) return { document: { data }, stands };
   const included = await loadIncluded(context, head, include, [access]);
   return { document: { data, included } };
 };
@@ -122,12 +127,12 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         method: 'GET',
         path,
         summary: 'Show a workspace',
-        handle: async (exchange) =>
-          answerWorkspace(
-            context,
-            exchange,
-            await requireWorkspace(context.store, exchange.principal, toAddress(exchange.params)),
-          ),
+        handle: async (exchange) => {
+          const { principal, params } = exchange;
+          const { reads, stand } = await recordReads(context.store);
+          const access = await requireWorkspace(reads, principal, toAddress(params));
+          return answerWorkspace(context, exchange, access, stand);
+        },
       }),
     ),
     ...inBothForms((path) =>

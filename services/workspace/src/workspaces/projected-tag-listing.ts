@@ -1,0 +1,78 @@
+/** The flat tags of an organization, from the bindings of its workspaces. */
+import type { Store } from '@keelson/storage';
+import type { OrganizationTag, TagListing } from './workspace-listing.ts';
+import { workspaceRecords } from './workspace-records.ts';
+import { likePart, type Tables } from './workspace-selection.ts';
+
+const tagRows = (tables: Tables, organizationId: string) =>
+  tables
+    .selectFrom('workspace_tag')
+    .select((rows) => [
+      'tag_id',
+      'tag_key',
+      rows.fn.min('created_at').as('created_at'),
+      rows.fn.countAll<number | bigint>().as('instances'),
+    ])
+    .where('organization_id', '=', organizationId)
+    .where('tag_id', 'is not', null)
+    .groupBy(['tag_id', 'tag_key']);
+
+export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
+  const selectTags = async (
+    build: (tables: Tables) => ReturnType<typeof tagRows>,
+  ): Promise<readonly OrganizationTag[]> => {
+    const rows = await store.select(build);
+    return rows.map((row) => ({
+      id: row.tag_id ?? '',
+      name: row.tag_key,
+      createdAtMs: Number(row.created_at),
+      instanceCount: Number(row.instances),
+    }));
+  };
+
+  return {
+    findTags: (organizationId, names) =>
+      names.length === 0
+        ? Promise.resolve([])
+        : selectTags((tables) => tagRows(tables, organizationId).where('tag_key', 'in', names)),
+    listTags: (organizationId, { nameContains, notOnWorkspaceId }) =>
+      selectTags((tables) => {
+        let rows = tagRows(tables, organizationId);
+        if (nameContains) rows = rows.where('tag_key', 'like', likePart(nameContains));
+        if (notOnWorkspaceId) {
+          rows = rows.where((tag) =>
+            tag(
+              'tag_key',
+              'not in',
+              tag
+                .selectFrom('workspace_tag as carried')
+                .select('carried.tag_key')
+                .where(
+                  'carried.record_path',
+                  '=',
+                  workspaceRecords.collection.path(notOnWorkspaceId),
+                ),
+            ),
+          );
+        }
+        return rows.orderBy('tag_key');
+      }),
+    findTagCarriers: async (organizationId, name) => {
+      const carriers = await store.select((tables: Tables) =>
+        tables
+          .selectFrom('workspace_tag')
+          .select('workspace_id')
+          .where('organization_id', '=', organizationId)
+          .where('tag_key', '=', name)
+          .where('tag_id', 'is not', null),
+      );
+      return carriers.map(({ workspace_id }) => workspace_id);
+    },
+    findTagById: async (organizationId, tagId) => {
+      const [tag] = await selectTags((tables) =>
+        tagRows(tables, organizationId).where('tag_id', '=', tagId),
+      );
+      return tag;
+    },
+  };
+};

@@ -1,0 +1,116 @@
+/** How many workspaces a list has, from what is counted with every commit. */
+import type { Store } from '@keelson/storage';
+import { matchesName, type NamePattern } from './domain/name-pattern.ts';
+import type { TagFilter, WorkspaceQuery } from './workspace-listing.ts';
+import { inProjectKey, tagKey, withStatusKey } from './workspace-projections.ts';
+import { workspaceNames } from './workspace-records.ts';
+
+type Visible = NonNullable<WorkspaceQuery['visible']>;
+type CountingStore = Pick<Store, 'tallies' | 'position' | 'comingAndGoing'>;
+
+const sum = (counts: readonly number[]): number =>
+  counts.reduce((total, count) => total + count, 0);
+
+const ofWorkspaces = async (store: CountingStore, keys: readonly string[]): Promise<number> =>
+  sum(await store.tallies('workspace', keys));
+
+export const countInOrganization = (store: CountingStore, organizationId: string) =>
+  ofWorkspaces(store, [organizationId]);
+
+export const countInProjects = (
+  store: CountingStore,
+  organizationId: string,
+  projectIds: readonly string[],
+) =>
+  ofWorkspaces(
+    store,
+    projectIds.map((id) => inProjectKey(organizationId, id)),
+  );
+
+export const countWithStatuses = (
+  store: CountingStore,
+  organizationId: string,
+  statuses: readonly string[],
+) =>
+  ofWorkspaces(
+    store,
+    [...new Set(statuses)].map((status) => withStatusKey(organizationId, status)),
+  );
+
+/** Workspaces whose own binding that is. */
+export const countCarriers = async (
+  store: CountingStore,
+  organizationId: string,
+  { key, value }: TagFilter,
+): Promise<number> =>
+  sum(await store.tallies('workspace_tag', [tagKey(organizationId, key, value)]));
+
+/** No fewer than the caller sees. */
+export const boundVisible = async (
+  store: CountingStore,
+  organizationId: string,
+  { projectIds, workspaceIds }: Visible,
+): Promise<number> =>
+  (await countInProjects(store, organizationId, projectIds)) + workspaceIds.length;
+
+/** Remembered at once; the one used longest ago is dropped. */
+const MAX_COUNTS = 1000;
+
+interface KnownCount {
+  total: number;
+  /** Place of the log of which the total is. */
+  position: number;
+}
+
+const { prefix } = workspaceNames.collection;
+
+/**
+ * Counts of the names of an organization that match patterns. A name is part of its record's path, so
+ * what came and went since a count was made is added to it, and nothing is counted twice.
+ * @param count counts as of its call or later
+ */
+export const createNameCounts = (
+  store: CountingStore,
+  count: (organizationId: string, patterns: readonly NamePattern[]) => Promise<number>,
+) => {
+  const known = new Map<string, KnownCount>();
+
+  /** By how much the count grew after `position`; undefined when that is too long ago to tell. */
+  const growthSince = (
+    organizationId: string,
+    patterns: readonly NamePattern[],
+    position: number,
+  ): number | undefined => {
+    const below = `${prefix}${organizationId}/`;
+    return store.comingAndGoing(prefix, position)?.reduce((growth, { path, isThere }) => {
+      if (!path.startsWith(below)) return growth;
+      const name = path.slice(below.length).toLowerCase();
+      if (!patterns.every((pattern) => matchesName(name, pattern))) return growth;
+      return growth + (isThere ? 1 : -1);
+    }, 0);
+  };
+
+  return async (organizationId: string, patterns: readonly NamePattern[]): Promise<number> => {
+    const key = JSON.stringify([organizationId, patterns]);
+    const position = await store.position();
+    const current = known.get(key);
+    known.delete(key);
+    const growth = current && growthSince(organizationId, patterns, current.position);
+    if (current !== undefined && growth !== undefined) {
+      current.total += growth;
+      current.position = position;
+      known.set(key, current);
+      return current.total;
+    }
+    // Asked for before the count as well: what is not noted from then on cannot be told later.
+    growthSince(organizationId, patterns, position);
+    const total = await count(organizationId, patterns);
+    const countedAt = await store.position();
+    // A name that came meanwhile may be in the count or not.
+    const isExact = store.comingAndGoing(prefix, position)?.length === 0;
+    if (isExact) known.set(key, { total, position: countedAt });
+    const [oldest] = known.keys();
+    if (known.size > MAX_COUNTS && oldest !== undefined) known.delete(oldest);
+    return total;
+  };
+};

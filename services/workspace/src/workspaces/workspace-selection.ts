@@ -1,0 +1,211 @@
+/**
+ * The conditions of a list as SQL, in one of two forms. A narrow selection begins at few rows that are
+ * known beforehand, looks at each, and is sorted. A walk reads the index that has the wanted order, and
+ * every condition is checked on its rows. Which index is used is not left to the database: columns that
+ * shall not choose one are given as expressions.
+ */
+import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
+import type { NamePattern } from './domain/name-pattern.ts';
+import type { TagFilter, WorkspaceQuery } from './workspace-listing.ts';
+import type { WorkspaceTables } from './workspace-projections.ts';
+import { workspaceRecords } from './workspace-records.ts';
+
+export type Tables = Kysely<WorkspaceTables>;
+export type Selection = SelectQueryBuilder<WorkspaceTables, 'workspace', object>;
+type Rows = ExpressionBuilder<WorkspaceTables, 'workspace'>;
+
+export interface TagCondition extends TagFilter {
+  /** Projects that hand the binding down. */
+  readonly projectIds: readonly string[];
+  /** No more workspaces than this have it. */
+  readonly bound: number;
+}
+
+/** A query with everything that had to be looked up for it. */
+export interface ResolvedQuery extends Omit<WorkspaceQuery, 'page'> {
+  readonly patterns: readonly NamePattern[];
+  /** The rarest first. */
+  readonly conditions: readonly TagCondition[];
+}
+
+/** Where a narrow selection begins. */
+export type Start =
+  | { readonly by: 'ids'; readonly ids: readonly string[] }
+  | { readonly by: 'tag' | 'visible' | 'project' };
+
+const { prefix } = workspaceRecords.collection;
+
+/** Lists of ids are filled up to one of these sizes, so that few different statements are prepared. */
+const LIST_SIZES = [1, 8, 64, 512, 1024, 4096];
+
+const filledUp = (list: readonly string[]): readonly string[] => {
+  const last = list.at(-1);
+  const size = LIST_SIZES.find((some) => some >= list.length);
+  if (last === undefined || size === undefined) return list;
+  return [...list, ...Array.from({ length: size - list.length }, () => last)];
+};
+
+const toPaths = (ids: readonly string[]): readonly string[] =>
+  filledUp(ids.map((id) => prefix + id));
+
+/** A column that chooses no index. */
+const unindexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
+
+const column = (name: string, isIndexed: boolean) =>
+  isIndexed ? sql<string>`${sql.ref(name)}` : unindexed(name);
+
+const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, '\\$&');
+
+export const likePart = (part: string) =>
+  sql<string>`${`%${escaped(part.toLowerCase())}%`} escape '\\'`;
+
+/** Sorts after every name that starts with the text. */
+const endOf = (start: string): string => `${start}\u{10ffff}`;
+
+const named = (
+  selection: Selection,
+  { part, isAtStart, isAtEnd }: NamePattern,
+  isIndexed: boolean,
+): Selection => {
+  const name = column('workspace.name_lower', isIndexed);
+  if (isAtStart && isAtEnd) return selection.where(name, '=', part);
+  if (isAtStart) return selection.where(name, '>=', part).where(name, '<', endOf(part));
+  const like = isAtEnd ? sql<string>`${`%${escaped(part)}`} escape '\\'` : likePart(part);
+  return part === '' ? selection : selection.where(name, 'like', like);
+};
+
+const withValue = (table: 'carried' | 'workspace_tag', { value }: TagFilter) => {
+  const carried = sql.ref(`${table}.tag_value`);
+  if (value === undefined) return sql<boolean>`1 = 1`;
+  // An empty value stands for two: none and "".
+  return value === ''
+    ? sql<boolean>`(${carried} = '' or ${carried} is null)`
+    : sql<boolean>`${carried} = ${value}`;
+};
+
+const ownTag = (rows: Rows, { key, value }: TagFilter) =>
+  rows.exists(
+    rows
+      .selectFrom('workspace_tag as carried')
+      .select('carried.workspace_id')
+      .whereRef('carried.record_path', '=', 'workspace.record_path')
+      .where('carried.tag_key', '=', key)
+      .where(withValue('carried', { key, ...(value !== undefined && { value }) })),
+  );
+
+/** Own bindings of that key and value, or the project's where the workspace has none of that key. */
+const tagged = (selection: Selection, condition: TagCondition): Selection =>
+  selection.where((rows) => {
+    const own = ownTag(rows, condition);
+    if (condition.projectIds.length === 0) return own;
+    return rows.or([
+      own,
+      rows.and([
+        rows(unindexed('workspace.project_id'), 'in', filledUp(condition.projectIds)),
+        rows.not(ownTag(rows, { key: condition.key })),
+      ]),
+    ]);
+  });
+
+/** The workspaces that a binding can select: those that carry it, and those of projects that have it. */
+const startingAtTag = (
+  selection: Selection,
+  organizationId: string,
+  condition: TagCondition,
+): Selection =>
+  selection.where((rows) => {
+    const carriers = rows
+      .selectFrom('workspace_tag')
+      .select(sql<string>`${prefix} || workspace_tag.workspace_id`.as('record_path'))
+      .where('workspace_tag.organization_id', '=', organizationId)
+      .where('workspace_tag.tag_key', '=', condition.key)
+      .where(withValue('workspace_tag', condition));
+    return rows.or([
+      rows('workspace.record_path', 'in', carriers),
+      ...(condition.projectIds.length > 0
+        ? [rows('workspace.project_id', 'in', filledUp(condition.projectIds))]
+        : []),
+    ]);
+  });
+
+const onlyVisible = (
+  selection: Selection,
+  visible: NonNullable<WorkspaceQuery['visible']>,
+  isIndexed: boolean,
+): Selection =>
+  selection.where((rows) =>
+    rows.or([
+      // An empty list is left out: PostgreSQL has no `in ()`, and `or` of nothing is false.
+      ...(visible.projectIds.length > 0
+        ? [rows(column('workspace.project_id', isIndexed), 'in', filledUp(visible.projectIds))]
+        : []),
+      ...(visible.workspaceIds.length > 0
+        ? [rows(column('workspace.record_path', isIndexed), 'in', toPaths(visible.workspaceIds))]
+        : []),
+    ]),
+  );
+
+/** @param start undefined: a walk */
+export const selectMatching = (
+  tables: Tables,
+  query: ResolvedQuery,
+  start: Start | undefined,
+): Selection => {
+  const { organizationId, projectId, exceptId, visible, patterns, conditions } = query;
+  const isWalk = start === undefined;
+  const isByName = (query.sort?.by ?? 'name') === 'name';
+  let selection = tables.selectFrom('workspace') as Selection;
+  selection = selection.where(column('workspace.organization_id', isWalk), '=', organizationId);
+  if (start?.by === 'ids') {
+    selection = selection.where('workspace.record_path', 'in', toPaths(start.ids));
+  }
+  if (start?.by === 'tag' && conditions[0] !== undefined) {
+    selection = startingAtTag(selection, organizationId, conditions[0]);
+  }
+  if (projectId !== undefined) {
+    // The walk over names has an index of the project's own.
+    const isIndexed = start?.by === 'project' || (isWalk && isByName && patterns.length === 0);
+    selection = selection.where(column('workspace.project_id', isIndexed), '=', projectId);
+  }
+  if (visible !== undefined) {
+    selection = onlyVisible(selection, visible, start?.by === 'visible');
+  }
+  if (exceptId !== undefined) {
+    selection = selection.where('workspace.record_path', '!=', prefix + exceptId);
+  }
+  for (const pattern of patterns) selection = named(selection, pattern, isWalk && isByName);
+  if (query.runStatuses.length > 0) {
+    selection = selection.where(
+      column('workspace.current_run_status', isWalk && isByName),
+      'in',
+      query.runStatuses,
+    );
+  }
+  for (const key of query.excludeTags) {
+    selection = selection.where((rows) => rows.not(ownTag(rows, { key })));
+  }
+  for (const condition of conditions) selection = tagged(selection, condition);
+  return selection;
+};
+
+const SORT_COLUMNS = {
+  name: ['name_lower'],
+  'latest-change-at': ['latest_change_at'],
+  // Workspaces without a run are all equal: by name.
+  'current-run.created-at': ['current_run_created_at', 'name_lower'],
+} as const;
+
+/** Ids in the order of the query, or the reverse. */
+export const inOrder = (
+  selection: Selection,
+  { sort }: Pick<WorkspaceQuery, 'sort'>,
+  isReversed: boolean,
+) => {
+  const direction = (sort?.isDescending ?? false) === isReversed ? 'asc' : 'desc';
+  return SORT_COLUMNS[sort?.by ?? 'name']
+    .reduce(
+      (rows, sorted) => rows.orderBy(`workspace.${sorted}`, direction),
+      selection.select('workspace.id as id'),
+    )
+    .orderBy('workspace.id', direction);
+};

@@ -1,0 +1,314 @@
+/** Lists compared with a walk over all workspaces, for random names and queries, in both databases. */
+import { join } from 'node:path';
+import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+import { openPostgresStore } from '@keelson/storage/postgres';
+import { startPostgres, temporaryDirectory } from '@keelson/testkit';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { WORKSPACE_PROJECTIONS } from '../src/compose.ts';
+import type { Project } from '../src/projects/domain/project.ts';
+import { projectRecords } from '../src/projects/project-records.ts';
+import type { Workspace } from '../src/workspaces/domain/workspace.ts';
+import { createWorkspaceListing } from '../src/workspaces/projected-workspace-listing.ts';
+import type { WorkspaceQuery } from '../src/workspaces/workspace-listing.ts';
+import { workspaceNames, workspaceRecords } from '../src/workspaces/workspace-records.ts';
+
+const ORGANIZATIONS = ['org-1', 'org-2'];
+const PROJECTS = ['prj-1', 'prj-2', 'prj-3'];
+const IDS = Array.from({ length: 30 }, (_, at) => `ws-${String(at).padStart(2, '0')}`);
+const KEYS = ['env', 'team', 'net'];
+const VALUES = ['prod', 'test', '', null];
+const STATUSES = ['planning', 'applied'];
+
+/** What lists look at. */
+interface Listed {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly latestChangeAtMs: number;
+  readonly run: { readonly status: string; readonly createdAtMs: number } | null;
+  readonly tags: readonly { readonly key: string; readonly value: string | null }[];
+}
+
+const textOf = (minLength: number, maxLength: number) =>
+  fc.string({ unit: fc.constantFrom('a', 'b', 'A', '-', '_'), minLength, maxLength });
+
+const tagList = fc.uniqueArray(
+  fc.record({ key: fc.constantFrom(...KEYS), value: fc.constantFrom(...VALUES) }),
+  { selector: ({ key }) => key, maxLength: 3 },
+);
+
+const listed: fc.Arbitrary<Listed> = fc.record({
+  id: fc.constantFrom(...IDS),
+  organizationId: fc.constantFrom('org-1', 'org-1', 'org-2'),
+  projectId: fc.constantFrom(...PROJECTS),
+  name: textOf(1, 8),
+  latestChangeAtMs: fc.nat(5),
+  run: fc.option(fc.record({ status: fc.constantFrom(...STATUSES), createdAtMs: fc.nat(5) })),
+  tags: tagList,
+});
+
+const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined, freq: 3 });
+
+const wildcard = fc
+  .tuple(fc.boolean(), textOf(0, 4), fc.boolean())
+  .map(([isOpenAtStart, part, isOpenAtEnd]) =>
+    part === '' ? '*' : (isOpenAtStart ? '*' : '') + part + (isOpenAtEnd ? '*' : ''),
+  );
+
+const few = { maxLength: 2 };
+const queries: fc.Arbitrary<WorkspaceQuery> = fc.record({
+  organizationId: fc.constantFrom(...ORGANIZATIONS),
+  visible: optional(
+    fc.record({
+      projectIds: fc.array(fc.constantFrom(...PROJECTS), few),
+      workspaceIds: fc.array(fc.constantFrom(...IDS), { maxLength: 9 }),
+    }),
+  ),
+  nameContains: optional(textOf(1, 4)),
+  nameWildcard: optional(wildcard),
+  tags: fc.array(fc.constantFrom(...KEYS), few),
+  excludeTags: fc.array(fc.constantFrom(...KEYS), { maxLength: 1 }),
+  tagged: fc.array(
+    fc
+      .record({
+        key: fc.constantFrom(...KEYS),
+        value: fc.constantFrom('prod', 'test', '', undefined),
+      })
+      .map(({ key, value }) => (value === undefined ? { key } : { key, value })),
+    few,
+  ),
+  projectId: optional(fc.constantFrom(...PROJECTS)),
+  exceptId: optional(fc.constantFrom(...IDS)),
+  runStatuses: fc.array(fc.constantFrom(...STATUSES), few),
+  sort: optional(
+    fc.record({
+      by: fc.constantFrom('name', 'latest-change-at', 'current-run.created-at'),
+      isDescending: fc.boolean(),
+    }),
+  ),
+  page: fc.record({ number: fc.integer({ min: 1, max: 4 }), size: fc.constantFrom(3, 20) }),
+});
+
+/** Each kind of condition alone is as likely as all together. */
+const someConditions: fc.Arbitrary<WorkspaceQuery> = fc
+  .tuple(queries, fc.oneof(fc.nat(0xff), fc.constantFrom(0, 1, 2, 4, 6, 8, 16, 32, 64, 128)))
+  .map(([query, kept]) => {
+    const keeps = (bit: number) => ((kept >> bit) & 1) === 1;
+    return {
+      ...query,
+      visible: keeps(0) ? query.visible : undefined,
+      nameContains: keeps(1) ? query.nameContains : undefined,
+      nameWildcard: keeps(2) ? query.nameWildcard : undefined,
+      tags: keeps(3) ? query.tags : [],
+      excludeTags: keeps(3) ? query.excludeTags : [],
+      tagged: keeps(4) ? query.tagged : [],
+      projectId: keeps(5) ? query.projectId : undefined,
+      exceptId: keeps(6) ? query.exceptId : undefined,
+      runStatuses: keeps(7) ? query.runStatuses : [],
+    };
+  });
+
+type Tag = Listed['tags'][number];
+
+const PROJECT_TAGS: Readonly<Record<string, readonly Tag[]>> = {
+  'prj-1': [{ key: 'env', value: 'prod' }],
+  'prj-2': [
+    { key: 'team', value: '' },
+    { key: 'env', value: 'test' },
+  ],
+};
+
+const matchesWildcard = (name: string, pattern: string): boolean => {
+  const lower = pattern.toLowerCase();
+  const parts = lower.split('*');
+  const escaped = parts.map((part) => part.replaceAll('-', '\\-'));
+  return new RegExp(`^${escaped.join('.*')}$`).test(name);
+};
+
+const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
+  const name = workspace.name.toLowerCase();
+  const own = new Set(workspace.tags.map(({ key }) => key));
+  const inherited = workspace.organizationId === 'org-1' ? PROJECT_TAGS[workspace.projectId] : [];
+  const effective = [...workspace.tags, ...(inherited ?? []).filter(({ key }) => !own.has(key))];
+  const isTagged = (filter: { key: string; value?: string }) =>
+    effective.some(
+      ({ key, value }) =>
+        key === filter.key && (filter.value === undefined || (value ?? '') === filter.value),
+    );
+  return (
+    workspace.organizationId === query.organizationId &&
+    (query.visible === undefined ||
+      query.visible.projectIds.includes(workspace.projectId) ||
+      query.visible.workspaceIds.includes(workspace.id)) &&
+    name.includes(query.nameContains?.toLowerCase() ?? '') &&
+    (query.nameWildcard === undefined || matchesWildcard(name, query.nameWildcard)) &&
+    query.tags.every((key) => own.has(key)) &&
+    !query.excludeTags.some((key) => own.has(key)) &&
+    query.tagged.every(isTagged) &&
+    (query.projectId === undefined || query.projectId === workspace.projectId) &&
+    query.exceptId !== workspace.id &&
+    (query.runStatuses.length === 0 || query.runStatuses.includes(workspace.run?.status ?? ''))
+  );
+};
+
+const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
+  const { by = 'name', isDescending = false } = query.sort ?? {};
+  const compare = (a: Listed, b: Listed): number =>
+    (by === 'latest-change-at' ? a.latestChangeAtMs - b.latestChangeAtMs : 0) ||
+    (by === 'current-run.created-at' ? (a.run?.createdAtMs ?? 0) - (b.run?.createdAtMs ?? 0) : 0) ||
+    (by === 'latest-change-at' ? 0 : compareText(a.name.toLowerCase(), b.name.toLowerCase())) ||
+    compareText(a.id, b.id);
+  const found = all
+    .filter((workspace) => isMatch(query, workspace))
+    .sort((a, b) => (isDescending ? compare(b, a) : compare(a, b)));
+  const start = (query.page.number - 1) * query.page.size;
+  return {
+    ids: found.slice(start, start + query.page.size).map(({ id }) => id),
+    totalCount: found.length,
+  };
+};
+
+const toRecord = ({ id, organizationId, projectId, name, latestChangeAtMs, run, tags }: Listed) =>
+  ({
+    id,
+    organizationId,
+    projectId,
+    name,
+    settings: { autoDestroyAtMs: null },
+    tagBindings: tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 })),
+    latestChangeAtMs,
+    runs: { current: run && { id: 'run-1', ...run } },
+    autoDestroyed: null,
+  }) as unknown as Workspace;
+
+interface Place {
+  readonly store: Store;
+  readonly remove: () => Promise<void>;
+}
+
+const registerListingContract = (open: () => Promise<Place>): void => {
+  let store: Store;
+  let remove: Place['remove'];
+  beforeAll(async () => {
+    ({ store, remove } = await open());
+    await store.transact((tx) => {
+      for (const [id, tagBindings] of Object.entries(PROJECT_TAGS)) {
+        const project = { id, organizationId: 'org-1', tagBindings };
+        projectRecords.write(tx, [id], project as unknown as Project);
+      }
+    });
+  }, 120_000);
+  afterAll(async () => {
+    await store.close();
+    await remove();
+  });
+
+  /** Names are unique in their organization, as the service keeps them. */
+  const apply = async (known: Map<string, Listed>, id: string, next: Listed | undefined) => {
+    const previous = known.get(id);
+    const isTaken = [...known.values()].some(
+      (other) =>
+        other.id !== id &&
+        other.organizationId === next?.organizationId &&
+        other.name === next.name,
+    );
+    if (isTaken) return;
+    await store.transact((tx) => {
+      if (previous) workspaceNames.delete(tx, previous.organizationId, previous.name);
+      if (next === undefined) {
+        workspaceRecords.delete(tx, id);
+        return;
+      }
+      workspaceRecords.write(tx, [id], toRecord(next));
+      workspaceNames.write(tx, [next.organizationId, next.name], { id });
+    });
+    if (next) known.set(id, next);
+    else known.delete(id);
+  };
+
+  test('lists are those of a walk, by sorting few and by walking many', {
+    timeout: 300_000,
+  }, async () => {
+    const listings = [
+      createWorkspaceListing(store),
+      createWorkspaceListing(store, { few: 4, fewNames: 3 }),
+      createWorkspaceListing(store, { few: -1, fewNames: 0 }),
+    ];
+    const known = new Map<string, Listed>();
+    const asked: WorkspaceQuery[] = [];
+    const changes = fc.array(
+      fc.tuple(fc.constantFrom(...IDS), fc.option(listed, { freq: 5, nil: undefined })),
+      { minLength: 1, maxLength: 12 },
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        changes,
+        fc.array(someConditions, { minLength: 4, maxLength: 12 }),
+        async (given, queries) => {
+          for (const [id, next] of given) await apply(known, id, next && { ...next, id });
+          // Counts that are kept are asked for again after changes.
+          asked.push(
+            ...queries.filter(
+              ({ nameContains, nameWildcard }) => (nameContains ?? nameWildcard) !== undefined,
+            ),
+          );
+          for (const query of [...queries, ...asked.slice(-10)]) {
+            const expected = naive([...known.values()], query);
+            for (const listing of listings) {
+              expect(await listing.find(query)).toEqual(expected);
+              // As remembered.
+              expect((await listing.find(query)).totalCount).toBe(expected.totalCount);
+            }
+            const { organizationId, visible } = query;
+            const all = { ...query, nameContains: undefined, nameWildcard: undefined };
+            const unfiltered = {
+              ...all,
+              tags: [],
+              excludeTags: [],
+              tagged: [],
+              projectId: undefined,
+              exceptId: undefined,
+              runStatuses: [],
+            };
+            expect(await listings[0]?.countVisible({ organizationId, visible })).toBe(
+              naive([...known.values()], unfiltered).totalCount,
+            );
+          }
+        },
+      ),
+      { numRuns: 40, endOnFailure: true },
+    );
+  });
+};
+
+describe('lists on SQLite', () => {
+  registerListingContract(async () => {
+    const folder = await temporaryDirectory();
+    const barrier = createBarrier();
+    const store = await openSqliteStore({
+      file: join(folder.path, 'workspace.db'),
+      barrier,
+      projections: WORKSPACE_PROJECTIONS,
+    });
+    await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+    return { store, remove: () => folder[Symbol.asyncDispose]() };
+  });
+});
+
+describe('lists on PostgreSQL', () => {
+  registerListingContract(async () => {
+    const postgres = await startPostgres();
+    const barrier = createBarrier();
+    const store = await openPostgresStore({
+      connectionString: await postgres.createDatabase('workspace'),
+      barrier,
+      projections: WORKSPACE_PROJECTIONS,
+    });
+    await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+    return { store, remove: () => postgres[Symbol.asyncDispose]() };
+  });
+});
