@@ -31,9 +31,9 @@ export interface EdgeResponse {
   /** Bytes for ordinary answers; an iterable for large ones, pulled as the client reads. */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
   /**
-   * Whether the same method, path, query and body would get this very answer now. Given only where the
-   * answer depends on nothing else of the request: not on who asks, and not on headers. Does not travel
-   * on a stream.
+   * Whether the same method, path, query, body and principal would get this very answer now. Given only
+   * where the answer depends on nothing else of the request: on no other caller, and not on headers. Does
+   * not travel on a stream.
    */
   readonly stands?: () => Promise<boolean>;
 }

@@ -6,6 +6,8 @@ export {
   type EdgeService,
   edgeResponse,
 } from './edge-service.ts';
+export { RememberedAnswers, type StandingResponse } from './remembered-answers.ts';
+export { repeatAnswers } from './repeated-answers.ts';
 export { decodePath } from './request-path.ts';
 export {
   createEdgeService,

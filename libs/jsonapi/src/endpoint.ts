@@ -26,7 +26,12 @@ export interface Redirect {
 
 /** `undefined` answers 204, or 202 where that is the status of success. */
 export type Answer =
-  | { readonly status?: number; readonly document: JsonApiDocument }
+  | {
+      readonly status?: number;
+      readonly document: JsonApiDocument;
+      /** See `EdgeResponse.stands`. */
+      readonly stands?: (() => Promise<boolean>) | undefined;
+    }
   | Redirect
   | undefined;
 

@@ -105,11 +105,12 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
         const { status, location } = answer;
         return edgeResponse(status, { location, 'cache-control': 'no-store' });
       }
-      return edgeResponse(
+      const response = edgeResponse(
         answer.status ?? definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },
         Buffer.from(JSON.stringify(answer.document)),
       );
+      return answer.stands === undefined ? response : { ...response, stands: answer.stands };
     },
   };
 };

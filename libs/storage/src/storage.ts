@@ -29,6 +29,7 @@ export { TEXT_END, TEXT_START } from './projections/text-search.ts';
 export { comparePaths } from './record-path.ts';
 export { deriveView } from './records/derive-view.ts';
 export { jsonRecords, type RecordCollection } from './records/json-records.ts';
+export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
 export type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';

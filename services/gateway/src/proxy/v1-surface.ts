@@ -1,5 +1,10 @@
 /** /v1: one decision of sys for each request, then the owning service. */
-import type { EdgeBody, EdgeResponse, EdgeService } from '@keelson/edge';
+import {
+  type EdgeBody,
+  type EdgeResponse,
+  type EdgeService,
+  RememberedAnswers,
+} from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import {
   type AccessDefinition,
@@ -25,7 +30,8 @@ import {
   answerKey,
   type DecisionStates,
   isRepeatable,
-  RememberedAnswers,
+  OVERHEAD_BYTES,
+  type RememberedAnswer,
 } from './remembered-answers.ts';
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
@@ -179,7 +185,7 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     return { response, isAudited };
   };
 
-  const answers = new RememberedAnswers();
+  const answers = new RememberedAnswers<RememberedAnswer>(OVERHEAD_BYTES);
 
   /** The answer to a request without credentials: one that is known to hold, else as to any other. */
   const recallOrServe = async (
