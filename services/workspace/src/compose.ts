@@ -23,6 +23,7 @@ import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
 import { agentPoolRoutes } from './agents/agent-pool-routes.ts';
 import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
 import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
+import { apiDescriptionRoutes } from './api-description/api-description-routes.ts';
 import type { WorkspaceConfig } from './config.ts';
 import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
 import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
@@ -185,7 +186,10 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       service: 'workspace',
       version: VERSION,
       pathPrefix: '/api/v2',
-      routes: forwardingRoutes(member, workspaceServiceRoutes(context)),
+      routes: forwardingRoutes(member, [
+        ...workspaceServiceRoutes(context),
+        ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),
+      ]),
       renderError: createErrorRenderer((error, requestId) =>
         logger.error({ err: error, request_id: requestId }, 'request failed'),
       ),

@@ -7,10 +7,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attributes, CALLERS, type Caller, CASES as CORE_CASES, O } from './callers-table.ts';
 import { NEIGHBOUR_CASES, USED_UP } from './callers-table-neighbours.ts';
 import { RUN_CASES, RUN_USED_UP } from './callers-table-runs.ts';
+import { SITE_CASES } from './callers-table-site.ts';
 import { STATE_CASES } from './callers-table-states.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
-const CASES = { ...CORE_CASES, ...NEIGHBOUR_CASES, ...STATE_CASES, ...RUN_CASES };
+const CASES = {
+  ...CORE_CASES,
+  ...NEIGHBOUR_CASES,
+  ...STATE_CASES,
+  ...RUN_CASES,
+  ...SITE_CASES,
+};
 
 let harness: Harness;
 const tokens = new Map<Caller, string | null>();
@@ -232,6 +239,9 @@ const refresh = async (text: string): Promise<void> => {
     for (const owner of [O, `/workspaces/${names.get('ws')}`]) {
       await harness.call('POST', `${owner}/relationships/data-retention-policy`, policy);
     }
+    const days = attributes('data-retention-policy-delete-olders', { deleteOlderThanNDays: 30 });
+    const settings = '/admin/data-retention-policy-settings';
+    await harness.call('POST', settings, days, tokens.get('site'));
   }
   if (text.includes('{freshTprj}')) {
     const relationships = {

@@ -62,4 +62,39 @@ describe('a data retention policy', () => {
     expect((await ofWorkspace('GET')).data.type).toBe(DONT_DELETES);
     expect((await ofWorkspace('DELETE')).status).toBe(404);
   });
+
+  test('tells whose it is', async () => {
+    await ofOrganization('POST', policy(DELETE_OLDERS, { deleteOlderThanNDays: 20 }));
+    const inherited = await ofWorkspace('GET');
+    const target = { data: { id: 'acme', type: 'organizations' } };
+    expect(inherited.data.relationships['target']).toEqual(target);
+    const organization = await harness.call('GET', '/organizations/acme');
+    expect(organization.data.relationships['data-retention-policy']?.data).toEqual({
+      id: inherited.data.id,
+      type: DELETE_OLDERS,
+    });
+  });
+
+  test('of the site holds where an organization has none', async () => {
+    const ofSite = (method: string, body?: unknown) =>
+      harness.call(method, '/admin/data-retention-policy-settings', body);
+    await ofOrganization('DELETE');
+    expect((await ofSite('GET')).status).toBe(404);
+    expect((await ofSite('DELETE')).status).toBe(404);
+    const set = await ofSite('POST', policy(DELETE_OLDERS, { deleteOlderThanNDays: 90 }));
+    expect(set.status).toBe(200);
+    expect(set.data.relationships['target']).toEqual({ data: null });
+    for (const reply of [await ofWorkspace('GET'), await ofOrganization('GET')]) {
+      expect(reply.data).toEqual(set.data);
+    }
+    const changed = await ofSite('PATCH', policy(DELETE_OLDERS, { deleteOlderThanNDays: 60 }));
+    expect(changed.data).toMatchObject({
+      id: set.data.id,
+      attributes: { 'delete-older-than-n-days': 60 },
+    });
+    const never = await ofSite('POST', policy(DONT_DELETES));
+    expect([never.status, never.errors[0]?.source?.pointer]).toEqual([422, '/data/type']);
+    expect((await ofSite('DELETE')).status).toBe(204);
+    expect((await ofWorkspace('GET')).status).toBe(404);
+  });
 });

@@ -1,5 +1,6 @@
 import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
 import type { OrganizationAccessResult } from '../access/access-operations.ts';
+import { toRetention } from '../retention/retention-document.ts';
 import { toKebabKeys } from '../validation/attribute-names.ts';
 import { decideOrganizationPermissions } from './domain/organization-permissions.ts';
 
@@ -31,6 +32,11 @@ export const toOrganizationResource = ({
         `${API_PREFIX}/projects/${organization.defaultProjectId}`,
       ),
       'entitlement-set': toOne('entitlement-sets', organization.id, `${self}/entitlement-set`),
+      'data-retention-policy': toRetention(
+        organization.retentionPolicy,
+        `${self}/relationships/data-retention-policy`,
+      ),
+      'oauth-tokens': { links: { related: `${self}/oauth-tokens` } },
       'authentication-token': { links: { related: `${self}/authentication-token` } },
     },
     links: { self },

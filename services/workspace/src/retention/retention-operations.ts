@@ -1,28 +1,73 @@
-import { newResourceId } from '@keelson/jsonapi';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import { notFound, requireOrganization, requireWorkspace } from '../access/access-operations.ts';
+import type { Organization } from '../organizations/domain/organization.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import type { ServiceContext } from '../service-context.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import {
   decidePolicy,
   type RetentionPolicy,
   type RetentionRule,
 } from './domain/retention-policy.ts';
+import { findSitePolicy, storeSitePolicy } from './retention-records.ts';
 
 export type RetentionTarget =
   | { readonly workspaceId: string }
-  | { readonly organizationName: string };
+  | { readonly organizationName: string }
+  | { readonly site: true };
+
+export interface TargetedPolicy {
+  readonly policy: RetentionPolicy;
+  /** Whose policy it is; null is the site. */
+  readonly target: { readonly id: string; readonly type: 'workspaces' | 'organizations' } | null;
+}
 
 /** What a policy is for, and how it is kept there. */
 interface Place {
   readonly own: RetentionPolicy | null;
-  readonly inherited: RetentionPolicy | null;
-  readonly target: { readonly id: string; readonly type: 'workspaces' | 'organizations' };
+  readonly target: TargetedPolicy['target'];
   store(tx: Transaction, policy: RetentionPolicy | null): void;
+  findInherited(): Promise<TargetedPolicy | undefined>;
 }
+
+const toTargeted = (
+  policy: RetentionPolicy | null,
+  target: TargetedPolicy['target'],
+): TargetedPolicy | undefined => (policy === null ? undefined : { policy, target });
+
+const sitePlace = async (reads: Reads, principal: Principal): Promise<Place> => {
+  if (!principal.siteAdmin) throw notFound('resource');
+  return {
+    own: await findSitePolicy(reads),
+    target: null,
+    store: storeSitePolicy,
+    findInherited: () => Promise.resolve(undefined),
+  };
+};
+
+const findInheritedFromSite = async (reads: Reads): Promise<TargetedPolicy | undefined> =>
+  toTargeted(await findSitePolicy(reads), null);
+
+const findInheritedFrom = async (
+  reads: Reads,
+  { name, retentionPolicy }: Organization,
+): Promise<TargetedPolicy | undefined> =>
+  toTargeted(retentionPolicy, { id: name, type: 'organizations' }) ??
+  (await findInheritedFromSite(reads));
+
+/** The rule for a workspace: its own, the organization's or the site's. */
+export const loadRuleInForce = async (
+  reads: Reads,
+  { retentionPolicy, organizationId }: Workspace,
+): Promise<RetentionRule | undefined> => {
+  if (retentionPolicy !== null) return retentionPolicy.rule;
+  const organization = await organizationRecords.find(reads, organizationId);
+  return organization && (await findInheritedFrom(reads, organization))?.policy.rule;
+};
 
 const requirePlace = async (
   reads: Reads,
@@ -30,6 +75,7 @@ const requirePlace = async (
   target: RetentionTarget,
   isChange: boolean,
 ): Promise<Place> => {
+  if ('site' in target) return sitePlace(reads, principal);
   if ('workspaceId' in target) {
     const permission = isChange ? 'canUpdate' : 'canReadSettings';
     const { workspace, organization } = await requireWorkspace(
@@ -40,10 +86,10 @@ const requirePlace = async (
     );
     return {
       own: workspace.retentionPolicy,
-      inherited: organization.retentionPolicy,
       target: { id: workspace.id, type: 'workspaces' },
       store: (tx, retentionPolicy) =>
         workspaceRecords.write(tx, [workspace.id], { ...workspace, retentionPolicy }),
+      findInherited: () => findInheritedFrom(reads, organization),
     };
   }
   const { organization, standing } = await requireOrganization(
@@ -56,17 +102,12 @@ const requirePlace = async (
   }
   return {
     own: organization.retentionPolicy,
-    inherited: null,
     target: { id: organization.name, type: 'organizations' },
     store: (tx, retentionPolicy) =>
       organizationRecords.write(tx, [organization.id], { ...organization, retentionPolicy }),
+    findInherited: () => findInheritedFromSite(reads),
   };
 };
-
-export interface TargetedPolicy {
-  readonly policy: RetentionPolicy;
-  readonly target: Place['target'];
-}
 
 export const setRetentionPolicy = (
   { store }: ServiceContext,
@@ -76,21 +117,26 @@ export const setRetentionPolicy = (
 ): Promise<TargetedPolicy> =>
   store.transact(async (tx) => {
     const place = await requirePlace(tx, principal, target, true);
+    if ('site' in target && rule.kind === 'never-delete') {
+      refuseInvalid([
+        { pointer: '/data/type', text: 'a site without a policy deletes nothing anyway' },
+      ]);
+    }
     const policy = decidePolicy(place.own, rule, () => newResourceId('drp'));
     place.store(tx, policy);
     return { policy, target: place.target };
   });
 
-/** The policy in force: its own, else the organization's. @throws KeelsonError `workspace.not_found` */
+/** The policy in force: its own, else the inherited one. @throws KeelsonError `workspace.not_found` */
 export const loadRetentionPolicy = async (
   { store }: ServiceContext,
   principal: Principal,
   target: RetentionTarget,
 ): Promise<TargetedPolicy> => {
   const place = await requirePlace(store, principal, target, false);
-  const policy = place.own ?? place.inherited;
-  if (policy === null) throw notFound('data retention policy');
-  return { policy, target: place.target };
+  const found = toTargeted(place.own, place.target) ?? (await place.findInherited());
+  if (found === undefined) throw notFound('data retention policy');
+  return found;
 };
 
 /** Removes the policy of its own. @throws KeelsonError `workspace.not_found` when there is none */

@@ -52,18 +52,19 @@ const toResource = ({ policy, target }: TargetedPolicy): Resource => ({
   type: RETENTION_TYPES[policy.rule.kind],
   attributes:
     policy.rule.kind === 'never-delete' ? {} : { 'delete-older-than-n-days': policy.rule.days },
-  relationships: { target: toOne(target.type, target.id) },
+  relationships: { target: target === null ? { data: null } : toOne(target.type, target.id) },
 });
+
+const RELATIONSHIP = 'relationships/data-retention-policy';
 
 type Params = Readonly<Record<string, string>>;
 
 export const retentionRoutes = (context: ServiceContext): Route[] => {
   const onTarget = (
-    owner: string,
+    path: string,
     name: string,
     toTarget: (params: Params) => RetentionTarget,
   ): readonly Endpoint[] => {
-    const path = `${owner}/relationships/data-retention-policy`;
     const write = (method: 'POST' | 'PATCH'): Endpoint =>
       endpoint({
         method,
@@ -109,11 +110,16 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
     ];
   };
   return jsonApiRoutes('data retention', [
-    ...onTarget('/workspaces/:workspace_id', 'a workspace', (params) => ({
+    ...onTarget(`/workspaces/:workspace_id/${RELATIONSHIP}`, 'a workspace', (params) => ({
       workspaceId: params['workspace_id'] ?? '',
     })),
-    ...onTarget('/organizations/:organization_name', 'an organization', (params) => ({
-      organizationName: params['organization_name'] ?? '',
-    })),
+    ...onTarget(
+      `/organizations/:organization_name/${RELATIONSHIP}`,
+      'an organization',
+      (params) => ({
+        organizationName: params['organization_name'] ?? '',
+      }),
+    ),
+    ...onTarget('/admin/data-retention-policy-settings', 'the site', () => ({ site: true })),
   ]);
 };

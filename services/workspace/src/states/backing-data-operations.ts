@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
-import { organizationRecords } from '../organizations/organization-records.ts';
+import { loadRuleInForce } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import type { StateStatus, StateVersion } from './domain/state-version.ts';
@@ -70,8 +70,7 @@ const decideRetention = async (
   if (workspace === undefined) return undefined;
   const { currentId, newestId } = workspace.state;
   if (version.id === currentId || version.id === newestId) return undefined;
-  const organization = await organizationRecords.find(reads, workspace.organizationId);
-  const rule = (workspace.retentionPolicy ?? organization?.retentionPolicy)?.rule;
+  const rule = await loadRuleInForce(reads, workspace);
   if (rule?.kind !== 'delete-older') return undefined;
   const ageMs = nowMs - version.createdAtMs - rule.days * DAY_MS;
   if (version.status === 'finalized') return ageMs >= 0 ? 'soft_delete' : undefined;

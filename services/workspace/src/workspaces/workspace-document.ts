@@ -1,10 +1,4 @@
-import {
-  API_PREFIX,
-  type Resource,
-  toMany,
-  toOne,
-  toTimestamp,
-} from '@keelson/jsonapi';
+import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { decideAutoDestroy } from '../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../locking/domain/lock.ts';

@@ -1,6 +1,7 @@
 /**
  * How long the files of versions that are no longer current are kept: deleted after so many days, or
- * never. A workspace without a policy of its own has its organization's.
+ * never. A workspace without a policy of its own has its organization's, an organization
+ * without one the site's.
  */
 export type RetentionRule =
   | { readonly kind: 'delete-older'; readonly days: number }
