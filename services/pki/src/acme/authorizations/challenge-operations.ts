@@ -1,6 +1,8 @@
 /**
- * The queue of challenges that wait to be validated. An entry is a record, so nothing is lost with a
- * replica; the replica that works on it claims it for a time, so that others leave it alone meanwhile.
+ * Challenges that are tried, and the queue of those that wait for it. An entry is a record, so nothing is
+ * lost with a replica; the replica that works on it claims it for a time, so that others leave it alone
+ * meanwhile. A challenge whose first attempt ends at once never gets there: its outcome is all that is
+ * recorded.
  */
 import type { Clock } from '@keelson/clock';
 import type { Store, Transaction } from '@keelson/storage';
@@ -13,8 +15,10 @@ import {
   type QueuedChallenge,
   queueKey,
 } from '../acme-records.ts';
+import type { Account } from '../domain/account.ts';
 import type { ChallengeType } from '../domain/challenge-types.ts';
 import type { Identifier } from '../domain/identifier.ts';
+import { mayBegin } from '../domain/may-begin.ts';
 import {
   type Authorization,
   authorizationStatus,
@@ -24,7 +28,6 @@ import {
   failChallenge,
   noteFailedAttempt,
   type Order,
-  orderStatus,
 } from '../domain/order.ts';
 import { malformed, type Problem } from '../domain/problem.ts';
 
@@ -36,8 +39,9 @@ export interface ChallengeParts {
 /** How long a replica has an entry for itself: longer than any attempt takes. */
 export const CLAIM_MS = 30_000;
 
-/** An entry of the queue that this replica has claimed, with all that an attempt needs. */
-export interface ClaimedChallenge {
+/** A challenge of an account that is open, with all that an attempt needs. */
+export interface TriedChallenge {
+  /** Of its entry in the queue, also where it has none. */
   readonly key: string;
   readonly type: ChallengeType;
   readonly identifier: Identifier;
@@ -50,39 +54,16 @@ export interface ClaimedChallenge {
   readonly directory: string;
   /** Made before this one. */
   readonly attempts: number;
-  readonly queuedAtMs: number;
+}
+
+/** An entry of the queue that this replica has claimed. */
+export interface ClaimedChallenge extends TriedChallenge {
   /** Until then no other replica takes it. */
   readonly claimedUntilMs: number;
 }
 
-const describe = async (
-  tx: Transaction,
-  mount: MountScope,
-  key: string,
-  entry: QueuedChallenge,
-): Promise<ClaimedChallenge | undefined> => {
-  const account = await accountRecords(mount).find(tx, entry.accountId);
-  const order = await orderRecords(mount).find(tx, orderKey(entry.accountId, entry.orderId));
-  const authorization = order?.authorizations[entry.authorizationIndex];
-  const challenge = authorization?.challenges.find(({ type }) => type === entry.type);
-  if (account?.status !== 'valid' || challenge?.status !== 'processing') return undefined;
-  if (authorization === undefined) return undefined;
-  return {
-    key,
-    type: entry.type,
-    identifier: authorization.identifier,
-    wildcard: authorization.wildcard,
-    token: challenge.token,
-    keyAuthorization: `${challenge.token}.${account.thumbprint}`,
-    accountId: entry.accountId,
-    directory: account.directory,
-    attempts: entry.attempts,
-    queuedAtMs: entry.queuedAtMs,
-    claimedUntilMs: entry.claimedUntilMs,
-  };
-};
-
-export interface TriggerRequest {
+/** The challenge that a client is ready for. */
+export interface ChallengePlace {
   readonly mount: MountScope;
   readonly accountId: string;
   readonly orderId: string;
@@ -90,11 +71,73 @@ export interface TriggerRequest {
   readonly type: ChallengeType;
 }
 
+/** @returns undefined where the authorization has no such challenge */
+export const describeChallenge = (
+  { accountId, orderId, authorizationIndex, type }: Omit<ChallengePlace, 'mount'>,
+  { thumbprint, directory }: Account,
+  { identifier, wildcard, challenges }: Authorization,
+): Omit<TriedChallenge, 'attempts'> | undefined => {
+  const token = challenges.find((one) => one.type === type)?.token;
+  if (token === undefined) return undefined;
+  const keyAuthorization = `${token}.${thumbprint}`;
+  const key = queueKey(orderId, authorizationIndex);
+  return { key, type, identifier, wildcard, token, keyAuthorization, accountId, directory };
+};
+
+const describe = async (
+  tx: Transaction,
+  mount: MountScope,
+  entry: QueuedChallenge,
+): Promise<ClaimedChallenge | undefined> => {
+  const account = await accountRecords(mount).find(tx, entry.accountId);
+  const order = await orderRecords(mount).find(tx, orderKey(entry.accountId, entry.orderId));
+  const authorization = order?.authorizations[entry.authorizationIndex];
+  const challenge = authorization?.challenges.find(({ type }) => type === entry.type);
+  if (account?.status !== 'valid' || challenge?.status !== 'processing') return undefined;
+  const described = authorization && describeChallenge(entry, account, authorization);
+  const { attempts, claimedUntilMs } = entry;
+  return described && { ...described, attempts, claimedUntilMs };
+};
+
 export interface TriggerOutcome {
   readonly authorization: Authorization;
   /** What this replica is to try at once; undefined where an attempt is under way already. */
   readonly claimed: ClaimedChallenge | undefined;
 }
+
+interface FoundChallenge {
+  readonly order: Order;
+  readonly authorization: Authorization;
+  /** Nobody has begun it: it may be tried. Otherwise it is under way or done (RFC 8555 §7.5.1). */
+  readonly isNew: boolean;
+}
+
+/** @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled */
+const requireChallenge = async (
+  tx: Transaction,
+  { mount, accountId, orderId, authorizationIndex, type }: ChallengePlace,
+  nowMs: number,
+): Promise<FoundChallenge> => {
+  const order = await orderRecords(mount).find(tx, orderKey(accountId, orderId));
+  const authorization = order?.authorizations[authorizationIndex];
+  if (order === undefined || authorization === undefined)
+    throw malformed('there is no such challenge', { status: 404 });
+  return { order, authorization, isNew: mayBegin(order, authorization, type, nowMs) };
+};
+
+const newEntry = (
+  { accountId, orderId, authorizationIndex, type }: ChallengePlace,
+  nowMs: number,
+): QueuedChallenge => ({
+  accountId,
+  orderId,
+  authorizationIndex,
+  type,
+  attempts: 0,
+  dueAtMs: nowMs,
+  claimedUntilMs: 0,
+  queuedAtMs: nowMs,
+});
 
 /**
  * The client is ready for a challenge: puts it into the queue, claimed by this replica.
@@ -102,43 +145,23 @@ export interface TriggerOutcome {
  */
 export const triggerChallenge = (
   { store, clock }: ChallengeParts,
-  request: TriggerRequest,
+  place: ChallengePlace,
 ): Promise<TriggerOutcome> =>
   store.transact(async (tx) => {
-    const { mount, accountId, orderId, authorizationIndex, type } = request;
-    const key = orderKey(accountId, orderId);
-    const order = await orderRecords(mount).find(tx, key);
-    const authorization = order?.authorizations[authorizationIndex];
-    const challenge = authorization?.challenges.find((one) => one.type === type);
-    if (order === undefined || authorization === undefined || challenge === undefined)
-      throw malformed('there is no such challenge', { status: 404 });
+    const { mount, accountId, orderId, authorizationIndex, type } = place;
     const nowMs = clock.nowMs();
-    // Asked again (RFC 8555 §7.5.1): what is under way or done is shown as it is.
-    if (challenge.status !== 'pending') return { authorization, claimed: undefined };
-    const status = authorizationStatus(authorization, nowMs);
-    if (status !== 'pending' || orderStatus(order, nowMs) === 'invalid')
-      throw malformed(`the authorization is ${status}; its challenges cannot be tried any more`);
-    if (authorization.challenges.some((one) => one.status !== 'pending'))
-      throw malformed('another challenge of this authorization was chosen');
+    const { order, authorization, isNew } = await requireChallenge(tx, place, nowMs);
+    if (!isNew) return { authorization, claimed: undefined };
     const begun = changeAuthorization(order, authorizationIndex, (one) =>
       beginChallenge(one, type),
     );
-    orderRecords(mount).write(tx, key, begun);
-    const entry: QueuedChallenge = {
-      accountId,
-      orderId,
-      authorizationIndex,
-      type,
-      attempts: 0,
-      dueAtMs: nowMs,
-      claimedUntilMs: nowMs + CLAIM_MS,
-      queuedAtMs: nowMs,
-    };
+    orderRecords(mount).write(tx, orderKey(accountId, orderId), begun);
+    const entry = { ...newEntry(place, nowMs), claimedUntilMs: nowMs + CLAIM_MS };
     const entryKey = queueKey(orderId, authorizationIndex);
     challengeQueueRecords(mount).write(tx, entryKey, entry);
     return {
       authorization: begun.authorizations[authorizationIndex] as Authorization,
-      claimed: await describe(tx, mount, entryKey, entry),
+      claimed: await describe(tx, mount, entry),
     };
   });
 
@@ -171,7 +194,7 @@ export const nextChallenges = async (
       const entry = await queue.find(tx, key);
       if (entry === undefined || !isDue(entry)) return undefined;
       const taken = { ...entry, claimedUntilMs: clock.nowMs() + CLAIM_MS };
-      const described = await describe(tx, mount, key, taken);
+      const described = await describe(tx, mount, taken);
       if (described === undefined) queue.delete(tx, key);
       else queue.write(tx, key, taken);
       return described;
@@ -217,6 +240,37 @@ const applyOutcome = (
       return failChallenge(authorization, type, outcome.problem);
   }
 };
+
+/**
+ * Records what came of the first attempt at a challenge that is not in the queue. Nothing is changed where
+ * somebody else has begun it meanwhile.
+ * @returns the authorization as it is now
+ * @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled
+ */
+export const recordFirstOutcome = (
+  { store, clock }: ChallengeParts,
+  place: ChallengePlace,
+  outcome: AttemptOutcome,
+): Promise<Authorization> =>
+  store.transact(async (tx) => {
+    const { mount, accountId, orderId, authorizationIndex, type } = place;
+    const nowMs = clock.nowMs();
+    const { order, authorization, isNew } = await requireChallenge(tx, place, nowMs);
+    if (!isNew) return authorization;
+    const changed = applyOutcome(beginChallenge(authorization, type), type, outcome, nowMs);
+    orderRecords(mount).write(
+      tx,
+      orderKey(accountId, orderId),
+      changeAuthorization(order, authorizationIndex, () => changed),
+    );
+    if (outcome.kind === 'retry')
+      challengeQueueRecords(mount).write(tx, queueKey(orderId, authorizationIndex), {
+        ...newEntry(place, nowMs),
+        attempts: 1,
+        dueAtMs: outcome.retryAtMs,
+      });
+    return changed;
+  });
 
 /**
  * Records what came of an attempt in the order and the queue, in one commit. Nothing is changed where

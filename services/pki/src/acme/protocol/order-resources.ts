@@ -2,13 +2,13 @@
 import { KeelsonError } from '@keelson/errors';
 import { encodePem } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
-import type { MountScope } from '../../mounts/mount-records.ts';
 import type { RevocationParts } from '../../revocation/revocation-operations.ts';
-import { type ClaimedChallenge, triggerChallenge } from '../authorizations/challenge-operations.ts';
+import type { FirstAttempts } from '../authorizations/first-attempts.ts';
 import { CHALLENGE_TYPES } from '../domain/challenge-types.ts';
 import { parseAuthorizationId } from '../domain/directory.ts';
 import { parseIdentifiers } from '../domain/identifier.ts';
 import { parseMembers } from '../domain/jws.ts';
+import { mayBegin } from '../domain/may-begin.ts';
 import { type Authorization, type Challenge, type Order, orderStatus } from '../domain/order.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
 import { type FinalizeParts, finalizeOrder } from '../orders/finalize-operations.ts';
@@ -31,12 +31,7 @@ import type { AcmeRequest, SignedResource } from './acme-routes.ts';
 import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
 export interface OrderResourceParts extends OrderParts, FinalizeParts, RevocationParts {
-  /** Begins the attempt at a challenge that this replica has claimed, and waits for it a moment. */
-  readonly validate: (
-    mount: MountScope,
-    challenge: ClaimedChallenge,
-    signal: AbortSignal,
-  ) => Promise<void>;
+  readonly firstAttempts: FirstAttempts;
 }
 
 /** When a client that waits is to ask again, in seconds: validation takes less as a rule. */
@@ -192,31 +187,26 @@ const challenge = async (
   signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
   const { mount, urls } = request.directory;
-  const { place, authorization: current } = await requireAuthorization(parts, request, signed);
+  const found = await requireAuthorization(parts, request, signed);
+  const { place, order } = found;
   const type = CHALLENGE_TYPES.find((one) => one === request.params['type']);
-  let shown = current;
-  if (type === undefined || findChallenge(current, type) === undefined)
+  let shown = found.authorization;
+  if (type === undefined || findChallenge(shown, type) === undefined)
     throw malformed('there is no such challenge', { status: 404 });
   if (signed.payload !== '') {
     // RFC 8555 §7.5.1: an object; members it does not know are the client's own affair.
     parseMembers(signed.payload, 'the payload');
-    const outcome = await triggerChallenge(parts, {
-      mount,
-      accountId: signerOf(signed).id,
-      orderId: place.orderId,
-      authorizationIndex: place.index,
-      type,
-    });
-    shown = outcome.authorization;
-    if (outcome.claimed !== undefined) {
-      await parts.validate(mount, outcome.claimed, request.signal);
-      ({ authorization: shown } = await requireAuthorization(parts, request, signed));
+    if (mayBegin(order, shown, type, parts.clock.nowMs())) {
+      const { id: accountId, account } = signerOf(signed);
+      const { orderId, index: authorizationIndex } = place;
+      const asked = { mount, accountId, orderId, authorizationIndex, type };
+      shown = await parts.firstAttempts.begin(asked, account, shown);
     }
   }
-  const found = findChallenge(shown, type);
-  if (found === undefined) throw new KeelsonError('internal');
+  const tried = findChallenge(shown, type);
+  if (tried === undefined) throw new KeelsonError('internal');
   return {
-    body: challengeDocument(urls, place, found),
+    body: challengeDocument(urls, place, tried),
     links: [[urls.authorization(place.orderId, place.index), 'up']],
     ...(isUnderWay(shown) && { retryAfterSeconds: POLL_AFTER_SECONDS }),
   };

@@ -58,16 +58,26 @@ export const validateChallenge = async (
   stopping?: AbortSignal,
 ): Promise<ChallengeOutcome> => {
   const { attempt: limitMs } = settings.timeoutsMs;
-  const timeout = AbortSignal.timeout(limitMs);
-  const signal = stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]);
+  const abort = new AbortController();
+  let isTooLate = false;
+  const timer = setTimeout(() => {
+    isTooLate = true;
+    abort.abort();
+  }, limitMs);
+  const stop = (): void => abort.abort(stopping?.reason);
+  stopping?.addEventListener('abort', stop);
+  if (stopping?.aborted) stop();
   try {
-    await VALIDATIONS[attempt.type](attempt, settings, signal);
+    await VALIDATIONS[attempt.type](attempt, settings, abort.signal);
     return { kind: 'valid' };
   } catch (error) {
     stopping?.throwIfAborted();
     if (error instanceof ValidationFailure) return { kind: error.kind, problem: error.problem };
-    if (!timeout.aborted) throw error;
+    if (!isTooLate) throw error;
     const detail = `${attempt.type} was not answered within ${limitMs / 1000} s`;
     return { kind: 'retry', problem: { type: 'connection', detail } };
+  } finally {
+    clearTimeout(timer);
+    stopping?.removeEventListener('abort', stop);
   }
 };

@@ -1,7 +1,7 @@
 /** GET of a small file from a server that nobody vouches for. */
-import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
-import { request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { connect, isIP } from 'node:net';
+import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { ValidationSettings } from './challenge-validation.ts';
 import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, NotConnected } from './permitted-connection.ts';
@@ -17,36 +17,60 @@ export interface FetchedFile {
   readonly body: string;
 }
 
-const readBody = async (response: IncomingMessage, host: string): Promise<string> => {
+const readBody = (response: IncomingMessage, host: string): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
   let body = '';
-  for await (const chunk of response.setEncoding('latin1')) {
-    body += chunk as string;
-    if (body.length > MAX_BODY_OCTETS)
-      throw new ValidationFailure(
-        'incorrectResponse',
-        `${host} answered with more than ${MAX_BODY_OCTETS} octets`,
-      );
-  }
-  return body;
+  response
+    .setEncoding('latin1')
+    .on('data', (chunk: string) => {
+      body += chunk;
+      if (body.length > MAX_BODY_OCTETS)
+        reject(
+          new ValidationFailure(
+            'incorrectResponse',
+            `${host} answered with more than ${MAX_BODY_OCTETS} octets`,
+          ),
+        );
+    })
+    .once('end', () => resolve(body))
+    .once('error', reject)
+    .once('close', () => reject(new Error('closed before the end')));
+  return promise;
 };
 
-/** The response to one request over a connection of its own to `address`. */
+interface Destination {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** RFC 8555 §8.3 proves control over port 80; the certificate is what the client came for. */
+const connectTls = ({ host, port }: Destination, name: string): TLSSocket =>
+  tlsConnect({
+    host,
+    port,
+    rejectUnauthorized: false,
+    ...(isIP(name) === 0 && { servername: name }),
+  });
+
+/** The response to one request over a connection of its own. */
 const requestFrom = (
   url: URL,
-  options: RequestOptions,
+  destination: Destination,
+  signal: AbortSignal,
   connectMs: number,
 ): Promise<IncomingMessage> => {
   const isTls = url.protocol === 'https:';
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const name = url.hostname.replace(/^\[|\]$/g, '');
-  const request = isTls
-    ? // RFC 8555 §8.3 proves control over port 80; the certificate is what the client came for.
-      httpsRequest({
-        ...options,
-        rejectUnauthorized: false,
-        ...(isIP(name) === 0 && { servername: name }),
-      })
-    : httpRequest(options);
+  const request = httpRequest({
+    ...destination,
+    path: `${url.pathname}${url.search}`,
+    headers: { host: url.host, 'user-agent': 'keelson-acme-validation', accept: '*/*' },
+    maxHeaderSize: MAX_HEADER_OCTETS,
+    signal,
+    // Without an agent, which costs more than what it would do here.
+    createConnection: () => (isTls ? connectTls(destination, name) : connect(destination)),
+  });
   let connected = false;
   request.once('socket', (socket) =>
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
@@ -82,19 +106,7 @@ export const fetchFile = async (
   const addresses = await addressesOf({ type: 'dns', value: name }, settings, signal);
   try {
     const response = await connectToPermitted({ name, addresses, port }, settings, signal, (host) =>
-      requestFrom(
-        url,
-        {
-          host,
-          port,
-          path: `${url.pathname}${url.search}`,
-          headers: { host: url.host, 'user-agent': 'keelson-acme-validation', accept: '*/*' },
-          agent: false,
-          maxHeaderSize: MAX_HEADER_OCTETS,
-          signal,
-        },
-        timeoutsMs.connect,
-      ),
+      requestFrom(url, { host, port }, signal, timeoutsMs.connect),
     );
     try {
       const { statusCode: status = 0, headers } = response;

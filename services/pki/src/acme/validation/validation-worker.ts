@@ -13,7 +13,9 @@ import {
   nextChallenges,
   recordOutcome,
   releaseChallenge,
+  type TriedChallenge,
 } from '../authorizations/challenge-operations.ts';
+import type { Attempts } from '../authorizations/first-attempts.ts';
 import {
   type ChallengeOutcome,
   type ValidationSettings,
@@ -41,14 +43,10 @@ export interface ValidationParts {
   readonly mounts: () => readonly MountScope[];
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
   /** As the account's owner knows it. */
-  readonly accountUrl: (mount: MountScope, challenge: ClaimedChallenge) => Promise<string>;
-  /** An attempt was made, whatever came of it. */
-  readonly onAttempt?: (challenge: ClaimedChallenge) => void;
+  readonly accountUrl: (mount: MountScope, challenge: TriedChallenge) => Promise<string>;
 }
 
-export interface ValidationWorker {
-  /** Begins the attempt at a challenge that this replica has claimed. */
-  take(mount: MountScope, challenge: ClaimedChallenge): void;
+export interface ValidationWorker extends Attempts {
   /** Looks for work now: the mounts have changed. */
   wake(): void;
   /** Runs until `signal` aborts, then gives back what is under way. */
@@ -60,7 +58,7 @@ interface Work {
   readonly challenge: ClaimedChallenge;
 }
 
-const slotOf = ({ challenge }: Work): SlotUse => ({
+const slotOf = ({ challenge }: { readonly challenge: TriedChallenge }): SlotUse => ({
   accountId: challenge.accountId,
   host: challenge.identifier.value,
 });
@@ -106,38 +104,56 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
     }
   };
 
-  const attempt = async ({ mount, challenge }: Work): Promise<void> => {
+  const attempt = async (
+    mount: MountScope,
+    challenge: TriedChallenge,
+  ): Promise<AttemptOutcome | undefined> => {
     const { type, identifier, wildcard, token, keyAuthorization } = challenge;
-    const accountUrl = await parts.accountUrl(mount, challenge);
-    const outcome = await validateChallenge(
-      { type, identifier, wildcard, token, keyAuthorization, accountUrl },
-      await parts.settingsOf(mount),
-      stopping.signal,
-    );
-    const recorded = toAttemptOutcome(outcome, challenge.attempts, clock.nowMs());
-    await recordOutcome({ store, clock }, mount, challenge, recorded);
-    if (recorded.kind === 'retry') lookAt(mount, recorded.retryAtMs);
+    try {
+      const accountUrl = await parts.accountUrl(mount, challenge);
+      const outcome = await validateChallenge(
+        { type, identifier, wildcard, token, keyAuthorization, accountUrl },
+        await parts.settingsOf(mount),
+        stopping.signal,
+      );
+      return toAttemptOutcome(outcome, challenge.attempts, clock.nowMs());
+    } catch (error) {
+      if (!stopping.signal.aborted)
+        logger.error({ err: error, mount: mount.uuid }, 'a challenge was not validated');
+      return undefined;
+    }
   };
 
-  const begin = (work: Work): void => {
+  /** Makes an attempt for which a slot was taken. */
+  const begin = (
+    mount: MountScope,
+    challenge: TriedChallenge,
+    record: (outcome: AttemptOutcome | undefined) => Promise<void>,
+  ): void => {
     const run = async (): Promise<void> => {
+      const outcome = await attempt(mount, challenge);
       try {
-        await attempt(work);
+        await record(outcome);
+        if (outcome?.kind === 'retry') lookAt(mount, outcome.retryAtMs);
       } catch (error) {
-        if (!stopping.signal.aborted)
-          logger.error({ err: error, mount: work.mount.uuid }, 'a challenge was not validated');
-        await giveBack(work);
+        // A claim ends by itself.
+        logger.warn({ err: error, mount: mount.uuid }, 'what came of a challenge was not recorded');
       }
-      parts.onAttempt?.(work.challenge);
-      slots.release(slotOf(work));
+      slots.release(slotOf({ challenge }));
       underWay.delete(ended);
       beginWaiting();
-      for (const mount of unfinished.values()) lookAt(mount, clock.nowMs());
+      for (const other of unfinished.values()) lookAt(other, clock.nowMs());
       unfinished.clear();
     };
     const ended = run();
     underWay.add(ended);
   };
+
+  const beginClaimed = ({ mount, challenge }: Work): void =>
+    begin(mount, challenge, async (outcome) => {
+      if (outcome === undefined) await releaseChallenge({ store, clock }, mount, challenge);
+      else await recordOutcome({ store, clock }, mount, challenge, outcome);
+    });
 
   const beginWaiting = (): void => {
     const lastStartMs = clock.nowMs() + TIMEOUTS_MS.attempt;
@@ -145,14 +161,14 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
       const { claimedUntilMs } = work.challenge;
       // The claim would end during the attempt.
       if (claimedUntilMs < lastStartMs) lookAt(work.mount, claimedUntilMs);
-      else if (!stopping.signal.aborted && slots.take(slotOf(work))) begin(work);
+      else if (!stopping.signal.aborted && slots.take(slotOf(work))) beginClaimed(work);
       else return true;
       return false;
     });
   };
 
   const take = (work: Work): void => {
-    if (slots.take(slotOf(work))) begin(work);
+    if (slots.take(slotOf(work))) beginClaimed(work);
     else if (waiting.length < WAITING_LIMIT) waiting.push(work);
     else {
       unfinished.set(work.mount.uuid, work.mount);
@@ -191,6 +207,11 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
   };
 
   return {
+    tryNow: (mount, challenge, record) => {
+      if (stopping.signal.aborted || !slots.take(slotOf({ challenge }))) return false;
+      begin(mount, challenge, record);
+      return true;
+    },
     take: (mount, challenge) => take({ mount, challenge }),
     wake: () => {
       pollAtMs = clock.nowMs();
