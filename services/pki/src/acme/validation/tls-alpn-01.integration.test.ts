@@ -1,7 +1,7 @@
 /** tls-alpn-01 against TLS servers on loopback, named by a DNS server. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
-import { createServer, type TlsOptions } from 'node:tls';
+import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { type DnsServer, startDns } from '@keelson/testkit';
 import type { GeneralName } from '@keelson/x509';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -74,6 +74,51 @@ describe('tls-alpn-01', () => {
   test('is proven with TLS 1.2', async () => {
     const port = await serve(PROOF, { maxVersion: 'TLSv1.2' });
     expect(await validate(port)).toEqual({ kind: 'valid' });
+  });
+
+  test('is not proven with TLS 1.1', async () => {
+    // Such a server needs ciphers that are off otherwise.
+    const old = {
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    } as const;
+    expect(await validate(await serve(PROOF, old))).toMatchObject({
+      kind: 'retry',
+      problem: { type: 'tls' },
+    });
+  });
+
+  test('offers the one protocol, says nothing, resumes nothing', async () => {
+    const offered: (readonly string[])[] = [];
+    const port = await serve(PROOF, {
+      // The server is the first to have finished; with TLS 1.3 it may see nothing but a reset.
+      maxVersion: 'TLSv1.2',
+      ALPNProtocols: undefined,
+      ALPNCallback: ({ protocols }) => {
+        offered.push(protocols);
+        return 'acme-tls/1';
+      },
+    });
+    const connections: Promise<readonly [boolean, number]>[] = [];
+    servers[0]?.on('secureConnection', (socket: TLSSocket) => {
+      const { promise, resolve } = Promise.withResolvers<readonly [boolean, number]>();
+      connections.push(promise);
+      const isReused = socket.isSessionReused();
+      let octets = 0;
+      socket.on('data', (data: Buffer) => {
+        octets += data.byteLength;
+      });
+      socket.once('close', () => resolve([isReused, octets]));
+    });
+    for (const _ of [1, 2]) expect(await validate(port)).toEqual({ kind: 'valid' });
+    expect(offered).toEqual([['acme-tls/1'], ['acme-tls/1']]);
+    // Closed by the validation: nobody else does.
+    await expect.poll(() => connections.length).toBe(2);
+    expect(await Promise.all(connections)).toEqual([
+      [false, 0],
+      [false, 0],
+    ]);
   });
 
   test('compares names without regard to case', async () => {

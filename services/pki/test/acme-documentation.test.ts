@@ -1,0 +1,84 @@
+/** docs/acme.md names a test for each MUST; this one looks whether they are there. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { PROBLEM_STATUS } from '../src/acme/domain/problem.ts';
+
+const REPOSITORY = new URL('../../../', import.meta.url);
+const FOLDERS = ['', 'services/pki/'];
+
+const read = (path: string): string => readFileSync(new URL(path, REPOSITORY), 'utf8');
+
+const documented = read('docs/acme.md');
+const section = documented.slice(
+  documented.indexOf('## Every MUST'),
+  documented.indexOf('## Clients'),
+);
+/** [section of an RFC, duty, tests]. */
+const rows = section
+  .split('\n')
+  .filter((line) => /^\| *\d/.test(line))
+  .map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+
+const sourceOf = (file: string): string => {
+  if (file.startsWith('validation/'))
+    return read(`services/pki/src/acme/${file}.integration.test.ts`);
+  const isUnit = file === 'documentation';
+  return read(`services/pki/test/acme-${file}.${isUnit ? '' : 'integration.'}test.ts`);
+};
+
+/** Whether a test of this title is in the source; "…" stands for anything, and a section may follow. */
+const hasTest = (source: string, title: string): boolean => {
+  const words = title.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  return new RegExp(`(['"\`])${words.join('[^\\n]*')}(?: \\([^)\\n]*\\))?\\1`).test(source);
+};
+
+const exists = (path: string): boolean =>
+  FOLDERS.some((folder) => {
+    try {
+      return fileURLToPath(new URL(folder + path, REPOSITORY)) !== '' && read(folder + path) !== '';
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EISDIR';
+    }
+  });
+
+/** Tests of a row that are not there. */
+const missingOf = (cell: string): readonly string[] => {
+  let file = '';
+  return cell.split('; ').filter((entry) => {
+    const [, path] = /^`([^`]+)`/.exec(entry) ?? [];
+    if (path !== undefined) return !exists(path);
+    const [, named, title = entry] = /^([\w/-]+): (.*)$/.exec(entry) ?? [];
+    file = named ?? file;
+    return file === '' || !hasTest(sourceOf(file), title);
+  });
+};
+
+describe('the tables of docs/acme.md', () => {
+  test('have the rows of four RFCs', () => {
+    expect(rows.length).toBeGreaterThan(80);
+  });
+
+  test.for(rows)('%s, %s: %s', ([number = '', , cell = '']) => {
+    // Terms of service: there are none, and so nothing to test.
+    const expected = number === '7.3' && cell.startsWith('there are none') ? [cell] : [];
+    expect(missingOf(cell)).toEqual(expected);
+  });
+});
+
+/** The registry "ACME Error Types"; `invalidProfile` is of draft-ietf-acme-profiles. */
+const REGISTERED = `accountDoesNotExist alreadyReplaced alreadyRevoked autoRenewalCanceled
+  autoRenewalCancellationInvalid autoRenewalExpired autoRenewalRevocationNotSupported badCSR
+  badAttestationStatement badNonce badPublicKey badRevocationReason badSignatureAlgorithm caa compound
+  connection dns externalAccountRequired incorrectResponse invalidContact invalidProfile malformed
+  onionCAARequired orderNotReady rateLimited rejectedIdentifier serverInternal tls unauthorized
+  unknownDelegation unsupportedContact unsupportedIdentifier userActionRequired`.split(/\s+/);
+
+test('types of problems are registered', () => {
+  expect(Object.keys(PROBLEM_STATUS).filter((type) => !REGISTERED.includes(type))).toEqual([]);
+});
