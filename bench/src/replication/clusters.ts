@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { JetStreamBus } from '@keelson/bus/jetstream';
 import { InProcessLeaseStore } from '@keelson/locks';
 import {
+  FilterViews,
   generateLinkKeyPair,
+  NO_GROUPS,
   Primary,
   Secondary,
   type SecondaryStatus,
@@ -65,6 +67,7 @@ export const openClusters = async (): Promise<Clusters> => {
   await new Primary({
     ...primary,
     membership,
+    views: new FilterViews({ store: primary.store, membership, kind: KIND, groups: NO_GROUPS }),
     kind: KIND,
     service: SERVICE,
     handover: async () => ({

@@ -30,6 +30,7 @@ test('a member opens its store, follows the term, and lets go on seal, in the or
     {
       service: 'pki',
       logger,
+      areas: [],
       edge: () => {
         throw new Error('nobody forwards');
       },
@@ -84,6 +85,7 @@ test('a role is taken up when the member acts on it, and not while it acts on an
     {
       service: 'pki',
       logger: createLogger({ name: 'test', level: 'silent' }),
+      areas: [],
       edge: () => {
         throw new Error('nobody forwards');
       },

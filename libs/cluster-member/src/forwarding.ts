@@ -12,9 +12,11 @@ import {
   type RouteExchange,
 } from '@keelson/edge';
 import { hasCode, KeelsonError } from '@keelson/errors';
-import { RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
+import { type RequestHead, RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
+import { mountGroup, namespaceGroup } from '@keelson/replication';
 import { awaitIndex, INDEX_HEADER, withIndex } from './consistency.ts';
 import type { ReplicationMember } from './replication-member.ts';
+import type { MayReach } from './replication-runs.ts';
 
 /** Held in memory here and, while its parts arrive, on the primary; above the edge's own limit of bodies. */
 const FORWARDED_BYTES = 64 * 1024 * 1024;
@@ -30,13 +32,25 @@ const readAll = async (body: EdgeResponse['body']): Promise<Uint8Array> => {
   return Buffer.concat(chunks);
 };
 
-/** The primary's side. */
+/** What a request reaches, as a paths filter names it. */
+const groupsOf = ({ mount, namespace }: RequestHead, whole: string | undefined): string[] => [
+  ...(mount === undefined || mount.uuid === '' ? [] : [mountGroup(mount.uuid)]),
+  ...(namespace === undefined || namespace.path === '' ? [] : [namespaceGroup(namespace.id)]),
+  ...(whole === undefined ? [] : [whole]),
+];
+
+/**
+ * The primary's side. A secondary asks for nothing that is kept from it; one that does finds nothing.
+ * @param whole the group of a service whose data are one mount
+ */
 export const serveForwarded =
-  (edge: () => EdgeService) =>
-  async (request: Uint8Array): Promise<Uint8Array> => {
+  (edge: () => EdgeService, whole?: string) =>
+  async (request: Uint8Array, mayReach: MayReach): Promise<Uint8Array> => {
     const { head, body, deadlineMs } = RequestStart.decode(request);
     if (head === undefined)
       throw new KeelsonError('replication.malformed', { reason: 'no request' });
+    if (!(await mayReach(groupsOf(head, whole))))
+      throw new KeelsonError('sys.no_route', { path: head.path });
     const response = await edge().handle({
       head,
       body: bufferedBody(body),

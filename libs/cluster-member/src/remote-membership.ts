@@ -33,6 +33,16 @@ export const remoteMembership = (
     renewLog: async () => {
       await sets.renewLog({ kind, service });
     },
+    findFilter: async (secondaryId, groups) => {
+      const { generation, leftOut } = await sets.findFilter({
+        kind,
+        secondaryId,
+        groups: [...(groups ?? [])],
+        all: groups === undefined,
+      });
+      return generation === '' ? undefined : { generation, leftOut };
+    },
+    filteredSecondaries: async () => (await sets.listFiltered({ kind })).ids,
   };
 };
 
@@ -62,6 +72,14 @@ export const replicationSets = (
     await membershipOf(parseKind(kind), service).renewLog();
     return {};
   },
+  findFilter: async ({ kind, secondaryId, groups, all }) => {
+    const membership = membershipOf(parseKind(kind));
+    const found = await membership.findFilter(secondaryId, all ? undefined : groups);
+    return { generation: found?.generation ?? '', leftOut: [...(found?.leftOut ?? [])] };
+  },
+  listFiltered: async ({ kind }) => ({
+    ids: [...(await membershipOf(parseKind(kind)).filteredSecondaries())],
+  }),
 });
 
 /** @throws KeelsonError `request.invalid` */

@@ -9,6 +9,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
   type ClosedScopes,
+  filteredStreamOf,
   finishActivation,
   isActivated,
   type LogPosition,
@@ -224,11 +225,17 @@ export class ReplicationMember {
     if (run?.role !== 'primary' || role === undefined) return true;
     this.gate.close('all');
     const head = await store.wal.headSequence();
-    const stream = streamOf(role.clusterId, service);
+    const streams = [
+      streamOf(role.clusterId, service),
+      ...(await run.views.filtered()).map((id) => filteredStreamOf(role.clusterId, service, id)),
+    ];
     const untilMs = clock.nowMs() + PUBLISHED_WITHIN_MS;
     const never = new AbortController().signal;
     while (clock.nowMs() < untilMs) {
-      if (await isPublished(run.bus, stream, head)) return true;
+      const published = await Promise.all(
+        streams.map((stream) => isPublished(run.bus, stream, head)),
+      );
+      if (published.every(Boolean)) return true;
       await pause(clock, PUBLISHED_POLL_MS, never);
     }
     return false;

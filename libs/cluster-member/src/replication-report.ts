@@ -21,9 +21,12 @@ const upkeeps = jsonRecords<Upkeep>('node/replication/');
 const UPKEEP = 'upkeep';
 const NEVER: Upkeep = { checkedAtMs: 0, isCorrupted: false, reindexedAtMs: 0 };
 
+const NO_FILTER = { filtered: false, merkleRoot: '', localClusterId: '' };
+
 const toPeer = (
   id: string,
   facts: PeerFacts & Pick<SecondaryFacts, 'lastRemoteWal' | 'bytesReceived' | 'resync'>,
+  filter: Pick<ReplicationPeer, 'filtered' | 'merkleRoot' | 'localClusterId'> = NO_FILTER,
 ): ReplicationPeer => ({
   id,
   apiAddress: facts.apiAddress,
@@ -36,10 +39,32 @@ const toPeer = (
   bytesShipped: BigInt(facts.bytesReceived),
   resyncRecords: BigInt(facts.resync.records),
   resyncBytes: BigInt(facts.resync.bytes),
+  ...filter,
 });
 
-const primarySide = async ({ primary }: PrimaryRun): Promise<ReplicationReport['side']> => {
-  const secondaries = (await primary.secondaries()).map((one) => toPeer(one.id, one));
+/** Root of what crosses to a secondary; counting it for the first time goes on behind the report. */
+const filteredRoot = async ({ views }: PrimaryRun, id: string) => {
+  const reduced = await views.reducedTree(id).catch(() => undefined);
+  if (reduced === undefined)
+    return (await views.of(id, [])) === undefined ? {} : { filtered: true };
+  const tree = reduced.current();
+  tree.catch(() => undefined);
+  if (!reduced.isCounted) return { filtered: true };
+  const root = await tree.then((counted) => counted.rootDigest()).catch(() => new Uint8Array());
+  return { filtered: true, merkleRoot: Buffer.from(root).toString('hex') };
+};
+
+const primarySide = async (run: PrimaryRun): Promise<ReplicationReport['side']> => {
+  const heard = await run.primary.secondaries();
+  const secondaries = await Promise.all(
+    heard.map(async (one) =>
+      toPeer(one.id, one, {
+        ...NO_FILTER,
+        localClusterId: one.localClusterId,
+        ...(await filteredRoot(run, one.id)),
+      }),
+    ),
+  );
   return { $case: 'primary', value: { secondaries } };
 };
 
@@ -161,6 +186,11 @@ export const replicationMemberRpc = (
     takeUpRole: async ({ kind, generation }) => ({
       takenUp: await member.takesUp(parseKind(kind), generation),
     }),
+    refreshFilters: async () => {
+      const run = member.runOf('performance');
+      if (run?.role === 'primary') await run.filtered.refresh();
+      return {};
+    },
     finishPublishing: async ({ kind }) => ({
       published: await member.finishPublishing(parseKind(kind)),
     }),

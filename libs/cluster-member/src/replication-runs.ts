@@ -3,10 +3,14 @@ import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import type { Filter } from '@keelson/proto/replication/v1/replication';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
+  FilteredPublishers,
+  FilterViews,
   type Membership,
   Primary,
+  type RecordGroups,
   type ReplicationKind,
   runCanary,
   Secondary,
@@ -37,8 +41,17 @@ export interface RunParts {
   readonly logger: Logger;
   readonly transport: ReplicationTransport;
   readonly membershipOf: (kind: ReplicationKind) => Membership;
-  readonly serveForwarded: (request: Uint8Array) => Promise<Uint8Array>;
+  readonly serveForwarded: (request: Uint8Array, mayReach: MayReach) => Promise<Uint8Array>;
+  /** Which records of the service belong to what a paths filter names. */
+  readonly groups: RecordGroups;
+  /** Of the service that knows the filters. */
+  readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
+  /** Id of this cluster itself, of the service that knows it. */
+  readonly localClusterId?: () => Promise<string>;
 }
+
+/** Whether what belongs to these groups crosses to the secondary that forwards a request. */
+export type MayReach = (groups: readonly string[]) => Promise<boolean>;
 
 export interface PrimaryRun {
   readonly role: 'primary';
@@ -46,6 +59,8 @@ export interface PrimaryRun {
   readonly bus: Bus;
   /** Of the log of this service. One that is renewed meanwhile is told with the next role. */
   logId(): Promise<string>;
+  readonly views: FilterViews;
+  readonly filtered: FilteredPublishers;
   stop(): Promise<void>;
 }
 
@@ -77,10 +92,22 @@ export const startPrimaryRun = (
 ): PrimaryRun => {
   const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
+  const views = new FilterViews({ store, membership, kind, groups: parts.groups });
+  const publishing = { store, bus, leases, membership, kind, service, clock };
+  const filtered = new FilteredPublishers({
+    ...publishing,
+    views,
+    onFailure: (err) => logger.warn({ err, kind }, 'publishing to a filtered secondary failed'),
+  });
+  const mayReach = async (secondaryId: string, groups: readonly string[]): Promise<boolean> => {
+    const filter = await membership.findFilter(secondaryId, groups);
+    return filter === undefined || filter.leftOut.length === 0;
+  };
   const primary = new Primary({
     store,
     bus,
     membership,
+    views,
     kind,
     service,
     clock,
@@ -89,9 +116,12 @@ export const startPrimaryRun = (
       wrappedKeyring: await loadWrappedKeyring(store),
     }),
     clusterAddresses,
-    serveForwarded: parts.serveForwarded,
+    serveForwarded: (request, secondaryId) =>
+      parts.serveForwarded(request, (groups) => mayReach(secondaryId, groups)),
+    onFiltered: (secondaryId) => filtered.ensure(secondaryId),
+    ...(parts.describeFilter && { describeFilter: parts.describeFilter }),
   });
-  const publisher = new WalPublisher({ store, bus, leases, membership, kind, service, clock });
+  const publisher = new WalPublisher(publishing);
   const start = (name: string, run: (signal: AbortSignal) => Promise<void>) =>
     startWorker(`${kind} ${name}`, run, { logger, clock, maxDelayMs: 2000 });
   const workers = [
@@ -100,6 +130,7 @@ export const startPrimaryRun = (
       await untilAborted(signal);
     }),
     start('publisher', (signal) => publisher.run(signal)),
+    ...(kind === 'performance' ? [start('filters', (signal) => filtered.run(signal))] : []),
     ...(writesCanary ? [start('canary', (signal) => runCanary(store, signal, { clock }))] : []),
   ];
   let logId: Promise<string> | undefined;
@@ -114,6 +145,8 @@ export const startPrimaryRun = (
       });
       return logId;
     },
+    views,
+    filtered,
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     },
@@ -147,6 +180,8 @@ export const startSecondaryRun = async (
     identity,
     apiAddress: transport.apiAddress,
     clusterAddress: transport.clusterAddress,
+    groups: parts.groups,
+    ...(parts.localClusterId && { localClusterId: parts.localClusterId }),
     clock,
     onFailure: (err) => logger.warn({ err, kind }, 'replication failed'),
   });

@@ -8,7 +8,7 @@ import type {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
-import { guardWrites, WriteGate } from '@keelson/replication';
+import { guardWrites, type RecordArea, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { Barrier, Store } from '@keelson/storage';
 import { serveForwarded } from './forwarding.ts';
@@ -47,10 +47,13 @@ export const composeServiceReplication = (
     readonly logger: Logger;
     /** Answers what secondaries forward. */
     readonly edge: () => EdgeService;
+    /** Where the records of what a paths filter names lie; of all others every secondary gets a copy. */
+    readonly areas: readonly RecordArea[];
   },
 ): ServiceReplication => {
   const { store, barrier, leases, clock, replication } = parts;
-  const { service, logger } = own;
+  const { service, logger, areas } = own;
+  const whole = areas.find((area) => 'group' in area)?.group;
   const gate = new WriteGate();
   const member = new ReplicationMember({
     service,
@@ -65,7 +68,8 @@ export const composeServiceReplication = (
       if (replication === undefined) throw new KeelsonError('replication.not_ready');
       return remoteMembership(replication.sets, kind, service);
     },
-    serveForwarded: serveForwarded(own.edge),
+    serveForwarded: serveForwarded(own.edge, whole),
+    groups: recordGroups(areas),
   });
   return { store: guardWrites(store, gate), member, rpc: replicationMemberRpc(member) };
 };

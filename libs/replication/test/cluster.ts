@@ -13,10 +13,18 @@ import {
   type TreeType,
 } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
+import { nonceOf, openMessage } from '../src/cipher/sealed-message.ts';
 import {
+  deriveLinkKey,
+  type FilterCatalog,
+  FilteredPublishers,
+  FilterViews,
   generateLinkKeyPair,
+  mountGroup,
   Primary,
+  passesFilter,
   type ReplicationKind,
+  recordGroups,
   Secondary,
   type SecondaryIdentity,
   type SecondaryStatus,
@@ -24,8 +32,21 @@ import {
   WalPublisher,
   type WalPublisherOptions,
 } from '../src/replication.ts';
+import { parseSealedQuestion } from '../src/wire/questions.ts';
 
 export const SERVICE = 'pki';
+export const GROUPS = recordGroups([{ below: 'shared/mounts/', named: 'mount', segment: 0 }]);
+
+/** Each mount is at the path of its uuid. */
+const catalogOf = (store: Store): FilterCatalog => ({
+  leftOut: async (filter, groups) => {
+    const uuids = (await store.list('shared/mounts/')).map((name) => name.replace('/', ''));
+    return (groups ?? uuids.map(mountGroup)).filter(
+      (group) => !passesFilter(filter, { type: 'mount', path: `${group.slice('mount/'.length)}/` }),
+    );
+  },
+});
+
 const BACK_OFF = { firstMs: 10, maxMs: 100 };
 
 export const put = (store: Store, values: Readonly<Record<string, string>>): Promise<void> =>
@@ -88,6 +109,8 @@ export interface TestPrimary extends TestPlace {
   readonly bus: JetStreamBus;
   readonly membership: StoredMembership;
   readonly primary: Primary;
+  readonly views: FilterViews;
+  readonly filtered: FilteredPublishers;
   publish(limits?: WalPublisherOptions['limits']): Running;
 }
 
@@ -116,14 +139,30 @@ export const startPrimary = async (
   const { store, leases } = place;
   const bus = new JetStreamBus({ servers: natsUrl });
   place.endings.push(() => bus.close());
-  const membership = new StoredMembership(store, kind);
+  const membership = new StoredMembership(store, kind, undefined, catalogOf(store));
   const clusterId = await openSet(membership);
+  const views = new FilterViews({ store, membership, kind, groups: GROUPS });
+  const filtered = new FilteredPublishers({
+    store,
+    bus,
+    leases,
+    membership,
+    kind,
+    service: SERVICE,
+    views,
+    retryDelayMs: 20,
+    onFailure: (error) => {
+      throw error;
+    },
+  });
   const primary = new Primary({
     store,
     bus,
     membership,
+    views,
     kind,
     service: SERVICE,
+    onFiltered: (id) => filtered.ensure(id),
     handover: async () => ({ rootKey, wrappedKeyring: await loadWrappedKeyring(store) }),
     clusterAddresses: async () => ['nats://primary.example:4222'],
   });
@@ -138,6 +177,8 @@ export const startPrimary = async (
     bus,
     membership,
     primary,
+    views,
+    filtered,
     publish: (limits) => {
       const publisher = new WalPublisher({
         store,
@@ -149,7 +190,9 @@ export const startPrimary = async (
         retryDelayMs: 20,
         ...(limits && { limits }),
       });
-      const running = start((signal) => publisher.run(signal));
+      const running = start(async (signal) => {
+        await Promise.all([publisher.run(signal), filtered.run(signal)]);
+      });
       place.endings.push(() => running.stop());
       return running;
     },
@@ -171,8 +214,15 @@ export const startSecondary = async (
   natsUrl: string,
   primary: TestPrimary,
   id = 'secondary-1',
+  onAnswer?: (answer: Uint8Array) => void,
 ): Promise<TestSecondary> =>
-  runSecondary(natsUrl, primary.kind, await admit(primary, id), await openPlace(NEW_ROOT_KEY));
+  runSecondary(
+    natsUrl,
+    primary.kind,
+    await admit(primary, id),
+    await openPlace(NEW_ROOT_KEY),
+    onAnswer,
+  );
 
 /** A secondary whose store was used before, by this process or another. */
 export const resumeSecondary = async (
@@ -197,13 +247,36 @@ export const admit = async (
 /** Of a cluster before its activation. */
 const NEW_ROOT_KEY = new Uint8Array(32).fill(2);
 
+/** Reports what is answered to a secondary, as it opens it. */
+const listenTo = (
+  bus: JetStreamBus,
+  { keys, primaryPublicKey, clusterId, secondaryId }: SecondaryIdentity,
+  onAnswer: (answer: Uint8Array) => void,
+): void => {
+  const linkKey = deriveLinkKey({
+    own: keys,
+    peerPublicKey: primaryPublicKey,
+    clusterId,
+    secondaryId,
+  });
+  const request = bus.request.bind(bus);
+  bus.request = async (subject, payload, options) => {
+    const answer = await request(subject, payload, options);
+    const { sealed } = parseSealedQuestion(payload);
+    onAnswer(openMessage(linkKey, `answer ${subject} ${nonceOf(sealed)}`, answer));
+    return answer;
+  };
+};
+
 const runSecondary = async (
   natsUrl: string,
   kind: ReplicationKind,
   identity: SecondaryIdentity,
   place: TestPlace,
+  onAnswer?: (answer: Uint8Array) => void,
 ): Promise<TestSecondary> => {
   const bus = new JetStreamBus({ servers: natsUrl });
+  if (onAnswer !== undefined) listenTo(bus, identity, onAnswer);
   place.endings.push(() => bus.close());
   const failures: unknown[] = [];
   const secondary = new Secondary({
@@ -212,6 +285,8 @@ const runSecondary = async (
     kind,
     service: SERVICE,
     identity,
+    groups: GROUPS,
+    localClusterId: async () => `cluster of ${identity.secondaryId}`,
     apiAddress: 'https://secondary.example',
     clusterAddress: 'nats://secondary.example:4222',
     backOff: BACK_OFF,

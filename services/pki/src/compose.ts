@@ -46,7 +46,7 @@ import { issuingRoutes } from './issuing/issuing-routes.ts';
 import { keyRoutes } from './keys/key-routes.ts';
 import { createCertificateMaker } from './making/certificate-maker.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
-import type { MountScope } from './mounts/mount-records.ts';
+import { type MountScope, REPLICATED_AREAS } from './mounts/mount-records.ts';
 import { createOcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
@@ -112,6 +112,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   } = composeServiceReplication(parts, {
     service: 'pki',
     logger,
+    areas: REPLICATED_AREAS,
     edge: () => acceptingOutboxes(store, edge),
   });
   const stopping = new AbortController();

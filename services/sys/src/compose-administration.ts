@@ -23,7 +23,7 @@ import type { LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import type { MountIndex } from './mounts/domain/mount-index.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { type EngineType, followEngineTypes } from './mounts/engine-type-records.ts';
-import { createMountOperations } from './mounts/mount-operations.ts';
+import { createMountOperations, type MountDependencies } from './mounts/mount-operations.ts';
 import { followMounts, namespaceMountPrefixes } from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
 import type { NamespaceTable } from './namespaces/domain/namespace-table.ts';
@@ -31,6 +31,7 @@ import { createNamespaceOperations } from './namespaces/namespace-operations.ts'
 import { followNamespaces } from './namespaces/namespace-records.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import type { PolicyBook } from './policies/policy-book.ts';
+import { noteFormerMount, noteFormerNamespace } from './replication/filters/filter-catalog.ts';
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
 import { refOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
@@ -57,6 +58,8 @@ export interface AdministrationParts {
   readonly auditDirectories: readonly string[];
   /** Prefixes of what tokens and policies keep for a namespace. */
   readonly namespacePrefixes: (namespaceId: string) => readonly string[];
+  /** Called in the transaction that moves a mount. */
+  readonly onMountMoved: MountDependencies['onMoved'];
 }
 
 export interface Administration {
@@ -98,6 +101,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     store,
     namespaces,
     endLeases: (id) => leases.endNamespace(id),
+    onRemoval: noteFormerNamespace,
     contentPrefixes: (id) => [
       ...namespaceMountPrefixes(id),
       ...namespaceLeasePrefixes(id),
@@ -112,6 +116,8 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     systemTtls,
     onRemoval: async (tx, { namespaceId, path }) =>
       orderEnding(tx, { kind: 'prefix', namespaceId, prefix: path }),
+    onDisabled: noteFormerMount,
+    onMoved: parts.onMountMoved,
   });
   const audit = createAuditOperations({ store, directories: parts.auditDirectories });
   const wrapping = createWrappingOperations(tokens);

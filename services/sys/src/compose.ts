@@ -20,7 +20,7 @@ import type {
   ReplicationMemberDefinition,
   ReplicationSetsDefinition,
 } from '@keelson/proto/sys/v1/replication';
-import { guardWrites, StoredMembership, WriteGate } from '@keelson/replication';
+import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
@@ -37,6 +37,8 @@ import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
 import { composeReplication } from './replication/compose-replication.ts';
 import { drRoutes } from './replication/dr/dr-routes.ts';
+import { createCatalog } from './replication/filters/filter-catalog.ts';
+import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
 import { followRoles } from './replication/follow-roles.ts';
 import { replicationRoutes } from './replication/replication-routes.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
@@ -53,7 +55,7 @@ import { createRotationOperations } from './seal/rotation-operations.ts';
 import { rotationRoutes } from './seal/rotation-routes.ts';
 import { Seal, type SealStatus } from './seal/seal.ts';
 import { openStaticSeal } from './seal/seal-opening.ts';
-import { rotationRecords } from './seal/seal-records.ts';
+import { CLUSTER_KEY, clusterRecords, rotationRecords } from './seal/seal-records.ts';
 import { sealRoutes } from './seal/seal-routes.ts';
 import { createTokenCeremonies, rootTokenAttempts } from './seal/token-ceremony-operations.ts';
 import { loadUnsealKey } from './seal/unseal-key-file.ts';
@@ -121,6 +123,8 @@ export const composeSys = (parts: SysParts): SysService => {
   const logger = parts.logger.child({ service: 'sys' });
   const gate = new WriteGate();
   const store = guardWrites(parts.store, gate);
+  const localClusterId = async (): Promise<string> =>
+    (await clusterRecords.find(parts.store, CLUSTER_KEY))?.id ?? '';
   const member = new ReplicationMember({
     service: 'sys',
     store: parts.store,
@@ -130,8 +134,11 @@ export const composeSys = (parts: SysParts): SysService => {
     logger,
     transport,
     gate,
-    membershipOf: (kind) => new StoredMembership(parts.store, kind, 'sys'),
+    membershipOf: (kind) => replication.state.membershipOf(kind, 'sys'),
     serveForwarded: serveForwarded(() => edge),
+    groups: recordGroups(SYS_AREAS),
+    describeFilter: (secondaryId) => replication.filters.describe(secondaryId),
+    localClusterId,
   });
   const systemTtls = {
     defaultLeaseTtlSeconds: config.maxTokenTtlSeconds,
@@ -160,6 +167,7 @@ export const composeSys = (parts: SysParts): SysService => {
     engines,
     systemTtls,
     auditDirectories: config.auditDirectories,
+    onMountMoved: (tx, before, after) => replication.filters.mountMoved(tx, before, after),
     namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
   });
   const { namespaces, mounts, engineTypes, wrapping, audit } = administration;
@@ -175,6 +183,8 @@ export const composeSys = (parts: SysParts): SysService => {
       tokens,
       policies,
       wrapping,
+      catalog: createCatalog({ store: parts.store, mounts, namespaces }),
+      localClusterId,
       services: parts.replicas ?? new Map(),
       onError: (err) => logger.error({ err }, 'replication'),
     },
@@ -258,6 +268,7 @@ export const composeSys = (parts: SysParts): SysService => {
       everyMs: PRIMARY_SEARCH_EVERY_MS,
       round: async () => {
         await replication.secondary.searchPrimary();
+        await replication.filters.learn().catch(() => undefined);
         return false;
       },
     },

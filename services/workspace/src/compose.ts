@@ -5,6 +5,7 @@ import {
   composeServiceReplication,
   forwardingRoutes,
   type ReplicationParts,
+  WORKSPACE_GROUP,
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route, repeatAnswers } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
@@ -174,7 +175,12 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     store,
     member,
     rpc: replica,
-  } = composeServiceReplication(parts, { service: 'workspace', logger, edge: () => edge });
+  } = composeServiceReplication(parts, {
+    service: 'workspace',
+    logger,
+    areas: [{ below: 'shared/', group: WORKSPACE_GROUP }],
+    edge: () => edge,
+  });
   const context: ServiceContext = {
     store,
     clock,

@@ -32,6 +32,18 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'the stream does not go on after log entry {sequence}',
   },
+  'replication.not_filtered': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 404,
+    retry: false,
+    tell: 'the secondary has no paths filter',
+  },
+  'replication.filtered': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'a paths filter keeps mounts or namespaces from this cluster: remove it on the primary, or provide the "force" argument',
+  },
   'replication.id_in_use': {
     grpc: 'ALREADY_EXISTS',
     http: 400,

@@ -62,3 +62,7 @@ export const deriveLinkKey = ({
     throw new KeelsonError('replication.malformed', { reason: 'no X25519 key' }, { cause: error });
   }
 };
+
+/** The key of the stream that a filtered secondary has for itself. */
+export const deriveStreamKey = (linkKey: Uint8Array): Uint8Array =>
+  new Uint8Array(hkdfSync('sha256', linkKey, '', 'keelson/replication/stream', KEY_BYTES));

@@ -22,6 +22,14 @@ export interface AdmittedSecondary {
   readonly firstEpoch: number;
 }
 
+/** What a paths filter keeps from a secondary. */
+export interface FilterVerdict {
+  /** Another one: a group that was let through is not any more, or the other way round. */
+  readonly generation: string;
+  /** Groups (`domain/record-groups.ts`) that do not cross. */
+  readonly leftOut: readonly string[];
+}
+
 /** What a primary must know to publish and to answer. Every call tells the state of this moment. */
 export interface Membership {
   /** @throws KeelsonError `replication.not_ready` when there is no set */
@@ -32,4 +40,11 @@ export interface Membership {
   findSecondary(id: string): Promise<AdmittedSecondary | undefined>;
   /** Gives the log a new id: what was published is not of this log. */
   renewLog(): Promise<void>;
+  /**
+   * Which of these groups a secondary is not given; absent: of all there are or were. undefined: it has no
+   * filter, and is given everything.
+   */
+  findFilter(id: string, groups?: readonly string[]): Promise<FilterVerdict | undefined>;
+  /** Ids of those that have a filter, whether or not they are admitted. */
+  filteredSecondaries(): Promise<readonly string[]>;
 }

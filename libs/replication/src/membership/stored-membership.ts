@@ -14,7 +14,14 @@ import {
 } from '@keelson/storage';
 import { generateLinkKeyPair, type LinkKeyPair } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
-import type { AdmittedSecondary, EpochKey, Membership, SetIdentity } from './membership.ts';
+import type { PathsFilter } from '../domain/paths-filter.ts';
+import type {
+  AdmittedSecondary,
+  EpochKey,
+  FilterVerdict,
+  Membership,
+  SetIdentity,
+} from './membership.ts';
 
 interface SetRecord {
   readonly clusterId: string;
@@ -36,7 +43,28 @@ const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]/;
 /** A service whose log was renewed alone. */
 type LogId = string;
 
+const requireId = (id: string): void => {
+  if (id === '' || id.length > MAX_ID_LENGTH || FORBIDDEN_IN_ID.test(id))
+    throw new KeelsonError('request.invalid', { text: 'invalid secondary id' });
+};
+
 const newEpochKey = (): StoredKey => randomBytes(EPOCH_KEY_BYTES).toString('base64');
+
+/** The filter of a secondary, as the operator gave it and as it holds now. */
+export interface StoredFilter extends PathsFilter {
+  readonly generation: string;
+  /** Mounts that `paths` named and that were moved since: where they are now, by uuid. */
+  readonly moved: Readonly<Record<string, string>>;
+}
+
+/** Knows what mounts and namespaces there are. */
+export interface FilterCatalog {
+  /** Those of the groups, or of all, that the filter keeps back. Asked after the filter was read. */
+  leftOut(filter: StoredFilter, groups: readonly string[] | undefined): Promise<readonly string[]>;
+}
+
+const isSameFilter = (a: PathsFilter, b: PathsFilter): boolean =>
+  a.mode === b.mode && a.paths.join('\n') === b.paths.join('\n');
 
 export class StoredMembership implements Membership {
   readonly #store: Store;
@@ -44,10 +72,15 @@ export class StoredMembership implements Membership {
   readonly #epochs: RecordCollection<StoredKey>;
   readonly #secondaries: RecordCollection<AdmittedSecondary>;
   readonly #logs: RecordCollection<LogId>;
+  readonly #filters: RecordCollection<StoredFilter>;
   readonly #service: string | undefined;
+  readonly #catalog: FilterCatalog | undefined;
 
-  /** @param service whose log `identity` names and `renewLog` renews; absent: all logs of the set */
-  constructor(store: Store, kind: ReplicationKind, service?: string) {
+  /**
+   * @param service whose log `identity` names and `renewLog` renews; absent: all logs of the set
+   * @param catalog for `findFilter`; absent: filters are not asked for
+   */
+  constructor(store: Store, kind: ReplicationKind, service?: string, catalog?: FilterCatalog) {
     const prefix = `local/replication/${kind}/`;
     this.#store = store;
     this.#service = service;
@@ -55,6 +88,8 @@ export class StoredMembership implements Membership {
     this.#sets = jsonRecords(prefix);
     this.#epochs = jsonRecords(`${prefix}epochs/`);
     this.#secondaries = jsonRecords(`${prefix}secondaries/`);
+    this.#filters = jsonRecords(`${prefix}filters/`);
+    this.#catalog = catalog;
   }
 
   /** Makes a set with this cluster as its primary and no secondary; what was there before is gone. */
@@ -75,8 +110,7 @@ export class StoredMembership implements Membership {
 
   /** @throws KeelsonError `replication.id_in_use`, `request.invalid` */
   async admit(id: string, publicKey: string): Promise<void> {
-    if (id === '' || id.length > MAX_ID_LENGTH || FORBIDDEN_IN_ID.test(id))
-      throw new KeelsonError('request.invalid', { text: 'invalid secondary id' });
+    requireId(id);
     await this.#store.transact(async (tx) => {
       if ((await this.#secondaries.find(tx, id)) !== undefined)
         throw new KeelsonError('replication.id_in_use', { id });
@@ -85,17 +119,77 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** Cuts a secondary off, and changes the epoch. Nothing happens when there is no such secondary. */
+  /** Cuts a secondary off, and changes the epoch. Its filter goes, too. */
   async revoke(id: string): Promise<void> {
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
+      this.#filters.delete(tx, id);
       if ((await this.#secondaries.find(tx, id)) === undefined) return;
-      const set = await this.#requireSet(tx);
-      const epoch = set.epoch + 1;
       this.#secondaries.delete(tx, id);
-      this.#epochs.write(tx, String(epoch), epochKey);
-      this.#sets.write(tx, SET, { ...set, epoch });
+      await this.#beginEpoch(tx, epochKey);
     });
+  }
+
+  /**
+   * Decides what a secondary gets from now on, also one that is yet to come. One that got everything can
+   * open nothing that is published for the others afterwards.
+   * @throws KeelsonError `request.invalid`
+   */
+  async setFilter(id: string, { mode, paths }: PathsFilter): Promise<void> {
+    requireId(id);
+    const generation = randomUUID();
+    const epochKey = newEpochKey();
+    await this.#store.transact(async (tx) => {
+      const known = await this.#filters.find(tx, id);
+      if (known !== undefined && isSameFilter(known, { mode, paths })) return;
+      this.#filters.write(tx, id, { mode, paths, generation, moved: {} });
+      if (known === undefined && (await this.#secondaries.find(tx, id)) !== undefined)
+        await this.#beginEpoch(tx, epochKey);
+    });
+  }
+
+  /** The secondary gets everything. Absent is success. */
+  async deleteFilter(id: string): Promise<void> {
+    const epochKey = newEpochKey();
+    await this.#store.transact(async (tx) => {
+      if ((await this.#filters.find(tx, id)) === undefined) return;
+      this.#filters.delete(tx, id);
+      const secondary = await this.#secondaries.find(tx, id);
+      if (secondary === undefined) return;
+      // What was published for the others meanwhile stays closed to it.
+      const firstEpoch = await this.#beginEpoch(tx, epochKey);
+      this.#secondaries.write(tx, id, { ...secondary, firstEpoch });
+    });
+  }
+
+  /** The filter as it is recorded. */
+  loadFilter(id: string): Promise<StoredFilter | undefined> {
+    return this.#filters.find(this.#store, id);
+  }
+
+  /** Changes filters with something else in one transaction; undefined: it stays as it is. */
+  async changeFilters(
+    tx: Transaction,
+    generation: string,
+    change: (filter: StoredFilter) => Omit<StoredFilter, 'generation'> | undefined,
+  ): Promise<void> {
+    for (const [id, filter] of await this.#filters.entries(tx)) {
+      const changed = change(filter);
+      if (changed !== undefined) this.#filters.write(tx, id, { ...changed, generation });
+    }
+  }
+
+  filteredSecondaries(): Promise<readonly string[]> {
+    return this.#filters.keys(this.#store);
+  }
+
+  async findFilter(id: string, groups?: readonly string[]): Promise<FilterVerdict | undefined> {
+    // Before the catalog: a mount that moves in between changes the generation with its path.
+    const filter = await this.#filters.find(this.#store, id);
+    if (filter === undefined) return undefined;
+    const leftOut = await this.#catalog?.leftOut(filter, groups);
+    if (leftOut === undefined) throw new KeelsonError('replication.not_ready');
+    return { generation: filter.generation, leftOut };
   }
 
   /** Ids of all admitted secondaries, whether or not they ever connected. */
@@ -142,7 +236,17 @@ export class StoredMembership implements Membership {
     for (const id of await this.#secondaries.keys(tx)) this.#secondaries.delete(tx, id);
     for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);
     for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
+    for (const id of await this.#filters.keys(tx)) this.#filters.delete(tx, id);
     this.#sets.delete(tx, SET);
+  }
+
+  /** What is published from the commit on is under a key that is given out anew. */
+  async #beginEpoch(tx: Transaction, key: StoredKey): Promise<number> {
+    const set = await this.#requireSet(tx);
+    const epoch = set.epoch + 1;
+    this.#epochs.write(tx, String(epoch), key);
+    this.#sets.write(tx, SET, { ...set, epoch });
+    return epoch;
   }
 
   async #requireSet(reads: Reads): Promise<SetRecord> {

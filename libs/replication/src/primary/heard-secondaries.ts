@@ -6,6 +6,8 @@ import type { PeerFacts } from '../domain/status-document.ts';
 /** What the newest heartbeat of a secondary told. */
 export interface SecondaryFacts extends PeerFacts {
   readonly id: string;
+  /** Of the cluster itself, not of the set. */
+  readonly localClusterId: string;
   readonly lastRemoteWal: number;
   /** Over stream and answers, since the start of the secondary's process. */
   readonly bytesReceived: number;

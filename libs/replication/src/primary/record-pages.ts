@@ -14,6 +14,7 @@ import type {
 import { digestRecord, type Store, type TreeType } from '@keelson/storage';
 import { crosses, type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
 import { membershipTest } from '../wire/subpage-set.ts';
+import type { FilterViews } from './filter-views.ts';
 
 /** Of one answer, below NATS's max_payload. */
 const ANSWER_BYTES = 900 * 1024;
@@ -28,6 +29,23 @@ const PAGE_COUNT = 256;
 const MAX_PAGES_PER_QUESTION = 128;
 const NONE = Buffer.alloc(0);
 
+/** What one secondary is told of. */
+export interface AnsweredRecords {
+  readonly store: Store;
+  readonly kind: ReplicationKind;
+  readonly views: FilterViews;
+  readonly secondaryId: string;
+}
+
+/** Which of the paths cross to the secondary. */
+const passing = async (
+  { views, secondaryId }: AnsweredRecords,
+  paths: readonly string[],
+): Promise<(path: string) => boolean> => {
+  const view = await views.of(secondaryId, paths);
+  return view === undefined ? () => true : (path) => view.passes(path);
+};
+
 const requireTree = (kind: ReplicationKind, tree: string): TreeType => {
   const found = TREES_OF[kind].find((known) => known === tree);
   if (found === undefined)
@@ -36,14 +54,14 @@ const requireTree = (kind: ReplicationKind, tree: string): TreeType => {
 };
 
 export const answerDigests = async (
-  store: Store,
-  kind: ReplicationKind,
+  { store, kind, views, secondaryId }: AnsweredRecords,
   { tree: name, pages }: DigestsQuestion,
 ): Promise<Buffer[]> => {
   const type = requireTree(kind, name);
   if (pages.length > MAX_PAGES_PER_QUESTION || pages.some((page) => page >= PAGE_COUNT))
     throw new KeelsonError('replication.malformed', { reason: 'no such Merkle page' });
-  const { [type]: tree } = await store.merkle.current();
+  const reduced = type === 'replicated' ? await views.reducedTree(secondaryId) : undefined;
+  const tree = (await reduced?.current()) ?? (await store.merkle.current())[type];
   const digests =
     pages.length === 0 ? [tree.pageDigests()] : pages.map((page) => tree.subpageDigests(page));
   return digests.map((digest) => Buffer.from(digest));
@@ -58,18 +76,21 @@ const sizeOf = ({ path, leaf, stored }: PageItem): number =>
   path.length * 2 + leaf.length + stored.length + 16;
 
 export const answerPage = async (
-  store: Store,
-  kind: ReplicationKind,
+  answered: AnsweredRecords,
   { tree: name, after, wanted, withRecords }: PageQuestion,
 ): Promise<Page> => {
+  const { store, kind } = answered;
   const tree = requireTree(kind, name);
   const isWanted = membershipTest(wanted);
   const items: PageItem[] = [];
   let bytes = 0;
+  // Nothing is told of a path that does not cross, so a page ends at one that does.
   let upto = after;
-  for (let seen = 0; seen < MAX_PATHS_PER_PAGE; seen += PATHS_PER_READ) {
-    const paths = await store.stored.listPaths(tree, upto, PATHS_PER_READ);
-    for (const path of paths) {
+  let last = after;
+  for (let seen = 0; seen < MAX_PATHS_PER_PAGE || upto === after; seen += PATHS_PER_READ) {
+    const paths = await store.stored.listPaths(tree, last, PATHS_PER_READ);
+    const passes = await passing(answered, paths);
+    for (const path of paths.filter(passes)) {
       const [copy] = isWanted(path) ? await store.stored.read([path]) : [];
       if (copy !== undefined) {
         const item = toItem(path, copy.stored, withRecords);
@@ -80,6 +101,7 @@ export const answerPage = async (
       upto = path;
     }
     if (paths.length < PATHS_PER_READ) return { items, upto: '' };
+    last = paths.at(-1) ?? last;
     await setImmediate();
   }
   return { items, upto };
@@ -91,16 +113,17 @@ const requireCrossing = (kind: ReplicationKind, paths: readonly string[]): void 
 };
 
 export const answerRecords = async (
-  store: Store,
-  kind: ReplicationKind,
+  answeredTo: AnsweredRecords,
   { paths }: RecordsQuestion,
 ): Promise<Records> => {
+  const { store, kind } = answeredTo;
   requireCrossing(kind, paths);
+  const passes = await passing(answeredTo, paths);
   const items: PageItem[] = [];
   let bytes = 0;
   let answered = 0;
   for (const path of paths) {
-    const [copy] = await store.stored.read([path]);
+    const [copy] = passes(path) ? await store.stored.read([path]) : [];
     if (copy !== undefined) {
       const item = toItem(path, copy.stored, true);
       bytes += sizeOf(item);
@@ -113,12 +136,13 @@ export const answerRecords = async (
 };
 
 export const answerRecordPart = async (
-  store: Store,
-  kind: ReplicationKind,
+  answered: AnsweredRecords,
   { path, offset }: RecordPartQuestion,
 ): Promise<RecordPart> => {
+  const { store, kind } = answered;
   requireCrossing(kind, [path]);
-  const [copy] = await store.stored.read([path]);
+  const passes = await passing(answered, [path]);
+  const [copy] = passes(path) ? await store.stored.read([path]) : [];
   if (copy === undefined) return { leaf: NONE, part: NONE, totalBytes: 0n };
   const from = Number(offset);
   return {

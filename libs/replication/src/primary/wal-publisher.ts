@@ -5,15 +5,17 @@
  */
 import type { Bus, StreamOptions } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
-import { hasCode } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
 import type { Store, WalEntry } from '@keelson/storage';
+import { deriveLinkKey, deriveStreamKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import { inGroups } from '../in-groups.ts';
-import type { Membership, SetIdentity } from '../membership/membership.ts';
-import { streamOf } from '../wire/names.ts';
-import { type MessagePart, toParts } from '../wire/stream-message.ts';
+import type { EpochKey, Membership } from '../membership/membership.ts';
+import { filteredLogOf, filteredStreamOf, streamOf } from '../wire/names.ts';
+import { LINK_EPOCH, type MessagePart, toParts } from '../wire/stream-message.ts';
 import { encodeBatch } from '../wire/wal-batch.ts';
+import type { FilterViews } from './filter-views.ts';
 import { loadStreamEnd } from './stream-position.ts';
 
 export interface WalPublisherOptions {
@@ -24,6 +26,8 @@ export interface WalPublisherOptions {
   readonly kind: ReplicationKind;
   /** "sys", "pki", "workspace". */
   readonly service: string;
+  /** Publishes what this secondary gets, for it alone, as long as it has a filter; absent: everything. */
+  readonly filtered?: { readonly secondaryId: string; readonly views: FilterViews };
   readonly clock?: Clock;
   /** What the stream keeps; beyond it secondaries compare Merkle trees. */
   readonly limits?: Pick<StreamOptions, 'maxBytes' | 'maxAgeMs'>;
@@ -45,9 +49,16 @@ const sizeOf = ({ operations }: WalEntry): number =>
   );
 
 interface Place {
+  readonly logId: string;
   walSequence: number;
   /** End of the stream. */
   lastSequence: number;
+}
+
+interface Channel {
+  readonly logId: string;
+  readonly key: EpochKey;
+  readonly passes?: (path: string) => boolean;
 }
 
 export class WalPublisher {
@@ -59,11 +70,14 @@ export class WalPublisher {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Publishes whenever this replica is elected, until `signal` aborts. */
+  /** Publishes whenever this replica is elected, until `signal` aborts or its secondary has no filter. */
   async run(signal: AbortSignal): Promise<void> {
-    const { leases, membership, service, retryDelayMs = 200 } = this.#options;
+    const { leases, membership, service, filtered, retryDelayMs = 200 } = this.#options;
     const { clusterId } = await membership.identity();
-    const stream = streamOf(clusterId, service);
+    const stream =
+      filtered === undefined
+        ? streamOf(clusterId, service)
+        : filteredStreamOf(clusterId, service, filtered.secondaryId);
     while (!signal.aborted) {
       const lease = await leases
         .acquire(`wal-publisher.${stream}`, { ttlMs: LEASE_TTL_MS }, signal)
@@ -75,9 +89,12 @@ export class WalPublisher {
       const elected = AbortSignal.any([signal, lease.lost]);
       try {
         while (!elected.aborted) {
-          await this.#publish(stream, elected).catch((error: unknown) => {
+          try {
+            await this.#publish(stream, elected);
+          } catch (error) {
+            if (hasCode(error, 'replication.not_filtered')) return;
             if (!isPassing(error)) throw error;
-          });
+          }
           await pause(this.#clock, retryDelayMs, elected);
         }
       } finally {
@@ -88,50 +105,67 @@ export class WalPublisher {
 
   /** From where the stream ends, until `signal` aborts or something fails. */
   async #publish(stream: string, signal: AbortSignal): Promise<void> {
-    const { bus, store, membership, limits = DEFAULT_LIMITS } = this.#options;
+    const { bus, store, limits = DEFAULT_LIMITS } = this.#options;
     await bus.ensureStream({ stream, ...limits });
     const place = await this.#begin(stream);
-    const { logId } = await membership.identity();
     const groups = inGroups((ending) => store.wal.follow(place.walSequence, ending), signal, {
       sizeOf,
       maxGroupSize: BATCH_BYTES,
       maxWaitingSize: AHEAD_BYTES,
     });
-    for await (const entries of groups) await this.#send(stream, logId, place, entries);
+    for await (const entries of groups) await this.#send(stream, place, entries);
+  }
+
+  /**
+   * Which log it is from now on, and what of it is sent how. Asked after the entries were read: what was
+   * committed after a revocation, or after a filter was set, goes out as that decided.
+   * @throws KeelsonError `replication.not_filtered`
+   */
+  async #channel(entries: readonly WalEntry[]): Promise<Channel> {
+    const { membership, filtered } = this.#options;
+    const { clusterId, logId, keys } = await membership.identity();
+    if (filtered === undefined) return { logId, key: await membership.currentEpoch() };
+    const { secondaryId, views } = filtered;
+    const paths = entries.flatMap(({ operations }) => operations.map(({ path }) => path));
+    const view = await views.of(secondaryId, paths);
+    if (view === undefined) throw new KeelsonError('replication.not_filtered');
+    const secondary = await membership.findSecondary(secondaryId);
+    if (secondary === undefined) throw new KeelsonError('replication.not_filtered');
+    const peer = { own: keys, peerPublicKey: secondary.publicKey, clusterId, secondaryId };
+    return {
+      logId: filteredLogOf(logId, view.generation),
+      key: { epoch: LINK_EPOCH, key: deriveStreamKey(deriveLinkKey(peer)) },
+      passes: (path) => view.passes(path),
+    };
   }
 
   /** Goes on where the stream ends, or opens it anew at the head of the log. */
   async #begin(stream: string): Promise<Place> {
-    const { bus, store, membership } = this.#options;
+    const { bus, store, membership, filtered } = this.#options;
     const { lastSequence, published } = await loadStreamEnd(bus, stream);
     const head = await store.wal.headSequence();
-    let { logId }: SetIdentity = await membership.identity();
+    let { logId } = await this.#channel([]);
     if (published?.logId === logId) {
       if (published.walSequence > head) {
         // The store was set back: the numbers to come mean other entries than those published.
-        await membership.renewLog();
-        ({ logId } = await membership.identity());
+        if (filtered === undefined) await membership.renewLog();
+        ({ logId } = await this.#channel([]));
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
-        return { walSequence: published.walSequence, lastSequence };
+        return { logId, walSequence: published.walSequence, lastSequence };
     }
     // Who followed sees the gap or the other log, and compares Merkle trees.
-    const place = { walSequence: await store.wal.headSequence(), lastSequence };
-    await this.#send(stream, logId, place, []);
+    const place = { logId, walSequence: await store.wal.headSequence(), lastSequence };
+    await this.#send(stream, place, []);
     return place;
   }
 
-  async #send(
-    stream: string,
-    logId: string,
-    place: Place,
-    entries: readonly WalEntry[],
-  ): Promise<void> {
-    const { membership, kind } = this.#options;
+  async #send(stream: string, place: Place, entries: readonly WalEntry[]): Promise<void> {
+    const { logId, key, passes } = await this.#channel(entries);
+    // Beyond a change of the filter it is another log, which begins anew.
+    if (logId !== place.logId) throw new KeelsonError('bus.stream_moved', { stream });
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
-    const batch = encodeBatch(kind, entries);
-    // Read after the entries: what was committed after a revocation goes out under the epoch after it.
-    const key = await membership.currentEpoch();
+    const batch = encodeBatch(this.#options.kind, entries, passes);
     const head = { logId, epoch: key.epoch, first, last };
     for (const part of toParts(stream, head, key, batch))
       await this.#publishPart(stream, place, part);

@@ -14,6 +14,16 @@ export const filteredStreamOf = (
   return `${streamOf(clusterId, service)}.${name}`;
 };
 
+/** Where a secondary finds a log. */
+export const streamOfLog = (
+  logId: string,
+  { clusterId, secondaryId }: { readonly clusterId: string; readonly secondaryId: string },
+  service: string,
+): string =>
+  unfilteredLogOf(logId) === logId
+    ? streamOf(clusterId, service)
+    : filteredStreamOf(clusterId, service, secondaryId);
+
 /** A log as a filter leaves it is another log: positions in it are of its own. */
 export const filteredLogOf = (logId: string, generation: string): string =>
   `${logId}.${generation}`;

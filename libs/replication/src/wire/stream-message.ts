@@ -3,7 +3,7 @@
  * not fit one message. Headers say in clear what a reader needs before it has the key; all but the part
  * are bound to the ciphertext.
  *
- *   log     id of the log           epoch   number of the key
+ *   log     id of the log           epoch   number of the key, 0: of one secondary
  *   first   sequence of the first   last    of the last entry (first - 1: none)
  *   part    from 1                  parts   how many there are
  */
@@ -23,6 +23,9 @@ export interface MessagePart {
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Uint8Array;
 }
+
+/** Number of the key that only one secondary derives (`deriveStreamKey`); those given out begin at 1. */
+export const LINK_EPOCH = 0;
 
 /** Below NATS's usual max_payload of 1 MB with room for headers. */
 export const MAX_PART_BYTES = 900 * 1024;

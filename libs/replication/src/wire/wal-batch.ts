@@ -4,7 +4,12 @@ import { WalBatch } from '@keelson/proto/replication/v1/replication';
 import { decodeOperations, encodeOperations, type WalEntry } from '@keelson/storage';
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 
-export const encodeBatch = (kind: ReplicationKind, entries: readonly WalEntry[]): Uint8Array =>
+/** @param passes what of it crosses to this secondary */
+export const encodeBatch = (
+  kind: ReplicationKind,
+  entries: readonly WalEntry[],
+  passes: (path: string) => boolean = () => true,
+): Uint8Array =>
   WalBatch.encode({
     entries: entries.map(({ sequence, committedAtMs, operations }) => ({
       sequence: BigInt(sequence),
@@ -13,7 +18,7 @@ export const encodeBatch = (kind: ReplicationKind, entries: readonly WalEntry[])
       operations: Buffer.from(
         encodeOperations(
           operations
-            .filter(({ path }) => crosses(kind, path))
+            .filter(({ path }) => crosses(kind, path) && passes(path))
             .map(({ path, stored }) => ({ path, stored })),
         ),
       ),

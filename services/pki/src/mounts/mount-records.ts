@@ -34,6 +34,14 @@ export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): strin
 /** EST settings: those of all mounts are looked at together. */
 export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
 
+/** Where records lie that a paths filter of replication may keep from a secondary: by mount. */
+export const REPLICATED_AREAS = [
+  'shared/mounts/',
+  EST_PREFIXES.shared,
+  BULK.clusterRevocations,
+  BULK.unifiedCrlParts,
+].map((below) => ({ below, named: 'mount', segment: 0 }) as const);
+
 /** Prefixes below which all mounts lie. */
 export const ALL_MOUNTS_PREFIXES: readonly string[] = [
   'shared/mounts/',

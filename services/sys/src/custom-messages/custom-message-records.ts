@@ -8,6 +8,9 @@ import type { CustomMessage } from './domain/custom-message.ts';
  */
 const messages = jsonRecords<CustomMessage>('shared/custom-messages/');
 
+/** Below it the messages of all namespaces are kept. */
+export const MESSAGE_PREFIX = messages.prefix;
+
 /** Prefix of the messages of one namespace. */
 export const namespaceMessagePrefix = (namespaceId: string): string =>
   messages.path(`${namespaceId}/`);

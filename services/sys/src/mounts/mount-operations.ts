@@ -53,6 +53,9 @@ export interface MountDependencies {
   readonly systemTtls: LeaseTtls;
   /** Called in the transaction that disables or moves a mount. */
   readonly onRemoval: (tx: Transaction, mount: MountRecord) => Promise<void>;
+  /** Called in the transaction, besides. */
+  readonly onDisabled: (tx: Transaction, mount: MountRecord) => Promise<void>;
+  readonly onMoved: (tx: Transaction, before: MountRecord, after: MountRecord) => Promise<void>;
 }
 
 const refuse = (text: string): never => {
@@ -108,6 +111,8 @@ export const createMountOperations = ({
   mounts,
   systemTtls,
   onRemoval,
+  onDisabled,
+  onMoved,
 }: MountDependencies): MountOperations => {
   const findIn = (index: MountIndex, { namespaceId, table, path }: MountSite) =>
     index.findAt(namespaceId, table, toMountPath(path));
@@ -147,6 +152,7 @@ export const createMountOperations = ({
               : `cannot unmount "${mount.path}"`,
           );
         await onRemoval(tx, mount);
+        await onDisabled(tx, mount);
         deleteMount(tx, mount);
       }),
 
@@ -183,7 +189,9 @@ export const createMountOperations = ({
         await requireFreePath(tx, target.namespaceId, path, mount.uuid);
         await onRemoval(tx, mount);
         deleteMount(tx, mount);
-        writeMount(tx, { ...mount, namespaceId: target.namespaceId, path });
+        const moved = { ...mount, namespaceId: target.namespaceId, path };
+        await onMoved(tx, mount, moved);
+        writeMount(tx, moved);
         const migrationId = randomUUID();
         remountRecords.write(tx, migrationId, {
           sourceMount: toMountPath(from),

@@ -20,10 +20,14 @@ import { MountIndex } from './domain/mount-index.ts';
 const replicatedMounts = jsonRecords<MountRecord>('shared/core/mounts/');
 const localMounts = jsonRecords<MountRecord>('local/core/mounts/');
 
+export const MOUNT_PREFIX = replicatedMounts.prefix;
+
 type BuiltInTuning = Pick<MountRecord, 'description' | 'config' | 'options'>;
 
 /** Key: "<namespace id>/<type>"; only built-in mounts that were tuned have one. */
 const builtInTunings = jsonRecords<BuiltInTuning>('shared/core/built-in-mounts/');
+
+export const BUILT_IN_MOUNT_PREFIX = builtInTunings.prefix;
 
 /** Below these the mounts of all namespaces are kept. */
 export const MOUNT_PREFIXES: readonly string[] = [

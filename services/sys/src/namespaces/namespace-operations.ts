@@ -48,6 +48,8 @@ export interface NamespaceDependencies {
   readonly namespaces: () => Promise<NamespaceTable>;
   /** Takes back what is under the leases of a namespace; false while some must be tried again. */
   readonly endLeases: (namespaceId: string) => Promise<boolean>;
+  /** Called in a transaction before its records are removed. */
+  readonly onRemoval: (tx: Transaction, namespaceId: string) => Promise<void>;
   /** Prefixes of all records that a namespace holds. */
   readonly contentPrefixes: (namespaceId: string) => readonly string[];
 }
@@ -107,11 +109,13 @@ export const createNamespaceOperations = ({
   store,
   namespaces,
   endLeases,
+  onRemoval,
   contentPrefixes,
 }: NamespaceDependencies): NamespaceOperations => {
   /** Safe to repeat. The namespace stays, unreachable, until its engines took their secrets back. */
   const continueRemoval = async (id: string): Promise<void> => {
     if (!(await endLeases(id))) return;
+    await store.transact((tx) => onRemoval(tx, id));
     for (const prefix of contentPrefixes(id)) await removeBelow(store, prefix);
     await store.transact((tx) => {
       namespaceLockRecords.delete(tx, id);

@@ -12,6 +12,7 @@ import {
 import { generatePublicKey } from './activation-operations.ts';
 import type { Replication } from './compose-replication.ts';
 import type { PromotionPlan } from './domain/promotion.ts';
+import { filterRoutes } from './filters/filter-routes.ts';
 import { toMetricsText } from './metrics-document.ts';
 
 const TAG = 'replication';
@@ -47,6 +48,7 @@ const promoted = (text: string | undefined, plan: PromotionPlan): Answer => ({
     safe: plan.isSafe,
     missing_entries: plan.missingEntries,
     unheard_ms: plan.unheardMs ?? null,
+    ...plan.kept,
     services: plan.services.map(({ service, state, missingEntries }) => ({
       service,
       state,
@@ -402,6 +404,7 @@ export const reindex = (
 
 export const replicationRoutes = (replication: Replication): Route[] => [
   ...commonRoutes(replication),
+  ...filterRoutes(replication.filters),
   ...(['performance', 'dr'] as const).flatMap((kind) => [
     ...primaryRoutes(kind, replication),
     ...secondaryRoutes(kind, replication),

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
-import { type ReplicationKind, StoredMembership } from '@keelson/replication';
+import { type FilterCatalog, type ReplicationKind, StoredMembership } from '@keelson/replication';
 import { deriveView, type Store } from '@keelson/storage';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
@@ -23,6 +23,8 @@ export interface ReplicationStateOptions {
   readonly store: Store;
   readonly seal: Seal;
   readonly member: ReplicationMember;
+  /** For paths filters. */
+  readonly catalog: FilterCatalog;
   readonly onError: (error: unknown) => void;
   /** Goes on with an activation that was interrupted. */
   readonly resume: () => Promise<void>;
@@ -145,7 +147,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       await settled();
       return toReplicationRoles(effective(await recorded()), service);
     },
-    membershipOf: (kind, service) => new StoredMembership(store, kind, service),
+    membershipOf: (kind, service) => new StoredMembership(store, kind, service, options.catalog),
     change: async (kind, role) => {
       await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
       await apply();

@@ -33,9 +33,11 @@ const answered = (reports: readonly ServiceReport[]): readonly ReplicationReport
   reports.flatMap(({ report }) => (report === undefined ? [] : [report]));
 
 /** Of all services, in their order; equal on both sides when each service's root is. */
-const combinedRoot = (reports: readonly ServiceReport[]): string => {
-  const roots = reports.map(({ service, report }) => `${service} ${report?.merkleRoot ?? ''}`);
-  return createHash('sha256').update(roots.join('\n')).digest('hex').slice(0, 40);
+const combinedRoot = (
+  roots: readonly { readonly service: string; readonly root: string }[],
+): string => {
+  const lines = roots.map(({ service, root }) => `${service} ${root}`);
+  return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 40);
 };
 
 const common = (reports: readonly ServiceReport[]): JsonObject => {
@@ -46,7 +48,9 @@ const common = (reports: readonly ServiceReport[]): JsonObject => {
     corrupted_merkle_tree: known.some(({ corrupted }) => corrupted),
     last_corruption_check_epoch: checkedAtMs === 0 ? NEVER_CHECKED : toEpochText(checkedAtMs),
     last_reindex_epoch: reindexedAtMs === 0 ? NEVER_REINDEXED : toEpochText(reindexedAtMs),
-    merkle_root: combinedRoot(reports),
+    merkle_root: combinedRoot(
+      reports.map(({ service, report }) => ({ service, root: report?.merkleRoot ?? '' })),
+    ),
     ssct_generation_counter: 0,
   };
 };
@@ -74,6 +78,17 @@ const peersOf = (reports: readonly ServiceReport[]): ReadonlyMap<string, Replica
   return peers;
 };
 
+/** Of what crosses to a secondary; "" until every service has counted what a filter leaves. */
+const rootFor = (reports: readonly ServiceReport[], id: string): string => {
+  const roots = reports.map(({ service, report }) => {
+    const peers = report?.side?.$case === 'primary' ? report.side.value.secondaries : [];
+    const peer = peers.find((one) => one.id === id);
+    const root = peer?.filtered === true ? peer.merkleRoot : (report?.merkleRoot ?? '');
+    return { service, root };
+  });
+  return roots.some(({ root }) => root === '') ? '' : combinedRoot(roots);
+};
+
 export const toPrimaryStatus = (
   kind: ReplicationKind,
   role: PrimaryRoleRecord,
@@ -87,6 +102,9 @@ export const toPrimaryStatus = (
     return {
       ...(first && toPeer(first, nowMs)),
       node_id: id,
+      local_cluster_id: first?.localClusterId ?? '',
+      filtered: peers.some(({ filtered }) => filtered),
+      merkle_root: rootFor(reports, id),
       last_remote_wal: sum(peers.map((peer) => peer.lastRemoteWal)),
       lag_entries: Math.max(0, lastWal - sum(peers.map((peer) => peer.lastRemoteWal))),
       lag_ms: max(peers.map((peer) => peer.canaryAgeMs ?? 0n)),

@@ -40,6 +40,7 @@ export interface Question {
     | { $case: "epoch"; value: EpochQuestion }
     | { $case: "heartbeat"; value: Heartbeat }
     | { $case: "forward"; value: ForwardQuestion }
+    | { $case: "filter"; value: FilterQuestion }
     | { $case: "forwardRest"; value: ForwardRestQuestion }
     | undefined;
 }
@@ -55,6 +56,7 @@ export interface Answer {
     | { $case: "epoch"; value: Epoch }
     | { $case: "heartbeat"; value: HeartbeatAnswer }
     | { $case: "forward"; value: ForwardAnswer }
+    | { $case: "filter"; value: Filter }
     | { $case: "forwardRest"; value: ForwardRest }
     | undefined;
 }
@@ -70,8 +72,29 @@ export interface Position {
   walSequence: bigint;
   /** Position in the stream after which the next entry comes. */
   streamSequence: bigint;
-  /** The epoch that is published under: its key is fetched while the primary still answers. */
+  /**
+   * The epoch that is published under: its key is fetched while the primary still answers.
+   * 0: the stream is for this secondary alone, sealed under a key both derive from that of their link.
+   */
   epoch: bigint;
+  /**
+   * Groups of records that this secondary is not given, as far as they fit: what it still has of them it
+   * removes without comparing.
+   */
+  leftOut: string[];
+}
+
+/** Asked of sys: the paths filter of the secondary that asks. */
+export interface FilterQuestion {
+}
+
+/** Without a mode: there is none. */
+export interface Filter {
+  mode: string;
+  paths: string[];
+  /** All that it keeps from the secondary. */
+  filteredMounts: string[];
+  filteredNamespaces: string[];
 }
 
 export interface DigestsQuestion {
@@ -168,6 +191,8 @@ export interface Heartbeat {
   /** Cost of its newest comparison with the primary. */
   resyncRecords: bigint;
   resyncBytes: bigint;
+  /** Id of the secondary's cluster itself, not of the set. */
+  localClusterId: string;
 }
 
 /**
@@ -210,6 +235,8 @@ export interface HeartbeatAnswer {
   /** Newest entry of the primary's log. */
   lastWal: bigint;
   primaryClusterAddresses: string[];
+  /** The log this secondary is to follow; another one after its filter changed. */
+  logId: string;
 }
 
 function createBaseWalBatch(): WalBatch {
@@ -455,6 +482,9 @@ export const Question: MessageFns<Question> = {
       case "forward":
         ForwardQuestion.encode(message.ask.value, writer.uint32(74).fork()).join();
         break;
+      case "filter":
+        FilterQuestion.encode(message.ask.value, writer.uint32(82).fork()).join();
+        break;
       case "forwardRest":
         ForwardRestQuestion.encode(message.ask.value, writer.uint32(90).fork()).join();
         break;
@@ -547,6 +577,14 @@ export const Question: MessageFns<Question> = {
             message.ask = { $case: "forward", value: ForwardQuestion.decode(reader, reader.uint32()) };
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.ask = { $case: "filter", value: FilterQuestion.decode(reader, reader.uint32()) };
+            continue;
+          }
           case 11: {
             if (tag !== 90) {
               break;
@@ -627,6 +665,12 @@ export const Question: MessageFns<Question> = {
         }
         break;
       }
+      case "filter": {
+        if (object.ask?.value !== undefined && object.ask?.value !== null) {
+          message.ask = { $case: "filter", value: FilterQuestion.fromPartial(object.ask.value) };
+        }
+        break;
+      }
       case "forwardRest": {
         if (object.ask?.value !== undefined && object.ask?.value !== null) {
           message.ask = { $case: "forwardRest", value: ForwardRestQuestion.fromPartial(object.ask.value) };
@@ -671,6 +715,9 @@ export const Answer: MessageFns<Answer> = {
         break;
       case "forward":
         ForwardAnswer.encode(message.told.value, writer.uint32(74).fork()).join();
+        break;
+      case "filter":
+        Filter.encode(message.told.value, writer.uint32(82).fork()).join();
         break;
       case "forwardRest":
         ForwardRest.encode(message.told.value, writer.uint32(90).fork()).join();
@@ -764,6 +811,14 @@ export const Answer: MessageFns<Answer> = {
             message.told = { $case: "forward", value: ForwardAnswer.decode(reader, reader.uint32()) };
             continue;
           }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.told = { $case: "filter", value: Filter.decode(reader, reader.uint32()) };
+            continue;
+          }
           case 11: {
             if (tag !== 90) {
               break;
@@ -844,6 +899,12 @@ export const Answer: MessageFns<Answer> = {
         }
         break;
       }
+      case "filter": {
+        if (object.told?.value !== undefined && object.told?.value !== null) {
+          message.told = { $case: "filter", value: Filter.fromPartial(object.told.value) };
+        }
+        break;
+      }
       case "forwardRest": {
         if (object.told?.value !== undefined && object.told?.value !== null) {
           message.told = { $case: "forwardRest", value: ForwardRest.fromPartial(object.told.value) };
@@ -899,7 +960,7 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
 };
 
 function createBasePosition(): Position {
-  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n };
+  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, leftOut: [] };
 }
 
 export const Position: MessageFns<Position> = {
@@ -924,6 +985,9 @@ export const Position: MessageFns<Position> = {
         throw new globalThis.Error("value provided for field message.epoch of type uint64 too large");
       }
       writer.uint32(32).uint64(message.epoch);
+    }
+    for (const v of message.leftOut) {
+      writer.uint32(42).string(v!);
     }
     return writer;
   },
@@ -973,6 +1037,14 @@ export const Position: MessageFns<Position> = {
             message.epoch = reader.uint64() as bigint;
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.leftOut.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -998,6 +1070,141 @@ export const Position: MessageFns<Position> = {
       ? BigInt(object.streamSequence)
       : 0n;
     message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
+    message.leftOut = object.leftOut?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseFilterQuestion(): FilterQuestion {
+  return {};
+}
+
+export const FilterQuestion: MessageFns<FilterQuestion> = {
+  encode(_: FilterQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FilterQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFilterQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FilterQuestion>, I>>(base?: I): FilterQuestion {
+    return FilterQuestion.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FilterQuestion>, I>>(_: I): FilterQuestion {
+    const message = createBaseFilterQuestion();
+    return message;
+  },
+};
+
+function createBaseFilter(): Filter {
+  return { mode: "", paths: [], filteredMounts: [], filteredNamespaces: [] };
+}
+
+export const Filter: MessageFns<Filter> = {
+  encode(message: Filter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.mode !== "") {
+      writer.uint32(10).string(message.mode);
+    }
+    for (const v of message.paths) {
+      writer.uint32(18).string(v!);
+    }
+    for (const v of message.filteredMounts) {
+      writer.uint32(26).string(v!);
+    }
+    for (const v of message.filteredNamespaces) {
+      writer.uint32(34).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Filter {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFilter();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.mode = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.paths.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.filteredMounts.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.filteredNamespaces.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Filter>, I>>(base?: I): Filter {
+    return Filter.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Filter>, I>>(object: I): Filter {
+    const message = createBaseFilter();
+    message.mode = object.mode ?? "";
+    message.paths = object.paths?.map((e) => e) || [];
+    message.filteredMounts = object.filteredMounts?.map((e) => e) || [];
+    message.filteredNamespaces = object.filteredNamespaces?.map((e) => e) || [];
     return message;
   },
 };
@@ -1886,6 +2093,7 @@ function createBaseHeartbeat(): Heartbeat {
     bytesReceived: 0n,
     resyncRecords: 0n,
     resyncBytes: 0n,
+    localClusterId: "",
   };
 }
 
@@ -1944,6 +2152,9 @@ export const Heartbeat: MessageFns<Heartbeat> = {
         throw new globalThis.Error("value provided for field message.resyncBytes of type uint64 too large");
       }
       writer.uint32(80).uint64(message.resyncBytes);
+    }
+    if (message.localClusterId !== "") {
+      writer.uint32(90).string(message.localClusterId);
     }
     return writer;
   },
@@ -2041,6 +2252,14 @@ export const Heartbeat: MessageFns<Heartbeat> = {
             message.resyncBytes = reader.uint64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.localClusterId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2082,6 +2301,7 @@ export const Heartbeat: MessageFns<Heartbeat> = {
     message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
       ? BigInt(object.resyncBytes)
       : 0n;
+    message.localClusterId = object.localClusterId ?? "";
     return message;
   },
 };
@@ -2409,7 +2629,7 @@ export const ForwardRest: MessageFns<ForwardRest> = {
 };
 
 function createBaseHeartbeatAnswer(): HeartbeatAnswer {
-  return { nowMs: 0n, lastWal: 0n, primaryClusterAddresses: [] };
+  return { nowMs: 0n, lastWal: 0n, primaryClusterAddresses: [], logId: "" };
 }
 
 export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
@@ -2428,6 +2648,9 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
     }
     for (const v of message.primaryClusterAddresses) {
       writer.uint32(26).string(v!);
+    }
+    if (message.logId !== "") {
+      writer.uint32(34).string(message.logId);
     }
     return writer;
   },
@@ -2469,6 +2692,14 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
             message.primaryClusterAddresses.push(reader.string());
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.logId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2489,6 +2720,7 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
     message.nowMs = (object.nowMs !== undefined && object.nowMs !== null) ? BigInt(object.nowMs) : 0n;
     message.lastWal = (object.lastWal !== undefined && object.lastWal !== null) ? BigInt(object.lastWal) : 0n;
     message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
+    message.logId = object.logId ?? "";
     return message;
   },
 };

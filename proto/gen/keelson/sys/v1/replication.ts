@@ -77,6 +77,30 @@ export interface ReplicationSecondary {
 export interface RenewLogResponse {
 }
 
+export interface FindFilterRequest {
+  kind: string;
+  secondaryId: string;
+  /** Groups of records asked about ("mount/<uuid>", "namespace/<id>"). */
+  groups: string[];
+  /** All groups there are or were, in place of `groups`. */
+  all: boolean;
+}
+
+export interface ReplicationFilter {
+  /** Another one: a group changed sides. */
+  generation: string;
+  /** Those asked about that do not cross. */
+  leftOut: string[];
+}
+
+export interface ListFilteredRequest {
+  kind: string;
+}
+
+export interface FilteredSecondaries {
+  ids: string[];
+}
+
 export interface ReplicationReportRequest {
   kind: string;
   /** Ask the stream itself how far the primary has published, for a promotion. */
@@ -134,6 +158,10 @@ export interface ReplicationPeer {
   bytesShipped: bigint;
   resyncRecords: bigint;
   resyncBytes: bigint;
+  /** Of what crosses to it, when it has a paths filter; empty until it was counted. */
+  merkleRoot: string;
+  filtered: boolean;
+  localClusterId: string;
 }
 
 export interface RecoverRequest {
@@ -179,6 +207,12 @@ export interface FinishPublishingRequest {
 
 export interface FinishPublishingResponse {
   published: boolean;
+}
+
+export interface RefreshFiltersRequest {
+}
+
+export interface RefreshFiltersResponse {
 }
 
 function createBaseReplicationRole(): ReplicationRole {
@@ -913,6 +947,274 @@ export const RenewLogResponse: MessageFns<RenewLogResponse> = {
   },
 };
 
+function createBaseFindFilterRequest(): FindFilterRequest {
+  return { kind: "", secondaryId: "", groups: [], all: false };
+}
+
+export const FindFilterRequest: MessageFns<FindFilterRequest> = {
+  encode(message: FindFilterRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.secondaryId !== "") {
+      writer.uint32(18).string(message.secondaryId);
+    }
+    for (const v of message.groups) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.all !== false) {
+      writer.uint32(32).bool(message.all);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindFilterRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindFilterRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.secondaryId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.groups.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.all = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FindFilterRequest>, I>>(base?: I): FindFilterRequest {
+    return FindFilterRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindFilterRequest>, I>>(object: I): FindFilterRequest {
+    const message = createBaseFindFilterRequest();
+    message.kind = object.kind ?? "";
+    message.secondaryId = object.secondaryId ?? "";
+    message.groups = object.groups?.map((e) => e) || [];
+    message.all = object.all ?? false;
+    return message;
+  },
+};
+
+function createBaseReplicationFilter(): ReplicationFilter {
+  return { generation: "", leftOut: [] };
+}
+
+export const ReplicationFilter: MessageFns<ReplicationFilter> = {
+  encode(message: ReplicationFilter, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.generation !== "") {
+      writer.uint32(10).string(message.generation);
+    }
+    for (const v of message.leftOut) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReplicationFilter {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReplicationFilter();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.generation = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.leftOut.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ReplicationFilter>, I>>(base?: I): ReplicationFilter {
+    return ReplicationFilter.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ReplicationFilter>, I>>(object: I): ReplicationFilter {
+    const message = createBaseReplicationFilter();
+    message.generation = object.generation ?? "";
+    message.leftOut = object.leftOut?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseListFilteredRequest(): ListFilteredRequest {
+  return { kind: "" };
+}
+
+export const ListFilteredRequest: MessageFns<ListFilteredRequest> = {
+  encode(message: ListFilteredRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListFilteredRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListFilteredRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListFilteredRequest>, I>>(base?: I): ListFilteredRequest {
+    return ListFilteredRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListFilteredRequest>, I>>(object: I): ListFilteredRequest {
+    const message = createBaseListFilteredRequest();
+    message.kind = object.kind ?? "";
+    return message;
+  },
+};
+
+function createBaseFilteredSecondaries(): FilteredSecondaries {
+  return { ids: [] };
+}
+
+export const FilteredSecondaries: MessageFns<FilteredSecondaries> = {
+  encode(message: FilteredSecondaries, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FilteredSecondaries {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFilteredSecondaries();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.ids.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<FilteredSecondaries>, I>>(base?: I): FilteredSecondaries {
+    return FilteredSecondaries.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FilteredSecondaries>, I>>(object: I): FilteredSecondaries {
+    const message = createBaseFilteredSecondaries();
+    message.ids = object.ids?.map((e) => e) || [];
+    return message;
+  },
+};
+
 function createBaseReplicationReportRequest(): ReplicationReportRequest {
   return { kind: "", measure: false };
 }
@@ -1434,6 +1736,9 @@ function createBaseReplicationPeer(): ReplicationPeer {
     bytesShipped: 0n,
     resyncRecords: 0n,
     resyncBytes: 0n,
+    merkleRoot: "",
+    filtered: false,
+    localClusterId: "",
   };
 }
 
@@ -1495,6 +1800,15 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
         throw new globalThis.Error("value provided for field message.resyncBytes of type uint64 too large");
       }
       writer.uint32(88).uint64(message.resyncBytes);
+    }
+    if (message.merkleRoot !== "") {
+      writer.uint32(98).string(message.merkleRoot);
+    }
+    if (message.filtered !== false) {
+      writer.uint32(104).bool(message.filtered);
+    }
+    if (message.localClusterId !== "") {
+      writer.uint32(114).string(message.localClusterId);
     }
     return writer;
   },
@@ -1600,6 +1914,30 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
             message.resyncBytes = reader.uint64() as bigint;
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.merkleRoot = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.filtered = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.localClusterId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1644,6 +1982,9 @@ export const ReplicationPeer: MessageFns<ReplicationPeer> = {
     message.resyncBytes = (object.resyncBytes !== undefined && object.resyncBytes !== null)
       ? BigInt(object.resyncBytes)
       : 0n;
+    message.merkleRoot = object.merkleRoot ?? "";
+    message.filtered = object.filtered ?? false;
+    message.localClusterId = object.localClusterId ?? "";
     return message;
   },
 };
@@ -2210,6 +2551,92 @@ export const FinishPublishingResponse: MessageFns<FinishPublishingResponse> = {
   },
 };
 
+function createBaseRefreshFiltersRequest(): RefreshFiltersRequest {
+  return {};
+}
+
+export const RefreshFiltersRequest: MessageFns<RefreshFiltersRequest> = {
+  encode(_: RefreshFiltersRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefreshFiltersRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefreshFiltersRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RefreshFiltersRequest>, I>>(base?: I): RefreshFiltersRequest {
+    return RefreshFiltersRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RefreshFiltersRequest>, I>>(_: I): RefreshFiltersRequest {
+    const message = createBaseRefreshFiltersRequest();
+    return message;
+  },
+};
+
+function createBaseRefreshFiltersResponse(): RefreshFiltersResponse {
+  return {};
+}
+
+export const RefreshFiltersResponse: MessageFns<RefreshFiltersResponse> = {
+  encode(_: RefreshFiltersResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RefreshFiltersResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRefreshFiltersResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RefreshFiltersResponse>, I>>(base?: I): RefreshFiltersResponse {
+    return RefreshFiltersResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RefreshFiltersResponse>, I>>(_: I): RefreshFiltersResponse {
+    const message = createBaseRefreshFiltersResponse();
+    return message;
+  },
+};
+
 /**
  * Served by sys: who belongs to the sets this cluster is the primary of. Asked at every use, so that a
  * revocation holds at once.
@@ -2251,6 +2678,24 @@ export const ReplicationSetsDefinition = {
       requestType: ReplicationSetRequest as typeof ReplicationSetRequest,
       requestStream: false,
       responseType: RenewLogResponse as typeof RenewLogResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** What a secondary is not given; without a generation when it gets everything. */
+    findFilter: {
+      name: "FindFilter",
+      requestType: FindFilterRequest as typeof FindFilterRequest,
+      requestStream: false,
+      responseType: ReplicationFilter as typeof ReplicationFilter,
+      responseStream: false,
+      options: {},
+    },
+    /** Secondaries that do not get everything. */
+    listFiltered: {
+      name: "ListFiltered",
+      requestType: ListFilteredRequest as typeof ListFilteredRequest,
+      requestStream: false,
+      responseType: FilteredSecondaries as typeof FilteredSecondaries,
       responseStream: false,
       options: {},
     },
@@ -2313,6 +2758,15 @@ export const ReplicationMemberDefinition = {
       requestType: FinishPublishingRequest as typeof FinishPublishingRequest,
       requestStream: false,
       responseType: FinishPublishingResponse as typeof FinishPublishingResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** The paths filter of a secondary changed: what it is to get is published from now on. */
+    refreshFilters: {
+      name: "RefreshFilters",
+      requestType: RefreshFiltersRequest as typeof RefreshFiltersRequest,
+      requestStream: false,
+      responseType: RefreshFiltersResponse as typeof RefreshFiltersResponse,
       responseStream: false,
       options: {},
     },

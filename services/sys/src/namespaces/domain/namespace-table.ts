@@ -39,6 +39,11 @@ export class NamespaceTable {
     return this.#byId.get(id);
   }
 
+  /** Also those that are being removed, and the root. */
+  all(): Iterable<NamespaceRecord> {
+    return this.#byId.values();
+  }
+
   /**
    * The namespace of a request: the header's value, then as many leading segments of the path as name
    * children. Undefined when the header names no namespace.

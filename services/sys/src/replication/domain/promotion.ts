@@ -16,6 +16,12 @@ export interface ServicePosition {
     | undefined;
 }
 
+/** What a paths filter keeps from a secondary. */
+export interface KeptPaths {
+  readonly dynamic_filtered_mounts: readonly string[];
+  readonly dynamic_filtered_namespaces: readonly string[];
+}
+
 export interface PromotionPlan {
   /** Everything the primary is known to have is here. */
   readonly isSafe: boolean;
@@ -28,6 +34,8 @@ export interface PromotionPlan {
   readonly missingEntries: number;
   /** Since the primary was last heard of: what it has committed since is not known here. */
   readonly unheardMs: number | undefined;
+  /** Kept from this secondary by a paths filter: it will not be there. */
+  readonly kept?: KeptPaths | undefined;
 }
 
 /** @param hasPrimary false after a demotion: then there is nothing to wait for */

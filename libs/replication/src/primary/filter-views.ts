@@ -1,0 +1,106 @@
+/**
+ * What each filtered secondary gets of a service's records. Verdicts are asked of the membership and kept
+ * while their generation holds, which is asked each time: a filter holds for what is read after it was set.
+ */
+import { KeelsonError } from '@keelson/errors';
+import type { ReducedTree, Store } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+import type { RecordGroups } from '../domain/record-groups.ts';
+import type { FilterVerdict, Membership } from '../membership/membership.ts';
+
+export interface FilterView {
+  readonly generation: string;
+  /** For the paths it was asked for with. */
+  passes(path: string): boolean;
+}
+
+interface Known {
+  readonly generation: string;
+  readonly isLeftOut: Map<string, boolean>;
+  reduced?: ReducedTree;
+}
+
+export interface FilterViewsOptions {
+  readonly store: Store;
+  readonly membership: Membership;
+  readonly kind: ReplicationKind;
+  readonly groups: RecordGroups;
+}
+
+export class FilterViews {
+  readonly #options: FilterViewsOptions;
+  readonly #known = new Map<string, Known>();
+
+  constructor(options: FilterViewsOptions) {
+    this.#options = options;
+  }
+
+  /** undefined: the secondary gets everything. */
+  async of(secondaryId: string, paths: readonly string[]): Promise<FilterView | undefined> {
+    const known = await this.#update(secondaryId, paths);
+    return known && { generation: known.generation, passes: (path) => this.#passes(known, path) };
+  }
+
+  /** Ids of the admitted secondaries that have a filter. */
+  async filtered(): Promise<readonly string[]> {
+    const { kind, membership } = this.#options;
+    const admitted: string[] = [];
+    for (const id of kind === 'dr' ? [] : await membership.filteredSecondaries())
+      if ((await membership.findSecondary(id)) !== undefined) admitted.push(id);
+    return admitted;
+  }
+
+  /** All groups that it is not given. */
+  async leftOut(secondaryId: string): Promise<FilterVerdict | undefined> {
+    return this.#options.kind === 'dr'
+      ? undefined
+      : this.#options.membership.findFilter(secondaryId);
+  }
+
+  /** The replicated tree of what the secondary gets; undefined: it gets everything. */
+  async reducedTree(secondaryId: string): Promise<ReducedTree | undefined> {
+    const { store, groups } = this.#options;
+    const known = await this.#update(secondaryId, []);
+    if (known === undefined || known.reduced !== undefined) return known?.reduced;
+    const all = await this.leftOut(secondaryId);
+    if (all?.generation !== known.generation) throw new KeelsonError('replication.not_ready');
+    known.reduced ??= store.merkle.leavingOut({
+      prefixes: [...new Set(all.leftOut.flatMap((group) => groups.prefixesOf(group)))],
+      prepare: async (paths) => {
+        if ((await this.#update(secondaryId, paths)) !== known)
+          throw new KeelsonError('replication.not_ready');
+      },
+      has: (path) => !this.#passes(known, path),
+    });
+    return known.reduced;
+  }
+
+  async #update(secondaryId: string, paths: readonly string[]): Promise<Known | undefined> {
+    const { membership, kind, groups } = this.#options;
+    if (kind === 'dr') return undefined;
+    const wanted = new Set(
+      paths.map((path) => groups.groupOf(path)).filter((group) => group !== undefined),
+    );
+    for (;;) {
+      const known = this.#known.get(secondaryId);
+      const asked = [...wanted].filter((group) => known?.isLeftOut.has(group) !== true);
+      const told = await membership.findFilter(secondaryId, asked);
+      if (told === undefined) {
+        this.#known.delete(secondaryId);
+        return undefined;
+      }
+      if (known?.generation === told.generation) {
+        const leftOut = new Set(told.leftOut);
+        for (const group of asked) known.isLeftOut.set(group, leftOut.has(group));
+        return known;
+      }
+      this.#known.set(secondaryId, { generation: told.generation, isLeftOut: new Map() });
+    }
+  }
+
+  /** What is not known does not cross. */
+  #passes({ isLeftOut }: Known, path: string): boolean {
+    const group = this.#options.groups.groupOf(path);
+    return group === undefined || isLeftOut.get(group) === false;
+  }
+}

@@ -1,0 +1,160 @@
+/** What mounts and namespaces there are and were, and which of them a paths filter keeps back. */
+import {
+  type FilterablePath,
+  type FilterCatalog,
+  mountGroup,
+  namespaceGroup,
+  type PathsFilter,
+  parseGroup,
+  passesFilter,
+  type StoredFilter,
+  WORKSPACE_GROUP,
+} from '@keelson/replication';
+import type { Store, Transaction } from '@keelson/storage';
+import type { MountRecord } from '../../mounts/domain/mount.ts';
+import type { MountIndex } from '../../mounts/domain/mount-index.ts';
+import { isBuiltIn, loadMountIndex } from '../../mounts/mount-records.ts';
+import { ROOT_NAMESPACE_ID } from '../../namespaces/domain/namespace.ts';
+import type { NamespaceTable } from '../../namespaces/domain/namespace-table.ts';
+import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
+import { formerMounts, formerNamespaces } from './former-records.ts';
+
+/** The data of the workspace service as a mount: where its API is. */
+export const WORKSPACE_PATH = 'api/v2/';
+
+/** A mount's path as filters name it. */
+export const fullPathOf = (
+  namespaces: NamespaceTable,
+  { namespaceId, table, path }: Pick<MountRecord, 'namespaceId' | 'table' | 'path'>,
+): string | undefined => {
+  const namespace = namespaces.findById(namespaceId);
+  return namespace && `${namespace.path}${table === 'auth' ? 'auth/' : ''}${path}`;
+};
+
+/** With the places to which listed mounts were moved. */
+export const effectiveFilter = ({ mode, paths, moved }: StoredFilter): PathsFilter => ({
+  mode,
+  paths: [...paths, ...Object.values(moved)],
+});
+
+const isFilterable = (mount: MountRecord): boolean => !mount.local && !isBuiltIn(mount);
+
+/** A namespace or mount of that name must not carry the workspaces with it: only their own path does. */
+const passesWorkspaces = ({ mode, paths }: PathsFilter): boolean =>
+  paths.includes(WORKSPACE_PATH) === (mode === 'allow');
+
+const passes = (filter: PathsFilter, group: string, one: FilterablePath): boolean =>
+  group === WORKSPACE_GROUP ? passesWorkspaces(filter) : passesFilter(filter, one);
+
+export interface Filterable extends FilterablePath {
+  readonly group: string;
+}
+
+export interface Catalog extends FilterCatalog {
+  /** All that a filter can name. */
+  filterables(): Promise<readonly Filterable[]>;
+  /** Those that the filter keeps back. */
+  filteredBy(filter: StoredFilter): Promise<readonly Filterable[]>;
+}
+
+export interface CatalogParts {
+  readonly store: Store;
+  readonly mounts: () => Promise<MountIndex>;
+  readonly namespaces: () => Promise<NamespaceTable>;
+}
+
+export const createCatalog = ({ store, mounts, namespaces }: CatalogParts): Catalog => {
+  const filterables = async (): Promise<readonly Filterable[]> => {
+    const [index, table] = [await mounts(), await namespaces()];
+    const found: Filterable[] = [{ group: WORKSPACE_GROUP, type: 'mount', path: WORKSPACE_PATH }];
+    for (const mount of [...index.all()].filter(isFilterable)) {
+      const path = fullPathOf(table, mount);
+      if (path !== undefined) found.push({ group: mountGroup(mount.uuid), type: 'mount', path });
+    }
+    for (const { id, path } of table.all())
+      if (id !== ROOT_NAMESPACE_ID)
+        found.push({ group: namespaceGroup(id), type: 'namespace', path });
+    return found;
+  };
+
+  const former = async (): Promise<readonly Filterable[]> => [
+    ...(await formerMounts.entries(store)).map(
+      ([uuid, { path }]) => ({ group: mountGroup(uuid), type: 'mount', path }) as const,
+    ),
+    ...(await formerNamespaces.entries(store)).map(
+      ([id, { path }]) => ({ group: namespaceGroup(id), type: 'namespace', path }) as const,
+    ),
+  ];
+
+  /** Those that are, before those that were: one that goes in between is found among these. */
+  const find = async (group: string): Promise<FilterablePath | undefined> => {
+    const name = parseGroup(group);
+    if (group === WORKSPACE_GROUP) return { type: 'mount', path: WORKSPACE_PATH };
+    if (name?.type === 'mount') {
+      const mount = (await mounts()).findByUuid(name.id);
+      const path =
+        (mount && fullPathOf(await namespaces(), mount)) ??
+        (await formerMounts.find(store, name.id))?.path;
+      return path === undefined ? undefined : { type: 'mount', path };
+    }
+    const path =
+      (await namespaces()).findById(name?.id ?? '')?.path ??
+      (await formerNamespaces.find(store, name?.id ?? ''))?.path;
+    return path === undefined ? undefined : { type: 'namespace', path };
+  };
+
+  const crosses = async (filter: PathsFilter, group: string): Promise<boolean> => {
+    if (group === namespaceGroup(ROOT_NAMESPACE_ID)) return true;
+    const found = await find(group);
+    // What nobody knows does not cross.
+    return found !== undefined && passes(filter, group, found);
+  };
+
+  return {
+    filterables,
+    filteredBy: async (stored) => {
+      const filter = effectiveFilter(stored);
+      return (await filterables()).filter((one) => !passes(filter, one.group, one));
+    },
+    leftOut: async (stored, groups) => {
+      const filter = effectiveFilter(stored);
+      if (groups === undefined)
+        return [...(await filterables()), ...(await former())]
+          .filter((one) => !passes(filter, one.group, one))
+          .map(({ group }) => group);
+      const leftOut: string[] = [];
+      for (const group of groups) if (!(await crosses(filter, group))) leftOut.push(group);
+      return leftOut;
+    },
+  };
+};
+
+/** Part of the transaction that disables a mount. */
+export const noteFormerMount = async (tx: Transaction, mount: MountRecord): Promise<void> => {
+  const path = isFilterable(mount) ? fullPathOf(await loadNamespaceTable(tx), mount) : undefined;
+  if (path !== undefined) formerMounts.write(tx, mount.uuid, { path });
+};
+
+/** Before the records of a namespace are removed. */
+export const noteFormerNamespace = async (tx: Transaction, id: string): Promise<void> => {
+  const table = await loadNamespaceTable(tx);
+  const namespace = table.findById(id);
+  if (namespace === undefined) return;
+  formerNamespaces.write(tx, id, { path: namespace.path });
+  for (const mount of (await loadMountIndex(tx)).all())
+    if (mount.namespaceId === id) await noteFormerMount(tx, mount);
+};
+
+/** How a filter goes on when a mount is moved; undefined: as it was. */
+export const followMove = (
+  filter: StoredFilter,
+  uuid: string,
+  from: string,
+  to: string,
+): Omit<StoredFilter, 'generation'> | undefined => {
+  if (filter.moved[uuid] !== undefined || filter.paths.includes(from))
+    return { ...filter, moved: { ...filter.moved, [uuid]: to } };
+  const effective = effectiveFilter(filter);
+  const crossed = passesFilter(effective, { type: 'mount', path: from });
+  return crossed === passesFilter(effective, { type: 'mount', path: to }) ? undefined : filter;
+};

@@ -1,0 +1,180 @@
+/** Paths filters as operators see them: on the primary that keeps them and on the secondary that feels them. */
+import { randomUUID } from 'node:crypto';
+import type { ReplicationMember } from '@keelson/cluster-member';
+import { KeelsonError } from '@keelson/errors';
+import type { Filter } from '@keelson/proto/replication/v1/replication';
+import { type DynamicFilter, type PathsFilter, parsePathsFilter } from '@keelson/replication';
+import { jsonRecords, type Store, type Transaction } from '@keelson/storage';
+import type { MountRecord } from '../../mounts/domain/mount.ts';
+import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
+import type { ReplicationState } from '../replication-state.ts';
+import type { ServiceMembers } from '../service-members.ts';
+import { type Catalog, followMove, fullPathOf, WORKSPACE_PATH } from './filter-catalog.ts';
+
+export interface FilterParts {
+  /** Not guarded. */
+  readonly store: Store;
+  readonly state: ReplicationState;
+  readonly member: ReplicationMember;
+  readonly members: ServiceMembers;
+  readonly catalog: Catalog;
+  /** Id of this cluster itself. */
+  readonly localClusterId: () => Promise<string>;
+}
+
+export interface FilterOperations {
+  /** @throws KeelsonError `request.not_found` when there is none */
+  read(id: string): Promise<PathsFilter>;
+  /** @returns those of the paths at which there is nothing */
+  write(id: string, mode: string, paths: readonly string[]): Promise<readonly string[]>;
+  delete(id: string): Promise<void>;
+  /** What the filter of a secondary keeps back. */
+  onPrimary(id: string): Promise<DynamicFilter>;
+  /** What is kept from this cluster, and is not here. */
+  onSecondary(id: string): Promise<DynamicFilter>;
+  /** For a secondary that asks. */
+  describe(id: string): Promise<Filter | undefined>;
+  /** On a secondary: asks the primary, and notes what it tells. */
+  learn(): Promise<void>;
+  /** What this secondary was told last. */
+  known(): Promise<DynamicFilter | undefined>;
+  /** This cluster follows nobody any more. */
+  forget(): Promise<void>;
+  /** Part of the transaction that moves a mount. */
+  mountMoved(tx: Transaction, before: MountRecord, after: MountRecord): Promise<void>;
+}
+
+/** Told to a secondary in one message. */
+const MAX_TOTAL_LENGTH = 64 * 1024;
+
+const toldFilters = jsonRecords<DynamicFilter>('node/replication/filter/');
+const TOLD = 'told';
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+const noFilter = (id: string): never => {
+  throw new KeelsonError('request.not_found', { text: `no paths filter for secondary "${id}"` });
+};
+
+export const createFilterOperations = (parts: FilterParts): FilterOperations => {
+  const { store, state, member, members, catalog } = parts;
+  const membership = () => state.membershipOf('performance');
+
+  const requirePrimary = async (): Promise<void> => {
+    if ((await state.roles()).performance?.role !== 'primary')
+      refuse('this cluster is not a performance replication primary');
+  };
+
+  /** An id of a secondary, or the id of the cluster that it is, as far as it has told. */
+  const resolveId = async (id: string): Promise<string> => {
+    if ((await membership().findSecondary(id)) !== undefined) return id;
+    const run = member.runOf('performance');
+    const heard = run?.role === 'primary' ? await run.primary.secondaries() : [];
+    return heard.find(({ localClusterId }) => localClusterId === id)?.id ?? id;
+  };
+
+  const describe = async (id: string): Promise<Filter | undefined> => {
+    const filter = await membership().loadFilter(id);
+    if (filter === undefined) return undefined;
+    const filtered = await catalog.filteredBy(filter);
+    const pathsOf = (type: 'mount' | 'namespace'): string[] =>
+      filtered
+        .filter((one) => one.type === type)
+        .map(({ path }) => path)
+        .sort();
+    return {
+      mode: filter.mode,
+      paths: [...filter.paths],
+      filteredMounts: pathsOf('mount'),
+      filteredNamespaces: pathsOf('namespace'),
+    };
+  };
+
+  const toDynamic = ({ filteredMounts, filteredNamespaces }: Filter): DynamicFilter => ({
+    dynamic_filtered_mounts: filteredMounts,
+    dynamic_filtered_namespaces: filteredNamespaces,
+  });
+
+  const learn = async (): Promise<void> => {
+    const run = member.runOf('performance');
+    if (run?.role !== 'secondary') return;
+    const told = await run.secondary.loadFilter();
+    const known = await toldFilters.find(store, TOLD);
+    const next = told.mode === '' ? undefined : toDynamic(told);
+    if (JSON.stringify(next) === JSON.stringify(known)) return;
+    await store.transact((tx) =>
+      next === undefined ? toldFilters.delete(tx, TOLD) : toldFilters.write(tx, TOLD, next),
+    );
+  };
+
+  return {
+    read: async (given) => {
+      await requirePrimary();
+      const id = await resolveId(given);
+      const found = await membership().loadFilter(id);
+      return found === undefined ? noFilter(given) : { mode: found.mode, paths: found.paths };
+    },
+
+    write: async (given, mode, paths) => {
+      await requirePrimary();
+      const filter = parsePathsFilter(mode, paths);
+      if (filter.paths.join('').length > MAX_TOTAL_LENGTH) refuse('the paths are too long');
+      await membership().setFilter(await resolveId(given), filter);
+      await members.refreshFilters();
+      const there = new Set((await catalog.filterables()).map(({ path }) => path));
+      return filter.paths.filter((path) => !there.has(path));
+    },
+
+    delete: async (given) => {
+      await requirePrimary();
+      await membership().deleteFilter(await resolveId(given));
+      await members.refreshFilters();
+    },
+
+    onPrimary: async (given) => {
+      await requirePrimary();
+      const found = await describe(await resolveId(given));
+      return found === undefined ? noFilter(given) : toDynamic(found);
+    },
+
+    onSecondary: async (given) => {
+      const role = (await state.roles()).performance;
+      if (role?.role !== 'secondary')
+        return refuse('this cluster is not a performance replication secondary');
+      if (given !== role.link?.secondaryId && given !== (await parts.localClusterId()))
+        noFilter(given);
+      // While the primary cannot be asked, what it told last holds.
+      await learn().catch(() => undefined);
+      const told = await toldFilters.find(store, TOLD);
+      if (told === undefined) return noFilter(given);
+      const here = new Set(
+        (await catalog.filterables()).map(({ type, path }) => `${type} ${path}`),
+      );
+      return {
+        dynamic_filtered_mounts: told.dynamic_filtered_mounts.filter(
+          (path) => path === WORKSPACE_PATH || !here.has(`mount ${path}`),
+        ),
+        dynamic_filtered_namespaces: told.dynamic_filtered_namespaces.filter(
+          (path) => !here.has(`namespace ${path}`),
+        ),
+      };
+    },
+
+    describe,
+    learn,
+    known: async () => toldFilters.find(store, TOLD),
+    forget: () => store.transact((tx) => toldFilters.delete(tx, TOLD)),
+
+    mountMoved: async (tx, before, after) => {
+      if (before.local) return;
+      const table = await loadNamespaceTable(tx);
+      const [from, to] = [fullPathOf(table, before), fullPathOf(table, after)];
+      if (from === undefined || to === undefined) return;
+      await membership().changeFilters(tx, randomUUID(), (filter) =>
+        followMove(filter, before.uuid, from, to),
+      );
+    },
+  };
+};

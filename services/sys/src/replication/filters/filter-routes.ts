@@ -1,0 +1,79 @@
+/** `sys/replication/performance/…/paths-filter` and `…/dynamic-filter`. */
+import type { Route } from '@keelson/edge';
+import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
+import type { FilterOperations } from './filter-operations.ts';
+
+const TAG = 'replication';
+const BASE = '/sys/replication/performance';
+const ID = field.string({
+  description: 'Id of the secondary, or of the cluster that it is.',
+  required: true,
+});
+
+export const filterRoutes = (filters: FilterOperations): Route[] => [
+  ...secretsRoutes({
+    path: `${BASE}/primary/paths-filter/:id`,
+    tag: TAG,
+    fields: {
+      id: ID,
+      mode: field.string({
+        description: '"allow": only the listed paths cross; "deny": all but these.',
+        default: 'allow',
+      }),
+      paths: field.commaList({
+        description: 'Paths of mounts and namespaces; a namespace stands for all below it.',
+        default: [],
+      }),
+    },
+    operations: {
+      read: {
+        summary: 'What a secondary is given',
+        handle: async ({ fields }) => {
+          const { mode, paths } = await filters.read(fields.id);
+          return mirrored({ mode, paths: [...paths] });
+        },
+      },
+      update: {
+        summary: 'Decide what a secondary is given, from now on and of what it has',
+        handle: async ({ fields, warnings }) => {
+          const absent = await filters.write(fields.id, fields.mode, fields.paths);
+          if (absent.length > 0)
+            warnings.push(
+              `there is no mount or namespace at ${absent.join(', ')}; the filter holds for what comes there`,
+            );
+          return undefined;
+        },
+      },
+      delete: {
+        summary: 'Give a secondary everything',
+        handle: async ({ fields }) => {
+          await filters.delete(fields.id);
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${BASE}/primary/dynamic-filter/:id`,
+    tag: TAG,
+    fields: { id: ID },
+    operations: {
+      read: {
+        summary: 'The mounts and namespaces that are kept from a secondary',
+        handle: async ({ fields }) => mirrored({ ...(await filters.onPrimary(fields.id)) }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: `${BASE}/secondary/dynamic-filter/:id`,
+    tag: TAG,
+    fields: { id: ID },
+    operations: {
+      read: {
+        summary:
+          'The mounts and namespaces that are kept from this cluster, as far as it has none of them',
+        handle: async ({ fields }) => mirrored({ ...(await filters.onSecondary(fields.id)) }),
+      },
+    },
+  }),
+];
