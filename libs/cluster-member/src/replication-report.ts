@@ -6,7 +6,12 @@ import type {
 } from '@keelson/proto/sys/v1/replication';
 import type { Difference, PeerFacts, SecondaryFacts, SecondaryStatus } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { jsonRecords, type MerkleCorruptionReport, SUBPAGES_PER_PAGE } from '@keelson/storage';
+import {
+  type DamagedRecord,
+  jsonRecords,
+  type MerkleCorruptionReport,
+  SUBPAGES_PER_PAGE,
+} from '@keelson/storage';
 import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
@@ -118,6 +123,9 @@ const toSuspects = ({ corrupted_tree_map: trees }: MerkleCorruptionReport): Diff
     ),
   ]);
 
+const toDifference = (damaged: readonly DamagedRecord[]): Difference =>
+  damaged.map(({ tree, subpage }) => [tree, [subpage]]);
+
 export const replicationMemberRpc = (
   member: ReplicationMember,
 ): RpcService<typeof ReplicationMemberDefinition> => {
@@ -135,12 +143,19 @@ export const replicationMemberRpc = (
     await note({ checkedAtMs: clock.nowMs(), isCorrupted });
     return { report, isCorrupted };
   };
-  /** Records first: trees counted from damaged ones would only hide it. */
-  const repair = async (report: MerkleCorruptionReport): Promise<void> => {
+  /**
+   * Records first: trees counted from damaged ones would only hide it.
+   * @returns false where there is no primary to fetch them from
+   */
+  const repair = async (suspects: Difference): Promise<boolean> => {
+    let isSecondary = false;
     for (const kind of ['performance', 'dr'] as const) {
       const run = member.runOf(kind);
-      if (run?.role === 'secondary') await run.secondary.repair(toSuspects(report));
+      if (run?.role !== 'secondary') continue;
+      isSecondary = true;
+      await run.secondary.repair(suspects);
     }
+    return isSecondary;
   };
   return {
     report: async ({ kind: given, measure }) => {
@@ -169,10 +184,12 @@ export const replicationMemberRpc = (
     },
     reindex: async ({ diff, force, skipFlush }) => {
       const checked = force ? undefined : await check();
-      if (checked?.isCorrupted === true) await repair(checked.report);
-      if (!diff || checked?.isCorrupted === true) await store.merkle.rebuild();
+      if (checked?.isCorrupted === true) await repair(toSuspects(checked.report));
+      const isCounted = !diff || checked?.isCorrupted === true;
+      const damaged = isCounted ? await store.merkle.rebuild() : [];
+      const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
       if (!skipFlush) await store.merkle.save();
-      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: false });
+      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
       for (const kind of ['performance', 'dr'] as const) {
         const run = member.runOf(kind);
         if (run?.role === 'secondary') run.secondary.compareAgain();

@@ -30,6 +30,11 @@ export interface PutRow extends StoredRow {
   readonly digest: RecordDigest | undefined;
 }
 
+/** With the leaf that was noted when it was committed. */
+export interface CheckedRow extends StoredRow {
+  readonly leaf: Uint8Array | undefined;
+}
+
 /** Of the tables. 1 had no subpage and leaf beside a record. */
 export const STORE_FORMAT = 2;
 
@@ -99,6 +104,9 @@ export interface Backend {
   /** The first `limit` (possibly Infinity) paths of the range, in byte order. */
   listPaths(range: PathRange, limit: number): Promise<readonly string[]>;
   scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]>;
+  scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]>;
+  /** Puts a row right in place, without a commit, unless it has another version by now. */
+  restoreRow(row: PutRow): Promise<void>;
   /** Sequence of the oldest entry kept, undefined when none is. */
   firstSequence(): Promise<number | undefined>;
   /** Kept entries after `sequence`, oldest first. */

@@ -1,6 +1,6 @@
 /** The Store over any Backend: encryption, optimistic transactions, group commit, cache and log. */
 import type { Clock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
@@ -91,7 +91,16 @@ export class RecordStore implements Store {
       return this.#reader.durablePosition;
     };
     const exclusively = (work: () => Promise<void>) => this.#queue.exclusively(work);
-    this.#trees = new TreeKeeper({ backend, durableHead, exclusively });
+    const opens = async (path: string, stored: Uint8Array): Promise<boolean> => {
+      try {
+        await this.#reader.decryptValue(path, stored);
+        return true;
+      } catch (error) {
+        if (!hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) throw error;
+        return false;
+      }
+    };
+    this.#trees = new TreeKeeper({ backend, durableHead, exclusively, opens });
     this.merkle = this.#trees;
     this.stored = storedReadsOf(backend, async () => {
       this.#requireOpen();

@@ -32,6 +32,7 @@ export { jsonRecords, type RecordCollection } from './records/json-records.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
+export type { DamagedRecord } from './trees/row-repair.ts';
 export type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
 export type { PruneLimits } from './wal/prune.ts';
 export { decodeOperations, encodeOperations } from './wal/wal-codec.ts';

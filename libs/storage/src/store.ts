@@ -4,6 +4,7 @@ import type { MerkleTree } from './merkle/merkle-tree.ts';
 import type { SubpageIndex, TreeType } from './merkle/record-digest.ts';
 import type { TableQuery } from './projections/table-queries.ts';
 import type { PresenceChange } from './transaction/recent-presence.ts';
+import type { DamagedRecord } from './trees/row-repair.ts';
 import type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
 import type { PruneLimits } from './wal/prune.ts';
 
@@ -146,8 +147,12 @@ export interface Merkle {
   roots(): Promise<MerkleRoots>;
   /** The replicated tree without the selected records. */
   leavingOut(selection: RecordSelection): ReducedTree;
-  /** Counts both trees again from the records. */
-  rebuild(): Promise<void>;
+  /**
+   * Counts both trees again from the records, after putting right what the rows beside them and the log
+   * allow to. Commits wait meanwhile.
+   * @returns records that are still damaged
+   */
+  rebuild(): Promise<readonly DamagedRecord[]>;
   /** Puts the trees on disk as they are now, which otherwise happens now and then. */
   save(): Promise<void>;
   /** Counts both trees from the records beside the kept ones, and compares. Commits wait meanwhile. */

@@ -130,18 +130,47 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
   });
 });
 
+/** As a disk that lies: the row of the role is not what was written. */
+const damageRole = async (cluster: Cluster): Promise<void> => {
+  const file = join(cluster.process().dataFolder, 'pki.sqlite');
+  await cluster.process().stop();
+  const database = new DatabaseSync(file);
+  const { changes } = database
+    .prepare("UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'")
+    .run();
+  database.close();
+  expect(changes).toBe(1);
+  await cluster.restart();
+};
+
+describe('a damaged primary', { timeout: WITHIN_MS }, () => {
+  const isCorrupted = async (): Promise<boolean> =>
+    (await primary.v1('POST', 'sys/replication/merkle-check')).body.data.merkle_corruption_report
+      .corrupted_root;
+
+  test('has its record back from its log, and its secondary never sees the damage', async () => {
+    await untilEqual('dr', primary, secondary);
+    await damageRole(primary);
+    expect(await isCorrupted()).toBe(true);
+    expect((await primary.v1('GET', 'pki/roles/web')).status).toBe(500);
+    await primary.v1('POST', 'sys/replication/reindex', { diff: true });
+    const after = await until(
+      () => primary.status('dr'),
+      ({ last_reindex_epoch: epoch, reindex_in_progress: isRunning }) =>
+        epoch !== '0' && isRunning === undefined,
+    );
+    expect(after.corrupted_merkle_tree).toBe(false);
+    expect((await primary.v1('GET', 'pki/roles/web')).status).toBe(200);
+    expect(await isCorrupted()).toBe(false);
+    await untilStreaming('dr', secondary);
+    await untilEqual('dr', primary, secondary);
+  });
+});
+
 describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
   test('is found out by the check, and made whole by a reindex', async () => {
     await untilEqual('dr', primary, secondary);
-    const file = join(secondary.process().dataFolder, 'pki.sqlite');
-    await secondary.process().stop();
-    const database = new DatabaseSync(file);
-    const { changes } = database
-      .prepare("UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'")
-      .run();
-    database.close();
-    expect(changes).toBe(1);
-    await secondary.restart();
+    await damageRole(secondary);
     await untilStreaming('dr', secondary);
     const body = { dr_operation_token: await generateOperationToken(secondary, primary.shares) };
 

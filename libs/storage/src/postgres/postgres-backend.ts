@@ -8,6 +8,7 @@ import type { Pool, PoolClient } from 'pg';
 import {
   type Backend,
   type Batch,
+  type CheckedRow,
   type GroupCommit,
   type PartQuery,
   type PutRow,
@@ -129,6 +130,22 @@ export class PostgresBackend implements Backend {
 
   async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
     return (await this.#query<RecordRow>(SCAN_ROWS, scanValues(range, limit))).map(toStoredRow);
+  }
+
+  async scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]> {
+    const rows = await this.#query<RecordRow & { readonly leaf: Buffer | null }>(
+      `SELECT path, stored, version, leaf FROM record
+       WHERE path >= $1 AND path < $2 ORDER BY path LIMIT $3`,
+      scanValues(range, limit),
+    );
+    return rows.map((row) => ({ ...toStoredRow(row), leaf: row.leaf ?? undefined }));
+  }
+
+  async restoreRow({ path, stored, version, digest }: PutRow): Promise<void> {
+    await this.#query(
+      'UPDATE record SET subpage = $1, leaf = $2, stored = $3 WHERE path = $4 AND version = $5',
+      [digest?.subpage ?? null, digest?.leaf ?? null, stored, bytea(path), version],
+    );
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {

@@ -17,8 +17,10 @@ import type { CompiledQuery } from 'kysely';
 import type {
   Backend,
   Batch,
+  CheckedRow,
   GroupCommit,
   PartQuery,
+  PutRow,
   SavedPage,
   SavedTrees,
   Searched,
@@ -122,6 +124,26 @@ export class SqliteBackend implements Backend {
   async scanRows({ from, to }: PathRange, limit: number): Promise<readonly StoredRow[]> {
     return guarded(
       () => this.#statements.scanRows.all(from, to, toLimit(limit)) as unknown as StoredRow[],
+    );
+  }
+
+  async scanChecked({ from, to }: PathRange, limit: number): Promise<readonly CheckedRow[]> {
+    const rows = guarded(() => this.#statements.scanChecked.all(from, to, toLimit(limit)));
+    return (rows as unknown as (StoredRow & { readonly leaf: Uint8Array | null })[]).map((row) => ({
+      ...row,
+      leaf: row.leaf ?? undefined,
+    }));
+  }
+
+  async restoreRow({ path, stored, version, digest }: PutRow): Promise<void> {
+    await this.#transact(() =>
+      this.#statements.restoreRow.run(
+        digest?.subpage ?? null,
+        digest?.leaf ?? null,
+        stored,
+        path,
+        version,
+      ),
     );
   }
 
@@ -376,6 +398,13 @@ const prepareStatements = (database: DatabaseSync) =>
     ),
     scanRows: database.prepare(
       'SELECT path, stored, version FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
+    ),
+    scanChecked: database.prepare(
+      `SELECT path, stored, version, leaf FROM record
+       WHERE path >= ? AND path < ? ORDER BY path LIMIT ?`,
+    ),
+    restoreRow: database.prepare(
+      'UPDATE record SET subpage = ?, leaf = ?, stored = ? WHERE path = ? AND version = ?',
     ),
     putRow: database.prepare(
       `INSERT INTO record (path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?)

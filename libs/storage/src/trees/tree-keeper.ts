@@ -10,6 +10,7 @@ import { type Backend, type Snapshot, TREE_START } from '../backend.ts';
 import { checkTrees, type MerkleCorruptionReport } from '../merkle/merkle-check.ts';
 import { compositeRoot, MerkleTree, PAGE_COUNT, SUBPAGES_PER_PAGE } from '../merkle/merkle-tree.ts';
 import {
+  DIGEST_BYTES,
   digestRecord,
   type SubpageIndex,
   subpageOf,
@@ -20,6 +21,7 @@ import {
 import { rangeBelow } from '../record-path.ts';
 import type { RecordSelection, ReducedTree, WalOperation } from '../store.ts';
 import { LeftOutTree } from './reduced-tree.ts';
+import { type DamagedRecord, repairRows } from './row-repair.ts';
 
 /** Rows or entries counted in one go; the event loop is free in between. */
 const PAGE_ENTRIES = 200;
@@ -63,6 +65,8 @@ export interface TreeKeeperOptions {
   readonly durableHead: () => Promise<number>;
   /** Runs work while this replica commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
+  /** Whether the barrier opens a value at its path. */
+  readonly opens: (path: string, stored: Uint8Array) => Promise<boolean>;
 }
 
 const newTrees = (): Record<TreeType, MerkleTree> => ({
@@ -165,9 +169,20 @@ export class TreeKeeper {
     });
   }
 
-  /** Counts everything anew, from the records. */
-  rebuild(): Promise<void> {
-    return this.#inTurn(() => this.#recount());
+  /**
+   * Repairs rows that are not what was committed, and counts everything anew from the records.
+   * @returns what is still damaged: it is counted as it was committed
+   */
+  rebuild(): Promise<readonly DamagedRecord[]> {
+    const { backend, exclusively, opens } = this.#options;
+    return this.#inTurn(async () => {
+      let damaged: readonly DamagedRecord[] = [];
+      await exclusively(async () => {
+        damaged = await repairRows({ backend, opens });
+      });
+      await this.#recount(damaged);
+      return damaged;
+    });
   }
 
   /** Compares the trees with others counted from the records of the same moment; changes nothing. */
@@ -249,11 +264,18 @@ export class TreeKeeper {
     this.#position = sequence;
   }
 
-  async #recount(): Promise<void> {
+  async #recount(damaged: readonly DamagedRecord[] = []): Promise<void> {
     const { backend, exclusively } = this.#options;
     await exclusively(() =>
       backend.readSnapshot(async (snapshot) => {
         this.#trees = await countTrees(snapshot);
+        // Else clusters that have the record as it was committed would take the damage over.
+        for (const { path, tree, subpage } of damaged) {
+          const row = await backend.findRow(path);
+          const committed = await backend.findLeaf(path);
+          if (row !== undefined && committed?.length === DIGEST_BYTES)
+            this.#trees[tree].replace(subpage, digestRecord(path, row.stored).leaf, committed);
+        }
         this.#position = snapshot.headSequence;
       }),
     );
