@@ -14,7 +14,6 @@ import {
 } from '@keelson/storage';
 import type { ReplicationMember } from './replication-member.ts';
 
-export { WORKSPACE_GROUP } from '@keelson/replication';
 export { awaitIndex } from './consistency.ts';
 export { forwardingRoutes, serveForwarded } from './forwarding.ts';
 export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';
@@ -79,6 +78,11 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
     member.onSealed?.();
     await replication.activate(pending);
     logger.info({ kind: pending.kind }, 'emptied, to follow the primary');
+  }
+  if (!wasSealed && !replication.isOpenWith(state.serviceKey)) {
+    // Another replica took the keyring of a primary over.
+    member.onSealed?.();
+    await openBarrierFor(store, barrier, state.serviceKey);
   }
   await replication.follow(state.replicationRoles, state.serviceKey);
   if (wasSealed) {

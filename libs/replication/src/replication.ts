@@ -12,16 +12,6 @@ export {
   passesFilter,
   toDynamicFilter,
 } from './domain/paths-filter.ts';
-export {
-  mountGroup,
-  NO_GROUPS,
-  namespaceGroup,
-  parseGroup,
-  type RecordArea,
-  type RecordGroups,
-  recordGroups,
-  WORKSPACE_GROUP,
-} from './domain/record-groups.ts';
 export type { BackOff, SecondaryState } from './domain/secondary-state.ts';
 export {
   NEVER_CHECKED,
@@ -35,24 +25,13 @@ export {
 export type {
   AdmittedSecondary,
   EpochKey,
-  FilterVerdict,
   Membership,
   SetIdentity,
 } from './membership/membership.ts';
-export {
-  type FilterCatalog,
-  type StoredFilter,
-  StoredMembership,
-} from './membership/stored-membership.ts';
+export { StoredMembership } from './membership/stored-membership.ts';
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
-export { FilterViews } from './primary/filter-views.ts';
-export { FilteredPublishers } from './primary/filtered-publishers.ts';
-export {
-  type KeyringHandover,
-  Primary,
-  type PrimaryOptions,
-  type SecondaryFacts,
-} from './primary/primary.ts';
+export type { SecondaryFacts } from './primary/heard-secondaries.ts';
+export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
 export { loadStreamEnd } from './primary/stream-position.ts';
 export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';
 export {
@@ -62,13 +41,9 @@ export {
   type TakenOver,
 } from './secondary/activation.ts';
 export type { LogPosition } from './secondary/followed-log.ts';
+export type { Difference, SecondaryStatus } from './secondary/follower-records.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
-export {
-  type Difference,
-  Secondary,
-  type SecondaryOptions,
-  type SecondaryStatus,
-} from './secondary/secondary.ts';
-export { filteredStreamOf, streamOf } from './wire/names.ts';
+export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';
+export { streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

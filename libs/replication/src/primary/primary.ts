@@ -6,13 +6,12 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
 import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Filter, ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
+import type { ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
-import type { PeerFacts } from '../domain/status-document.ts';
 import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
-import { filteredLogOf, questionSubject, replicaSubject, streamOfLog } from '../wire/names.ts';
+import { questionSubject, replicaSubject, streamOf } from '../wire/names.ts';
 import {
   type Ask,
   FORWARDED_PART_BYTES,
@@ -20,14 +19,8 @@ import {
   parseSealedQuestion,
   type Told,
 } from '../wire/questions.ts';
-import type { FilterViews } from './filter-views.ts';
-import {
-  type AnsweredRecords,
-  answerDigests,
-  answerPage,
-  answerRecordPart,
-  answerRecords,
-} from './record-pages.ts';
+import { HeardSecondaries, type SecondaryFacts } from './heard-secondaries.ts';
+import { answerDigests, answerPage, answerRecordPart, answerRecords } from './record-pages.ts';
 import { loadStreamEnd } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
 
@@ -41,7 +34,6 @@ export interface PrimaryOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly membership: Membership;
-  readonly views: FilterViews;
   readonly kind: ReplicationKind;
   readonly service: string;
   /** The keyring of the store's barrier as it is now. */
@@ -49,24 +41,8 @@ export interface PrimaryOptions {
   /** Where secondaries find the primary, and those that may take its place. */
   readonly clusterAddresses: () => Promise<readonly string[]>;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
-  readonly serveForwarded?: (request: Uint8Array, secondaryId: string) => Promise<Uint8Array>;
-  /** Called when a secondary that has a filter asks or is heard of: its log has to be published. */
-  readonly onFiltered?: (secondaryId: string) => void;
-  /** What a paths filter keeps from a secondary, for it to show; absent: this service does not know. */
-  readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
+  readonly serveForwarded?: (request: Uint8Array) => Promise<Uint8Array>;
   readonly clock?: Clock;
-}
-
-/** A secondary that has sent heartbeats to this node since it started. */
-export interface SecondaryFacts extends PeerFacts {
-  readonly id: string;
-  /** Of the cluster itself, not of the set. */
-  readonly localClusterId: string;
-  readonly lastRemoteWal: number;
-  /** Over stream and answers, since the start of the secondary's process. */
-  readonly bytesReceived: number;
-  /** Of the newest comparison that the secondary completed. */
-  readonly resync: { readonly records: number; readonly bytes: number };
 }
 
 /** With nothing in it: what a request in parts is told until it is whole. */
@@ -77,21 +53,19 @@ const NO_ANSWER = {
   transfer: '',
   replica: '',
 } as const;
-const NO_FILTER: Filter = { mode: '', paths: [], filteredMounts: [], filteredNamespaces: [] };
-/** As many as fit one answer. */
-const MAX_GROUPS_TOLD = 10_000;
 
 export class Primary {
   readonly #options: PrimaryOptions;
   readonly #clock: Clock;
   readonly #replica = randomUUID();
   readonly #transfers: Transfers;
-  readonly #heard = new Map<string, SecondaryFacts & { readonly sentAtMs: number }>();
+  readonly #heard: HeardSecondaries;
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#transfers = new Transfers(this.#clock);
+    this.#heard = new HeardSecondaries(options.store, options.kind, options.service);
   }
 
   /** Answers until `signal` aborts. Resolves once questions arrive. */
@@ -104,13 +78,10 @@ export class Primary {
       await bus.respond(one, (payload) => this.#answer(one, payload), signal);
   }
 
-  /** Those that are still admitted. */
-  async secondaries(): Promise<readonly SecondaryFacts[]> {
-    const heard: SecondaryFacts[] = [];
-    for (const [id, { sentAtMs: _, ...facts }] of this.#heard)
-      if ((await this.#options.membership.findSecondary(id)) === undefined) this.#heard.delete(id);
-      else heard.push(facts);
-    return heard;
+  /** Those that sent heartbeats to any replica and are still admitted. */
+  secondaries(): Promise<readonly SecondaryFacts[]> {
+    const { membership } = this.#options;
+    return this.#heard.all(async (id) => (await membership.findSecondary(id)) !== undefined);
   }
 
   async #answer(subject: string, payload: Uint8Array): Promise<Uint8Array> {
@@ -131,22 +102,21 @@ export class Primary {
   }
 
   async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {
-    const { store, kind, views, handover } = this.#options;
-    const answered: AnsweredRecords = { store, kind, views, secondaryId: secondary.id };
+    const { store, kind, handover } = this.#options;
     switch (ask.$case) {
       case 'position':
-        return this.#tellPosition(secondary);
+        return this.#tellPosition();
       case 'digests':
         return {
           $case: 'digests',
-          value: { digests: await answerDigests(answered, ask.value) },
+          value: { digests: await answerDigests(store, kind, ask.value) },
         };
       case 'page':
-        return { $case: 'page', value: await answerPage(answered, ask.value) };
+        return { $case: 'page', value: await answerPage(store, kind, ask.value) };
       case 'records':
-        return { $case: 'records', value: await answerRecords(answered, ask.value) };
+        return { $case: 'records', value: await answerRecords(store, kind, ask.value) };
       case 'recordPart':
-        return { $case: 'recordPart', value: await answerRecordPart(answered, ask.value) };
+        return { $case: 'recordPart', value: await answerRecordPart(store, kind, ask.value) };
       case 'keyring': {
         const { rootKey, wrappedKeyring } = await handover();
         return {
@@ -166,11 +136,6 @@ export class Primary {
         const part = this.#transfers.read(secondary.id, transfer, at, FORWARDED_PART_BYTES);
         return { $case: 'forwardRest', value: { part: Buffer.from(part) } };
       }
-      case 'filter':
-        return {
-          $case: 'filter',
-          value: (await this.#options.describeFilter?.(secondary.id)) ?? NO_FILTER,
-        };
     }
   }
 
@@ -188,7 +153,7 @@ export class Primary {
         ? given.request
         : this.#transfers.append(id, given.transfer, given.request);
     if (request === undefined) return awaiting(given.transfer);
-    const response = await serveForwarded(request, id);
+    const response = await serveForwarded(request);
     const walSequence = BigInt(await store.wal.headSequence());
     if (response.length <= FORWARDED_PART_BYTES)
       return {
@@ -207,57 +172,36 @@ export class Primary {
     };
   }
 
-  /** Which log the secondary is to follow. */
-  async #logOf({ id }: AdmittedSecondary): Promise<string> {
-    const { membership, views, onFiltered } = this.#options;
-    const { logId } = await membership.identity();
-    const view = await views.of(id, []);
-    if (view === undefined) return logId;
-    onFiltered?.(id);
-    return filteredLogOf(logId, view.generation);
-  }
-
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
-  async #tellPosition(secondary: AdmittedSecondary): Promise<Told> {
-    const { bus, membership, views, service } = this.#options;
-    const { clusterId } = await membership.identity();
-    const logId = await this.#logOf(secondary);
-    const stream = streamOfLog(logId, { clusterId, secondaryId: secondary.id }, service);
-    const { published } = await loadStreamEnd(bus, stream);
+  async #tellPosition(): Promise<Told> {
+    const { bus, membership, service } = this.#options;
+    const { clusterId, logId } = await membership.identity();
+    const { published } = await loadStreamEnd(bus, streamOf(clusterId, service));
     if (published?.logId !== logId) throw new KeelsonError('replication.not_ready');
-    const leftOut = await views.leftOut(secondary.id);
     return {
       $case: 'position',
       value: {
         logId,
         walSequence: BigInt(published.walSequence),
         streamSequence: BigInt(published.streamSequence),
-        epoch: leftOut === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
-        leftOut: leftOut?.leftOut.slice(0, MAX_GROUPS_TOLD) ?? [],
+        epoch: BigInt((await membership.currentEpoch()).epoch),
       },
     };
   }
 
   async #tellEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<Told> {
-    const { membership, views } = this.#options;
-    // The stream of the others is not for it: it has to look for its own.
-    if ((await views.of(id, [])) !== undefined)
-      throw new KeelsonError('replication.log_broken', { sequence: 0 });
-    const found = epoch < firstEpoch ? undefined : await membership.findEpoch(epoch);
+    const found = epoch < firstEpoch ? undefined : await this.#options.membership.findEpoch(epoch);
     if (found === undefined) throw new KeelsonError('replication.not_admitted', { secondary: id });
     return { $case: 'epoch', value: { key: Buffer.from(found.key) } };
   }
 
-  async #tellHeartbeat(secondary: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
-    const { id } = secondary;
+  async #tellHeartbeat({ id }: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
     const nowMs = this.#clock.nowMs();
-    const sentAtMs = Number(heartbeat.sentAtMs);
-    // An older one that was held back, or is played again, tells nothing.
-    if (sentAtMs >= (this.#heard.get(id)?.sentAtMs ?? 0))
-      this.#heard.set(id, {
+    // Read first: that a heartbeat came is no entry that anybody misses.
+    const lastWal = await this.#options.store.wal.headSequence();
+    await this.#heard.note(
+      {
         id,
-        sentAtMs,
-        localClusterId: heartbeat.localClusterId,
         lastRemoteWal: Number(heartbeat.lastRemoteWal),
         apiAddress: heartbeat.apiAddress,
         clusterAddress: heartbeat.clusterAddress,
@@ -271,14 +215,15 @@ export class Primary {
         },
         canaryAgeMs:
           heartbeat.canaryAgeMs === undefined ? undefined : Number(heartbeat.canaryAgeMs),
-      });
+      },
+      Number(heartbeat.sentAtMs),
+    );
     return {
       $case: 'heartbeat',
       value: {
         nowMs: BigInt(nowMs),
-        lastWal: BigInt(await this.#options.store.wal.headSequence()),
+        lastWal: BigInt(lastWal),
         primaryClusterAddresses: [...(await this.#options.clusterAddresses())],
-        logId: await this.#logOf(secondary),
       },
     };
   }

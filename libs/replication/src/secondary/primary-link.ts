@@ -1,18 +1,14 @@
 /** A secondary's questions to its primary. */
 import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
-import type {
-  Filter,
-  Page,
-  PageQuestion,
-  Records,
-} from '@keelson/proto/replication/v1/replication';
+import type { Page, PageQuestion, Records } from '@keelson/proto/replication/v1/replication';
 import type { RemoteTree, TreeType } from '@keelson/storage';
-import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
+import { deriveLinkKey, type LinkKeyPair } from '../cipher/link-key.ts';
+import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
 import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
-import { LINK_EPOCH } from '../wire/stream-message.ts';
+import type { FollowerRecords } from './follower-records.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Digests of all pages would not fit one message. */
@@ -34,12 +30,8 @@ export interface PrimaryLinkOptions {
   /** Told how each question ended, and how long the answer was. */
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
-}
-
-/** Where the log this secondary is to follow stands. */
-export interface FollowPosition extends PublishedPosition {
-  /** Groups of records that do not cross to it, as far as they were told. */
-  readonly leftOut: readonly string[];
+  /** Where epoch keys outlive this process. */
+  readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
 
 type Value<Case extends Told['$case']> = Extract<Told, { readonly $case: Case }>['value'];
@@ -59,12 +51,11 @@ export class PrimaryLink {
       clusterId,
       secondaryId,
     });
-    this.#epochs.set(LINK_EPOCH, deriveStreamKey(this.#linkKey));
     this.#subject = questionSubject(clusterId, options.service);
   }
 
-  async loadPosition(): Promise<FollowPosition> {
-    const { logId, walSequence, streamSequence, epoch, leftOut } = await this.ask('position', {
+  async loadPosition(): Promise<PublishedPosition> {
+    const { logId, walSequence, streamSequence, epoch } = await this.ask('position', {
       $case: 'position',
       value: {},
     });
@@ -74,7 +65,6 @@ export class PrimaryLink {
       logId,
       walSequence: Number(walSequence),
       streamSequence: Number(streamSequence),
-      leftOut,
     };
   }
 
@@ -126,15 +116,20 @@ export class PrimaryLink {
     return this.ask('keyring', { $case: 'keyring', value: {} });
   }
 
-  /** What the paths filter of this secondary keeps back; without a mode there is none. */
-  loadFilter(): Promise<Filter> {
-    return this.ask('filter', { $case: 'filter', value: {} });
-  }
-
+  /** Kept on disk, too: what is in the stream opens after a restart although the primary is gone. */
   async epochKey(epoch: number): Promise<Uint8Array> {
+    const { keptKeys } = this.#options;
+    const purpose = `epoch ${this.#subject} ${epoch}`;
     const known = this.#epochs.get(epoch);
     if (known !== undefined) return known;
+    const kept = await keptKeys?.findKey(epoch);
+    if (kept !== undefined) return this.#know(epoch, openMessage(this.#linkKey, purpose, kept));
     const { key } = await this.ask('epoch', { $case: 'epoch', value: { epoch: BigInt(epoch) } });
+    await keptKeys?.keepKey(epoch, sealMessage(this.#linkKey, purpose, key));
+    return this.#know(epoch, key);
+  }
+
+  #know(epoch: number, key: Uint8Array): Uint8Array {
     this.#epochs.set(epoch, key);
     return key;
   }

@@ -6,7 +6,6 @@ import type { Bus } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
-import type { Filter } from '@keelson/proto/replication/v1/replication';
 import {
   type Barrier,
   type Fence,
@@ -16,18 +15,15 @@ import {
   type TreeType,
   takeOverKeyring,
   type WalEntry,
-  type WalOperation,
 } from '@keelson/storage';
-import { type ConnectionState, connectionStateOf } from '../domain/connection-state.ts';
+import { connectionStateOf } from '../domain/connection-state.ts';
 import { type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
 import { canaryAgeMs, clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
-import { NO_GROUPS, type RecordGroups } from '../domain/record-groups.ts';
 import {
   type BackOff,
   backOffMs,
   nextSecondaryState,
   type SecondaryEvent,
-  type SecondaryState,
   startSecondary,
 } from '../domain/secondary-state.ts';
 import { findCanary } from '../primary/canary.ts';
@@ -36,11 +32,12 @@ import {
   type PublishedPosition,
   type StreamEnd,
 } from '../primary/stream-position.ts';
-import { streamOfLog } from '../wire/names.ts';
+import { streamOf } from '../wire/names.ts';
 import { FollowedLog } from './followed-log.ts';
-import { removeLeftOut } from './left-out.ts';
+import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
+import { SharedFollower } from './shared-follower.ts';
 import { applyStream } from './wal-applier.ts';
 
 export interface SecondaryOptions {
@@ -54,40 +51,11 @@ export interface SecondaryOptions {
   readonly identity: SecondaryIdentity;
   readonly apiAddress: string;
   readonly clusterAddress: string;
-  /** Id of this cluster itself, for the primary to know it by. */
-  readonly localClusterId?: () => Promise<string>;
-  /** Which records belong to what a paths filter names; absent: none. */
-  readonly groups?: RecordGroups;
   readonly clock?: Clock;
   readonly backOff?: BackOff;
   readonly heartbeatIntervalMs?: number;
   /** For the log; the status tells the rest. */
   readonly onFailure?: (error: unknown) => void;
-}
-
-export interface SecondaryStatus extends SecondaryState {
-  readonly connectionState: ConnectionState;
-  /** Newest entry of the primary's log applied here; 0 until one was streamed. */
-  readonly lastRemoteWal: number;
-  readonly lastStartMs: number;
-  /** Over stream and answers, since the start of this process. */
-  readonly bytesReceived: number;
-  /** While merkle-sync: records written so far. */
-  readonly copiedRecordCount: number;
-  /** Of the newest comparison that was completed. */
-  readonly resync: { readonly records: number; readonly bytes: number };
-  /** Newest entry the primary is known to have. */
-  readonly lastKnownWal: number;
-  /** Of the newest heartbeat; undefined before the first answer. */
-  readonly heartbeat:
-    | {
-        readonly atMs: number;
-        readonly clockSkewMs: number;
-        readonly roundTripMs: number;
-        readonly primaryClusterAddresses: readonly string[];
-        readonly lagEntryCount: number;
-      }
-    | undefined;
 }
 
 const LEASE_TTL_MS = 15_000;
@@ -100,9 +68,6 @@ const BROKEN_STREAM = [
   'bus.position_ahead',
   'storage.wal_diverged',
 ] as const;
-
-/** Subpages by tree. */
-export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
 
 export class Secondary {
   readonly followed: FollowedLog;
@@ -117,6 +82,7 @@ export class Secondary {
   #again = new AbortController();
   #bytesBeforeResync = 0;
   #suspects: Difference = [];
+  readonly #shared: SharedFollower;
   /** Of the log that was followed last. */
   #logId: string | undefined;
   #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
@@ -127,10 +93,28 @@ export class Secondary {
     const { store, bus, identity, service } = options;
     const link = identity.keys.publicKey;
     this.followed = new FollowedLog({ store, service, link, clock: this.#clock });
+    const records = new FollowerRecords(options.store, service, identity.keys.publicKey);
+    this.#shared = new SharedFollower({
+      records,
+      clock: this.#clock,
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
+      own: {
+        status: () => this.status(),
+        appliedSequence: async () => {
+          const logId = await this.followed.logId();
+          return logId === undefined ? 0 : options.store.appliedSequence(logId);
+        },
+        onChange: (listener) => this.onChange(listener),
+        endIdling: () => this.#endIdling(),
+        compareAgain: () => this.#beginAgain(),
+        repair: (suspects, signal) => this.#repairHere(suspects, signal),
+      },
+    });
     this.#link = new PrimaryLink({
       bus,
       identity,
       service,
+      keptKeys: records,
       onOutcome: (outcome, answerBytes) => {
         this.#newestQuestion = outcome;
         this.#status = {
@@ -152,6 +136,7 @@ export class Secondary {
     };
   }
 
+  /** How this replica stands; see `sharedStatus`. */
   status(): SecondaryStatus {
     const connectionState = connectionStateOf({
       activity: this.#activity,
@@ -161,11 +146,16 @@ export class Secondary {
     return { ...this.#status, connectionState };
   }
 
+  /** How the elected replica stands, whichever that is. */
+  sharedStatus(): Promise<SecondaryStatus> {
+    return this.#shared.status();
+  }
+
   /** Age of the newest canary that was applied; undefined when none was. */
   async canaryAgeMs(): Promise<number | undefined> {
     const canary = await findCanary(this.#options.store);
     if (canary === undefined) return undefined;
-    const skewMs = this.#status.heartbeat?.clockSkewMs ?? 0;
+    const skewMs = (await this.sharedStatus()).heartbeat?.clockSkewMs ?? 0;
     return canaryAgeMs(canary.writtenAtMs, this.#clock.nowMs(), skewMs);
   }
 
@@ -176,45 +166,55 @@ export class Secondary {
   }
 
   /** Ends a back-off: what failed is tried now. */
-  recover(): void {
-    this.#idle.abort();
+  recover(): Promise<void> {
+    return this.#shared.recover();
   }
 
   /** Compares with the primary again, as after the stream broke: after the trees were counted anew. */
-  compareAgain(): void {
-    this.#again.abort();
-    this.recover();
+  compareAgain(): Promise<void> {
+    return this.#shared.compareAgain();
   }
 
   /**
    * Compares the records of these subpages with the primary's one by one, whatever the trees say: the
    * records are not what the trees were counted from. Resolves once they are the primary's.
    */
-  async repair(suspects: Difference): Promise<void> {
+  repair(suspects: Difference): Promise<void> {
+    return this.#shared.repair(suspects);
+  }
+
+  async #repairHere(suspects: Difference, signal: AbortSignal): Promise<void> {
     this.#suspects = suspects;
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = (): void => {
-      const { state } = this.#status;
-      if ((this.#suspects.length === 0 && state === 'stream-wals') || state === 'shutdown')
-        resolve();
+      if (this.#suspects.length === 0 && this.#status.state === 'stream-wals') resolve();
     };
     const stop = this.onChange(check);
-    this.compareAgain();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    this.#beginAgain();
     check();
     await promise;
     stop();
   }
 
+  #endIdling(): void {
+    this.#idle.abort();
+  }
+
+  #beginAgain(): void {
+    this.#again.abort();
+    this.#endIdling();
+  }
+
   /** Entries that the stream holds, or the primary told of, and that are not applied here. */
   async lagEntryCount(): Promise<number> {
     const { bus, identity, service } = this.#options;
-    const logId = await this.followed.logId();
-    const stream = streamOfLog(logId ?? '', identity, service);
-    const { published } = await loadStreamEnd(bus, stream).catch(
+    const { published } = await loadStreamEnd(bus, streamOf(identity.clusterId, service)).catch(
       (): StreamEnd => ({ lastSequence: 0, published: undefined }),
     );
+    const logId = await this.followed.logId();
     const inStream = published?.logId === logId ? (published?.walSequence ?? 0) : 0;
-    const { lastKnownWal, lastRemoteWal } = this.#status;
+    const { lastKnownWal, lastRemoteWal } = await this.sharedStatus();
     return lagEntryCount(Math.max(inStream, lastKnownWal), lastRemoteWal);
   }
 
@@ -229,11 +229,6 @@ export class Secondary {
     const { response, walSequence } = await this.#link.forward(request, timeoutMs);
     const isApplied = await this.followed.reaches({ sequence: walSequence }, applyWithinMs);
     return { response, isApplied };
-  }
-
-  /** What the primary's paths filter keeps from this cluster; without a mode there is none. */
-  loadFilter(): Promise<Filter> {
-    return this.#link.loadFilter();
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */
@@ -270,7 +265,7 @@ export class Secondary {
       lastStartMs: this.#clock.nowMs(),
       lastRemoteWal: applied?.sequence ?? 0,
     });
-    const heartbeats = this.#beat(signal);
+    const beside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
     while (!signal.aborted)
       try {
         await this.#step(fence, signal);
@@ -281,7 +276,7 @@ export class Secondary {
         else this.#happened({ type: 'failed' });
         this.#options.onFailure?.(error);
       }
-    await heartbeats;
+    await Promise.all(beside);
   }
 
   async #step(fence: Fence, signal: AbortSignal): Promise<void> {
@@ -311,14 +306,11 @@ export class Secondary {
 
   /** What is copied later is at least as new as the position taken first: streaming goes on there. */
   async #compare(fence: Fence): Promise<void> {
-    const { store, kind, groups = NO_GROUPS } = this.#options;
+    const { store, kind } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
     await this.#takeOverKeyring();
-    await removeLeftOut(store, groups, position.leftOut, (operations) =>
-      this.#applyCopied(position, operations, fence),
-    );
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
@@ -345,20 +337,16 @@ export class Secondary {
           tree,
           subpages,
           signal,
-          apply: (operations) => this.#applyCopied(position, operations, fence),
+          apply: async (operations) => {
+            if (operations.length === 0) return;
+            await store.applyRecords(position.logId, operations, { fence });
+            this.#change({
+              copiedRecordCount: this.#status.copiedRecordCount + operations.length,
+            });
+          },
         });
     await this.#noteCopied(fence, position);
     this.#happened({ type: 'copied' });
-  }
-
-  async #applyCopied(
-    { logId }: PublishedPosition,
-    operations: readonly WalOperation[],
-    fence: Fence,
-  ): Promise<void> {
-    if (operations.length === 0) return;
-    await this.#options.store.applyRecords(logId, operations, { fence });
-    this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
 
   async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
@@ -387,7 +375,7 @@ export class Secondary {
         store,
         bus,
         kind,
-        stream: streamOfLog(logId, identity, service),
+        stream: streamOf(identity.clusterId, service),
         logId,
         fence,
         epochKey: (epoch) => this.#link.epochKey(epoch),
@@ -431,12 +419,12 @@ export class Secondary {
   }
 
   async #sendHeartbeat(): Promise<void> {
-    const { apiAddress, clusterAddress, localClusterId, barrier } = this.#options;
+    const { apiAddress, clusterAddress, barrier } = this.#options;
     const ageMs = barrier.isSealed ? undefined : await this.canaryAgeMs().catch(() => undefined);
     const sentAtMs = this.#clock.nowMs();
     const before = this.#status.heartbeat;
     const wasUnheard = this.#newestQuestion === 'failed';
-    const { nowMs, lastWal, primaryClusterAddresses, logId } = await this.#link.ask('heartbeat', {
+    const { nowMs, lastWal, primaryClusterAddresses } = await this.#link.ask('heartbeat', {
       $case: 'heartbeat',
       value: {
         sentAtMs: BigInt(sentAtMs),
@@ -444,7 +432,6 @@ export class Secondary {
         ...(ageMs !== undefined && { canaryAgeMs: BigInt(Math.round(ageMs)) }),
         apiAddress,
         clusterAddress,
-        localClusterId: (await localClusterId?.()) ?? '',
         clockSkewMs: BigInt(before?.clockSkewMs ?? 0),
         roundTripMs: BigInt(before?.roundTripMs ?? 0),
         bytesReceived: BigInt(this.#status.bytesReceived),
@@ -455,8 +442,7 @@ export class Secondary {
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     // The primary is back: what failed without it need not wait any longer.
-    if (wasUnheard) this.recover();
-    if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.compareAgain();
+    if (wasUnheard) this.#endIdling();
     this.#change({
       lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
       heartbeat: {

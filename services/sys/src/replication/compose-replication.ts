@@ -25,8 +25,6 @@ import {
   issueOperationToken,
   requireOperationToken,
 } from './dr/operation-token-operations.ts';
-import type { Catalog } from './filters/filter-catalog.ts';
-import { createFilterOperations, type FilterOperations } from './filters/filter-operations.ts';
 import { operationTokenAttempt } from './replication-records.ts';
 import { createReplicationState, type ReplicationState } from './replication-state.ts';
 import { createSecondaryOperations, type SecondaryOperations } from './secondary-operations.ts';
@@ -40,9 +38,6 @@ export interface ReplicationParts extends ActivationParts {
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyBook>;
   readonly wrapping: WrappingOperations;
-  /** Mounts and namespaces, for paths filters. */
-  readonly catalog: Catalog;
-  readonly localClusterId: () => Promise<string>;
   /** Other services that keep stores, by name. */
   readonly services: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
   readonly onError: (error: unknown) => void;
@@ -54,7 +49,6 @@ export interface Replication {
   readonly sets: SetOperations;
   readonly secondary: SecondaryOperations;
   readonly upkeep: UpkeepOperations;
-  readonly filters: FilterOperations;
   readonly ceremonies: TokenCeremonies;
   readonly activate: (kind: ReplicationKind, request: ActivationRequest) => Promise<void>;
   readonly status: (kind: ReplicationKind) => Promise<JsonObject>;
@@ -79,7 +73,6 @@ export const composeReplication = (
     store,
     seal,
     member,
-    catalog: parts.catalog,
     onError,
     resume: () => resumeActivation(parts),
     takeUp: async (generations) => {
@@ -89,8 +82,6 @@ export const composeReplication = (
     },
   });
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
-
-  const filters = createFilterOperations({ ...parts, state, member, members });
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
     const role = (await state.roles())[kind];
@@ -105,9 +96,8 @@ export const composeReplication = (
     parts,
     state,
     upkeep,
-    filters,
     sets: createSetOperations({ ...parts, state, members }),
-    secondary: createSecondaryOperations({ ...parts, state, members, filters }),
+    secondary: createSecondaryOperations({ ...parts, state, members }),
     ceremonies: createTokenCeremonies({
       store,
       seal,
@@ -131,10 +121,10 @@ export const composeReplication = (
     merkleReport: async () => toMerkleReport(await upkeep.checkMerkle(), clock.nowMs()),
     modes: async () => {
       const roles = await state.roles();
-      const modeOf = (kind: ReplicationKind): string => {
+      const modeOf = async (kind: ReplicationKind): Promise<string> => {
         const run = member.runOf(kind);
         return run?.role === 'secondary'
-          ? run.secondary.status().mode
+          ? (await run.secondary.sharedStatus()).mode
           : (roles[kind]?.role ?? 'disabled');
       };
       const run = [member.runOf('dr'), member.runOf('performance')].find(
@@ -142,10 +132,10 @@ export const composeReplication = (
       );
       const secondary = run?.role === 'secondary' ? run.secondary : undefined;
       return {
-        performance: modeOf('performance'),
-        dr: modeOf('dr'),
+        performance: await modeOf('performance'),
+        dr: await modeOf('dr'),
         canaryAgeMs: Math.round((await secondary?.canaryAgeMs()) ?? 0),
-        clockSkewMs: secondary?.status().heartbeat?.clockSkewMs ?? 0,
+        clockSkewMs: (await secondary?.sharedStatus())?.heartbeat?.clockSkewMs ?? 0,
       };
     },
     requireDrSecondary: async () => {

@@ -26,8 +26,6 @@ export interface ReindexFlags {
 export interface ServiceMembers {
   reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
   finishPublishing(kind: ReplicationKind): Promise<boolean>;
-  /** What filtered secondaries get is looked at again. A service that cannot be asked sees it with its next entry. */
-  refreshFilters(): Promise<void>;
   /**
    * Waits until no service acts on former roles.
    * @param generations of the roles of this cluster; "": none of this kind
@@ -45,10 +43,12 @@ export interface ServiceMembers {
 export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
   reports: (kind, measure = false) =>
     Promise.all(
-      [...members()].map(async ([service, member]) => ({
-        service,
-        report: await member.report({ kind, measure }).catch(() => undefined),
-      })),
+      [...members()].map(async ([service, member]) => {
+        const ask = () => member.report({ kind, measure }).catch(() => undefined);
+        const report = await ask();
+        // A replica that has not taken its role up yet knows nothing: the next one is asked.
+        return { service, report: report?.side === undefined ? await ask() : report };
+      }),
     ),
   finishPublishing: async (kind) => {
     const answers = await Promise.all(
@@ -70,11 +70,6 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
       ),
     );
     return [...new Set(late.flat())];
-  },
-  refreshFilters: async () => {
-    await Promise.all(
-      [...members().values()].map((member) => member.refreshFilters({}).catch(() => undefined)),
-    );
   },
   recover: async (kind) => {
     for (const member of members().values()) await member.recover({ kind });
