@@ -149,6 +149,10 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     branch.token = await generateRoot(branch, primary.shares);
     await untilEqual('performance', primary, branch);
     await untilEqual('dr', primary, spare);
+    expect((await primary.v1('GET', 'sys/replication/status')).body.data).toMatchObject({
+      dr: { mode: 'primary', known_secondaries: ['spare'] },
+      performance: { mode: 'primary', known_secondaries: ['branch'] },
+    });
   });
 
   test('tell the same status, whichever replicas are asked', async () => {
