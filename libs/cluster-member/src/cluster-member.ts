@@ -14,6 +14,7 @@ import {
 } from '@keelson/storage';
 import type { ReplicationMember } from './replication-member.ts';
 
+export { WORKSPACE_GROUP } from '@keelson/replication';
 export { awaitIndex } from './consistency.ts';
 export { forwardingRoutes, serveForwarded } from './forwarding.ts';
 export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';

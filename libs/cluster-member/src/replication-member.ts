@@ -9,6 +9,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
   type ClosedScopes,
+  filteredStreamOf,
   finishActivation,
   isActivated,
   type LogPosition,
@@ -250,11 +251,17 @@ export class ReplicationMember {
     // The other replicas have not heard of it: what they have not committed by now they cannot any more.
     await this.gate.takeTurn(store, `end of ${role.generation}`);
     const head = await store.wal.headSequence();
-    const stream = streamOf(role.clusterId, service);
+    const streams = [
+      streamOf(role.clusterId, service),
+      ...(await run.views.filtered()).map((id) => filteredStreamOf(role.clusterId, service, id)),
+    ];
     const untilMs = clock.nowMs() + PUBLISHED_WITHIN_MS;
     const never = new AbortController().signal;
     while (clock.nowMs() < untilMs) {
-      if (await isPublished(run.bus, stream, head)) return true;
+      const published = await Promise.all(
+        streams.map((stream) => isPublished(run.bus, stream, head)),
+      );
+      if (published.every(Boolean)) return true;
       await pause(clock, PUBLISHED_POLL_MS, never);
     }
     return false;

@@ -6,7 +6,12 @@ import type {
 } from '@keelson/proto/sys/v1/replication';
 import type { Difference, PeerFacts, SecondaryFacts, SecondaryStatus } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { jsonRecords, type MerkleCorruptionReport, SUBPAGES_PER_PAGE } from '@keelson/storage';
+import {
+  type DamagedRecord,
+  jsonRecords,
+  type MerkleCorruptionReport,
+  SUBPAGES_PER_PAGE,
+} from '@keelson/storage';
 import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
@@ -21,9 +26,12 @@ const upkeeps = jsonRecords<Upkeep>('node/replication/');
 const UPKEEP = 'upkeep';
 const NEVER: Upkeep = { checkedAtMs: 0, isCorrupted: false, reindexedAtMs: 0 };
 
+const NO_FILTER = { filtered: false, merkleRoot: '', localClusterId: '' };
+
 const toPeer = (
   id: string,
   facts: PeerFacts & Pick<SecondaryFacts, 'lastRemoteWal' | 'bytesReceived' | 'resync'>,
+  filter: Pick<ReplicationPeer, 'filtered' | 'merkleRoot' | 'localClusterId'> = NO_FILTER,
 ): ReplicationPeer => ({
   id,
   apiAddress: facts.apiAddress,
@@ -36,10 +44,32 @@ const toPeer = (
   bytesShipped: BigInt(facts.bytesReceived),
   resyncRecords: BigInt(facts.resync.records),
   resyncBytes: BigInt(facts.resync.bytes),
+  ...filter,
 });
 
-const primarySide = async ({ primary }: PrimaryRun): Promise<ReplicationReport['side']> => {
-  const secondaries = (await primary.secondaries()).map((one) => toPeer(one.id, one));
+/** Root of what crosses to a secondary; counting it for the first time goes on behind the report. */
+const filteredRoot = async ({ views }: PrimaryRun, id: string) => {
+  const reduced = await views.reducedTree(id).catch(() => undefined);
+  if (reduced === undefined)
+    return (await views.of(id, [])) === undefined ? {} : { filtered: true };
+  const tree = reduced.current();
+  tree.catch(() => undefined);
+  if (!reduced.isCounted) return { filtered: true };
+  const root = await tree.then((counted) => counted.rootDigest()).catch(() => new Uint8Array());
+  return { filtered: true, merkleRoot: Buffer.from(root).toString('hex') };
+};
+
+const primarySide = async (run: PrimaryRun): Promise<ReplicationReport['side']> => {
+  const heard = await run.primary.secondaries();
+  const secondaries = await Promise.all(
+    heard.map(async (one) =>
+      toPeer(one.id, one, {
+        ...NO_FILTER,
+        localClusterId: one.localClusterId,
+        ...(await filteredRoot(run, one.id)),
+      }),
+    ),
+  );
   return { $case: 'primary', value: { secondaries } };
 };
 
@@ -93,6 +123,9 @@ const toSuspects = ({ corrupted_tree_map: trees }: MerkleCorruptionReport): Diff
     ),
   ]);
 
+const toDifference = (damaged: readonly DamagedRecord[]): Difference =>
+  damaged.map(({ tree, subpage }) => [tree, [subpage]]);
+
 export const replicationMemberRpc = (
   member: ReplicationMember,
 ): RpcService<typeof ReplicationMemberDefinition> => {
@@ -110,12 +143,19 @@ export const replicationMemberRpc = (
     await note({ checkedAtMs: clock.nowMs(), isCorrupted });
     return { report, isCorrupted };
   };
-  /** Records first: trees counted from damaged ones would only hide it. */
-  const repair = async (report: MerkleCorruptionReport): Promise<void> => {
+  /**
+   * Records first: trees counted from damaged ones would only hide it.
+   * @returns false where there is no primary to fetch them from
+   */
+  const repair = async (suspects: Difference): Promise<boolean> => {
+    let isSecondary = false;
     for (const kind of ['performance', 'dr'] as const) {
       const run = member.runOf(kind);
-      if (run?.role === 'secondary') await run.secondary.repair(toSuspects(report));
+      if (run?.role !== 'secondary') continue;
+      isSecondary = true;
+      await run.secondary.repair(suspects);
     }
+    return isSecondary;
   };
   return {
     report: async ({ kind: given, measure }) => {
@@ -144,10 +184,12 @@ export const replicationMemberRpc = (
     },
     reindex: async ({ diff, force, skipFlush }) => {
       const checked = force ? undefined : await check();
-      if (checked?.isCorrupted === true) await repair(checked.report);
-      if (!diff || checked?.isCorrupted === true) await store.merkle.rebuild();
+      if (checked?.isCorrupted === true) await repair(toSuspects(checked.report));
+      const isCounted = !diff || checked?.isCorrupted === true;
+      const damaged = isCounted ? await store.merkle.rebuild() : [];
+      const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
       if (!skipFlush) await store.merkle.save();
-      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: false });
+      await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
       for (const kind of ['performance', 'dr'] as const) {
         const run = member.runOf(kind);
         if (run?.role === 'secondary') await run.secondary.compareAgain();
@@ -161,6 +203,11 @@ export const replicationMemberRpc = (
     takeUpRole: async ({ kind, generation }) => ({
       takenUp: await member.takesUp(parseKind(kind), generation),
     }),
+    refreshFilters: async () => {
+      const run = member.runOf('performance');
+      if (run?.role === 'primary') await run.filtered.refresh();
+      return {};
+    },
     finishPublishing: async ({ kind }) => ({
       published: await member.finishPublishing(parseKind(kind)),
     }),

@@ -12,6 +12,16 @@ export {
   passesFilter,
   toDynamicFilter,
 } from './domain/paths-filter.ts';
+export {
+  mountGroup,
+  NO_GROUPS,
+  namespaceGroup,
+  parseGroup,
+  type RecordArea,
+  type RecordGroups,
+  recordGroups,
+  WORKSPACE_GROUP,
+} from './domain/record-groups.ts';
 export type { BackOff, SecondaryState } from './domain/secondary-state.ts';
 export {
   NEVER_CHECKED,
@@ -25,11 +35,18 @@ export {
 export type {
   AdmittedSecondary,
   EpochKey,
+  FilterVerdict,
   Membership,
   SetIdentity,
 } from './membership/membership.ts';
-export { StoredMembership } from './membership/stored-membership.ts';
+export {
+  type FilterCatalog,
+  type StoredFilter,
+  StoredMembership,
+} from './membership/stored-membership.ts';
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
+export { FilterViews } from './primary/filter-views.ts';
+export { FilteredPublishers } from './primary/filtered-publishers.ts';
 export type { SecondaryFacts } from './primary/heard-secondaries.ts';
 export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
 export { loadStreamEnd } from './primary/stream-position.ts';
@@ -45,5 +62,5 @@ export type { Difference, SecondaryStatus } from './secondary/follower-records.t
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
 export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';
-export { streamOf } from './wire/names.ts';
+export { filteredStreamOf, streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -6,12 +6,12 @@ import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
 import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
+import type { Filter, ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
-import { questionSubject, replicaSubject, streamOf } from '../wire/names.ts';
+import { filteredLogOf, questionSubject, replicaSubject, streamOfLog } from '../wire/names.ts';
 import {
   type Ask,
   FORWARDED_PART_BYTES,
@@ -19,8 +19,15 @@ import {
   parseSealedQuestion,
   type Told,
 } from '../wire/questions.ts';
+import type { FilterViews } from './filter-views.ts';
 import { HeardSecondaries, type SecondaryFacts } from './heard-secondaries.ts';
-import { answerDigests, answerPage, answerRecordPart, answerRecords } from './record-pages.ts';
+import {
+  type AnsweredRecords,
+  answerDigests,
+  answerPage,
+  answerRecordPart,
+  answerRecords,
+} from './record-pages.ts';
 import { loadStreamEnd } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
 
@@ -34,6 +41,7 @@ export interface PrimaryOptions {
   readonly store: Store;
   readonly bus: Bus;
   readonly membership: Membership;
+  readonly views: FilterViews;
   readonly kind: ReplicationKind;
   readonly service: string;
   /** The keyring of the store's barrier as it is now. */
@@ -41,7 +49,11 @@ export interface PrimaryOptions {
   /** Where secondaries find the primary, and those that may take its place. */
   readonly clusterAddresses: () => Promise<readonly string[]>;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
-  readonly serveForwarded?: (request: Uint8Array) => Promise<Uint8Array>;
+  readonly serveForwarded?: (request: Uint8Array, secondaryId: string) => Promise<Uint8Array>;
+  /** Called when a secondary that has a filter asks or is heard of: its log has to be published. */
+  readonly onFiltered?: (secondaryId: string) => void;
+  /** What a paths filter keeps from a secondary, for it to show; absent: this service does not know. */
+  readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
   readonly clock?: Clock;
 }
 
@@ -53,6 +65,9 @@ const NO_ANSWER = {
   transfer: '',
   replica: '',
 } as const;
+const NO_FILTER: Filter = { mode: '', paths: [], filteredMounts: [], filteredNamespaces: [] };
+/** As many as fit one answer. */
+const MAX_GROUPS_TOLD = 10_000;
 
 export class Primary {
   readonly #options: PrimaryOptions;
@@ -102,21 +117,22 @@ export class Primary {
   }
 
   async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {
-    const { store, kind, handover } = this.#options;
+    const { store, kind, views, handover } = this.#options;
+    const answered: AnsweredRecords = { store, kind, views, secondaryId: secondary.id };
     switch (ask.$case) {
       case 'position':
-        return this.#tellPosition();
+        return this.#tellPosition(secondary);
       case 'digests':
         return {
           $case: 'digests',
-          value: { digests: await answerDigests(store, kind, ask.value) },
+          value: { digests: await answerDigests(answered, ask.value) },
         };
       case 'page':
-        return { $case: 'page', value: await answerPage(store, kind, ask.value) };
+        return { $case: 'page', value: await answerPage(answered, ask.value) };
       case 'records':
-        return { $case: 'records', value: await answerRecords(store, kind, ask.value) };
+        return { $case: 'records', value: await answerRecords(answered, ask.value) };
       case 'recordPart':
-        return { $case: 'recordPart', value: await answerRecordPart(store, kind, ask.value) };
+        return { $case: 'recordPart', value: await answerRecordPart(answered, ask.value) };
       case 'keyring': {
         const { rootKey, wrappedKeyring } = await handover();
         return {
@@ -136,6 +152,11 @@ export class Primary {
         const part = this.#transfers.read(secondary.id, transfer, at, FORWARDED_PART_BYTES);
         return { $case: 'forwardRest', value: { part: Buffer.from(part) } };
       }
+      case 'filter':
+        return {
+          $case: 'filter',
+          value: (await this.#options.describeFilter?.(secondary.id)) ?? NO_FILTER,
+        };
     }
   }
 
@@ -153,7 +174,7 @@ export class Primary {
         ? given.request
         : this.#transfers.append(id, given.transfer, given.request);
     if (request === undefined) return awaiting(given.transfer);
-    const response = await serveForwarded(request);
+    const response = await serveForwarded(request, id);
     const walSequence = BigInt(await store.wal.headSequence());
     if (response.length <= FORWARDED_PART_BYTES)
       return {
@@ -172,36 +193,56 @@ export class Primary {
     };
   }
 
+  /** Which log the secondary is to follow. */
+  async #logOf({ id }: AdmittedSecondary): Promise<string> {
+    const { membership, views, onFiltered } = this.#options;
+    const { logId } = await membership.identity();
+    const view = await views.of(id, []);
+    if (view === undefined) return logId;
+    onFiltered?.(id);
+    return filteredLogOf(logId, view.generation);
+  }
+
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
-  async #tellPosition(): Promise<Told> {
-    const { bus, membership, service } = this.#options;
-    const { clusterId, logId } = await membership.identity();
-    const { published } = await loadStreamEnd(bus, streamOf(clusterId, service));
+  async #tellPosition(secondary: AdmittedSecondary): Promise<Told> {
+    const { bus, membership, views, service } = this.#options;
+    const { clusterId } = await membership.identity();
+    const logId = await this.#logOf(secondary);
+    const stream = streamOfLog(logId, { clusterId, secondaryId: secondary.id }, service);
+    const { published } = await loadStreamEnd(bus, stream);
     if (published?.logId !== logId) throw new KeelsonError('replication.not_ready');
+    const leftOut = await views.leftOut(secondary.id);
     return {
       $case: 'position',
       value: {
         logId,
         walSequence: BigInt(published.walSequence),
         streamSequence: BigInt(published.streamSequence),
-        epoch: BigInt((await membership.currentEpoch()).epoch),
+        epoch: leftOut === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
+        leftOut: leftOut?.leftOut.slice(0, MAX_GROUPS_TOLD) ?? [],
       },
     };
   }
 
   async #tellEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<Told> {
-    const found = epoch < firstEpoch ? undefined : await this.#options.membership.findEpoch(epoch);
+    const { membership, views } = this.#options;
+    // The stream of the others is not for it: it has to look for its own.
+    if ((await views.of(id, [])) !== undefined)
+      throw new KeelsonError('replication.log_broken', { sequence: 0 });
+    const found = epoch < firstEpoch ? undefined : await membership.findEpoch(epoch);
     if (found === undefined) throw new KeelsonError('replication.not_admitted', { secondary: id });
     return { $case: 'epoch', value: { key: Buffer.from(found.key) } };
   }
 
-  async #tellHeartbeat({ id }: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
+  async #tellHeartbeat(secondary: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
+    const { id } = secondary;
     const nowMs = this.#clock.nowMs();
     // Read first: that a heartbeat came is no entry that anybody misses.
     const lastWal = await this.#options.store.wal.headSequence();
     await this.#heard.note(
       {
         id,
+        localClusterId: heartbeat.localClusterId,
         lastRemoteWal: Number(heartbeat.lastRemoteWal),
         apiAddress: heartbeat.apiAddress,
         clusterAddress: heartbeat.clusterAddress,
@@ -224,6 +265,7 @@ export class Primary {
         nowMs: BigInt(nowMs),
         lastWal: BigInt(lastWal),
         primaryClusterAddresses: [...(await this.#options.clusterAddresses())],
+        logId: await this.#logOf(secondary),
       },
     };
   }

@@ -1,13 +1,19 @@
 /** A secondary's questions to its primary. */
 import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
-import type { Page, PageQuestion, Records } from '@keelson/proto/replication/v1/replication';
+import type {
+  Filter,
+  Page,
+  PageQuestion,
+  Records,
+} from '@keelson/proto/replication/v1/replication';
 import type { RemoteTree, TreeType } from '@keelson/storage';
-import { deriveLinkKey, type LinkKeyPair } from '../cipher/link-key.ts';
+import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
 import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
+import { LINK_EPOCH } from '../wire/stream-message.ts';
 import type { FollowerRecords } from './follower-records.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -34,6 +40,12 @@ export interface PrimaryLinkOptions {
   readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
 
+/** Where the log this secondary is to follow stands. */
+export interface FollowPosition extends PublishedPosition {
+  /** Groups of records that do not cross to it, as far as they were told. */
+  readonly leftOut: readonly string[];
+}
+
 type Value<Case extends Told['$case']> = Extract<Told, { readonly $case: Case }>['value'];
 
 export class PrimaryLink {
@@ -51,11 +63,12 @@ export class PrimaryLink {
       clusterId,
       secondaryId,
     });
+    this.#epochs.set(LINK_EPOCH, deriveStreamKey(this.#linkKey));
     this.#subject = questionSubject(clusterId, options.service);
   }
 
-  async loadPosition(): Promise<PublishedPosition> {
-    const { logId, walSequence, streamSequence, epoch } = await this.ask('position', {
+  async loadPosition(): Promise<FollowPosition> {
+    const { logId, walSequence, streamSequence, epoch, leftOut } = await this.ask('position', {
       $case: 'position',
       value: {},
     });
@@ -65,6 +78,7 @@ export class PrimaryLink {
       logId,
       walSequence: Number(walSequence),
       streamSequence: Number(streamSequence),
+      leftOut,
     };
   }
 
@@ -114,6 +128,11 @@ export class PrimaryLink {
 
   loadKeyring(): Promise<Value<'keyring'>> {
     return this.ask('keyring', { $case: 'keyring', value: {} });
+  }
+
+  /** What the paths filter of this secondary keeps back; without a mode there is none. */
+  loadFilter(): Promise<Filter> {
+    return this.ask('filter', { $case: 'filter', value: {} });
   }
 
   /** Kept on disk, too: what is in the stream opens after a restart although the primary is gone. */

@@ -6,6 +6,7 @@ import type { Bus } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
+import type { Filter } from '@keelson/proto/replication/v1/replication';
 import {
   type Barrier,
   type Fence,
@@ -15,10 +16,12 @@ import {
   type TreeType,
   takeOverKeyring,
   type WalEntry,
+  type WalOperation,
 } from '@keelson/storage';
 import { connectionStateOf } from '../domain/connection-state.ts';
 import { type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
 import { canaryAgeMs, clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
+import { NO_GROUPS, type RecordGroups } from '../domain/record-groups.ts';
 import {
   type BackOff,
   backOffMs,
@@ -32,9 +35,10 @@ import {
   type PublishedPosition,
   type StreamEnd,
 } from '../primary/stream-position.ts';
-import { streamOf } from '../wire/names.ts';
+import { streamOfLog } from '../wire/names.ts';
 import { FollowedLog } from './followed-log.ts';
 import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
+import { removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
@@ -51,6 +55,10 @@ export interface SecondaryOptions {
   readonly identity: SecondaryIdentity;
   readonly apiAddress: string;
   readonly clusterAddress: string;
+  /** Id of this cluster itself, for the primary to know it by. */
+  readonly localClusterId?: () => Promise<string>;
+  /** Which records belong to what a paths filter names; absent: none. */
+  readonly groups?: RecordGroups;
   readonly clock?: Clock;
   readonly backOff?: BackOff;
   readonly heartbeatIntervalMs?: number;
@@ -209,10 +217,11 @@ export class Secondary {
   /** Entries that the stream holds, or the primary told of, and that are not applied here. */
   async lagEntryCount(): Promise<number> {
     const { bus, identity, service } = this.#options;
-    const { published } = await loadStreamEnd(bus, streamOf(identity.clusterId, service)).catch(
+    const logId = await this.followed.logId();
+    const stream = streamOfLog(logId ?? '', identity, service);
+    const { published } = await loadStreamEnd(bus, stream).catch(
       (): StreamEnd => ({ lastSequence: 0, published: undefined }),
     );
-    const logId = await this.followed.logId();
     const inStream = published?.logId === logId ? (published?.walSequence ?? 0) : 0;
     const { lastKnownWal, lastRemoteWal } = await this.sharedStatus();
     return lagEntryCount(Math.max(inStream, lastKnownWal), lastRemoteWal);
@@ -229,6 +238,11 @@ export class Secondary {
     const { response, walSequence } = await this.#link.forward(request, timeoutMs);
     const isApplied = await this.followed.reaches({ sequence: walSequence }, applyWithinMs);
     return { response, isApplied };
+  }
+
+  /** What the primary's paths filter keeps from this cluster; without a mode there is none. */
+  loadFilter(): Promise<Filter> {
+    return this.#link.loadFilter();
   }
 
   /** Replicates whenever this replica is elected, until `signal` aborts. */
@@ -306,11 +320,14 @@ export class Secondary {
 
   /** What is copied later is at least as new as the position taken first: streaming goes on there. */
   async #compare(fence: Fence): Promise<void> {
-    const { store, kind } = this.#options;
+    const { store, kind, groups = NO_GROUPS } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
     await this.#takeOverKeyring();
+    await removeLeftOut(store, groups, position.leftOut, (operations) =>
+      this.#applyCopied(position, operations, fence),
+    );
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
@@ -337,16 +354,20 @@ export class Secondary {
           tree,
           subpages,
           signal,
-          apply: async (operations) => {
-            if (operations.length === 0) return;
-            await store.applyRecords(position.logId, operations, { fence });
-            this.#change({
-              copiedRecordCount: this.#status.copiedRecordCount + operations.length,
-            });
-          },
+          apply: (operations) => this.#applyCopied(position, operations, fence),
         });
     await this.#noteCopied(fence, position);
     this.#happened({ type: 'copied' });
+  }
+
+  async #applyCopied(
+    { logId }: PublishedPosition,
+    operations: readonly WalOperation[],
+    fence: Fence,
+  ): Promise<void> {
+    if (operations.length === 0) return;
+    await this.#options.store.applyRecords(logId, operations, { fence });
+    this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
 
   async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
@@ -375,7 +396,7 @@ export class Secondary {
         store,
         bus,
         kind,
-        stream: streamOf(identity.clusterId, service),
+        stream: streamOfLog(logId, identity, service),
         logId,
         fence,
         epochKey: (epoch) => this.#link.epochKey(epoch),
@@ -419,12 +440,12 @@ export class Secondary {
   }
 
   async #sendHeartbeat(): Promise<void> {
-    const { apiAddress, clusterAddress, barrier } = this.#options;
+    const { apiAddress, clusterAddress, localClusterId, barrier } = this.#options;
     const ageMs = barrier.isSealed ? undefined : await this.canaryAgeMs().catch(() => undefined);
     const sentAtMs = this.#clock.nowMs();
     const before = this.#status.heartbeat;
     const wasUnheard = this.#newestQuestion === 'failed';
-    const { nowMs, lastWal, primaryClusterAddresses } = await this.#link.ask('heartbeat', {
+    const { nowMs, lastWal, primaryClusterAddresses, logId } = await this.#link.ask('heartbeat', {
       $case: 'heartbeat',
       value: {
         sentAtMs: BigInt(sentAtMs),
@@ -432,6 +453,7 @@ export class Secondary {
         ...(ageMs !== undefined && { canaryAgeMs: BigInt(Math.round(ageMs)) }),
         apiAddress,
         clusterAddress,
+        localClusterId: (await localClusterId?.()) ?? '',
         clockSkewMs: BigInt(before?.clockSkewMs ?? 0),
         roundTripMs: BigInt(before?.roundTripMs ?? 0),
         bytesReceived: BigInt(this.#status.bytesReceived),
@@ -443,6 +465,7 @@ export class Secondary {
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     // The primary is back: what failed without it need not wait any longer.
     if (wasUnheard) this.#endIdling();
+    if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.#beginAgain();
     this.#change({
       lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
       heartbeat: {

@@ -25,6 +25,8 @@ import {
   issueOperationToken,
   requireOperationToken,
 } from './dr/operation-token-operations.ts';
+import type { Catalog } from './filters/filter-catalog.ts';
+import { createFilterOperations, type FilterOperations } from './filters/filter-operations.ts';
 import { operationTokenAttempt } from './replication-records.ts';
 import { createReplicationState, type ReplicationState } from './replication-state.ts';
 import { createSecondaryOperations, type SecondaryOperations } from './secondary-operations.ts';
@@ -38,6 +40,9 @@ export interface ReplicationParts extends ActivationParts {
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyBook>;
   readonly wrapping: WrappingOperations;
+  /** Mounts and namespaces, for paths filters. */
+  readonly catalog: Catalog;
+  readonly localClusterId: () => Promise<string>;
   /** Other services that keep stores, by name. */
   readonly services: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
   readonly onError: (error: unknown) => void;
@@ -49,6 +54,7 @@ export interface Replication {
   readonly sets: SetOperations;
   readonly secondary: SecondaryOperations;
   readonly upkeep: UpkeepOperations;
+  readonly filters: FilterOperations;
   readonly ceremonies: TokenCeremonies;
   readonly activate: (kind: ReplicationKind, request: ActivationRequest) => Promise<void>;
   readonly status: (kind: ReplicationKind) => Promise<JsonObject>;
@@ -73,6 +79,7 @@ export const composeReplication = (
     store,
     seal,
     member,
+    catalog: parts.catalog,
     onError,
     resume: () => resumeActivation(parts),
     takeUp: async (generations) => {
@@ -82,6 +89,8 @@ export const composeReplication = (
     },
   });
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
+
+  const filters = createFilterOperations({ ...parts, state, member, members });
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
     const role = (await state.roles())[kind];
@@ -96,8 +105,9 @@ export const composeReplication = (
     parts,
     state,
     upkeep,
+    filters,
     sets: createSetOperations({ ...parts, state, members }),
-    secondary: createSecondaryOperations({ ...parts, state, members }),
+    secondary: createSecondaryOperations({ ...parts, state, members, filters }),
     ceremonies: createTokenCeremonies({
       store,
       seal,

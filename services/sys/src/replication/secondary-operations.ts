@@ -11,6 +11,7 @@ import {
   toSecondaryRole,
 } from './activation-operations.ts';
 import { decidePromotion, type PromotionPlan, type ServicePosition } from './domain/promotion.ts';
+import type { FilterOperations } from './filters/filter-operations.ts';
 import { type RoleRecord, type SecondaryRoleRecord, writeRole } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers, ServiceReport } from './service-members.ts';
@@ -19,6 +20,7 @@ export interface SecondaryParts extends ActivationParts {
   readonly state: ReplicationState;
   readonly members: ServiceMembers;
   readonly transport: ReplicationTransport;
+  readonly filters: FilterOperations;
 }
 
 export interface PromotionRequest {
@@ -49,6 +51,11 @@ const PING_WITHIN_MS = 2000;
 /** Two heartbeats failed to come. */
 const UNHEARD_MS = 11_000;
 
+/** The primary has what would be missing here, and this secondary cannot know how much that is. */
+const isKept = ({ kept }: PromotionPlan): boolean =>
+  kept !== undefined &&
+  kept.dynamic_filtered_mounts.length + kept.dynamic_filtered_namespaces.length > 0;
+
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
@@ -69,7 +76,7 @@ const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
 };
 
 export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOperations => {
-  const { store, seal, state, members, transport } = parts;
+  const { store, seal, state, members, transport, filters } = parts;
 
   const requireSecondary = async (kind: ReplicationKind): Promise<SecondaryRoleRecord> => {
     const role = (await state.roles())[kind];
@@ -80,10 +87,14 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
 
   const plan = async (kind: ReplicationKind): Promise<PromotionPlan> => {
     const role = await requireSecondary(kind);
-    return decidePromotion((await members.reports(kind, true)).map(toPosition), {
+    const found = decidePromotion((await members.reports(kind, true)).map(toPosition), {
       hasPrimary: role.link !== undefined,
       nowMs: parts.clock.nowMs(),
     });
+    // While the primary cannot be asked, what it told last holds.
+    if (kind === 'performance') await filters.learn().catch(() => undefined);
+    const kept = kind === 'performance' ? await filters.known() : undefined;
+    return { ...found, kept };
   };
 
   /** The performance role that came along from the DR primary begins here. */
@@ -124,6 +135,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
     promote: async (kind, { primaryClusterAddress, force }) => {
       const found = await plan(kind);
       if (!found.isSafe && !force) throw new KeelsonError('replication.catching_up');
+      if (isKept(found) && !force) throw new KeelsonError('replication.filtered');
       const { clusterId } = await requireSecondary(kind);
       const { performance } = await state.recorded();
       await state.switching(async () => {
@@ -142,6 +154,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
             primaryClusterAddress,
           });
         });
+        if (kind === 'performance') await filters.forget();
         await state.apply();
       });
       return found;

@@ -26,6 +26,8 @@ export interface ReindexFlags {
 export interface ServiceMembers {
   reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
   finishPublishing(kind: ReplicationKind): Promise<boolean>;
+  /** What filtered secondaries get is looked at again. A service that cannot be asked sees it with its next entry. */
+  refreshFilters(): Promise<void>;
   /**
    * Waits until no service acts on former roles.
    * @param generations of the roles of this cluster; "": none of this kind
@@ -70,6 +72,11 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
       ),
     );
     return [...new Set(late.flat())];
+  },
+  refreshFilters: async () => {
+    await Promise.all(
+      [...members().values()].map((member) => member.refreshFilters({}).catch(() => undefined)),
+    );
   },
   recover: async (kind) => {
     for (const member of members().values()) await member.recover({ kind });
