@@ -48,6 +48,7 @@ import { stateTransferRoutes } from './states/state-transfer-routes.ts';
 import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
 import { stateVersionRoutes } from './states/state-version-routes.ts';
 import { organizationTagRoutes } from './tags/organization-tag-routes.ts';
+import { reservedKeyRoutes } from './tags/reserved-key-routes.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { teamRoutes } from './teams/team-routes.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-operations.ts';
@@ -135,6 +136,7 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...lockRoutes(context),
   ...tagRoutes(context),
   ...organizationTagRoutes(context),
+  ...reservedKeyRoutes(context),
   ...consumerRoutes(context),
   ...teamRoutes(context),
   ...organizationMembershipRoutes(context),
