@@ -33,7 +33,7 @@ const MAIN = fileURLToPath(new URL('../../../services/standalone/src/start.js', 
 
 /** Resolves when the process has printed its greeting. Rejects with its output when it ends before. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+  const child: ChildProcess = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN], {
     env: {
       ...process.env,
       KEELSON_HTTP_PORT: '0',
