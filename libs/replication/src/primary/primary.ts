@@ -27,6 +27,7 @@ import {
   answerPage,
   answerRecordPart,
   answerRecords,
+  answerSubpages,
 } from './record-pages.ts';
 import { loadStreamEnd } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
@@ -129,6 +130,8 @@ export class Primary {
         };
       case 'page':
         return { $case: 'page', value: await answerPage(answered, ask.value) };
+      case 'subpages':
+        return { $case: 'subpages', value: await answerSubpages(answered, ask.value) };
       case 'records':
         return { $case: 'records', value: await answerRecords(answered, ask.value) };
       case 'recordPart':

@@ -6,8 +6,9 @@ import type {
   Page,
   PageQuestion,
   Records,
+  Subpages,
 } from '@keelson/proto/replication/v1/replication';
-import type { RemoteTree, TreeType } from '@keelson/storage';
+import type { RemoteTree, SubpageIndex, TreeType } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
@@ -98,6 +99,10 @@ export class PrimaryLink {
 
   loadPage(value: PageQuestion): Promise<Page> {
     return this.ask('page', { $case: 'page', value });
+  }
+
+  loadSubpages(tree: TreeType, subpages: readonly SubpageIndex[]): Promise<Subpages> {
+    return this.ask('subpages', { $case: 'subpages', value: { tree, subpages: [...subpages] } });
   }
 
   loadRecords(paths: readonly string[]): Promise<Records> {
