@@ -1,8 +1,8 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { edgeRequest, serviceOf } from './edge.contract.ts';
-import { type EdgeService, edgeResponse } from './edge-service.ts';
-import { repeatAnswers } from './repeated-answers.ts';
+import { edgeResponse } from './edge-service.ts';
+import { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
 
 const PRINCIPAL: Principal = {
   kind: 'user',
@@ -15,7 +15,7 @@ const PRINCIPAL: Principal = {
 
 let made: number;
 let stands: boolean | undefined;
-let edge: EdgeService;
+let edge: RepeatingService;
 
 beforeEach(() => {
   made = 0;
@@ -61,6 +61,12 @@ describe('an answer that stands', () => {
     expect(await ask()).toBe('3');
     stands = true;
     expect([await ask(), await ask()]).toEqual(['3', '3']);
+  });
+
+  test('is made anew once it was forgotten', async () => {
+    await askTwice();
+    edge.forget();
+    expect(await ask()).toBe('3');
   });
 
   test.for([

@@ -53,15 +53,21 @@ const isRepeatable = ({ method, headers }: RequestHead): boolean => {
   return true;
 };
 
+export interface RepeatingService extends EdgeService {
+  /** Forgets every answer. */
+  forget(): void;
+}
+
 /**
  * The service; what it answers with `stands` to a GET is given to the same caller again while it stands,
  * from the second time on: most answers are asked for once, and keeping one costs as much as making it.
  */
-export const repeatAnswers = (service: EdgeService): EdgeService => {
+export const repeatAnswers = (service: EdgeService): RepeatingService => {
   const answers = new RememberedAnswers<{ readonly response: StandingResponse }>(OVERHEAD_BYTES);
   const asked = new AskedLately();
   return {
     describe: () => service.describe(),
+    forget: () => answers.clear(),
     handle: async (request) => {
       const { head } = request;
       const { principal } = head;

@@ -7,7 +7,13 @@ import {
   type ReplicationParts,
   WORKSPACE_GROUP,
 } from '@keelson/cluster-member';
-import { createEdgeService, type EdgeService, type Route, repeatAnswers } from '@keelson/edge';
+import {
+  createEdgeService,
+  type EdgeService,
+  type RepeatingService,
+  type Route,
+  repeatAnswers,
+} from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -189,7 +195,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
   };
-  const edge: EdgeService = repeatAnswers(
+  const edge: RepeatingService = repeatAnswers(
     createEdgeService({
       service: 'workspace',
       version: VERSION,
@@ -219,6 +225,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         await adoptBootstrapToken(store, clock, secret);
       opened.resolve();
     },
+    onSealed: () => edge.forget(),
   };
   // All of it writes what a secondary only follows.
   const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };

@@ -81,8 +81,8 @@ const CHANGES: readonly (readonly [string, () => Promise<unknown>, object])[] = 
 ];
 
 describe.for([
-  ['by its id', () => `/workspaces/${id}`],
-  ['by its names', () => '/organizations/acme/workspaces/site'],
+  ['by its id', (): string => `/workspaces/${id}`],
+  ['by its names', (): string => '/organizations/acme/workspaces/site'],
 ] as const)('shown again %s', ([, path]) => {
   test('it is not made anew, whatever else changes', async () => {
     await show(path());
