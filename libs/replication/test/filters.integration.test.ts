@@ -3,7 +3,13 @@ import { JetStreamBus } from '@keelson/bus/jetstream';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveLinkKey, deriveStreamKey } from '../src/cipher/link-key.ts';
-import { filteredStreamOf, PrimaryLink, parsePathsFilter, streamOf } from '../src/replication.ts';
+import {
+  filteredStreamOf,
+  loadStreamEnd,
+  PrimaryLink,
+  parsePathsFilter,
+  streamOf,
+} from '../src/replication.ts';
 import { openBatch, PartAssembler, type SealedBatch } from '../src/wire/stream-message.ts';
 import { decodeBatch } from '../src/wire/wal-batch.ts';
 import {
@@ -265,11 +271,12 @@ test('a revoked secondary gets nothing more on its own stream, and its id begins
   await untilFiltered(primary, secondary);
   const stream = filteredStreamOf(primary.clusterId, SERVICE, 'one');
   await primary.membership.revoke('one');
-  await primary.filtered.refresh();
-  const { lastSequence } = await primary.bus.tail(stream);
+  const head = await primary.store.wal.headSequence();
   await putAll(primary, ['a', 'b'], 10, 'after');
+  await primary.filtered.refresh();
   await secondary.until(({ connectionState }) => connectionState === 'transient_failure');
-  expect((await primary.bus.tail(stream)).lastSequence).toBe(lastSequence);
+  const { published } = await loadStreamEnd(primary.bus, stream);
+  expect(published?.walSequence).toBeLessThanOrEqual(head);
   await admit(primary, 'one');
   expect(await primary.membership.findFilter('one')).toBeUndefined();
 }, 120_000);
@@ -289,7 +296,7 @@ test('a secondary that asks for what is kept from it is told of nothing', async 
       const { items, upto } = await link.loadPage(question);
       expect(upto).toBe('');
       const mounts = new Set(items.map(({ path }) => path.split('/')[2]));
-      expect([...mounts].sort()).toEqual(['a', 'z']);
+      expect(mounts).toEqual(new Set(['a', 'z']));
     }
     const asked = [record('hidden', 1), record('a', 1), record('hidden', 'large')];
     const { items } = await link.loadRecords(asked);

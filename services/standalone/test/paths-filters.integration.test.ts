@@ -3,6 +3,7 @@ import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
   type Cluster,
+  generateOperationToken,
   generateRoot,
   startCluster,
   until,
@@ -19,14 +20,15 @@ const POLICY = 'path "a/*" { capabilities = ["read"] }';
 let nats: NatsServer;
 let primary: Cluster;
 let branch: Cluster;
+let spare: Cluster;
 
 beforeAll(async () => {
   nats = await startNats({ jetstream: true });
   [primary, branch] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
+  spare = await startCluster(nats.url);
 }, WITHIN_MS);
 afterAll(async () => {
-  await primary.stop();
-  await branch.stop();
+  for (const cluster of [primary, branch, spare]) await cluster.stop();
   await nats[Symbol.asyncDispose]();
 }, WITHIN_MS);
 
@@ -49,10 +51,10 @@ const issues = async (cluster: Cluster, mount: string): Promise<number> =>
     .status;
 
 /** Until the branch is what the primary says that it gives it. */
-const untilFilteredEqual = () =>
+const untilFilteredEqual = (leader = primary) =>
   until(
     async () => {
-      const ours = (await primary.status('performance'))?.secondaries?.find(
+      const ours = (await leader.status('performance'))?.secondaries?.find(
         (one: { readonly node_id: string }) => one.node_id === 'branch',
       );
       return [ours?.filtered, ours?.merkle_root, (await branch.status('performance'))?.merkle_root];
@@ -262,11 +264,38 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     );
   });
 
-  test('end with their secondary', async () => {
-    await setFilter('deny', ['a']);
+  test('hold on a DR secondary that takes the place of the primary', async () => {
+    expect((await setFilter('deny', ['a'])).status).toBe(204);
     await untilFilteredEqual();
-    await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
-    expect((await primary.v1('GET', `${FILTER}/branch`)).status).toBe(404);
+    await primary.v1('POST', 'sys/replication/dr/primary/enable');
+    await attach('dr', primary, spare, 'spare');
+    await untilEqual('dr', primary, spare);
+    await primary.process().stop('SIGKILL');
+    const token = await generateOperationToken(spare, primary.shares);
+    const promoted = await until(
+      () => spare.v1('POST', 'sys/replication/dr/secondary/promote', { dr_operation_token: token }),
+      ({ status }) => status !== 503,
+    );
+    expect(promoted.status).toBe(200);
+    spare.token = primary.token;
+    const read = await until(
+      () => spare.v1('GET', `${FILTER}/branch`),
+      ({ status }) => status !== 503,
+    );
+    expect(read.body.data).toEqual({ mode: 'deny', paths: ['a/'] });
+    for (const mount of ['a', 'moved'])
+      expect((await spare.v1('POST', `${mount}/roles/heir`, { ttl: '1h' })).status).toBe(200);
+    await until(
+      () => branch.v1('GET', 'moved/roles/heir'),
+      ({ status }) => status === 200,
+    );
+    await untilFilteredEqual(spare);
+    expect(await mountsOf(branch)).not.toContain('a/');
+  });
+
+  test('end with their secondary', async () => {
+    await spare.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
+    expect((await spare.v1('GET', `${FILTER}/branch`)).status).toBe(404);
     // Nobody leads the branch any more: it may go on alone with what it has.
     const promoted = await until(
       () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`, { force: true }),
