@@ -195,7 +195,11 @@ export const updateWorkspace = (
         ...workspace,
         name,
         projectId: await moveTo(tx, principal, workspace, given.projectId),
-        settings: decideSettings(given.settings, workspace.settings),
+        // The one attribute that an update has a default for.
+        settings: decideSettings(
+          { assessmentsEnabled: false, ...given.settings },
+          workspace.settings,
+        ),
         ownExecution: decideOwnExecution(given.execution, workspace.ownExecution),
         tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
         updatedAtMs: nowMs,
