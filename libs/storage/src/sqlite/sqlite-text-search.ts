@@ -22,19 +22,25 @@ export const createTextIndex = (projection: Projection): string[] => [
       ]),
 ];
 
+export interface TextStatements {
+  readonly findRow: StatementSync;
+  readonly remove: StatementSync;
+  readonly add: StatementSync;
+}
+
+export const prepareTextIndex = (prepare: Prepare, projection: Projection): TextStatements => ({
+  findRow: prepare(
+    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
+  ),
+  remove: prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`),
+  add: prepare(`INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`),
+});
+
 /** To be called when the rows of `put` are written and those past `truncatedTo` are still there. */
 export const indexTexts = (
-  prepare: Prepare,
-  { projection, path, texts }: ProjectedChange,
+  { findRow, remove, add }: TextStatements,
+  { path, texts }: ProjectedChange,
 ): void => {
-  if (texts.length === 0) return;
-  const findRow = prepare(
-    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
-  );
-  const remove = prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`);
-  const add = prepare(
-    `INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`,
-  );
   for (const { position, before, after } of texts) {
     const row = findRow.get(path, position)?.['row_number'] as SQLInputValue;
     if (before !== undefined) remove.run(row);
