@@ -1,4 +1,5 @@
 /** Replication over NATS. Its client is loaded with its first use: it is a tenth of an idle process. */
+import { rootCertificates } from 'node:tls';
 import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationTransport } from './replication-runs.ts';
@@ -16,9 +17,19 @@ export interface NatsTransport extends ReplicationTransport {
   close(): Promise<void>;
 }
 
-const connect = async (servers: readonly string[]): Promise<Bus> => {
+const connect = async (
+  servers: readonly string[],
+  trustedRoots: readonly string[] = [],
+): Promise<Bus> => {
   const { JetStreamBus } = await import('@keelson/bus/jetstream');
-  return new JetStreamBus({ servers });
+  // With these the client insists on TLS, which other addresses do not promise.
+  const isTls = servers.length > 0 && servers.every((server) => server.startsWith('tls://'));
+  return isTls && trustedRoots.length > 0
+    ? new JetStreamBus({
+        servers,
+        connection: { tls: { ca: [...rootCertificates, ...trustedRoots].join('\n') } },
+      })
+    : new JetStreamBus({ servers });
 };
 
 export const openNatsTransport = async (settings: NatsSettings): Promise<NatsTransport> => {

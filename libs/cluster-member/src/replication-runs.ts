@@ -4,7 +4,7 @@ import type { Clock } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Filter } from '@keelson/proto/replication/v1/replication';
-import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
+import type { ReplicationLink, ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
   FilteredPublishers,
   FilterViews,
@@ -29,7 +29,7 @@ export interface ReplicationTransport {
   /** Where clients reach this cluster; "" when it is not configured. */
   readonly apiAddress: string;
   /** The NATS of another cluster. */
-  connect(addresses: readonly string[]): Promise<Bus>;
+  connect(addresses: readonly string[], trustedRoots?: readonly string[]): Promise<Bus>;
 }
 
 export interface RunParts {
@@ -166,10 +166,10 @@ export const startSecondaryRun = async (
   parts: RunParts,
   kind: ReplicationKind,
   identity: SecondaryIdentity,
-  addresses: readonly string[],
+  link: Pick<ReplicationLink, 'addresses' | 'trustedRoots'> | undefined,
 ): Promise<SecondaryRun> => {
   const { service, store, barrier, leases, clock, logger, transport } = parts;
-  const bus = await transport.connect(addresses);
+  const bus = await transport.connect(link?.addresses ?? [], link?.trustedRoots);
   const secondary = new Secondary({
     store,
     barrier,

@@ -23,11 +23,12 @@ export const storedReadsOf = (
     return paths.filter((path) => treeTypeOf(path) === tree);
   },
   read: async (paths) => {
-    const known = paths.filter((path) => treeTypeOf(path) !== undefined);
-    const rows = await Promise.all(known.map(async (path) => backend.findRow(path)));
+    const copies = [];
+    for (const path of paths) {
+      const row = treeTypeOf(path) === undefined ? undefined : await backend.findRow(path);
+      if (row !== undefined) copies.push({ path, stored: row.stored });
+    }
     await untilDurable();
-    return rows.flatMap((row) =>
-      row === undefined ? [] : [{ path: row.path, stored: row.stored }],
-    );
+    return copies;
   },
 });

@@ -5,6 +5,8 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface NatsOptions {
   readonly jetstream?: boolean;
+  /** PEM files, of a certificate for localhost: clients must use TLS. */
+  readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 }
 
 export interface NatsServer extends AsyncDisposable {
@@ -25,6 +27,9 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
       '127.0.0.1',
       '--port',
       String(port),
+      ...(options.tls === undefined
+        ? []
+        : ['--tls', '--tlscert', options.tls.certificateFile, '--tlskey', options.tls.keyFile]),
       ...(options.jetstream === true ? ['--jetstream', '--store_dir', directory.path] : []),
     ],
     ready: /Server is ready/,
@@ -32,7 +37,7 @@ export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> 
   await server.start();
   return {
     port,
-    url: `nats://127.0.0.1:${port}`,
+    url: options.tls === undefined ? `nats://127.0.0.1:${port}` : `tls://localhost:${port}`,
     process: server,
     async [Symbol.asyncDispose]() {
       await server.kill();

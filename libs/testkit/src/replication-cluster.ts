@@ -215,10 +215,8 @@ export const follow = async (
 export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
   until(
     () => secondary.status(kind),
-    (status) =>
-      status?.mode === 'secondary' &&
-      status.state === 'stream-wals' &&
-      status.connection_state === 'ready',
+    ({ mode, state, connection_state: connection }) =>
+      mode === 'secondary' && state === 'stream-wals' && connection === 'ready',
   );
 
 /** Until both sides show the same Merkle root. */
@@ -228,10 +226,9 @@ export const untilEqual = async (
   secondary: AddressedCluster,
 ) =>
   until(
-    // No status while a cluster changes its role.
     async () => [
-      (await primary.status(kind))?.merkle_root,
-      (await secondary.status(kind))?.merkle_root,
+      (await primary.status(kind)).merkle_root,
+      (await secondary.status(kind)).merkle_root,
     ],
-    ([ours, theirs]) => ours !== undefined && ours === theirs,
+    ([ours, theirs]) => ours === theirs,
   );

@@ -225,6 +225,8 @@ export const composeSys = (parts: SysParts): SysService => {
     issue: async (tx) => (await issueServiceToken(tx, rootTokenPlan(clock.nowMs()))).token,
   });
 
+  const followsPrimary = (): boolean => gate.closed !== 'none';
+
   const edge: EdgeService = createEdgeService({
     service: 'sys',
     version: VERSION,
@@ -240,10 +242,13 @@ export const composeSys = (parts: SysParts): SysService => {
       }),
       ...rotationRoutes(rotation),
       ...generateRootRoutes(generateRoot),
-      ...rekeyRoutes('/sys/rekey', createRekeyOperations({ store, seal, clock, kind: 'barrier' })),
+      ...rekeyRoutes(
+        '/sys/rekey',
+        createRekeyOperations({ store, seal, clock, kind: 'barrier', followsPrimary }),
+      ),
       ...rekeyRoutes(
         '/sys/rekey-recovery-key',
-        createRekeyOperations({ store, seal, clock, kind: 'recovery' }),
+        createRekeyOperations({ store, seal, clock, kind: 'recovery', followsPrimary }),
       ),
       ...tokenRoutes(tokens, { store }),
       ...tokenRoleRoutes(tokens),

@@ -7,13 +7,7 @@ import {
   type ReplicationParts,
   WORKSPACE_GROUP,
 } from '@keelson/cluster-member';
-import {
-  createEdgeService,
-  type EdgeService,
-  type RepeatingService,
-  type Route,
-  repeatAnswers,
-} from '@keelson/edge';
+import { createEdgeService, type EdgeService, type Route, repeatAnswers } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -54,7 +48,6 @@ import { stateTransferRoutes } from './states/state-transfer-routes.ts';
 import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
 import { stateVersionRoutes } from './states/state-version-routes.ts';
 import { organizationTagRoutes } from './tags/organization-tag-routes.ts';
-import { reservedKeyRoutes } from './tags/reserved-key-routes.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { teamRoutes } from './teams/team-routes.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-operations.ts';
@@ -142,7 +135,6 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...lockRoutes(context),
   ...tagRoutes(context),
   ...organizationTagRoutes(context),
-  ...reservedKeyRoutes(context),
   ...consumerRoutes(context),
   ...teamRoutes(context),
   ...organizationMembershipRoutes(context),
@@ -195,7 +187,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
   };
-  const edge: RepeatingService = repeatAnswers(
+  const edge: EdgeService = repeatAnswers(
     createEdgeService({
       service: 'workspace',
       version: VERSION,
@@ -225,7 +217,6 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         await adoptBootstrapToken(store, clock, secret);
       opened.resolve();
     },
-    onSealed: () => edge.forget(),
   };
   // All of it writes what a secondary only follows.
   const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };

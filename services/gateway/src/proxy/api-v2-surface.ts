@@ -22,8 +22,6 @@ const API_HEADERS = { 'tfp-api-version': '2.6', 'tfp-appname': 'Keelson' } as co
  */
 const TRANSFERS = /^\/(uploads|downloads)\//;
 
-const NOTHING = Buffer.alloc(0);
-
 export interface ApiV2Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;
@@ -54,7 +52,7 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
         remoteAddress: exchange.head.remoteAddress,
         wrapTtlSeconds: 0,
         wrapFormat: '',
-        body: NOTHING,
+        body: Buffer.alloc(0),
         hasBody: false,
         requestId: exchange.head.requestId,
         contentType: '',

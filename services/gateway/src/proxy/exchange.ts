@@ -39,7 +39,7 @@ export class Exchange {
     this.answerHeaders = { 'x-request-id': this.requestId };
     this.head = emptyHead(this.requestId, method);
     this.#timer = this.#startTimer(timeoutMs);
-    response.on('close', () => {
+    response.once('close', () => {
       clearTimeout(this.#timer);
       if (!response.writableFinished) this.#end('request.cancelled');
     });

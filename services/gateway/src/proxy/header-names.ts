@@ -8,15 +8,13 @@ import { Dialect } from '@keelson/proto/edge/v1/edge';
 const NEUTRAL = 'x-service-';
 const VENDOR = 'x-vault-';
 
-const named = (name: string) => ({ primary: NEUTRAL + name, alias: VENDOR + name });
-
 /** Headers that exist under both prefixes, by the name they are used under here. */
 const SHARED = {
-  token: named('token'),
-  namespace: named('namespace'),
-  wrapTtl: named('wrap-ttl'),
-  wrapFormat: named('wrap-format'),
-  index: named('index'),
+  token: 'token',
+  namespace: 'namespace',
+  wrapTtl: 'wrap-ttl',
+  wrapFormat: 'wrap-format',
+  index: 'index',
 } as const;
 
 /** The value of a header under its primary name, else under its alias. */
@@ -24,8 +22,7 @@ export const serviceHeader = (
   headers: IncomingHttpHeaders,
   name: keyof typeof SHARED,
 ): string | undefined => {
-  const { primary, alias } = SHARED[name];
-  const value = headers[primary] ?? headers[alias];
+  const value = headers[NEUTRAL + SHARED[name]] ?? headers[VENDOR + SHARED[name]];
   return typeof value === 'string' ? value : value?.[0];
 };
 
@@ -65,7 +62,7 @@ export const forwardedHeaders = (
     if (typeof value === 'string') forwarded[name] = value;
   }
   const index = serviceHeader(headers, 'index');
-  if (index !== undefined) forwarded[SHARED.index.primary] = index;
+  if (index !== undefined) forwarded[NEUTRAL + SHARED.index] = index;
   for (const given of extra) {
     const name = given.toLowerCase();
     const value = headers[name];
@@ -76,8 +73,8 @@ export const forwardedHeaders = (
 };
 
 const isCredential = (name: string): boolean =>
-  name === SHARED.token.primary ||
-  name === SHARED.token.alias ||
+  name === NEUTRAL + SHARED.token ||
+  name === VENDOR + SHARED.token ||
   name === PRESENTED_TOKEN ||
   name === CLIENT_CERTIFICATE ||
   name === 'authorization' ||
@@ -107,8 +104,8 @@ const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'replay-nonce',
   'retry-after',
   'www-authenticate',
-  SHARED.index.primary,
-  SHARED.index.alias,
+  NEUTRAL + SHARED.index,
+  VENDOR + SHARED.index,
 ]);
 
 export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>

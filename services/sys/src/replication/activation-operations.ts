@@ -14,7 +14,7 @@ import {
   removeReplicated,
   type TakenOver,
 } from '@keelson/replication';
-import type { Barrier, Store, Transaction } from '@keelson/storage';
+import type { Barrier, Store } from '@keelson/storage';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
 import {
@@ -28,6 +28,7 @@ import { writeTokenSalt } from '../tokens/token-records.ts';
 import {
   addressIn,
   isSealedBundle,
+  loadRoots,
   openBundle,
   type TrustedRoots,
   toShownKey,
@@ -63,6 +64,8 @@ export interface ActivationRequest extends TrustedRoots {
 export interface TakenBundle {
   readonly bundle: ActivationBundle;
   readonly keys: LinkKeyPair;
+  /** PEM, for the way to the primary's NATS. */
+  readonly trustedRoots?: readonly string[] | undefined;
 }
 
 const TOKEN_SALT_BYTES = 32;
@@ -89,23 +92,25 @@ export const takeBundle = async (
 ): Promise<TakenBundle> => {
   if (token === '') refuse('missing token');
   const here = { kind, version, nowMs: clock.nowMs() };
+  // Before the token is used up.
+  const trustedRoots = await loadRoots(roots);
   if (isSealedBundle(token)) {
     const keys = await pendingKeys[kind].find(store, seal.requireRootKey());
     if (keys === undefined)
       return refuse('the token was not made for the public key of this cluster');
     const bundle = requireUsable(openBundle(token, keys), here);
     await store.transact((tx) => pendingKeys[kind].delete(tx));
-    return { bundle, keys };
+    return { bundle, keys, trustedRoots };
   }
   const address = primaryApiAddress === '' ? addressIn(token) : primaryApiAddress;
-  const bundle = requireUsable(await unwrapBundle(token, address, roots), here);
+  const bundle = requireUsable(await unwrapBundle(token, address, trustedRoots), here);
   return bundle.secondaryKeys === undefined
     ? refuse('the token is no secondary activation token')
-    : { bundle, keys: bundle.secondaryKeys };
+    : { bundle, keys: bundle.secondaryKeys, trustedRoots };
 };
 
 export const toSecondaryRole = (
-  { bundle, keys }: TakenBundle,
+  { bundle, keys, trustedRoots }: TakenBundle,
   activation: string,
   previousRootKey: Uint8Array,
 ): SecondaryRoleRecord => ({
@@ -118,6 +123,7 @@ export const toSecondaryRole = (
     keys,
     primaryPublicKey: bundle.primaryPublicKey,
     addresses: [bundle.primaryClusterAddress],
+    ...(trustedRoots !== undefined && { trustedRoots }),
   },
   activation,
   previousRootKey: Buffer.from(previousRootKey).toString('base64'),
@@ -156,7 +162,9 @@ const adoptSeal = async (
       ...(wrappedRootKey !== undefined && { wrappedForShares: wrappedRootKey }),
     };
   if (wrappedRootKey === undefined)
-    return refuse('a cluster sealed with key shares cannot follow a primary with a static seal');
+    return refuse(
+      'the shares of the primary cannot open a cluster that is sealed with shares: rekey the recovery key of the primary first',
+    );
   return { type: 'shamir', shares, threshold, wrappedRootKey };
 };
 
@@ -172,10 +180,8 @@ const carryOut = async (
   const sealRecord = await adoptSeal(parts, bundle, taken.rootKey);
   member.gate.close('all');
   await member.stop();
-  // Another replica that has not heard of it commits nothing of the cluster that was.
-  await member.gate.takeTurn(store, `activation ${activation}`);
   await removeReplicated(store);
-  const alsoWrite = (tx: Transaction): void => {
+  await finishActivation(store, barrier, kind, activation, taken, (tx) => {
     sealRecords.write(tx, SEAL_KEY, sealRecord);
     writeRole(tx, taken.rootKey, kind, role);
     if (kind === 'performance') {
@@ -185,8 +191,7 @@ const carryOut = async (
       if (keyHash !== undefined) recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
     }
     pendingActivation.delete(tx);
-  };
-  await finishActivation(store, barrier, kind, activation, taken, { alsoWrite });
+  });
   seal.replaceRootKey(taken.rootKey);
 };
 

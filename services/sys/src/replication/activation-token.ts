@@ -75,7 +75,10 @@ export interface TrustedRoots {
 }
 
 /** undefined: the system's. @throws KeelsonError `request.invalid` */
-const loadRoots = async ({ caFile, caPath }: TrustedRoots): Promise<string[] | undefined> => {
+export const loadRoots = async ({
+  caFile,
+  caPath,
+}: TrustedRoots): Promise<readonly string[] | undefined> => {
   try {
     if (caFile !== '') return [await readFile(caFile, 'utf8')];
     if (caPath === '') return undefined;
@@ -92,7 +95,7 @@ interface HttpAnswer {
   readonly body: string;
 }
 
-const post = (url: URL, token: string, ca: string[] | undefined): Promise<HttpAnswer> =>
+const post = (url: URL, token: string, ca: readonly string[] | undefined): Promise<HttpAnswer> =>
   new Promise((resolve, reject) => {
     const send = url.protocol === 'https:' ? httpsRequest : httpRequest;
     const sent = send(
@@ -137,15 +140,15 @@ const parseUrl = (address: string): URL => {
 
 /**
  * Takes the bundle out of a wrapping token, which ends with it.
+ * @param ca PEM roots beside those of the system; undefined: none
  * @throws KeelsonError `replication.unwrap_refused`, `replication.unwrap_failed`, `request.invalid`
  */
 export const unwrapBundle = async (
   token: string,
   address: string,
-  roots: TrustedRoots,
+  ca: readonly string[] | undefined,
 ): Promise<ActivationBundle> => {
   const url = parseUrl(address);
-  const ca = await loadRoots(roots);
   let answer: HttpAnswer;
   try {
     answer = await post(url, token, ca);

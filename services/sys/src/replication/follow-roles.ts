@@ -1,9 +1,25 @@
 /** Takes over what another replica did to the roles and keys of this cluster. */
 import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
-import { SEAL_KEY, sealRecords } from '../seal/seal-records.ts';
+import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from '../seal/seal-records.ts';
 import { ROLE_PATHS } from './replication-records.ts';
 import type { ReplicationState } from './replication-state.ts';
+
+/** The newest shares of the primary hold here, too. */
+const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
+  await store.transact(async (tx) => {
+    const told = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
+    const record = await sealRecords.find(tx, SEAL_KEY);
+    if (told === undefined || record === undefined) return;
+    const { shares, threshold, wrappedForShares } = told;
+    const known = record.type === 'shamir' ? record.wrappedRootKey : record.wrappedForShares;
+    if (known === wrappedForShares) return;
+    const wrapped =
+      record.type === 'shamir' ? { wrappedRootKey: wrappedForShares } : { wrappedForShares };
+    sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, ...wrapped });
+  });
+  seal.resetShares();
+};
 
 /** Runs until `signal` aborts. */
 export const followRoles = async (
@@ -13,10 +29,19 @@ export const followRoles = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const sealPath = sealRecords.path(SEAL_KEY);
+  const shareSealPath = shareSealRecords.path(SHARE_SEAL_KEY);
+  const isSecondary = async (): Promise<boolean> => {
+    const { performance, dr } = await state.roles();
+    return performance?.role === 'secondary' || dr?.role === 'secondary';
+  };
   const position = await store.wal.headSequence();
+  // What came while nobody followed.
+  if (!seal.isSealed && (await isSecondary())) await adoptShares(store, seal);
   for await (const { operations } of store.wal.follow(position, signal)) {
     const touched = (paths: readonly string[]): boolean =>
       operations.some(({ path }) => paths.includes(path));
+    if (touched([shareSealPath]) && !seal.isSealed && (await isSecondary()))
+      await adoptShares(store, seal);
     // What this replica does itself it has acted on already.
     if (state.isSwitching) continue;
     if (touched([sealPath])) {

@@ -15,6 +15,8 @@ export interface LinkRecord {
   readonly keys: LinkKeyPair;
   readonly primaryPublicKey: string;
   readonly addresses: readonly string[];
+  /** PEM, as ca_file and ca_path held when it was given them. */
+  readonly trustedRoots?: readonly string[];
   /** Where else the primary, or who takes its place, may be found; as the primary told. */
   readonly otherAddresses?: readonly string[];
 }
@@ -47,6 +49,7 @@ export type RoleRecord = PrimaryRoleRecord | SecondaryRoleRecord;
 export interface PendingActivation {
   readonly bundle: ActivationBundle;
   readonly keys: LinkKeyPair;
+  readonly trustedRoots?: readonly string[] | undefined;
   readonly activation: string;
 }
 

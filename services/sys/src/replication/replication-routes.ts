@@ -289,7 +289,11 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
               throw new KeelsonError('request.invalid', {
                 text: 'token and update_primary_addrs are mutually exclusive',
               });
-            if (addresses !== undefined) await secondary.followAddresses(kind, addresses);
+            if (addresses !== undefined)
+              await secondary.followAddresses(kind, addresses, {
+                caFile: rest.ca_file,
+                caPath: rest.ca_path,
+              });
             else if (token !== undefined)
               await secondary.followToken(kind, {
                 token,

@@ -77,6 +77,7 @@ const toRole = (
       privateKey: link.keys.privateKey,
       primaryPublicKey: link.primaryPublicKey,
       addresses: [...link.addresses],
+      trustedRoots: [...(link.trustedRoots ?? [])],
     },
     activation: role.role === 'secondary' ? role.activation : '',
     previousServiceKey:

@@ -10,6 +10,7 @@ import {
   takeBundle,
   toSecondaryRole,
 } from './activation-operations.ts';
+import { loadRoots, type TrustedRoots } from './activation-token.ts';
 import { decidePromotion, type PromotionPlan, type ServicePosition } from './domain/promotion.ts';
 import type { FilterOperations } from './filters/filter-operations.ts';
 import { type RoleRecord, type SecondaryRoleRecord, writeRole } from './replication-records.ts';
@@ -43,7 +44,11 @@ export interface SecondaryOperations {
    */
   searchPrimary(): Promise<void>;
   /** The first that answers is the primary from now on. */
-  followAddresses(kind: ReplicationKind, addresses: readonly string[]): Promise<void>;
+  followAddresses(
+    kind: ReplicationKind,
+    addresses: readonly string[],
+    roots: TrustedRoots,
+  ): Promise<void>;
 }
 
 const NAMES: Readonly<Record<ReplicationKind, string>> = { performance: 'performance', dr: 'DR' };
@@ -106,7 +111,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
   const ping = async (role: SecondaryRoleRecord, address: string): Promise<boolean> => {
     const { link, clusterId } = role;
     if (link === undefined) return false;
-    const bus = await transport.connect([address]);
+    const bus = await transport.connect([address], link.trustedRoots);
     const { secondaryId, keys, primaryPublicKey } = link;
     try {
       const asked = new PrimaryLink({
@@ -201,7 +206,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
       if (role?.role !== 'secondary' || role.link === undefined || run?.role !== 'secondary')
         return;
       const { link } = role;
-      const { heartbeat, lastStartMs } = await run.secondary.sharedStatus();
+      const { heartbeat, lastStartMs } = run.secondary.status();
       const told = (heartbeat?.primaryClusterAddresses ?? []).filter(
         (address) => !link.addresses.includes(address),
       );
@@ -223,8 +228,13 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
           });
     },
 
-    followAddresses: async (kind, addresses) => {
-      const role = await requireSecondary(kind);
+    followAddresses: async (kind, addresses, roots) => {
+      const found = await requireSecondary(kind);
+      const trustedRoots = await loadRoots(roots);
+      const role: SecondaryRoleRecord =
+        trustedRoots === undefined || found.link === undefined
+          ? found
+          : { ...found, link: { ...found.link, trustedRoots } };
       if (role.link === undefined)
         refuse('this cluster has no credentials of a primary: update-primary needs a token');
       for (const address of addresses)

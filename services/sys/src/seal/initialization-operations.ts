@@ -89,6 +89,7 @@ export const initializeCluster = async (
         type,
         ...counts,
         wrappedRootKey: wrapRootKey(wrappingKey, rootKey),
+        ...(type === 'static' && { wrappedForShares: wrapRootKey(shareKey, rootKey) }),
       });
       if (type === 'static') {
         const keyHash = hashRecoveryKey(shareKey).toString('hex');

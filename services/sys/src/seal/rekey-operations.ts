@@ -25,7 +25,9 @@ import {
   rekeyBackups,
   rekeyCeremonies,
   SEAL_KEY,
+  SHARE_SEAL_KEY,
   sealRecords,
+  shareSealRecords,
 } from './seal-records.ts';
 import { checkPgpKeys, type HandedShares, handOut } from './sealed-shares.ts';
 
@@ -81,16 +83,21 @@ export const createRekeyOperations = ({
   seal,
   clock,
   kind,
+  followsPrimary,
 }: {
   readonly store: Store;
   readonly seal: Seal;
   readonly clock: Clock;
   readonly kind: 'barrier' | 'recovery';
+  /** Its shares are those of another cluster. */
+  readonly followsPrimary: () => boolean;
 }): RekeyOperations => {
   const sealType = kind === 'barrier' ? 'shamir' : 'static';
 
   const requireKind = async (): Promise<void> => {
     seal.requireRootKey();
+    if (followsPrimary())
+      refuse('the key shares of this cluster are those of its primary: rekey there');
     if ((await seal.record())?.type !== sealType) {
       refuse(
         kind === 'barrier'
@@ -108,11 +115,13 @@ export const createRekeyOperations = ({
     const record = await sealRecords.find(tx, SEAL_KEY);
     if (record === undefined) throw new KeelsonError('sys.not_initialized');
     const { shares, threshold } = counts;
+    const wrappedForShares = wrapRootKey(key, seal.requireRootKey());
+    shareSealRecords.write(tx, SHARE_SEAL_KEY, { shares, threshold, wrappedForShares });
     if (kind === 'barrier') {
-      const wrappedRootKey = wrapRootKey(key, seal.requireRootKey());
+      const wrappedRootKey = wrappedForShares;
       sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedRootKey });
     } else {
-      sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold });
+      sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
       recoveryRecords.write(tx, RECOVERY_KEY, { keyHash: hashRecoveryKey(key).toString('hex') });
     }
     rekeyCeremonies.delete(tx, kind);

@@ -13,11 +13,19 @@ export interface SealRecord extends ShareCounts {
   /** The root key under the key that is split (shamir) or in the file (static); base64. */
   readonly wrappedRootKey: string;
   /**
-   * With a static seal that follows a primary of shares: the root key under the key that those shares
-   * give; base64. Then they authorise ceremonies here, too.
+   * With a static seal: the root key under the key that the shares give; base64. A cluster that follows
+   * and is sealed with shares opens with them. Absent where the shares are older than this record.
    */
   readonly wrappedForShares?: string;
 }
+
+/** What the newest shares of a replication set open: told by its primary with every rekey. */
+export interface ShareSealRecord extends ShareCounts {
+  /** Root key under the key that the shares give; base64. */
+  readonly wrappedForShares: string;
+}
+export const shareSealRecords = jsonRecords<ShareSealRecord>('shared/core/');
+export const SHARE_SEAL_KEY = 'share-seal';
 
 /** Exists from the end of the first start on. */
 export const sealRecords = jsonRecords<SealRecord>('node/core/');

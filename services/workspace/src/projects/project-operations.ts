@@ -14,7 +14,6 @@ import { grantPlaces, teamProjectGrants } from '../access/grant-records.ts';
 import { changePoolUse } from '../agents/pool-use-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { requireNotOverridden } from '../tags/binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -137,21 +136,18 @@ export const createProject = (
   });
 
 export const updateProject = (
-  context: ServiceContext,
+  { store, clock }: ServiceContext,
   principal: Principal,
   projectId: string,
   given: GivenProject,
 ): Promise<ProjectAccessResult> =>
-  context.store.transact(async (tx) => {
+  store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
     refuseInvalid([
       ...checkProject(given),
       ...checkExecution(given.execution, access.project.ownExecution, DEFAULT_EXECUTION_NAMES),
     ]);
-    const project = decideProject(given, access.project, context.clock.nowMs());
-    if (given.tagBindings !== undefined) {
-      await requireNotOverridden(context, tx, project, BINDINGS_POINTER);
-    }
+    const project = decideProject(given, access.project, clock.nowMs());
     await storeProject(tx, project, access.project);
     return { ...access, project };
   });

@@ -20,18 +20,13 @@ type RunRow = {
 
 /** Tables as queries see them. */
 export interface RunTables {
-  /** Keyed by the path of the record. */
-  readonly run: RunRow & { readonly record_path: string };
+  readonly run: RunRow;
 }
-
-/** What runs are counted under that lists show unless asked otherwise: all but those that plan only. */
-export const listedKey = (ownerId: string, status?: string): string =>
-  status === undefined ? `${ownerId}/listed` : `${ownerId}/listed/${status}`;
 
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 3,
+    version: 2,
     source: runRecords.collection,
     columns: {
       id: 'text',
@@ -51,11 +46,6 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
       ['organization_id', 'created_at', 'number', 'id'],
       ['organization_id', 'status', 'created_at', 'number', 'id'],
     ],
-    search: { column: 'message', scope: 'organization_id' },
-    tallies: ({ organization_id, workspace_id, operation, status }: RunRow) =>
-      operation === 'plan_only'
-        ? []
-        : [organization_id, workspace_id].flatMap((id) => [listedKey(id), listedKey(id, status)]),
     rows: (run): RunRow[] => [
       {
         id: run.id,

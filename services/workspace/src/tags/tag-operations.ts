@@ -11,7 +11,6 @@ import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { Violation } from '../validation/domain/violation.ts';
 import { changeWorkspace } from '../workspaces/workspace-operations.ts';
-import { requireNoOverride, requireNotOverridden } from './binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -50,27 +49,23 @@ export const changeWorkspaceBindings = (
   changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
-    async ({ workspace }, tx) => {
+    ({ workspace }) => {
       const nowMs = context.clock.nowMs();
       const tagBindings = decideChange(workspace.tagBindings, given, change, nowMs);
-      const next = { ...workspace, tagBindings };
-      await requireNoOverride(tx, next, '/data');
-      return next;
+      return { ...workspace, tagBindings };
     },
   );
 
 export const changeProjectBindings = (
-  context: ServiceContext,
+  { store, clock }: ServiceContext,
   principal: Principal,
   projectId: string,
   given: readonly GivenBinding[],
 ): Promise<ProjectAccessResult> =>
-  context.store.transact(async (tx) => {
+  store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
-    const nowMs = context.clock.nowMs();
-    const tagBindings = decideChange(access.project.tagBindings, given, 'add', nowMs);
+    const tagBindings = decideChange(access.project.tagBindings, given, 'add', clock.nowMs());
     const project = { ...access.project, tagBindings };
-    await requireNotOverridden(context, tx, project, '/data');
     projectRecords.write(tx, [project.id], project);
     return { ...access, project };
   });
@@ -126,12 +121,10 @@ const changeFlatTags = async (
   await changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
-    async (access, tx) => {
+    (access) => {
       const tagBindings = change(access.workspace.tagBindings, names);
       refuseInvalid(checkBindingCount(tagBindings, '/data'));
-      const next = { ...access.workspace, tagBindings };
-      await requireNoOverride(tx, next, '/data');
-      return next;
+      return { ...access.workspace, tagBindings };
     },
   );
 };

@@ -38,6 +38,8 @@ export interface ReplicationLink {
   primaryPublicKey: string;
   /** Of the primary's NATS. */
   addresses: string[];
+  /** PEM: roots that its certificate may have beside those of the system, for addresses of tls://. */
+  trustedRoots: string[];
 }
 
 export interface ReplicationSetRequest {
@@ -353,7 +355,7 @@ export const ReplicationRole: MessageFns<ReplicationRole> = {
 };
 
 function createBaseReplicationLink(): ReplicationLink {
-  return { secondaryId: "", publicKey: "", privateKey: "", primaryPublicKey: "", addresses: [] };
+  return { secondaryId: "", publicKey: "", privateKey: "", primaryPublicKey: "", addresses: [], trustedRoots: [] };
 }
 
 export const ReplicationLink: MessageFns<ReplicationLink> = {
@@ -372,6 +374,9 @@ export const ReplicationLink: MessageFns<ReplicationLink> = {
     }
     for (const v of message.addresses) {
       writer.uint32(42).string(v!);
+    }
+    for (const v of message.trustedRoots) {
+      writer.uint32(50).string(v!);
     }
     return writer;
   },
@@ -429,6 +434,14 @@ export const ReplicationLink: MessageFns<ReplicationLink> = {
             message.addresses.push(reader.string());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.trustedRoots.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -451,6 +464,7 @@ export const ReplicationLink: MessageFns<ReplicationLink> = {
     message.privateKey = object.privateKey ?? "";
     message.primaryPublicKey = object.primaryPublicKey ?? "";
     message.addresses = object.addresses?.map((e) => e) || [];
+    message.trustedRoots = object.trustedRoots?.map((e) => e) || [];
     return message;
   },
 };
