@@ -10,7 +10,7 @@ $(NPM_INSTALLED): package.json package-lock.json $(wildcard libs/*/package.json 
 
 # The standalone control plane on http://127.0.0.1:8200 and https://localhost:8443, data in ./data.
 up: $(NPM_INSTALLED)
-	@exec node_modules/node/bin/node services/standalone/src/start.js
+	@exec node_modules/node/bin/node --disable-warning=ExperimentalWarning services/standalone/src/start.js
 
 # Installs what a Debian machine lacks (as root; elsewhere says what is missing), then the whole suite.
 test:

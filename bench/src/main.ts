@@ -1,4 +1,4 @@
-/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--target URL --token T]` measures. */
+/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T]` measures. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCHES } from './benches.ts';
@@ -10,6 +10,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     target: { type: 'string' },
     token: { type: 'string' },
+    records: { type: 'string' },
   },
 });
 
@@ -26,6 +27,7 @@ const folder = join(import.meta.dirname, '..', 'results');
 for (const bench of BENCHES.filter(({ name }) => positionals.includes(name))) {
   console.log(`\n${bench.name}: ${bench.claim}\n${bench.method}`);
   const say = (line: string): void => console.error(`  … ${line}`);
-  const figures = await bench.run({ ...values, say });
+  const records = values.records === undefined ? undefined : Number(values.records);
+  const figures = await bench.run({ ...values, records, say });
   console.log(`\n${toTable(figures)}\n${writeResults(folder, bench, figures)}`);
 }

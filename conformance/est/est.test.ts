@@ -2,32 +2,24 @@
  * EST (RFC 7030, RFC 8951) by curl and openssl alone, as the commands of the RFC would have it: no part of
  * ours on the client's side.
  */
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import {
-  findBinary,
   type KeelsonProcess,
   startKeelson,
   type TemporaryDirectory,
   temporaryDirectory,
 } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-const CURL = await findBinary('curl', 'curl');
-const OPENSSL = await findBinary('openssl', 'openssl');
+import { type Device, openDevice, openssl } from './device.ts';
 
 let folder: TemporaryDirectory;
 let keelson: KeelsonProcess;
-let ca = '';
+let device: Device;
 let auditFile = '';
 const tokens = { enrols: '', looksOnly: '' };
 
 const inFolder = (name: string): string => join(folder.path, name);
-
-const openssl = async (...args: readonly string[]): Promise<string> =>
-  (await promisify(execFile)(OPENSSL, args)).stdout;
 
 const set = async (path: string, body: object, method = 'POST') => {
   const answer = await fetch(`${keelson.http}/v1/${path}`, {
@@ -40,82 +32,6 @@ const set = async (path: string, body: object, method = 'POST') => {
   return text === '' ? undefined : JSON.parse(text);
 };
 
-interface Answer {
-  readonly status: number;
-  readonly headers: string;
-  readonly body: string;
-}
-
-/** A request as a device would send it. */
-const curl = async (path: string, ...args: readonly string[]): Promise<Answer> => {
-  const headers = inFolder('headers.txt');
-  const { stdout } = await promisify(execFile)(CURL, [
-    '--silent',
-    '--show-error',
-    '--cacert',
-    ca,
-    '--dump-header',
-    headers,
-    '--write-out',
-    '\n%{http_code}',
-    ...args,
-    `${keelson.https}/.well-known/est/${path}`,
-  ]);
-  const end = stdout.lastIndexOf('\n');
-  return {
-    status: Number(stdout.slice(end + 1)),
-    headers: (await readFile(headers, 'utf8')).toLowerCase(),
-    body: stdout.slice(0, end),
-  };
-};
-
-/** The certificates of an answer, into a file; read by openssl. */
-const certificatesOf = async ({ body }: Answer, name: string): Promise<readonly string[]> => {
-  const der = inFolder('answer.p7');
-  await writeFile(der, Buffer.from(body, 'base64'));
-  const text = await openssl('pkcs7', '-inform', 'DER', '-in', der, '-print_certs');
-  const pems = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n/g) ?? [];
-  await writeFile(inFolder(name), pems.join(''));
-  return pems;
-};
-
-/** A new key and a request for it, base64 without the lines that make PEM of it. */
-const newRequest = async (subject: string, name: string, ...more: string[]): Promise<string> => {
-  const pem = await openssl(
-    'req',
-    '-new',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-keyout',
-    inFolder(`${name}.key`),
-    '-subj',
-    subject,
-    ...more,
-  );
-  const file = inFolder(`${name}.p10`);
-  await writeFile(file, pem.replaceAll(/-----.*-----\n/g, ''));
-  return file;
-};
-
-const post = (body: string): readonly string[] => [
-  '--header',
-  'Content-Type: application/pkcs10',
-  '--header',
-  'Content-Transfer-Encoding: base64',
-  '--data-binary',
-  `@${body}`,
-];
-
-const withCertificate = (name: string): readonly string[] => [
-  '--cert',
-  inFolder(`${name}.pem`),
-  '--key',
-  inFolder(`${name}.key`),
-];
-
 beforeAll(async () => {
   folder = await temporaryDirectory();
   keelson = await startKeelson({
@@ -123,7 +39,8 @@ beforeAll(async () => {
     env: { KEELSON_REQUEST_CLIENT_CERTIFICATES: 'true' },
   });
   const facts = await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8');
-  ca = (JSON.parse(facts) as { ca_certificate_file: string }).ca_certificate_file;
+  const { ca_certificate_file: caFile } = JSON.parse(facts) as { ca_certificate_file: string };
+  device = openDevice({ folder: folder.path, https: keelson.https, caFile });
   auditFile = inFolder('audit.log');
   await set('sys/audit/file', { type: 'file', options: { file_path: auditFile } }, 'PUT');
   await set('sys/namespaces/factory', {});
@@ -161,28 +78,31 @@ afterAll(async () => {
 describe('EST by curl and openssl', () => {
   test('cacerts give the CA, to anybody', async () => {
     for (const path of ['cacerts', 'gateways/cacerts']) {
-      const answer = await curl(path);
+      const answer = await device.curl(path);
       expect(answer.status).toBe(200);
       expect(answer.headers).toContain('content-type: application/pkcs7-mime');
       expect(answer.headers).toContain('content-transfer-encoding: base64');
-      expect(await certificatesOf(answer, 'ca.pem')).toHaveLength(1);
+      expect(await device.certificatesOf(answer, 'ca.pem')).toHaveLength(1);
     }
     const subject = await openssl('x509', '-noout', '-subject', '-in', inFolder('ca.pem'));
     expect(subject).toContain('CN = Devices');
   });
 
   test('csrattrs say which key is wanted', async () => {
-    const answer = await curl('csrattrs');
+    const answer = await device.curl('csrattrs');
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('content-type: application/csrattrs');
     const der = inFolder('attributes.der');
     await writeFile(der, Buffer.from(answer.body, 'base64'));
     expect(await openssl('asn1parse', '-inform', 'DER', '-in', der)).toContain('prime256v1');
-    expect((await curl('anything/csrattrs')).status).toBe(204);
+    expect((await device.curl('anything/csrattrs')).status).toBe(204);
   });
 
   test('who shows nothing is asked for HTTP Basic', async () => {
-    const answer = await curl('simpleenroll', ...post(await newRequest('/CN=nobody', 'nobody')));
+    const answer = await device.curl(
+      'simpleenroll',
+      ...device.post(await device.newRequest('/CN=nobody', 'nobody')),
+    );
     expect([answer.status, answer.body]).toEqual([
       401,
       'enrolment needs a token as the password of HTTP Basic, or a certificate of the TLS client\n',
@@ -192,16 +112,16 @@ describe('EST by curl and openssl', () => {
   });
 
   test('a token as password enrolls where its policies allow it', async () => {
-    const request = await newRequest('/CN=device-1', 'device-1');
+    const request = await device.newRequest('/CN=device-1', 'device-1');
     // --anyauth waits for the challenge before it shows anything.
     const basic = ['--anyauth', '--user', `device:${tokens.enrols}`];
-    const answer = await curl('simpleenroll', ...basic, ...post(request));
+    const answer = await device.curl('simpleenroll', ...basic, ...device.post(request));
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('application/pkcs7-mime; smime-type=certs-only');
-    expect(await certificatesOf(answer, 'device-1.pem')).toHaveLength(1);
+    expect(await device.certificatesOf(answer, 'device-1.pem')).toHaveLength(1);
     const verified = openssl('verify', '-CAfile', inFolder('ca.pem'), inFolder('device-1.pem'));
     expect(await verified).toContain('OK');
-    const labelled = await curl('gateways/simpleenroll', ...basic, ...post(request));
+    const labelled = await device.curl('gateways/simpleenroll', ...basic, ...device.post(request));
     expect(labelled.status).toBe(200);
     for (const [token, label] of [
       [tokens.looksOnly, ''],
@@ -209,11 +129,11 @@ describe('EST by curl and openssl', () => {
       // Its policies say nothing of what the label stands for.
       [tokens.enrols, 'anything/'],
     ]) {
-      const refused = await curl(
+      const refused = await device.curl(
         `${label}simpleenroll`,
         '--user',
         `device:${token}`,
-        ...post(request),
+        ...device.post(request),
       );
       expect([refused.status, refused.body]).toEqual([
         401,
@@ -223,28 +143,40 @@ describe('EST by curl and openssl', () => {
   });
 
   test('a certificate enrolls and renews, its key proven by TLS', async () => {
-    const request = await newRequest('/CN=device-2', 'device-2');
-    const enrolled = await curl('simpleenroll', ...withCertificate('device-1'), ...post(request));
+    const request = await device.newRequest('/CN=device-2', 'device-2');
+    const enrolled = await device.curl(
+      'simpleenroll',
+      ...device.withCertificate('device-1'),
+      ...device.post(request),
+    );
     expect(enrolled.status).toBe(200);
-    await certificatesOf(enrolled, 'device-2.pem');
+    await device.certificatesOf(enrolled, 'device-2.pem');
 
-    const same = await newRequest('/CN=device-2', 'renewed');
-    const renewed = await curl('simplereenroll', ...withCertificate('device-2'), ...post(same));
+    const same = await device.newRequest('/CN=device-2', 'renewed');
+    const renewed = await device.curl(
+      'simplereenroll',
+      ...device.withCertificate('device-2'),
+      ...device.post(same),
+    );
     expect(renewed.status).toBe(200);
-    await certificatesOf(renewed, 'renewed.pem');
+    await device.certificatesOf(renewed, 'renewed.pem');
     const verified = openssl('verify', '-CAfile', inFolder('ca.pem'), inFolder('renewed.pem'));
     expect(await verified).toContain('OK');
 
-    const other = await newRequest('/CN=device-1', 'other');
-    const refused = await curl('simplereenroll', ...withCertificate('device-2'), ...post(other));
+    const other = await device.newRequest('/CN=device-1', 'other');
+    const refused = await device.curl(
+      'simplereenroll',
+      ...device.withCertificate('device-2'),
+      ...device.post(other),
+    );
     expect([refused.status, refused.body]).toEqual([
       400,
       'the subject is not that of the certificate that is renewed\n',
     ]);
-    const labelled = await curl(
+    const labelled = await device.curl(
       'anything/simpleenroll',
-      ...withCertificate('device-2'),
-      ...post(other),
+      ...device.withCertificate('device-2'),
+      ...device.post(other),
     );
     expect(labelled.status).toBe(200);
   });
@@ -255,8 +187,8 @@ describe('EST by curl and openssl', () => {
     const passthrough_request_headers = ['Client-Cert'];
     await set('factory/sys/mounts/devices/tune', { passthrough_request_headers });
     const header = `Client-Cert: :${pem.replaceAll(/-----.*-----|\s/g, '')}:`;
-    const request = await newRequest('/CN=forged', 'forged');
-    const answer = await curl('simpleenroll', '--header', header, ...post(request));
+    const request = await device.newRequest('/CN=forged', 'forged');
+    const answer = await device.curl('simpleenroll', '--header', header, ...device.post(request));
     expect(answer.status).toBe(401);
     const direct = await fetch(
       `${keelson.http}/v1/factory/devices/est/by-certificate/simpleenroll`,
@@ -283,8 +215,12 @@ describe('EST by curl and openssl', () => {
       '-out',
       inFolder('alien.pem'),
     );
-    const request = await newRequest('/CN=device-3', 'device-3');
-    const alien = await curl('simpleenroll', ...withCertificate('alien'), ...post(request));
+    const request = await device.newRequest('/CN=device-3', 'device-3');
+    const alien = await device.curl(
+      'simpleenroll',
+      ...device.withCertificate('alien'),
+      ...device.post(request),
+    );
     expect([alien.status, alien.body]).toEqual([
       403,
       'the certificate of the client is no proof: no issuer that counts has signed it\n',
@@ -292,14 +228,18 @@ describe('EST by curl and openssl', () => {
     await set('factory/devices/revoke', {
       certificate: await readFile(inFolder('device-1.pem'), 'utf8'),
     });
-    const revoked = await curl('simpleenroll', ...withCertificate('device-1'), ...post(request));
+    const revoked = await device.curl(
+      'simpleenroll',
+      ...device.withCertificate('device-1'),
+      ...device.post(request),
+    );
     expect(revoked.status).toBe(403);
   });
 
   test.for(['fullcmc', 'serverkeygen', 'nothing/simpleenroll', 'a/b/cacerts', ''])(
     'there is no %s',
     async (path) => {
-      expect((await curl(path)).status).toBe(404);
+      expect((await device.curl(path)).status).toBe(404);
     },
   );
 

@@ -1,5 +1,5 @@
 /** Runs that are canceled, agents that die, workspaces that destroy themselves: with the real tool. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
 import {
   cloudBlock,
@@ -71,6 +71,16 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     const { start, run, workspace, id } = await open('canceled', SLOW);
     const applying = start('apply', '-auto-approve');
     await applying.printed('now it takes long');
+    // What is made already is stored on the way.
+    const states =
+      '/state-versions?filter[organization][name]=acme&filter[workspace][name]=canceled';
+    await vi.waitFor(
+      async () => {
+        const { list } = await installation.call('GET', states);
+        expect(list.map(({ attributes }) => attributes['intermediate'])).toEqual([true]);
+      },
+      { timeout: SLOW_MS / 4, interval: 200 },
+    );
     const { id: runId } = await newestRun(id);
     const canceled = await installation.call('POST', `/runs/${runId}/actions/cancel`);
     expect(canceled.status).toBe(202);

@@ -69,7 +69,8 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     const applied = listed.list.find((one) => one.attributes['status'] === 'applied');
     const applyId = applied?.id.replace('run-', 'apply-');
     const apply = await installation.call('GET', `/applies/${applyId}`);
-    expect(apply.data.relationships?.['state-versions']?.data).toHaveLength(1);
+    // A slow apply stores what it has made so far too.
+    expect(apply.data.relationships?.['state-versions']?.data).not.toHaveLength(0);
     const redacted = await installation.call(
       'GET',
       `/runs/${applied?.id}/plan/json-output-redacted`,

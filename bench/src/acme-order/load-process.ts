@@ -16,6 +16,8 @@ import { putFile, removeFile, serveFiles } from './challenge-files.ts';
 export interface Clients {
   readonly directory: string;
   readonly callers: number;
+  /** A server that is silent this long has stopped. */
+  readonly answerWithinMs: number;
 }
 
 export interface LoadResult {
@@ -30,9 +32,6 @@ export interface LoadResult {
 /** Before the second look at what the server has still to do; twice as long before each further one. */
 const POLL_MS = 5;
 const MAX_POLL_MS = 80;
-
-/** A server that is silent this long has stopped. */
-const ANSWER_WITHIN_MS = 5000;
 
 type CreateRequest = (name: string) => Promise<string>;
 
@@ -52,6 +51,7 @@ const createRequests = async (): Promise<CreateRequest> => {
 };
 
 let sessions: readonly AcmeSession[] = [];
+let answerWithinMs = 0;
 let createRequest: CreateRequest;
 let lastName = 0;
 
@@ -60,12 +60,13 @@ const close = async (): Promise<void> => {
   sessions = [];
 };
 
-const open = async ({ directory, callers }: Clients): Promise<void> => {
+const open = async ({ directory, callers, ...clients }: Clients): Promise<void> => {
   await close();
+  answerWithinMs = clients.answerWithinMs;
   createRequest = await createRequests();
   sessions = await Promise.all(
     Array.from({ length: callers }, () =>
-      AcmeSession.open({ directory, connections: 1, answerWithinMs: ANSWER_WITHIN_MS }),
+      AcmeSession.open({ directory, connections: 1, answerWithinMs }),
     ),
   );
 };
@@ -98,7 +99,7 @@ const prove = async (session: AcmeSession, authorization: string): Promise<void>
     const { json } = await session.post(url, {});
     // A valid challenge makes its authorization valid (§7.1.6).
     if (json.status === 'valid') return;
-    await within(ANSWER_WITHIN_MS, 'the request for the file', asked);
+    await within(answerWithinMs, 'the request for the file', asked);
     await waitFor(session, authorization, 'valid');
   } finally {
     removeFile(token);

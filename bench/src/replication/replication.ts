@@ -132,8 +132,8 @@ export const replication: Bench = {
   method:
     'Primary and secondary on SQLite in this one process, which shares its CPU among them, over a ' +
     'nats-server; records of 1.2 KB. Lag runs from commit to applied on disk.',
-  run: async ({ quick, say }) => {
-    const count = quick ? 3000 : 1_000_000;
+  run: async ({ quick, say, records }) => {
+    const count = records ?? (quick ? 3000 : 1_000_000);
     await using clusters = await openClusters();
     say(`${count} records`);
     const localPerSecond = await fill(clusters, count);

@@ -1,7 +1,8 @@
 /** Carries the state that an apply writes to the control plane: now and then on the way, and at its end. */
 import { createHash } from 'node:crypto';
+import { type FSWatcher, watch } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type ControlPlane, type Phase, upload } from './control-plane.ts';
 
 export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
@@ -29,8 +30,10 @@ export const parseStateText = (text: string): StateText | undefined => {
 export const withSerial = ({ text }: StateText, serial: number): string =>
   text.replace(SERIAL, (_, before: string) => `${before}${serial}`);
 
-/** How often a state that is being written is looked at. */
-const SNAPSHOT_MS = 15_000;
+/** From a change of the state to its upload: what changes meanwhile comes along. */
+const SETTLE_MS = 5000;
+/** How often the state is looked at where its changes cannot be followed. */
+const LOOK_MS = 15_000;
 
 export class StateKeeper {
   readonly #controlPlane: ControlPlane;
@@ -41,7 +44,9 @@ export class StateKeeper {
   #knownMd5: string | undefined;
   #knownSerial = -1;
   #hasIntermediate = false;
-  #timer: NodeJS.Timeout | undefined;
+  #watcher: FSWatcher | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  #settling: NodeJS.Timeout | undefined;
   #snapshot: Promise<void> = Promise.resolve();
 
   constructor(controlPlane: ControlPlane, phase: Phase, root: string, stateFile: string) {
@@ -60,12 +65,30 @@ export class StateKeeper {
     return this.#knownMd5;
   }
 
-  /** Begins to store what the tool has written so far, until `store`. */
+  /** Begins to store what the tool has written so far, each time that it changes, until `store`. */
   watch(): void {
-    this.#timer = setInterval(() => {
+    const name = basename(this.#stateFile);
+    try {
+      this.#watcher = watch(dirname(this.#stateFile), (_, changed) => {
+        if (changed === name) this.#storeSoon();
+      });
+      this.#watcher.on('error', () => this.#lookNowAndThen());
+    } catch {
+      // The system follows as many folders as it is set up for.
+      this.#lookNowAndThen();
+    }
+  }
+
+  #lookNowAndThen(): void {
+    this.#looking ??= setInterval(() => this.#storeSoon(), LOOK_MS);
+  }
+
+  #storeSoon(): void {
+    this.#settling ??= setTimeout(() => {
+      this.#settling = undefined;
       // One that fails is made up for by the next, or at the end.
       this.#snapshot = this.#snapshot.then(() => this.#carry(true)).catch(() => undefined);
-    }, SNAPSHOT_MS);
+    }, SETTLE_MS);
   }
 
   /**
@@ -79,7 +102,9 @@ export class StateKeeper {
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#watcher?.close();
+    clearInterval(this.#looking);
+    clearTimeout(this.#settling);
   }
 
   async #carry(

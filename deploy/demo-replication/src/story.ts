@@ -106,6 +106,44 @@ const replicate = async ({ step }: Terminal, { primary, secondary, dr }: Stage):
   });
 };
 
+const filter = async ({ step }: Terminal, { primary, secondary }: Stage): Promise<void> => {
+  const path = `${PERFORMANCE}/primary/paths-filter/branch`;
+  await step('another authority is on the secondary as soon as it is mounted', async () => {
+    await post(primary, 'sys/mounts/headquarters', { type: 'pki' });
+    await until(
+      () => secondary.v1('LIST', 'headquarters/roles'),
+      ({ body }) => body.errors?.length === 0,
+    );
+  });
+  await step('a filter denies it: it is gone there, and what is left is equal', async () => {
+    await post(primary, path, { mode: 'deny', paths: ['headquarters/'] });
+    await until(
+      async () => {
+        const { secondaries } = await primary.status('performance');
+        const { merkle_root: root } = await secondary.status('performance');
+        return secondaries[0]?.filtered === true && secondaries[0].merkle_root === root;
+      },
+      (isEqual) => isEqual,
+    );
+    const { data } = wanted('GET sys/mounts', await secondary.v1('GET', 'sys/mounts'), 200);
+    if ('headquarters/' in data) throw new Error('the secondary still has it');
+    wanted('on the secondary', await secondary.v1('POST', 'headquarters/roles/x', {}), 404);
+    await post(primary, 'headquarters/roles/x', { allow_any_name: true });
+  });
+  await step('both sides tell the same of what is kept back', async () => {
+    const kept = async (cluster: Cluster, side: string): Promise<unknown> =>
+      wanted(side, await cluster.v1('GET', `${PERFORMANCE}/${side}/dynamic-filter/branch`), 200)
+        .data;
+    if (!isDeepStrictEqual(await kept(primary, 'primary'), await kept(secondary, 'secondary')))
+      throw new Error('they differ');
+  });
+  await step('the filter goes, and everything comes across', async () => {
+    wanted('DELETE', await primary.v1('DELETE', path), 204);
+    await untilEqual('performance', primary, secondary);
+    wanted('on the secondary', await secondary.v1('GET', 'headquarters/roles/x'), 200);
+  });
+};
+
 const partition = async (terminal: Terminal, stage: Stage): Promise<void> => {
   const { step } = terminal;
   const { primary, secondary, dr, lines } = stage;
@@ -264,6 +302,7 @@ export const tellStory = async (terminal: Terminal, stage: Stage): Promise<void>
   const chapters: readonly [string, (terminal: Terminal, stage: Stage) => Promise<void>][] = [
     ['Three clusters become one installation', prepare],
     ['What is written in one place is read in another', replicate],
+    ['A filter', filter],
     ['Partition', partition],
     ['Failover', failOver],
     ['Failback', failBack],

@@ -5,6 +5,9 @@
 set -eu
 cd "$(dirname "$0")"
 base=keelson-base:bookworm
+# Tests that build at the same time build one after the other.
+exec 9>"${TMPDIR:-/tmp}/keelson-stand-ins.lock"
+flock 9
 
 if ! docker image inspect "$base" >/dev/null 2>&1; then
   root=$(mktemp -d)

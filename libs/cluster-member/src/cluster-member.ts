@@ -80,6 +80,11 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
     await replication.activate(pending);
     logger.info({ kind: pending.kind }, 'emptied, to follow the primary');
   }
+  if (!wasSealed && !replication.isOpenWith(state.serviceKey)) {
+    // Another replica took the keyring of a primary over.
+    member.onSealed?.();
+    await openBarrierFor(store, barrier, state.serviceKey);
+  }
   await replication.follow(state.replicationRoles, state.serviceKey);
   if (wasSealed) {
     logger.info('unsealed');

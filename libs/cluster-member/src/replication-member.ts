@@ -22,6 +22,7 @@ import {
   type WriteGate,
 } from '@keelson/replication';
 import type { LogIndex } from './log-index.ts';
+import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
 import {
   type PrimaryRun,
@@ -45,6 +46,13 @@ interface Running {
 const PUBLISHED_WITHIN_MS = 10_000;
 const TAKEN_UP_WITHIN_MS = 10_000;
 const PUBLISHED_POLL_MS = 20;
+
+const LEASE_TTL_MS = 15_000;
+const NEVER = new AbortController().signal;
+
+/** What replicas that act on the same roles agree on. */
+const turnOf = (roles: readonly ReplicationRole[]): string =>
+  roles.map(({ kind, generation }) => `${kind} ${generation}`).join();
 
 const closedBy = (roles: readonly ReplicationRole[]): ClosedScopes => {
   const isSecondaryOf = (kind: ReplicationKind): boolean =>
@@ -131,18 +139,32 @@ export class ReplicationMember {
   }
 
   /**
-   * Empties the store and takes the primary's keyring over. The barrier is open with the old one.
+   * Empties the store and takes the primary's keyring over, unless another replica did meanwhile. The
+   * barrier is open with the old one.
    * @throws KeelsonError of the bus or the primary: to be tried again
    */
   async activate(role: ReplicationRole): Promise<void> {
-    const { store, barrier } = this.#options;
+    const { store, barrier, leases, service } = this.#options;
+    const kind = parseKind(role.kind);
     this.gate.close('all');
     await this.stop();
-    const kind = parseKind(role.kind);
-    const taken = await this.fetchKeyring(role);
-    await removeReplicated(store);
-    await finishActivation(store, barrier, kind, role.activation, taken);
-    taken.rootKey.fill(0);
+    const lease = await leases.acquire(`activation.${service}`, { ttlMs: LEASE_TTL_MS }, NEVER);
+    try {
+      if (await isActivated(store, kind, role.activation)) return;
+      const fence = { lease: lease.name, token: lease.fencingToken };
+      const taken = await this.fetchKeyring(role);
+      await this.gate.takeTurn(store, `activation ${role.activation}`);
+      await removeReplicated(store, fence);
+      await finishActivation(store, barrier, kind, role.activation, taken, { fence });
+      taken.rootKey.fill(0);
+    } finally {
+      await lease.release();
+    }
+  }
+
+  /** Whether this service acts on roles with this key of its barrier. */
+  isOpenWith(rootKey: Uint8Array): boolean {
+    return Buffer.compare(this.#rootKey, rootKey) === 0;
   }
 
   /** The keyring of this service's store at the primary: shows that the link works, too. */
@@ -176,6 +198,8 @@ export class ReplicationMember {
       for (const [kind, running] of this.#running)
         if (!isCurrent(kind, running)) await this.#end(kind, running);
       this.gate.close(closedBy(roles));
+      if (this.#options.transport !== NO_TRANSPORT)
+        await this.gate.takeTurn(this.#options.store, turnOf(roles));
       for (const role of roles) await this.#begin(role);
       this.#isSettled = true;
       this.#settled.resolve();
@@ -224,6 +248,8 @@ export class ReplicationMember {
     const role = this.roleOf(kind);
     if (run?.role !== 'primary' || role === undefined) return true;
     this.gate.close('all');
+    // The other replicas have not heard of it: what they have not committed by now they cannot any more.
+    await this.gate.takeTurn(store, `end of ${role.generation}`);
     const head = await store.wal.headSequence();
     const streams = [
       streamOf(role.clusterId, service),

@@ -94,7 +94,7 @@ const secondarySide = async (
   { secondary }: SecondaryRun,
   measure: boolean,
 ): Promise<ReplicationReport['side']> => {
-  const status = secondary.status();
+  const status = await secondary.sharedStatus();
   const lag = measure ? await secondary.lagEntryCount() : 0;
   return {
     $case: 'secondary',
@@ -179,7 +179,7 @@ export const replicationMemberRpc = (
     },
     recover: async ({ kind }) => {
       const run = member.runOf(parseKind(kind));
-      if (run?.role === 'secondary') run.secondary.recover();
+      if (run?.role === 'secondary') await run.secondary.recover();
       return {};
     },
     reindex: async ({ diff, force, skipFlush }) => {
@@ -192,7 +192,7 @@ export const replicationMemberRpc = (
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
       for (const kind of ['performance', 'dr'] as const) {
         const run = member.runOf(kind);
-        if (run?.role === 'secondary') run.secondary.compareAgain();
+        if (run?.role === 'secondary') await run.secondary.compareAgain();
       }
       return {};
     },

@@ -7,7 +7,7 @@ export {
   edgeResponse,
 } from './edge-service.ts';
 export { RememberedAnswers, type StandingResponse } from './remembered-answers.ts';
-export { repeatAnswers } from './repeated-answers.ts';
+export { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
 export { decodePath } from './request-path.ts';
 export {
   createEdgeService,

@@ -1,8 +1,8 @@
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { edgeRequest, serviceOf } from './edge.contract.ts';
-import { type EdgeService, edgeResponse } from './edge-service.ts';
-import { repeatAnswers } from './repeated-answers.ts';
+import { edgeResponse } from './edge-service.ts';
+import { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
 
 const PRINCIPAL: Principal = {
   kind: 'user',
@@ -15,7 +15,7 @@ const PRINCIPAL: Principal = {
 
 let made: number;
 let stands: boolean | undefined;
-let edge: EdgeService;
+let edge: RepeatingService;
 
 beforeEach(() => {
   made = 0;
@@ -38,17 +38,35 @@ const ask = async (given: Parameters<typeof edgeRequest>[0] = {}): Promise<strin
   return Buffer.from(body as Uint8Array).toString();
 };
 
+const askTwice = async (): Promise<void> => {
+  await ask();
+  await ask();
+};
+
+test('what was asked for long ago counts as not asked for', async () => {
+  await ask();
+  for (let index = 0; index < 40_000; index += 1) await ask({ path: `/other/${index}` });
+  const again = await ask();
+  expect(await ask()).not.toBe(again);
+});
+
 describe('an answer that stands', () => {
-  test('is given again', async () => {
-    expect([await ask(), await ask(), await ask()]).toEqual(['1', '1', '1']);
+  test('is given again from the second time on', async () => {
+    expect([await ask(), await ask(), await ask(), await ask()]).toEqual(['1', '2', '2', '2']);
   });
 
   test('is made anew once it stands no longer, and then given again', async () => {
-    await ask();
+    await askTwice();
     stands = false;
-    expect(await ask()).toBe('2');
+    expect(await ask()).toBe('3');
     stands = true;
-    expect([await ask(), await ask()]).toEqual(['2', '2']);
+    expect([await ask(), await ask()]).toEqual(['3', '3']);
+  });
+
+  test('is made anew once it was forgotten', async () => {
+    await askTwice();
+    edge.forget();
+    expect(await ask()).toBe('3');
   });
 
   test.for([
@@ -65,18 +83,19 @@ describe('an answer that stands', () => {
     ['a renamed user', { principal: { ...PRINCIPAL, displayName: 'eve' } }],
     ['an administrator', { principal: { ...PRINCIPAL, siteAdmin: true } }],
   ] as const)('is not given to %s', async ([, given]) => {
-    await ask();
-    expect(await ask(given)).toBe('2');
-    expect(await ask()).toBe('1');
+    await askTwice();
+    expect(await ask(given)).toBe('3');
+    expect(await ask()).toBe('2');
   });
 
   test('does not depend on what clients say of themselves', async () => {
     await ask({ headers: { accept: '*/*', 'user-agent': 'one' } });
-    expect(await ask({ headers: { 'user-agent': 'two' } })).toBe('1');
+    await ask();
+    expect(await ask({ headers: { 'user-agent': 'two' } })).toBe('2');
   });
 });
 
 test('an answer that says nothing of it is made for each request', async () => {
   stands = undefined;
-  expect([await ask(), await ask()]).toEqual(['1', '2']);
+  expect([await ask(), await ask(), await ask()]).toEqual(['1', '2', '3']);
 });

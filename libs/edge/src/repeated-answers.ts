@@ -21,6 +21,26 @@ const NEVER_MATTER: ReadonlySet<string> = new Set([
 /** What an answer takes besides its key and its content, the reads of the service included; measured. */
 const OVERHEAD_BYTES = 1750;
 
+/** Of a generation of keys; some 5 MB in all. */
+const MAX_ASKED = 16_384;
+
+/** Keys that were asked for lately, in two generations: the older is dropped when the younger is full. */
+class AskedLately {
+  #young = new Set<string>();
+  #old = new Set<string>();
+
+  /** Whether it was asked for before; from now on it was. */
+  ask(key: string): boolean {
+    const isKnown = this.#young.has(key) || this.#old.has(key);
+    if (this.#young.size >= MAX_ASKED) {
+      this.#old = this.#young;
+      this.#young = new Set();
+    }
+    this.#young.add(key);
+    return isKnown;
+  }
+}
+
 /** No part holds a line end: targets cannot, and names are checked when they are made. */
 const keyOf = ({ path, query }: RequestHead, principal: Principal): string => {
   const { kind, id, organization, tokenId, displayName, siteAdmin } = principal;
@@ -33,11 +53,21 @@ const isRepeatable = ({ method, headers }: RequestHead): boolean => {
   return true;
 };
 
-/** The service; what it answers with `stands` to a GET is made once for each caller while it stands. */
-export const repeatAnswers = (service: EdgeService): EdgeService => {
+export interface RepeatingService extends EdgeService {
+  /** Forgets every answer. */
+  forget(): void;
+}
+
+/**
+ * The service; what it answers with `stands` to a GET is given to the same caller again while it stands,
+ * from the second time on: most answers are asked for once, and keeping one costs as much as making it.
+ */
+export const repeatAnswers = (service: EdgeService): RepeatingService => {
   const answers = new RememberedAnswers<{ readonly response: StandingResponse }>(OVERHEAD_BYTES);
+  const asked = new AskedLately();
   return {
     describe: () => service.describe(),
+    forget: () => answers.clear(),
     handle: async (request) => {
       const { head } = request;
       const { principal } = head;
@@ -50,7 +80,8 @@ export const repeatAnswers = (service: EdgeService): EdgeService => {
       }
       const response = await service.handle(request);
       const { stands } = response;
-      if (stands !== undefined) answers.put(key, { response: { ...response, stands } });
+      if (stands !== undefined && asked.ask(key))
+        answers.put(key, { response: { ...response, stands } });
       return response;
     },
   };

@@ -47,12 +47,8 @@ export {
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
 export { FilterViews } from './primary/filter-views.ts';
 export { FilteredPublishers } from './primary/filtered-publishers.ts';
-export {
-  type KeyringHandover,
-  Primary,
-  type PrimaryOptions,
-  type SecondaryFacts,
-} from './primary/primary.ts';
+export type { SecondaryFacts } from './primary/heard-secondaries.ts';
+export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
 export { loadStreamEnd } from './primary/stream-position.ts';
 export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';
 export {
@@ -62,13 +58,9 @@ export {
   type TakenOver,
 } from './secondary/activation.ts';
 export type { LogPosition } from './secondary/followed-log.ts';
+export type { Difference, SecondaryStatus } from './secondary/follower-records.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
-export {
-  type Difference,
-  Secondary,
-  type SecondaryOptions,
-  type SecondaryStatus,
-} from './secondary/secondary.ts';
+export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';
 export { filteredStreamOf, streamOf } from './wire/names.ts';
 export { type ClosedScopes, guardWrites, WriteGate } from './write-gate.ts';

@@ -13,8 +13,33 @@ const PREFIXES: Readonly<Record<ClosedScopes, readonly string[]>> = {
   all: ['shared/', 'local/'],
 };
 
+/**
+ * What all replicas of a service agree on, as a record that every commit of theirs reads: one that acts
+ * on other roles than the rest, because it has not heard of a change yet, commits nothing.
+ */
+const TURN_PATH = 'node/replication/turn';
+
 export class WriteGate {
   #closed: ClosedScopes = 'none';
+  #turn: string | undefined;
+
+  /** Commits from now on with those who take the same turn, and refuses all others. */
+  async takeTurn(store: Store, turn: string): Promise<void> {
+    const wanted = Buffer.from(turn);
+    await store.transact(async (tx) => {
+      const kept = await tx.read(TURN_PATH);
+      if (kept === undefined || !wanted.equals(kept.value)) tx.write(TURN_PATH, wanted);
+    });
+    this.#turn = turn;
+  }
+
+  /** @throws KeelsonError `replication.switching` when the others take another turn */
+  async requireTurn(tx: Transaction): Promise<void> {
+    if (this.#turn === undefined) return;
+    const kept = await tx.read(TURN_PATH);
+    if (kept === undefined || Buffer.from(kept.value).toString() !== this.#turn)
+      throw new KeelsonError('replication.switching');
+  }
 
   get closed(): ClosedScopes {
     return this.#closed;
@@ -33,26 +58,32 @@ export class WriteGate {
 
 /** The store as all of a service but its replication uses it. */
 export const guardWrites = (store: Store, gate: WriteGate): Store => {
-  const guarded = (tx: Transaction): Transaction => ({
-    read: (path) => tx.read(path),
-    list: (prefix, options) => tx.list(prefix, options),
-    scan: (prefix, options) => tx.scan(prefix, options),
-    write: (path, value) => {
-      gate.requireOpen(path);
-      tx.write(path, value);
-    },
-    delete: (path) => {
-      gate.requireOpen(path);
-      tx.delete(path);
-    },
-  });
+  const transact: Store['transact'] = (body, options) =>
+    store.transact(async (tx) => {
+      let hasWritten = false;
+      const result = await body({
+        read: (path) => tx.read(path),
+        list: (prefix, listed) => tx.list(prefix, listed),
+        scan: (prefix, listed) => tx.scan(prefix, listed),
+        write: (path, value) => {
+          gate.requireOpen(path);
+          hasWritten = true;
+          tx.write(path, value);
+        },
+        delete: (path) => {
+          gate.requireOpen(path);
+          hasWritten = true;
+          tx.delete(path);
+        },
+      });
+      if (hasWritten) await gate.requireTurn(tx);
+      return result;
+    }, options);
   return {
     read: (path) => store.read(path),
     list: (prefix, options) => store.list(prefix, options),
     scan: (prefix, options) => store.scan(prefix, options),
-    // Open gates cost nothing.
-    transact: (body, options) =>
-      store.transact((tx) => body(gate.closed === 'none' ? tx : guarded(tx)), options),
+    transact,
     select: (build) => store.select(build),
     findByPart: (table, query) => store.findByPart(table, query),
     tallies: (table, keys) => store.tallies(table, keys),

@@ -16,9 +16,9 @@ test('a revoked secondary can decrypt nothing more, the others go on', async () 
   await kept.untilCaughtUp(primary);
   await revoked.untilCaughtUp(primary);
   const keyItKnows = await primary.membership.currentEpoch();
-  const lastSequence = revoked.secondary.status().lastRemoteWal;
 
   await primary.membership.revoke('revoked');
+  const lastSequence = await primary.store.wal.headSequence();
   await put(primary.store, { 'shared/secret': 'for the others' });
   await kept.untilCaughtUp(primary);
   await revoked.until(({ connectionState }) => connectionState === 'transient_failure');

@@ -23,12 +23,11 @@ export const storedReadsOf = (
     return paths.filter((path) => treeTypeOf(path) === tree);
   },
   read: async (paths) => {
-    const copies = [];
-    for (const path of paths) {
-      const row = treeTypeOf(path) === undefined ? undefined : await backend.findRow(path);
-      if (row !== undefined) copies.push({ path, stored: row.stored });
-    }
+    const known = paths.filter((path) => treeTypeOf(path) !== undefined);
+    const rows = await Promise.all(known.map(async (path) => backend.findRow(path)));
     await untilDurable();
-    return copies;
+    return rows.flatMap((row) =>
+      row === undefined ? [] : [{ path: row.path, stored: row.stored }],
+    );
   },
 });

@@ -33,16 +33,20 @@ const MAIN = fileURLToPath(new URL('../../../services/standalone/src/start.js', 
 
 /** Resolves when the process has printed its greeting. Rejects with its output when it ends before. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const child: ChildProcess = spawn(process.execPath, [MAIN], {
-    env: {
-      ...process.env,
-      KEELSON_HTTP_PORT: '0',
-      KEELSON_HTTPS_PORT: '0',
-      KEELSON_DATA_DIR: options.dataFolder,
-      ...options.env,
+  const child: ChildProcess = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', MAIN],
+    {
+      env: {
+        ...process.env,
+        KEELSON_HTTP_PORT: '0',
+        KEELSON_HTTPS_PORT: '0',
+        KEELSON_DATA_DIR: options.dataFolder,
+        ...options.env,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   const lines: string[] = [];
   const addresses: string[] = [];
   const exited = once(child, 'exit') as Promise<[number | null]>;

@@ -215,8 +215,10 @@ export const follow = async (
 export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
   until(
     () => secondary.status(kind),
-    ({ mode, state, connection_state: connection }) =>
-      mode === 'secondary' && state === 'stream-wals' && connection === 'ready',
+    (status) =>
+      status?.mode === 'secondary' &&
+      status.state === 'stream-wals' &&
+      status.connection_state === 'ready',
   );
 
 /** Until both sides show the same Merkle root. */
@@ -226,9 +228,10 @@ export const untilEqual = async (
   secondary: AddressedCluster,
 ) =>
   until(
+    // No status while a cluster changes its role.
     async () => [
-      (await primary.status(kind)).merkle_root,
-      (await secondary.status(kind)).merkle_root,
+      (await primary.status(kind))?.merkle_root,
+      (await secondary.status(kind))?.merkle_root,
     ],
-    ([ours, theirs]) => ours === theirs,
+    ([ours, theirs]) => ours !== undefined && ours === theirs,
   );

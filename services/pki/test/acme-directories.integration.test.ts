@@ -170,6 +170,8 @@ describe('config/acme', () => {
       dns_resolver: '10.0.0.1:53',
     });
     expect(await read()).toEqual(answer.data);
+    const unset = await acme.post('config/acme', { max_ttl: '' });
+    expect(unset.data.max_ttl).toBe(DEFAULTS.max_ttl);
   });
 
   test.for([

@@ -29,6 +29,12 @@ const expectRefusal = (answer: AcmeAnswer, retryAfter: number): void => {
   expect(answer.header('replay-nonce')).toBeDefined();
 };
 
+test('a request has at most 256 KiB', async () => {
+  const answer = await client.post('new-order', { filler: 'a'.repeat(256 * 1024) });
+  expect([answer.status, answer.json.type]).toEqual([413, 'urn:ietf:params:acme:error:malformed']);
+  expect(answer.header('replay-nonce')).toBeDefined();
+});
+
 describe('an account', () => {
   test('has so many orders open, until the first ends', async () => {
     for (const _ of [1, 2, 3]) expect((await client.order('localhost')).status).toBe(201);

@@ -189,6 +189,39 @@ describe('a certificate revoked in one cluster', () => {
     expect([await ask('unified-ocsp'), await ask('ocsp')]).toEqual(['revoked', 'revoked']);
   });
 
+  test('is no proof for EST in the other (docs/est.md)', async () => {
+    await unify();
+    await primary.call('POST', 'config/est', {
+      enabled: true,
+      default_mount: true,
+      default_path_policy: 'role:web',
+      authenticators: { cert: {} },
+    });
+    const { certificate, serial_number } = await issue(secondary);
+    const folder = folders[0]?.path ?? '';
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    const out = ['-keyout', join(folder, 'device.key'), '-subj', '/CN=b.example'];
+    const request = execFileSync('openssl', ['req', '-new', ...key, ...out], { stdio: 'pipe' });
+    const enroll = () =>
+      primary.call(
+        'POST',
+        'est/by-certificate/simpleenroll',
+        Buffer.from(request.toString().replaceAll(/-----.*-----\n/g, '')),
+        {
+          contentType: 'application/pkcs10',
+          headers: { 'client-cert': `:${certificate.replaceAll(/-----.*-----|\s/g, '')}:` },
+        },
+      );
+    expect((await enroll()).status).toBe(200);
+    await revoke(secondary, serial_number);
+    await forward();
+    const refused = await enroll();
+    expect([refused.status, refused.bytes.toString()]).toEqual([
+      403,
+      'the certificate of the client is no proof: it is revoked\n',
+    ]);
+  });
+
   test('is told to the others too when it was revoked before lists were unified', async () => {
     const before = (await issue(primary)).serial_number;
     await revoke(primary, before);

@@ -192,8 +192,10 @@ describe('the reference policy service', () => {
   });
 
   test.for([
+    ['ec', 224],
     ['ec', 521],
     ['ec', 0],
+    ['rsa', 3072],
     // Its size is fixed, whatever is asked for.
     ['ed25519', 1234],
   ] as const)(

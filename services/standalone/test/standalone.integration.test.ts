@@ -70,6 +70,14 @@ const api = (method: string, path: string, body?: unknown): Answer =>
 const create = (type: string, attributes: object) => ({ data: { type, attributes } });
 
 describe('a standalone control plane', () => {
+  test('serves the console, and prints no warning of Node', async () => {
+    // Not by curl, which would hold up reading what the process prints.
+    const page = async () => (await fetch(`${keelson.http}/ui/`)).text();
+    expect(await page()).toContain('<!doctype html>');
+    expect(await page()).toContain('<!doctype html>');
+    expect(keelson.output()).not.toContain('Warning');
+  });
+
   test('keeps its first-run facts to the owner', () => {
     const file = join(folder, 'data', 'first-run.json');
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);

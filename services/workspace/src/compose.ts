@@ -7,7 +7,13 @@ import {
   type ReplicationParts,
   WORKSPACE_GROUP,
 } from '@keelson/cluster-member';
-import { createEdgeService, type EdgeService, type Route, repeatAnswers } from '@keelson/edge';
+import {
+  createEdgeService,
+  type EdgeService,
+  type RepeatingService,
+  type Route,
+  repeatAnswers,
+} from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -48,6 +54,7 @@ import { stateTransferRoutes } from './states/state-transfer-routes.ts';
 import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
 import { stateVersionRoutes } from './states/state-version-routes.ts';
 import { organizationTagRoutes } from './tags/organization-tag-routes.ts';
+import { reservedKeyRoutes } from './tags/reserved-key-routes.ts';
 import { tagRoutes } from './tags/tag-routes.ts';
 import { teamRoutes } from './teams/team-routes.ts';
 import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-operations.ts';
@@ -135,6 +142,7 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...lockRoutes(context),
   ...tagRoutes(context),
   ...organizationTagRoutes(context),
+  ...reservedKeyRoutes(context),
   ...consumerRoutes(context),
   ...teamRoutes(context),
   ...organizationMembershipRoutes(context),
@@ -187,7 +195,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
   };
-  const edge: EdgeService = repeatAnswers(
+  const edge: RepeatingService = repeatAnswers(
     createEdgeService({
       service: 'workspace',
       version: VERSION,
@@ -217,6 +225,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         await adoptBootstrapToken(store, clock, secret);
       opened.resolve();
     },
+    onSealed: () => edge.forget(),
   };
   // All of it writes what a secondary only follows.
   const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };

@@ -40,6 +40,11 @@ export const USED_UP: Readonly<
   },
   newPool: { target: `${O}/agent-pools`, type: 'agent-pools', values: { name: 'pool {n}' } },
   newClient: { target: `${O}/oauth-clients`, type: 'oauth-clients', values: connection },
+  newReserved: {
+    target: `${O}/reserved-tag-keys`,
+    type: 'reserved-tag-keys',
+    values: { key: 'made-{n}' },
+  },
 };
 
 const WRITERS: readonly Caller[] = ['write', 'admin', 'manager', 'organization', 'owner'];
@@ -48,7 +53,31 @@ const PEOPLE = EVERYONE.filter((caller) => caller !== 'organization');
 
 const variable = { key: 'tried_{n}', value: 'v', category: 'env' };
 
+const reservedKey = (method: 'PATCH' | 'DELETE', path: string): Readonly<Record<string, Case>> => ({
+  [`${method} ${path}/{reserved_key_id}`]: {
+    target: `${path}/{newReserved}`,
+    ...(method === 'PATCH' && { body: attributes('reserved-tag-keys') }),
+    allowed: ORGANIZATION_ADMINS,
+    success: method === 'PATCH' ? 200 : 204,
+  },
+});
+
 export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
+  [`GET ${ON}/reserved-tag-keys`]: {
+    target: `${O}/reserved-tag-keys`,
+    allowed: MEMBERS,
+    success: 200,
+  },
+  [`POST ${ON}/reserved-tag-keys`]: {
+    target: `${O}/reserved-tag-keys`,
+    body: attributes('reserved-tag-keys', { key: 'tried-{n}' }),
+    allowed: ORGANIZATION_ADMINS,
+    success: 201,
+  },
+  ...reservedKey('PATCH', '/reserved-tags'),
+  ...reservedKey('DELETE', '/reserved-tags'),
+  ...reservedKey('PATCH', '/reserved-tag-keys'),
+  ...reservedKey('DELETE', '/reserved-tag-keys'),
   [`POST ${W}/vars`]: {
     target: '/workspaces/{ws}/vars',
     body: attributes('vars', variable),

@@ -187,7 +187,7 @@ const toRecord = ({ id, organizationId, projectId, name, latestChangeAtMs, run, 
 
 interface Place {
   readonly store: Store;
-  readonly remove: () => Promise<void>;
+  readonly remove: () => PromiseLike<void>;
 }
 
 const registerListingContract = (open: () => Promise<Place>): void => {
@@ -235,8 +235,8 @@ const registerListingContract = (open: () => Promise<Place>): void => {
   }, async () => {
     const listings = [
       createWorkspaceListing(store),
-      createWorkspaceListing(store, { few: 4, fewNames: 3 }),
-      createWorkspaceListing(store, { few: -1, fewNames: 0 }),
+      createWorkspaceListing(store, { few: 4, fewTagged: 4, fewNames: 3 }),
+      createWorkspaceListing(store, { few: -1, fewTagged: -1, fewNames: 0 }),
     ];
     const known = new Map<string, Listed>();
     const asked: WorkspaceQuery[] = [];

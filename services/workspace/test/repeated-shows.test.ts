@@ -81,10 +81,11 @@ const CHANGES: readonly (readonly [string, () => Promise<unknown>, object])[] = 
 ];
 
 describe.for([
-  ['by its id', () => `/workspaces/${id}`],
-  ['by its names', () => '/organizations/acme/workspaces/site'],
+  ['by its id', (): string => `/workspaces/${id}`],
+  ['by its names', (): string => '/organizations/acme/workspaces/site'],
 ] as const)('shown again %s', ([, path]) => {
   test('it is not made anew, whatever else changes', async () => {
+    await show(path());
     const shown = await show(path());
     expect(await show(path())).toBe(shown);
     await harness.create('/organizations/acme/teams', 'teams', { name: `t-${path().length}` });
@@ -94,6 +95,7 @@ describe.for([
 
 test.for(CHANGES)('after a change of %s it shows it', async ([, change, expected]) => {
   const paths = [`/workspaces/${id}`, '/organizations/acme/workspaces/site'];
+  await Promise.all(paths.map(show));
   const before = await Promise.all(paths.map(show));
   await change();
   const after = await Promise.all(paths.map(show));
@@ -102,6 +104,7 @@ test.for(CHANGES)('after a change of %s it shows it', async ([, change, expected
 });
 
 test('a user who left the team is shown nothing', async () => {
+  await show(`/workspaces/${id}`);
   await show(`/workspaces/${id}`);
   const members = { data: [{ type: 'users', id: 'ada' }] };
   await harness.call('DELETE', `/teams/${team.id}/relationships/users`, members);

@@ -28,7 +28,37 @@ describe('runs of one millisecond', () => {
   });
 });
 
+describe('runs of several workspaces in one millisecond', () => {
+  test('have one order, in pages, in the queue and at the agents', async () => {
+    harness.clock.advance(1);
+    const queued: string[] = [];
+    for (let index = 0; index < 6; index += 1) queued.push(await queue(await makeWorkspace()));
+    const ofStatus = `${O}/runs?filter[status]=pending`;
+    const listed = await idsOf(ofStatus);
+    expect(listed.toSorted()).toEqual(queued.toSorted());
+    const paged: string[] = [];
+    for (const number of [1, 2, 3]) {
+      paged.push(...(await idsOf(`${ofStatus}&page[size]=2&page[number]=${number}`)));
+    }
+    expect(paged).toEqual(listed);
+    expect(await idsOf(`${O}/runs/queue`)).toEqual(listed.toReversed());
+    for (const runId of listed.toReversed()) {
+      expect((await claim())?.id).toBe(runId);
+      await finish(runId, false);
+    }
+  });
+});
+
 describe('a list of runs', () => {
+  test('by a commit is empty: no run comes from a repository', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId);
+    const path = `/workspaces/${workspaceId}/runs`;
+    expect(await idsOf(path)).toEqual([runId]);
+    expect(await idsOf(`${path}?search[commit]=4f2a`)).toEqual([]);
+    await act(runId, 'discard');
+  });
+
   test('is narrowed by who queued them, what they say, and where and when', async () => {
     const [first, second] = [await makeWorkspace(), await makeWorkspace()];
     const team = await harness.create(`${O}/teams`, 'teams', { name: 'planners' });

@@ -66,6 +66,8 @@ describe('tokens of all teams', () => {
     const later = new Date(harness.clock.nowMs() + 3_600_000).toISOString();
     await issue(tokensOf(worker), { description: 'later', 'expired-at': later });
     await issue(tokensOf(web), { description: 'never' });
+    // Of one team they are in the order of their making.
+    harness.clock.advance(1);
     await issue(tokensOf(web), { description: 'soon', 'expired-at': soon });
     expect(await list('q=ZZ-')).toEqual(['never', 'soon', 'later']);
     expect(await list('q=zz-&sort=-team-name')).toEqual(['later', 'never', 'soon']);

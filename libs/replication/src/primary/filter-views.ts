@@ -78,12 +78,15 @@ export class FilterViews {
   async #update(secondaryId: string, paths: readonly string[]): Promise<Known | undefined> {
     const { membership, kind, groups } = this.#options;
     if (kind === 'dr') return undefined;
-    const wanted = new Set(
-      paths.map((path) => groups.groupOf(path)).filter((group) => group !== undefined),
-    );
+    let wanted: ReadonlySet<string> | undefined;
     for (;;) {
       const known = this.#known.get(secondaryId);
-      const asked = [...wanted].filter((group) => known?.isLeftOut.has(group) !== true);
+      // Where there is no filter, nobody looks at the paths.
+      if (known !== undefined)
+        wanted ??= new Set(
+          paths.map((path) => groups.groupOf(path)).filter((group) => group !== undefined),
+        );
+      const asked = [...(wanted ?? [])].filter((group) => known?.isLeftOut.has(group) !== true);
       const told = await membership.findFilter(secondaryId, asked);
       if (told === undefined) {
         this.#known.delete(secondaryId);

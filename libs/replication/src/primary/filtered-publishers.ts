@@ -18,6 +18,8 @@ export interface FilteredPublishersOptions extends Omit<WalPublisherOptions, 'fi
 interface Running {
   readonly ending: AbortController;
   readonly ended: Promise<void>;
+  /** It was asked for while it was ending. */
+  isWantedAgain: boolean;
 }
 
 export class FilteredPublishers {
@@ -47,7 +49,13 @@ export class FilteredPublishers {
   /** Begins with this secondary, unless it is published to already. */
   ensure(secondaryId: string): void {
     const signal = this.#signal;
-    if (signal === undefined || signal.aborted || this.#running.has(secondaryId)) return;
+    if (signal === undefined || signal.aborted) return;
+    const running = this.#running.get(secondaryId);
+    if (running !== undefined) {
+      // One that is ending may wait for NATS: the next begins after it.
+      running.isWantedAgain ||= running.ending.signal.aborted;
+      return;
+    }
     const ending = new AbortController();
     const publisher = new WalPublisher({
       limits: LIMITS,
@@ -59,16 +67,17 @@ export class FilteredPublishers {
       .catch((error: unknown) => {
         if (!hasCode(error, 'replication.not_ready')) this.#options.onFailure(error);
       })
-      .finally(() => this.#running.delete(secondaryId));
-    this.#running.set(secondaryId, { ending, ended });
+      .finally(() => {
+        const isWantedAgain = this.#running.get(secondaryId)?.isWantedAgain === true;
+        this.#running.delete(secondaryId);
+        if (isWantedAgain) this.ensure(secondaryId);
+      });
+    this.#running.set(secondaryId, { ending, ended, isWantedAgain: false });
   }
 
   /** Filters were set, changed or removed: all are looked at again, without waiting for the next entry. */
   async refresh(): Promise<void> {
-    const running = [...this.#running.values()];
-    for (const { ending } of running) ending.abort();
-    await Promise.all(running.map(({ ended }) => ended));
-    const ids = await this.#options.views.filtered();
-    for (const id of ids) this.ensure(id);
+    for (const { ending } of this.#running.values()) ending.abort();
+    for (const id of await this.#options.views.filtered()) this.ensure(id);
   }
 }

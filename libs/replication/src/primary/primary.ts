@@ -10,7 +10,6 @@ import type { Filter, ForwardQuestion, Heartbeat } from '@keelson/proto/replicat
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
 import type { ReplicationKind } from '../domain/crossing.ts';
-import type { PeerFacts } from '../domain/status-document.ts';
 import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
 import { filteredLogOf, questionSubject, replicaSubject, streamOfLog } from '../wire/names.ts';
 import {
@@ -21,12 +20,14 @@ import {
   type Told,
 } from '../wire/questions.ts';
 import type { FilterViews } from './filter-views.ts';
+import { HeardSecondaries, type SecondaryFacts } from './heard-secondaries.ts';
 import {
   type AnsweredRecords,
   answerDigests,
   answerPage,
   answerRecordPart,
   answerRecords,
+  answerSubpages,
 } from './record-pages.ts';
 import { loadStreamEnd } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
@@ -57,18 +58,6 @@ export interface PrimaryOptions {
   readonly clock?: Clock;
 }
 
-/** A secondary that has sent heartbeats to this node since it started. */
-export interface SecondaryFacts extends PeerFacts {
-  readonly id: string;
-  /** Of the cluster itself, not of the set. */
-  readonly localClusterId: string;
-  readonly lastRemoteWal: number;
-  /** Over stream and answers, since the start of the secondary's process. */
-  readonly bytesReceived: number;
-  /** Of the newest comparison that the secondary completed. */
-  readonly resync: { readonly records: number; readonly bytes: number };
-}
-
 /** With nothing in it: what a request in parts is told until it is whole. */
 const NO_ANSWER = {
   response: Buffer.alloc(0),
@@ -86,12 +75,13 @@ export class Primary {
   readonly #clock: Clock;
   readonly #replica = randomUUID();
   readonly #transfers: Transfers;
-  readonly #heard = new Map<string, SecondaryFacts & { readonly sentAtMs: number }>();
+  readonly #heard: HeardSecondaries;
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#transfers = new Transfers(this.#clock);
+    this.#heard = new HeardSecondaries(options.store, options.kind, options.service);
   }
 
   /** Answers until `signal` aborts. Resolves once questions arrive. */
@@ -104,13 +94,10 @@ export class Primary {
       await bus.respond(one, (payload) => this.#answer(one, payload), signal);
   }
 
-  /** Those that are still admitted. */
-  async secondaries(): Promise<readonly SecondaryFacts[]> {
-    const heard: SecondaryFacts[] = [];
-    for (const [id, { sentAtMs: _, ...facts }] of this.#heard)
-      if ((await this.#options.membership.findSecondary(id)) === undefined) this.#heard.delete(id);
-      else heard.push(facts);
-    return heard;
+  /** Those that sent heartbeats to any replica and are still admitted. */
+  secondaries(): Promise<readonly SecondaryFacts[]> {
+    const { membership } = this.#options;
+    return this.#heard.all(async (id) => (await membership.findSecondary(id)) !== undefined);
   }
 
   async #answer(subject: string, payload: Uint8Array): Promise<Uint8Array> {
@@ -143,6 +130,8 @@ export class Primary {
         };
       case 'page':
         return { $case: 'page', value: await answerPage(answered, ask.value) };
+      case 'subpages':
+        return { $case: 'subpages', value: await answerSubpages(answered, ask.value) };
       case 'records':
         return { $case: 'records', value: await answerRecords(answered, ask.value) };
       case 'recordPart':
@@ -251,12 +240,11 @@ export class Primary {
   async #tellHeartbeat(secondary: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
     const { id } = secondary;
     const nowMs = this.#clock.nowMs();
-    const sentAtMs = Number(heartbeat.sentAtMs);
-    // An older one that was held back, or is played again, tells nothing.
-    if (sentAtMs >= (this.#heard.get(id)?.sentAtMs ?? 0))
-      this.#heard.set(id, {
+    // Read first: that a heartbeat came is no entry that anybody misses.
+    const lastWal = await this.#options.store.wal.headSequence();
+    await this.#heard.note(
+      {
         id,
-        sentAtMs,
         localClusterId: heartbeat.localClusterId,
         lastRemoteWal: Number(heartbeat.lastRemoteWal),
         apiAddress: heartbeat.apiAddress,
@@ -271,12 +259,14 @@ export class Primary {
         },
         canaryAgeMs:
           heartbeat.canaryAgeMs === undefined ? undefined : Number(heartbeat.canaryAgeMs),
-      });
+      },
+      Number(heartbeat.sentAtMs),
+    );
     return {
       $case: 'heartbeat',
       value: {
         nowMs: BigInt(nowMs),
-        lastWal: BigInt(await this.#options.store.wal.headSequence()),
+        lastWal: BigInt(lastWal),
         primaryClusterAddresses: [...(await this.#options.clusterAddresses())],
         logId: await this.#logOf(secondary),
       },

@@ -10,6 +10,8 @@ import type {
   RecordPartQuestion,
   Records,
   RecordsQuestion,
+  Subpages,
+  SubpagesQuestion,
 } from '@keelson/proto/replication/v1/replication';
 import { digestRecord, type Store, type TreeType } from '@keelson/storage';
 import { crosses, type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
@@ -25,6 +27,8 @@ const MAX_PATHS_PER_PAGE = 100_000;
 const PATHS_PER_READ = 1000;
 const MAX_PATHS_ASKED = 10_000;
 const PAGE_COUNT = 256;
+const MAX_SUBPAGES_PER_QUESTION = 1024;
+const SUBPAGES_PER_READ = 32;
 /** Subpage digests of more would not fit one message. */
 const MAX_PAGES_PER_QUESTION = 128;
 const NONE = Buffer.alloc(0);
@@ -105,6 +109,33 @@ export const answerPage = async (
     await setImmediate();
   }
   return { items, upto };
+};
+
+/** As many of the subpages as fit. */
+export const answerSubpages = async (
+  answered: AnsweredRecords,
+  { tree: name, subpages }: SubpagesQuestion,
+): Promise<Subpages> => {
+  const { store, kind } = answered;
+  const tree = requireTree(kind, name);
+  if (subpages.length > MAX_SUBPAGES_PER_QUESTION)
+    throw new KeelsonError('replication.malformed', { reason: 'too many subpages' });
+  const items: PageItem[] = [];
+  let bytes = 0;
+  for (let from = 0; from < subpages.length; from += SUBPAGES_PER_READ) {
+    const read = subpages.slice(from, from + SUBPAGES_PER_READ);
+    const rows = await Promise.all(read.map((one) => store.stored.listSubpage(tree, one)));
+    const passes = await passing(answered, rows.flat());
+    for (const [index, paths] of rows.entries()) {
+      const copies = await store.stored.read(paths.filter(passes));
+      const found = copies.map(({ path, stored }) => toItem(path, stored, false));
+      bytes += found.reduce((sum, item) => sum + sizeOf(item), 0);
+      if (bytes > ANSWER_BYTES) return { items, answered: from + index };
+      items.push(...found);
+    }
+    await setImmediate();
+  }
+  return { items, answered: subpages.length };
 };
 
 const requireCrossing = (kind: ReplicationKind, paths: readonly string[]): void => {

@@ -2,7 +2,13 @@
  * Becoming a secondary: what the store holds is removed, then the primary's keyring takes the place of
  * ours. An activation is done once; killed on the way it is done again from the beginning.
  */
-import { type Barrier, jsonRecords, type Store, type Transaction } from '@keelson/storage';
+import {
+  type Barrier,
+  type Fence,
+  jsonRecords,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
 
 const KEYRING_PATH = 'node/core/keyring';
@@ -20,8 +26,11 @@ export const isActivated = async (
 ): Promise<boolean> =>
   activation === '' || (await activations.find(store, kind))?.activation === activation;
 
-/** Removes all records but those of the node. The barrier is open with the keyring they are sealed under. */
-export const removeReplicated = async (store: Store): Promise<void> => {
+/**
+ * Removes all records but those of the node. The barrier is open with the keyring they are sealed under.
+ * @param fence of the replica that does it, where others may want to, too
+ */
+export const removeReplicated = async (store: Store, fence?: Fence): Promise<void> => {
   for (const tree of ['replicated', 'local'] as const)
     for (;;) {
       const paths = await store.stored.listPaths(tree, '', PATHS_PER_COMMIT);
@@ -29,6 +38,7 @@ export const removeReplicated = async (store: Store): Promise<void> => {
       await store.applyRecords(
         NO_LOG,
         paths.map((path) => ({ path, stored: undefined })),
+        { ...(fence !== undefined && { fence }) },
       );
     }
 };
@@ -38,9 +48,14 @@ export interface TakenOver {
   readonly wrappedKeyring: Uint8Array;
 }
 
+export interface ActivationCommit {
+  /** Further records of the same commit. */
+  readonly alsoWrite?: (tx: Transaction) => void | Promise<void>;
+  readonly fence?: Fence;
+}
+
 /**
  * The commit that makes the store one of the primary's set.
- * @param alsoWrite further records of the same commit
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const finishActivation = async (
@@ -49,12 +64,15 @@ export const finishActivation = async (
   kind: ReplicationKind,
   activation: string,
   { rootKey, wrappedKeyring }: TakenOver,
-  alsoWrite?: (tx: Transaction) => void | Promise<void>,
+  { alsoWrite, fence }: ActivationCommit = {},
 ): Promise<void> => {
   barrier.unseal(rootKey, wrappedKeyring);
-  await store.transact(async (tx) => {
-    tx.write(KEYRING_PATH, wrappedKeyring);
-    activations.write(tx, kind, { activation });
-    await alsoWrite?.(tx);
-  });
+  await store.transact(
+    async (tx) => {
+      tx.write(KEYRING_PATH, wrappedKeyring);
+      activations.write(tx, kind, { activation });
+      await alsoWrite?.(tx);
+    },
+    { ...(fence !== undefined && { fence }) },
+  );
 };

@@ -57,9 +57,18 @@ export interface SharedStatus {
   readonly handled: string;
 }
 
+/** Sealed under the key of the link, by epoch. */
+interface KeptKeys extends Linked {
+  readonly sealed: Readonly<Record<string, string>>;
+}
+
+/** Older ones open nothing that a stream still holds. */
+const KEPT_EPOCHS = 16;
+
 /** By service. What was noted of another link to a primary does not count. */
 const statuses = jsonRecords<SharedStatus & Linked>('node/replication/followers/');
 const requests = jsonRecords<FollowerRequest & Linked>('node/replication/requests/');
+const keys = jsonRecords<KeptKeys>('node/replication/epochs/');
 
 export class FollowerRecords {
   readonly #store: Store;
@@ -89,6 +98,25 @@ export class FollowerRecords {
   request(request: FollowerRequest): Promise<void> {
     const record = { ...request, link: this.#link };
     return this.#store.transact((tx) => requests.write(tx, this.#service, record));
+  }
+
+  /** An epoch key as it was kept, for when the primary cannot be asked. */
+  async findKey(epoch: number): Promise<Uint8Array | undefined> {
+    const kept = this.#ofThisLink(await keys.find(this.#store, this.#service));
+    const sealed = kept?.sealed[epoch];
+    return sealed === undefined ? undefined : Buffer.from(sealed, 'base64');
+  }
+
+  async keepKey(epoch: number, sealedKey: Uint8Array): Promise<void> {
+    await this.#store.transact(async (tx) => {
+      const kept = this.#ofThisLink(await keys.find(tx, this.#service))?.sealed ?? {};
+      const sealed: Record<string, string> = {
+        ...kept,
+        [epoch]: Buffer.from(sealedKey).toString('base64'),
+      };
+      const newest = Object.entries(sealed).slice(-KEPT_EPOCHS);
+      keys.write(tx, this.#service, { link: this.#link, sealed: Object.fromEntries(newest) });
+    });
   }
 
   #ofThisLink<Found extends Linked>(found: Found | undefined): Found | undefined {

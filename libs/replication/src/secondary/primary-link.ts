@@ -6,13 +6,16 @@ import type {
   Page,
   PageQuestion,
   Records,
+  Subpages,
 } from '@keelson/proto/replication/v1/replication';
-import type { RemoteTree, TreeType } from '@keelson/storage';
+import type { RemoteTree, SubpageIndex, TreeType } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
+import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
 import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
 import { LINK_EPOCH } from '../wire/stream-message.ts';
+import type { FollowerRecords } from './follower-records.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Digests of all pages would not fit one message. */
@@ -34,6 +37,8 @@ export interface PrimaryLinkOptions {
   /** Told how each question ended, and how long the answer was. */
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
+  /** Where epoch keys outlive this process. */
+  readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
 
 /** Where the log this secondary is to follow stands. */
@@ -96,6 +101,10 @@ export class PrimaryLink {
     return this.ask('page', { $case: 'page', value });
   }
 
+  loadSubpages(tree: TreeType, subpages: readonly SubpageIndex[]): Promise<Subpages> {
+    return this.ask('subpages', { $case: 'subpages', value: { tree, subpages: [...subpages] } });
+  }
+
   loadRecords(paths: readonly string[]): Promise<Records> {
     return this.ask('records', { $case: 'records', value: { paths: [...paths] } });
   }
@@ -131,10 +140,20 @@ export class PrimaryLink {
     return this.ask('filter', { $case: 'filter', value: {} });
   }
 
+  /** Kept on disk, too: what is in the stream opens after a restart although the primary is gone. */
   async epochKey(epoch: number): Promise<Uint8Array> {
+    const { keptKeys } = this.#options;
+    const purpose = `epoch ${this.#subject} ${epoch}`;
     const known = this.#epochs.get(epoch);
     if (known !== undefined) return known;
+    const kept = await keptKeys?.findKey(epoch);
+    if (kept !== undefined) return this.#know(epoch, openMessage(this.#linkKey, purpose, kept));
     const { key } = await this.ask('epoch', { $case: 'epoch', value: { epoch: BigInt(epoch) } });
+    await keptKeys?.keepKey(epoch, sealMessage(this.#linkKey, purpose, key));
+    return this.#know(epoch, key);
+  }
+
+  #know(epoch: number, key: Uint8Array): Uint8Array {
     this.#epochs.set(epoch, key);
     return key;
   }

@@ -18,7 +18,7 @@ import {
   type WalEntry,
   type WalOperation,
 } from '@keelson/storage';
-import { type ConnectionState, connectionStateOf } from '../domain/connection-state.ts';
+import { connectionStateOf } from '../domain/connection-state.ts';
 import { type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
 import { canaryAgeMs, clockSkewMs, lagEntryCount, roundTripMs } from '../domain/heartbeat.ts';
 import { NO_GROUPS, type RecordGroups } from '../domain/record-groups.ts';
@@ -27,7 +27,6 @@ import {
   backOffMs,
   nextSecondaryState,
   type SecondaryEvent,
-  type SecondaryState,
   startSecondary,
 } from '../domain/secondary-state.ts';
 import { findCanary } from '../primary/canary.ts';
@@ -38,9 +37,11 @@ import {
 } from '../primary/stream-position.ts';
 import { streamOfLog } from '../wire/names.ts';
 import { FollowedLog } from './followed-log.ts';
+import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
 import { removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
+import { SharedFollower } from './shared-follower.ts';
 import { applyStream } from './wal-applier.ts';
 
 export interface SecondaryOptions {
@@ -65,31 +66,6 @@ export interface SecondaryOptions {
   readonly onFailure?: (error: unknown) => void;
 }
 
-export interface SecondaryStatus extends SecondaryState {
-  readonly connectionState: ConnectionState;
-  /** Newest entry of the primary's log applied here; 0 until one was streamed. */
-  readonly lastRemoteWal: number;
-  readonly lastStartMs: number;
-  /** Over stream and answers, since the start of this process. */
-  readonly bytesReceived: number;
-  /** While merkle-sync: records written so far. */
-  readonly copiedRecordCount: number;
-  /** Of the newest comparison that was completed. */
-  readonly resync: { readonly records: number; readonly bytes: number };
-  /** Newest entry the primary is known to have. */
-  readonly lastKnownWal: number;
-  /** Of the newest heartbeat; undefined before the first answer. */
-  readonly heartbeat:
-    | {
-        readonly atMs: number;
-        readonly clockSkewMs: number;
-        readonly roundTripMs: number;
-        readonly primaryClusterAddresses: readonly string[];
-        readonly lagEntryCount: number;
-      }
-    | undefined;
-}
-
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 const HEARTBEAT_INTERVAL_MS = 5000;
@@ -100,9 +76,6 @@ const BROKEN_STREAM = [
   'bus.position_ahead',
   'storage.wal_diverged',
 ] as const;
-
-/** Subpages by tree. */
-export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];
 
 export class Secondary {
   readonly followed: FollowedLog;
@@ -117,6 +90,7 @@ export class Secondary {
   #again = new AbortController();
   #bytesBeforeResync = 0;
   #suspects: Difference = [];
+  readonly #shared: SharedFollower;
   /** Of the log that was followed last. */
   #logId: string | undefined;
   #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
@@ -127,10 +101,28 @@ export class Secondary {
     const { store, bus, identity, service } = options;
     const link = identity.keys.publicKey;
     this.followed = new FollowedLog({ store, service, link, clock: this.#clock });
+    const records = new FollowerRecords(options.store, service, identity.keys.publicKey);
+    this.#shared = new SharedFollower({
+      records,
+      clock: this.#clock,
+      heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
+      own: {
+        status: () => this.status(),
+        appliedSequence: async () => {
+          const logId = await this.followed.logId();
+          return logId === undefined ? 0 : options.store.appliedSequence(logId);
+        },
+        onChange: (listener) => this.onChange(listener),
+        endIdling: () => this.#endIdling(),
+        compareAgain: () => this.#beginAgain(),
+        repair: (suspects, signal) => this.#repairHere(suspects, signal),
+      },
+    });
     this.#link = new PrimaryLink({
       bus,
       identity,
       service,
+      keptKeys: records,
       onOutcome: (outcome, answerBytes) => {
         this.#newestQuestion = outcome;
         this.#status = {
@@ -152,6 +144,7 @@ export class Secondary {
     };
   }
 
+  /** How this replica stands; see `sharedStatus`. */
   status(): SecondaryStatus {
     const connectionState = connectionStateOf({
       activity: this.#activity,
@@ -161,11 +154,16 @@ export class Secondary {
     return { ...this.#status, connectionState };
   }
 
+  /** How the elected replica stands, whichever that is. */
+  sharedStatus(): Promise<SecondaryStatus> {
+    return this.#shared.status();
+  }
+
   /** Age of the newest canary that was applied; undefined when none was. */
   async canaryAgeMs(): Promise<number | undefined> {
     const canary = await findCanary(this.#options.store);
     if (canary === undefined) return undefined;
-    const skewMs = this.#status.heartbeat?.clockSkewMs ?? 0;
+    const skewMs = (await this.sharedStatus()).heartbeat?.clockSkewMs ?? 0;
     return canaryAgeMs(canary.writtenAtMs, this.#clock.nowMs(), skewMs);
   }
 
@@ -176,33 +174,44 @@ export class Secondary {
   }
 
   /** Ends a back-off: what failed is tried now. */
-  recover(): void {
-    this.#idle.abort();
+  recover(): Promise<void> {
+    return this.#shared.recover();
   }
 
   /** Compares with the primary again, as after the stream broke: after the trees were counted anew. */
-  compareAgain(): void {
-    this.#again.abort();
-    this.recover();
+  compareAgain(): Promise<void> {
+    return this.#shared.compareAgain();
   }
 
   /**
    * Compares the records of these subpages with the primary's one by one, whatever the trees say: the
    * records are not what the trees were counted from. Resolves once they are the primary's.
    */
-  async repair(suspects: Difference): Promise<void> {
+  repair(suspects: Difference): Promise<void> {
+    return this.#shared.repair(suspects);
+  }
+
+  async #repairHere(suspects: Difference, signal: AbortSignal): Promise<void> {
     this.#suspects = suspects;
     const { promise, resolve } = Promise.withResolvers<void>();
     const check = (): void => {
-      const { state } = this.#status;
-      if ((this.#suspects.length === 0 && state === 'stream-wals') || state === 'shutdown')
-        resolve();
+      if (this.#suspects.length === 0 && this.#status.state === 'stream-wals') resolve();
     };
     const stop = this.onChange(check);
-    this.compareAgain();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    this.#beginAgain();
     check();
     await promise;
     stop();
+  }
+
+  #endIdling(): void {
+    this.#idle.abort();
+  }
+
+  #beginAgain(): void {
+    this.#again.abort();
+    this.#endIdling();
   }
 
   /** Entries that the stream holds, or the primary told of, and that are not applied here. */
@@ -214,7 +223,7 @@ export class Secondary {
       (): StreamEnd => ({ lastSequence: 0, published: undefined }),
     );
     const inStream = published?.logId === logId ? (published?.walSequence ?? 0) : 0;
-    const { lastKnownWal, lastRemoteWal } = this.#status;
+    const { lastKnownWal, lastRemoteWal } = await this.sharedStatus();
     return lagEntryCount(Math.max(inStream, lastKnownWal), lastRemoteWal);
   }
 
@@ -270,7 +279,7 @@ export class Secondary {
       lastStartMs: this.#clock.nowMs(),
       lastRemoteWal: applied?.sequence ?? 0,
     });
-    const heartbeats = this.#beat(signal);
+    const beside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
     while (!signal.aborted)
       try {
         await this.#step(fence, signal);
@@ -281,7 +290,7 @@ export class Secondary {
         else this.#happened({ type: 'failed' });
         this.#options.onFailure?.(error);
       }
-    await heartbeats;
+    await Promise.all(beside);
   }
 
   async #step(fence: Fence, signal: AbortSignal): Promise<void> {
@@ -455,8 +464,8 @@ export class Secondary {
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     // The primary is back: what failed without it need not wait any longer.
-    if (wasUnheard) this.recover();
-    if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.compareAgain();
+    if (wasUnheard) this.#endIdling();
+    if (this.#status.state === 'stream-wals' && logId !== this.#logId) this.#beginAgain();
     this.#change({
       lastKnownWal: Math.max(Number(lastWal), this.#status.lastRemoteWal),
       heartbeat: {

@@ -9,7 +9,7 @@ import type { Difference, FollowerRecords, SecondaryStatus } from './follower-re
 
 /** Between looks at what the other replicas ask for. */
 const POLL_MS = 1000;
-const SILENT_AFTER_HEARTBEATS = 3;
+const SILENT_AFTER_HEARTBEATS = 2;
 const NEVER = new AbortController().signal;
 
 /** This replica's own part. */
@@ -99,16 +99,25 @@ export class SharedFollower {
     }
   }
 
-  /** Each change of the state, and each heartbeat. */
+  /** Each change of the state, and each heartbeat, answered or not. */
   async #tell(fence: Fence, signal: AbortSignal): Promise<void> {
-    const { records, own, clock } = this.#options;
+    const { records, own, clock, heartbeatIntervalMs } = this.#options;
     let told = '';
     while (!signal.aborted) {
       this.#changed = Promise.withResolvers();
       const status = own.status();
       const handled = this.#handled;
       const { mode, state, connectionState, heartbeat, resync } = status;
-      const news = [mode, state, connectionState, heartbeat?.atMs, resync.bytes, handled].join();
+      const beat = Math.floor(clock.nowMs() / heartbeatIntervalMs);
+      const news = [
+        mode,
+        state,
+        connectionState,
+        heartbeat?.atMs,
+        resync.bytes,
+        handled,
+        beat,
+      ].join();
       if (news === told) await this.#changed.promise;
       else
         await records.saveStatus({ status, writtenAtMs: clock.nowMs(), handled }, fence).then(
@@ -123,6 +132,7 @@ export class SharedFollower {
   async #handleRequests(signal: AbortSignal): Promise<void> {
     const { records, own, clock } = this.#options;
     while (!signal.aborted) {
+      this.#changed.resolve();
       const request = await records.findRequest().catch(() => undefined);
       if (request !== undefined && request.id !== this.#handled) {
         if (request.suspects.length > 0) await own.repair(request.suspects, signal);

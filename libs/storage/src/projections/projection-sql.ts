@@ -1,5 +1,5 @@
 /** Statements for the tables of projections. Each row is keyed by its record and its position there. */
-import type { ColumnType, Projection, ProjectionRow } from './projection.ts';
+import type { ColumnType, ColumnValue, Projection, ProjectionRow } from './projection.ts';
 
 export interface SqlDialect {
   /** Column that numbers the rows of a searched table; undefined where searches name records. */
@@ -87,7 +87,11 @@ export const rowValues = (
   path: string,
   position: number,
   row: ProjectionRow,
-) => [path, position, ...Object.keys(columns).map((column) => row[column] ?? null)];
+) => {
+  const values: ColumnValue[] = [path, position];
+  for (const column in columns) values.push(row[column] ?? null);
+  return values;
+};
 
 export const truncateRows = ({ table }: Projection, { parameter }: SqlDialect): string =>
   `DELETE FROM ${quote(table)} WHERE record_path = ${parameter(1)} AND position >= ${parameter(2)}`;

@@ -17,8 +17,20 @@ const SCOPE_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** What the index holds of a text. */
 export const toIndexedText = (text: string): string => TEXT_START + text + TEXT_END;
 
+const scopes = new Map<string, string>();
+const MAX_SCOPES = 1000;
+
 /** Three characters for a scope; different scopes seldom share them. */
 export const toScopeTrigram = (scope: string): string => {
+  const known = scopes.get(scope);
+  if (known !== undefined) return known;
+  if (scopes.size >= MAX_SCOPES) scopes.clear();
+  const trigram = hashScope(scope);
+  scopes.set(scope, trigram);
+  return trigram;
+};
+
+const hashScope = (scope: string): string => {
   const digest = createHash('sha256').update(scope).digest();
   return Array.from(
     digest.subarray(0, TRIGRAM_LENGTH),

@@ -4,7 +4,7 @@ import type { Reads, Store } from '../store.ts';
 export interface RecordedReads {
   readonly reads: Reads;
   /** Whether everything that was read so far would be read the same now. */
-  stand(): Promise<boolean>;
+  readonly stand: () => Promise<boolean>;
 }
 
 export const recordReads = async (store: Store): Promise<RecordedReads> => {

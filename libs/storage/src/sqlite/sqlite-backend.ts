@@ -48,7 +48,13 @@ import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
-import { createTextIndex, findByPart, indexTexts } from './sqlite-text-search.ts';
+import {
+  createTextIndex,
+  findByPart,
+  indexTexts,
+  prepareTextIndex,
+  type TextStatements,
+} from './sqlite-text-search.ts';
 
 const flush = promisify(fdatasync);
 
@@ -67,6 +73,13 @@ interface WalRow {
   readonly operations: Uint8Array;
 }
 
+interface ProjectedStatements {
+  readonly putRow: StatementSync;
+  readonly truncate: StatementSync;
+  readonly addTally: StatementSync;
+  readonly texts: TextStatements | undefined;
+}
+
 export class SqliteBackend implements Backend {
   readonly #database: DatabaseSync;
   readonly #fileDescriptor: number;
@@ -75,7 +88,7 @@ export class SqliteBackend implements Backend {
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #compiled = new Map<string, StatementSync>();
-  readonly #putProjected = new Map<Projection, StatementSync>();
+  readonly #projected = new Map<Projection, ProjectedStatements>();
   readonly tables = sqliteTables<unknown>();
   #headSequence: number;
   #logBytes: number;
@@ -319,24 +332,31 @@ export class SqliteBackend implements Backend {
   #project(changes: readonly ProjectedChange[]): void {
     for (const change of changes) {
       const { projection, path, put, truncatedTo } = change;
-      const putRow = this.#putProjectedRow(projection);
+      const { putRow, truncate, texts } = this.#statementsOf(projection);
       for (const { position, row } of put)
         putRow.run(...rowValues(projection, path, position, row));
-      indexTexts((sql) => this.#prepared(sql), change);
-      if (truncatedTo !== undefined)
-        this.#prepared(truncateRows(projection, SQLITE_DIALECT)).run(path, truncatedTo);
+      if (texts !== undefined) indexTexts(texts, change);
+      if (truncatedTo !== undefined) truncate.run(path, truncatedTo);
     }
-    for (const [{ table }, ofTable] of Map.groupBy(changes, ({ projection }) => projection))
+    for (const [projection, ofTable] of Map.groupBy(changes, (change) => change.projection)) {
+      const { addTally } = this.#statementsOf(projection);
       for (const [key, difference] of sumTallies(ofTable))
-        this.#prepared(addTallies(1, SQLITE_DIALECT)).run(table, key, difference);
+        addTally.run(projection.table, key, difference);
+    }
   }
 
-  #putProjectedRow(projection: Projection): StatementSync {
-    const known = this.#putProjected.get(projection);
+  #statementsOf(projection: Projection): ProjectedStatements {
+    const known = this.#projected.get(projection);
     if (known !== undefined) return known;
-    const statement = this.#database.prepare(putRows(projection, 1, SQLITE_DIALECT));
-    this.#putProjected.set(projection, statement);
-    return statement;
+    const prepare = (sql: string): StatementSync => this.#database.prepare(sql);
+    const statements: ProjectedStatements = {
+      putRow: prepare(putRows(projection, 1, SQLITE_DIALECT)),
+      truncate: prepare(truncateRows(projection, SQLITE_DIALECT)),
+      addTally: prepare(addTallies(1, SQLITE_DIALECT)),
+      texts: projection.search && prepareTextIndex(prepare, projection),
+    };
+    this.#projected.set(projection, statements);
+    return statements;
   }
 
   async #transact<T>(work: () => T): Promise<T> {

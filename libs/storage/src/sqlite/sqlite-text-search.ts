@@ -22,19 +22,25 @@ export const createTextIndex = (projection: Projection): string[] => [
       ]),
 ];
 
+export interface TextStatements {
+  readonly findRow: StatementSync;
+  readonly remove: StatementSync;
+  readonly add: StatementSync;
+}
+
+export const prepareTextIndex = (prepare: Prepare, projection: Projection): TextStatements => ({
+  findRow: prepare(
+    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
+  ),
+  remove: prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`),
+  add: prepare(`INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`),
+});
+
 /** To be called when the rows of `put` are written and those past `truncatedTo` are still there. */
 export const indexTexts = (
-  prepare: Prepare,
-  { projection, path, texts }: ProjectedChange,
+  { findRow, remove, add }: TextStatements,
+  { path, texts }: ProjectedChange,
 ): void => {
-  if (texts.length === 0) return;
-  const findRow = prepare(
-    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
-  );
-  const remove = prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`);
-  const add = prepare(
-    `INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`,
-  );
   for (const { position, before, after } of texts) {
     const row = findRow.get(path, position)?.['row_number'] as SQLInputValue;
     if (before !== undefined) remove.run(row);
@@ -57,9 +63,10 @@ export const findByPart = (
     `SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?`,
   ).all(match, limit + 1);
   if (found.length > limit) return undefined;
+  // The plus keeps an index over the scope, which finds far more rows, from being used.
   const paths = prepare(
     `SELECT DISTINCT record_path FROM ${quote(table)}
-     WHERE row_number IN (SELECT value FROM json_each(?)) AND ${quote(search.scope)} = ?
+     WHERE row_number IN (SELECT value FROM json_each(?)) AND +${quote(search.scope)} = ?
        AND instr(char(2) || ${quote(search.column)} || char(3), ?) > 0`,
   ).all(JSON.stringify(found.map(({ rowid }) => rowid)), scope, part);
   return paths.map((row) => row['record_path'] as string);

@@ -21,17 +21,30 @@ const METHODS: ReadonlySet<string> = new Set([
   'DELETE',
 ]);
 
+interface Counted {
+  readonly labels: { readonly group: string; readonly method: string; readonly status: number };
+  count: number;
+}
+
 /** @param isReady by service name; shown as edge_service_ready */
 export const createMetrics = (
   isReady: () => Promise<ReadonlyMap<string, boolean>>,
 ): RequestMetrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
+  // Counted here and told when they are read: prom-client builds a key of all labels at every call.
+  const uncounted = new Map<string, Counted>();
+  new Counter({
     name: 'keelson_http_requests_total',
     help: 'Requests answered.',
     labelNames: ['group', 'method', 'status'],
     registers: [registry],
+    collect() {
+      for (const counted of uncounted.values()) {
+        this.inc(counted.labels, counted.count);
+        counted.count = 0;
+      }
+    },
   });
   const durations = new Histogram({
     name: 'keelson_http_request_duration_seconds',
@@ -40,10 +53,14 @@ export const createMetrics = (
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 90],
     registers: [registry],
   });
-  const underWay = new Gauge({
+  let underWay = 0;
+  new Gauge({
     name: 'keelson_http_requests_under_way',
     help: 'Requests that are being answered.',
     registers: [registry],
+    collect() {
+      this.set(underWay);
+    },
   });
   const audit = new Counter({
     name: 'keelson_audit_refusals_total',
@@ -61,10 +78,16 @@ export const createMetrics = (
   });
 
   return {
-    started: () => underWay.inc(),
-    finished: (group, method, status, seconds) => {
-      underWay.dec();
-      requests.inc({ group, method: METHODS.has(method) ? method : 'other', status });
+    started: () => {
+      underWay += 1;
+    },
+    finished: (group, given, status, seconds) => {
+      const method = METHODS.has(given) ? given : 'other';
+      underWay -= 1;
+      const key = `${group} ${method} ${status}`;
+      const counted = uncounted.get(key);
+      if (counted !== undefined) counted.count += 1;
+      else uncounted.set(key, { labels: { group, method, status }, count: 1 });
       durations.observe({ group }, seconds);
     },
     refusedByAudit: () => audit.inc(),

@@ -22,6 +22,8 @@ const API_HEADERS = { 'tfp-api-version': '2.6', 'tfp-appname': 'Keelson' } as co
  */
 const TRANSFERS = /^\/(uploads|downloads)\//;
 
+const NOTHING = Buffer.alloc(0);
+
 export interface ApiV2Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;
@@ -52,7 +54,7 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
         remoteAddress: exchange.head.remoteAddress,
         wrapTtlSeconds: 0,
         wrapFormat: '',
-        body: Buffer.alloc(0),
+        body: NOTHING,
         hasBody: false,
         requestId: exchange.head.requestId,
         contentType: '',

@@ -39,7 +39,7 @@ export class Exchange {
     this.answerHeaders = { 'x-request-id': this.requestId };
     this.head = emptyHead(this.requestId, method);
     this.#timer = this.#startTimer(timeoutMs);
-    response.once('close', () => {
+    response.on('close', () => {
       clearTimeout(this.#timer);
       if (!response.writableFinished) this.#end('request.cancelled');
     });

@@ -8,13 +8,15 @@ import { Dialect } from '@keelson/proto/edge/v1/edge';
 const NEUTRAL = 'x-service-';
 const VENDOR = 'x-vault-';
 
+const named = (name: string) => ({ primary: NEUTRAL + name, alias: VENDOR + name });
+
 /** Headers that exist under both prefixes, by the name they are used under here. */
 const SHARED = {
-  token: 'token',
-  namespace: 'namespace',
-  wrapTtl: 'wrap-ttl',
-  wrapFormat: 'wrap-format',
-  index: 'index',
+  token: named('token'),
+  namespace: named('namespace'),
+  wrapTtl: named('wrap-ttl'),
+  wrapFormat: named('wrap-format'),
+  index: named('index'),
 } as const;
 
 /** The value of a header under its primary name, else under its alias. */
@@ -22,7 +24,8 @@ export const serviceHeader = (
   headers: IncomingHttpHeaders,
   name: keyof typeof SHARED,
 ): string | undefined => {
-  const value = headers[NEUTRAL + SHARED[name]] ?? headers[VENDOR + SHARED[name]];
+  const { primary, alias } = SHARED[name];
+  const value = headers[primary] ?? headers[alias];
   return typeof value === 'string' ? value : value?.[0];
 };
 
@@ -62,7 +65,7 @@ export const forwardedHeaders = (
     if (typeof value === 'string') forwarded[name] = value;
   }
   const index = serviceHeader(headers, 'index');
-  if (index !== undefined) forwarded[NEUTRAL + SHARED.index] = index;
+  if (index !== undefined) forwarded[SHARED.index.primary] = index;
   for (const given of extra) {
     const name = given.toLowerCase();
     const value = headers[name];
@@ -73,8 +76,8 @@ export const forwardedHeaders = (
 };
 
 const isCredential = (name: string): boolean =>
-  name === NEUTRAL + SHARED.token ||
-  name === VENDOR + SHARED.token ||
+  name === SHARED.token.primary ||
+  name === SHARED.token.alias ||
   name === PRESENTED_TOKEN ||
   name === CLIENT_CERTIFICATE ||
   name === 'authorization' ||
@@ -104,8 +107,8 @@ const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'replay-nonce',
   'retry-after',
   'www-authenticate',
-  NEUTRAL + SHARED.index,
-  VENDOR + SHARED.index,
+  SHARED.index.primary,
+  SHARED.index.alias,
 ]);
 
 export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>

@@ -45,6 +45,8 @@ const METHODS: ReadonlySet<string> = new Set([
   'DELETE',
 ]);
 
+const NOTHING = Buffer.alloc(0);
+
 export interface V1Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly services: Readonly<Record<string, EdgeService>>;
@@ -143,7 +145,7 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
       remoteAddress: head.remoteAddress,
       wrapTtlSeconds,
       wrapFormat,
-      body: Buffer.alloc(0),
+      body: NOTHING,
       hasBody: false,
       requestId: head.requestId,
       contentType: request.headers['content-type'] ?? '',

@@ -13,6 +13,7 @@ import {
   toSerialKey,
 } from '@keelson/x509';
 import { revocationRecords } from '../certificates/certificate-records.ts';
+import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateAuthenticator } from './domain/est-config.ts';
@@ -79,6 +80,10 @@ export const checkClientCertificate = async (
   if (isOfCa(certificate)) refuse('it is one of a CA');
   if (!ofClient(certificate)) refuse('its extended key usage is not that of clients');
   const serialKey = toSerialKey(certificate.serialNumber);
-  if ((await revocationRecords(mount).find(reads, serialKey)) !== undefined)
-    refuse('it is revoked');
+  const revocation =
+    (await revocationRecords(mount).find(reads, serialKey)) ??
+    (authority.settings.crl.unifiedCrl
+      ? await findClusterRevocation(reads, mount, serialKey)
+      : undefined);
+  if (revocation !== undefined) refuse('it is revoked');
 };

@@ -14,7 +14,7 @@ import {
   removeReplicated,
   type TakenOver,
 } from '@keelson/replication';
-import type { Barrier, Store } from '@keelson/storage';
+import type { Barrier, Store, Transaction } from '@keelson/storage';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
 import {
@@ -180,8 +180,10 @@ const carryOut = async (
   const sealRecord = await adoptSeal(parts, bundle, taken.rootKey);
   member.gate.close('all');
   await member.stop();
+  // Another replica that has not heard of it commits nothing of the cluster that was.
+  await member.gate.takeTurn(store, `activation ${activation}`);
   await removeReplicated(store);
-  await finishActivation(store, barrier, kind, activation, taken, (tx) => {
+  const alsoWrite = (tx: Transaction): void => {
     sealRecords.write(tx, SEAL_KEY, sealRecord);
     writeRole(tx, taken.rootKey, kind, role);
     if (kind === 'performance') {
@@ -191,7 +193,8 @@ const carryOut = async (
       if (keyHash !== undefined) recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
     }
     pendingActivation.delete(tx);
-  });
+  };
+  await finishActivation(store, barrier, kind, activation, taken, { alsoWrite });
   seal.replaceRootKey(taken.rootKey);
 };
 

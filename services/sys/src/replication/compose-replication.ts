@@ -131,10 +131,10 @@ export const composeReplication = (
     merkleReport: async () => toMerkleReport(await upkeep.checkMerkle(), clock.nowMs()),
     modes: async () => {
       const roles = await state.roles();
-      const modeOf = (kind: ReplicationKind): string => {
+      const modeOf = async (kind: ReplicationKind): Promise<string> => {
         const run = member.runOf(kind);
         return run?.role === 'secondary'
-          ? run.secondary.status().mode
+          ? (await run.secondary.sharedStatus()).mode
           : (roles[kind]?.role ?? 'disabled');
       };
       const run = [member.runOf('dr'), member.runOf('performance')].find(
@@ -142,10 +142,10 @@ export const composeReplication = (
       );
       const secondary = run?.role === 'secondary' ? run.secondary : undefined;
       return {
-        performance: modeOf('performance'),
-        dr: modeOf('dr'),
+        performance: await modeOf('performance'),
+        dr: await modeOf('dr'),
         canaryAgeMs: Math.round((await secondary?.canaryAgeMs()) ?? 0),
-        clockSkewMs: secondary?.status().heartbeat?.clockSkewMs ?? 0,
+        clockSkewMs: (await secondary?.sharedStatus())?.heartbeat?.clockSkewMs ?? 0,
       };
     },
     requireDrSecondary: async () => {

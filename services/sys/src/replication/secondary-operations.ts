@@ -206,7 +206,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
       if (role?.role !== 'secondary' || role.link === undefined || run?.role !== 'secondary')
         return;
       const { link } = role;
-      const { heartbeat, lastStartMs } = run.secondary.status();
+      const { heartbeat, lastStartMs } = await run.secondary.sharedStatus();
       const told = (heartbeat?.primaryClusterAddresses ?? []).filter(
         (address) => !link.addresses.includes(address),
       );

@@ -45,10 +45,12 @@ export interface ServiceMembers {
 export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
   reports: (kind, measure = false) =>
     Promise.all(
-      [...members()].map(async ([service, member]) => ({
-        service,
-        report: await member.report({ kind, measure }).catch(() => undefined),
-      })),
+      [...members()].map(async ([service, member]) => {
+        const ask = () => member.report({ kind, measure }).catch(() => undefined);
+        const report = await ask();
+        // A replica that has not taken its role up yet knows nothing: the next one is asked.
+        return { service, report: report?.side === undefined ? await ask() : report };
+      }),
     ),
   finishPublishing: async (kind) => {
     const answers = await Promise.all(

@@ -19,6 +19,7 @@ import { DEFAULT_PROJECT_NAME } from '../projects/domain/project.ts';
 import { projectNames, projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { organizationSshKeys, sshKeyRecords } from '../ssh-keys/ssh-key-records.ts';
+import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from '../tags/reserved-key-records.ts';
 import { OWNERS_TEAM_NAME } from '../teams/domain/team.ts';
 import { joinTeam, removeTeam } from '../teams/membership-operations.ts';
 import {
@@ -218,6 +219,10 @@ export const deleteOrganization = (
       const found = await agentPoolNames.find(tx, id, poolName);
       const pool = found && (await agentPoolRecords.find(tx, found.id));
       if (pool !== undefined) await removeAgentPool(tx, pool, clock.nowMs());
+    }
+    for (const reserved of await loadReservedKeys(tx, id)) {
+      reservedKeys.delete(tx, id, reserved.id);
+      reservedKeyPlaces.delete(tx, reserved.id);
     }
     await deleteTokensOf(tx, id);
     organizationNames.delete(tx, organization.name);

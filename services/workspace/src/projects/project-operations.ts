@@ -14,6 +14,7 @@ import { grantPlaces, teamProjectGrants } from '../access/grant-records.ts';
 import { changePoolUse } from '../agents/pool-use-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { requireNotOverridden } from '../tags/binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -136,18 +137,21 @@ export const createProject = (
   });
 
 export const updateProject = (
-  { store, clock }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   projectId: string,
   given: GivenProject,
 ): Promise<ProjectAccessResult> =>
-  store.transact(async (tx) => {
+  context.store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
     refuseInvalid([
       ...checkProject(given),
       ...checkExecution(given.execution, access.project.ownExecution, DEFAULT_EXECUTION_NAMES),
     ]);
-    const project = decideProject(given, access.project, clock.nowMs());
+    const project = decideProject(given, access.project, context.clock.nowMs());
+    if (given.tagBindings !== undefined) {
+      await requireNotOverridden(context, tx, project, BINDINGS_POINTER);
+    }
     await storeProject(tx, project, access.project);
     return { ...access, project };
   });

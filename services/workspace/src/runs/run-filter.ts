@@ -6,8 +6,9 @@ import type { ServiceContext } from '../service-context.ts';
 import { usernames } from '../users/user-records.ts';
 import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
 import { workspaceNames } from '../workspaces/workspace-records.ts';
-import { likePart } from '../workspaces/workspace-selection.ts';
+import { filledUp, likePart } from '../workspaces/workspace-selection.ts';
 import type { RunTables } from './run-projections.ts';
+import { runRecords } from './run-records.ts';
 
 export type RunListTables = RunTables & WorkspaceTables;
 export type RunSelection = SelectQueryBuilder<RunListTables, 'run', object>;
@@ -36,6 +37,8 @@ export interface ResolvedFilter extends RunFilter {
   /** Whom `username` means, "" when nobody; undefined: was not asked. */
   readonly userId: string | undefined;
   readonly textUserId: string | undefined;
+  /** Runs whose messages contain the text, where they are few. */
+  readonly textRunIds: readonly string[] | undefined;
   readonly createdMs: { readonly from: number; readonly before: number } | undefined;
 }
 
@@ -44,6 +47,8 @@ const findUserId = async (reads: Reads, name: string | undefined): Promise<strin
     ? undefined
     : ((await usernames.find(reads, name.toLowerCase()))?.id ?? NOBODY);
 
+/** Messages that the index of parts gives at most. */
+const FEW_RUNS = 500;
 /** An id that nothing has. */
 const NOBODY = '-';
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -78,17 +83,35 @@ export const resolveFilter = async (
   ),
   userId: await findUserId(store, filter.username),
   textUserId: await findUserId(store, filter.text),
+  textRunIds:
+    filter.text === undefined
+      ? undefined
+      : await store.findByPart('run', {
+          scope: organizationId,
+          part: filter.text.toLowerCase(),
+          limit: FEW_RUNS,
+        }),
   createdMs: toPeriod(filter.timeframe, clock.nowMs()),
 });
 
-const containing = (selection: RunSelection, text: string, userId: string): RunSelection =>
-  selection.where((rows) =>
-    rows.or([
-      rows('run.id', '=', text),
-      rows('run.created_by', '=', userId),
-      rows('run.message', 'like', likePart(text)),
-    ]),
-  );
+/** Paths of runs that a text finds: their messages contain it, or it is their id. */
+const { path: toPath } = runRecords.collection;
+
+/** True where a text alone leaves few runs, all of which are read. */
+export const isNarrow = ({ text, textRunIds, textUserId }: ResolvedFilter): boolean =>
+  text !== undefined && textRunIds !== undefined && textUserId === NOBODY;
+
+const containing = (selection: RunSelection, text: string, filter: ResolvedFilter): RunSelection =>
+  selection.where((rows) => {
+    const byMessage =
+      filter.textRunIds === undefined
+        ? [rows('run.message', 'like', likePart(text)), rows('run.record_path', '=', toPath(text))]
+        : [rows('run.record_path', 'in', filledUp([...filter.textRunIds, text].map(toPath)))];
+    const { textUserId = NOBODY } = filter;
+    return textUserId === NOBODY
+      ? rows.or(byMessage)
+      : rows.or([...byMessage, rows('run.created_by', '=', textUserId)]);
+  });
 
 export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSelection => {
   const { statuses, sources, operations, agentPoolIds, workspaceIds, createdMs } = filter;
@@ -103,7 +126,7 @@ export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSe
   if (filter.userId !== undefined) found = found.where('run.created_by', '=', filter.userId);
   if (filter.commit !== undefined) found = found.where('run.id', '=', NOBODY);
   if (filter.text !== undefined) {
-    found = containing(found, filter.text, filter.textUserId ?? NOBODY);
+    found = containing(found, filter.text, filter);
   }
   if (statuses.length > 0) found = found.where('run.status', 'in', statuses);
   if (sources.length > 0) found = found.where('run.source', 'in', sources);

@@ -7,14 +7,18 @@ import { requireOrganization, requireWorkspace } from '../access/access-operatio
 import type { ServiceContext } from '../service-context.ts';
 import { loadVisible } from '../workspaces/workspace-list-operations.ts';
 import type { WorkspaceQuery } from '../workspaces/workspace-listing.ts';
+import { column } from '../workspaces/workspace-selection.ts';
 import type { Run } from './domain/run.ts';
 import {
+  isNarrow,
   matching,
+  type ResolvedFilter,
   type RunFilter,
   type RunListTables,
   type RunSelection,
   resolveFilter,
 } from './run-filter.ts';
+import { listedKey } from './run-projections.ts';
 import { runRecords } from './run-records.ts';
 
 export interface RunPage {
@@ -43,15 +47,46 @@ const ORDERS: Readonly<Record<Order, (selection: Selection) => Selection>> = {
       .orderBy('run.id'),
 };
 
+const countRuns = async (
+  store: Store,
+  select: (tables: Kysely<Tables>) => Selection,
+): Promise<number> => {
+  const [counted] = await store.select((tables: Kysely<Tables>) =>
+    select(tables).select((rows) => rows.fn.countAll<number | bigint>().as('runs')),
+  );
+  return Number(counted?.runs ?? 0);
+};
+
+/** Of an organization or a workspace, from what is counted already; undefined where that does not decide. */
+const countListed = async (
+  store: Store,
+  ownerId: string,
+  { statuses, ...filter }: ResolvedFilter,
+): Promise<number | undefined> => {
+  const { sources, operations, agentPoolIds, workspaceIds } = filter;
+  const isMore =
+    [sources, operations, agentPoolIds, workspaceIds].some((list) => list.length > 0) ||
+    [filter.createdMs, filter.userId, filter.commit, filter.text].some(
+      (condition) => condition !== undefined,
+    );
+  if (isMore) return undefined;
+  const keys =
+    statuses.length === 0
+      ? [listedKey(ownerId)]
+      : [...new Set(statuses)].map((status) => listedKey(ownerId, status));
+  const counts = await store.tallies('run', keys);
+  return counts.reduce((total, count) => total + count, 0);
+};
+
+/** @param known how many there are, where that is counted already */
 const loadPage = async (
   store: Store,
   select: (tables: Kysely<Tables>) => Selection,
   order: Order,
   { number, size }: Page,
+  known?: number,
 ): Promise<RunPage> => {
-  const [counted] = await store.select((tables: Kysely<Tables>) =>
-    select(tables).select((rows) => rows.fn.countAll<number | bigint>().as('runs')),
-  );
+  const totalCount = known ?? (await countRuns(store, select));
   const rows = await store.select((tables: Kysely<Tables>) =>
     ORDERS[order](select(tables))
       .select('run.id as id')
@@ -61,7 +96,7 @@ const loadPage = async (
   const runs = await Promise.all(rows.map(({ id }) => runRecords.find(store, id)));
   return {
     runs: runs.filter((run) => run !== undefined),
-    totalCount: Number(counted?.runs ?? 0),
+    totalCount,
   };
 };
 
@@ -76,8 +111,14 @@ export const listWorkspaceRuns = async (
   const access = await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
   const filter = await resolveFilter(context, access.organization.id, given);
   const select = (tables: Kysely<Tables>) =>
-    matching(tables.selectFrom('run').where('run.workspace_id', '=', workspaceId), filter);
-  return loadPage(store, select, 'newest of one workspace', page);
+    matching(
+      tables
+        .selectFrom('run')
+        .where(column('run.workspace_id', !isNarrow(filter)), '=', workspaceId),
+      filter,
+    );
+  const known = await countListed(store, workspaceId, filter);
+  return loadPage(store, select, 'newest of one workspace', page, known);
 };
 
 const onlyVisible = (selection: Selection, visible: WorkspaceQuery['visible']): Selection =>
@@ -118,12 +159,16 @@ export const listOrganizationRuns = async (
   const select = (tables: Kysely<Tables>) =>
     matching(
       onlyVisible(
-        tables.selectFrom('run').where('run.organization_id', '=', organization.id),
+        tables
+          .selectFrom('run')
+          .where(column('run.organization_id', !isNarrow(filter)), '=', organization.id),
         visible,
       ),
       filter,
     );
-  return loadPage(store, select, 'newest', page);
+  const known =
+    visible === undefined ? await countListed(store, organization.id, filter) : undefined;
+  return loadPage(store, select, 'newest', page, known);
 };
 
 const RUNNING: readonly string[] = ['planning', 'applying'];

@@ -20,13 +20,18 @@ type RunRow = {
 
 /** Tables as queries see them. */
 export interface RunTables {
-  readonly run: RunRow;
+  /** Keyed by the path of the record. */
+  readonly run: RunRow & { readonly record_path: string };
 }
+
+/** What runs are counted under that lists show unless asked otherwise: all but those that plan only. */
+export const listedKey = (ownerId: string, status?: string): string =>
+  status === undefined ? `${ownerId}/listed` : `${ownerId}/listed/${status}`;
 
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 2,
+    version: 3,
     source: runRecords.collection,
     columns: {
       id: 'text',
@@ -46,6 +51,11 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
       ['organization_id', 'created_at', 'number', 'id'],
       ['organization_id', 'status', 'created_at', 'number', 'id'],
     ],
+    search: { column: 'message', scope: 'organization_id' },
+    tallies: ({ organization_id, workspace_id, operation, status }: RunRow) =>
+      operation === 'plan_only'
+        ? []
+        : [organization_id, workspace_id].flatMap((id) => [listedKey(id), listedKey(id, status)]),
     rows: (run): RunRow[] => [
       {
         id: run.id,

@@ -11,6 +11,7 @@ import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { Violation } from '../validation/domain/violation.ts';
 import { changeWorkspace } from '../workspaces/workspace-operations.ts';
+import { requireNoOverride, requireNotOverridden } from './binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -49,23 +50,27 @@ export const changeWorkspaceBindings = (
   changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
-    ({ workspace }) => {
+    async ({ workspace }, tx) => {
       const nowMs = context.clock.nowMs();
       const tagBindings = decideChange(workspace.tagBindings, given, change, nowMs);
-      return { ...workspace, tagBindings };
+      const next = { ...workspace, tagBindings };
+      await requireNoOverride(tx, next, '/data');
+      return next;
     },
   );
 
 export const changeProjectBindings = (
-  { store, clock }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   projectId: string,
   given: readonly GivenBinding[],
 ): Promise<ProjectAccessResult> =>
-  store.transact(async (tx) => {
+  context.store.transact(async (tx) => {
     const access = await requireProject(tx, principal, projectId, 'canUpdate');
-    const tagBindings = decideChange(access.project.tagBindings, given, 'add', clock.nowMs());
+    const nowMs = context.clock.nowMs();
+    const tagBindings = decideChange(access.project.tagBindings, given, 'add', nowMs);
     const project = { ...access.project, tagBindings };
+    await requireNotOverridden(context, tx, project, '/data');
     projectRecords.write(tx, [project.id], project);
     return { ...access, project };
   });
@@ -121,10 +126,12 @@ const changeFlatTags = async (
   await changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
-    (access) => {
+    async (access, tx) => {
       const tagBindings = change(access.workspace.tagBindings, names);
       refuseInvalid(checkBindingCount(tagBindings, '/data'));
-      return { ...access.workspace, tagBindings };
+      const next = { ...access.workspace, tagBindings };
+      await requireNoOverride(tx, next, '/data');
+      return next;
     },
   );
 };

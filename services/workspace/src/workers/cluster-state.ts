@@ -7,6 +7,8 @@ export interface ClusterFollower
   readonly version: string;
   /** Called each time the store has become usable. */
   onUnsealed(): Promise<void>;
+  /** What was read of the store leaves memory. */
+  onSealed(): void;
 }
 
 /** Runs until `signal` aborts; throws when the stream breaks, to be started again. */

@@ -35,11 +35,13 @@ import {
 export interface ListingLimits {
   /** Rows that are rather sorted than looked for in the order. */
   readonly few: number;
+  /** Rows of the rarest tag that are: a walk would look tags up for each workspace it passes. */
+  readonly fewTagged: number;
   /** Names that the index of parts gives at most. */
   readonly fewNames: number;
 }
 
-const LIMITS: ListingLimits = { few: 2000, fewNames: 1000 };
+const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000 };
 
 type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
 
@@ -63,7 +65,7 @@ const NO_CONDITIONS = {
 
 export const createWorkspaceListing = (
   store: Pick<Store, 'select' | 'position' | 'tallies' | 'comingAndGoing' | 'findByPart'>,
-  { few, fewNames }: ListingLimits = LIMITS,
+  { few, fewTagged, fewNames }: ListingLimits = LIMITS,
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
@@ -153,7 +155,7 @@ export const createWorkspaceListing = (
     const { organizationId, visible, projectId, conditions } = query;
     const ids = await findNamed(query);
     if (ids !== undefined) return { by: 'ids', ids };
-    if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= few) return { by: 'tag' };
+    if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= fewTagged) return { by: 'tag' };
     if (visible !== undefined && (await boundVisible(store, organizationId, visible)) <= few) {
       return { by: 'visible' };
     }
@@ -196,7 +198,9 @@ export const createWorkspaceListing = (
     page: WorkspaceQuery['page'],
   ): Promise<WorkspaceMatches> => {
     const build = (tables: Tables) => selectMatching(tables, query, undefined);
-    const totalCount = await (countKnown(query) ?? count(build));
+    const rarest: Start | undefined = query.conditions.length > 0 ? { by: 'tag' } : undefined;
+    const totalCount = await (countKnown(query) ??
+      count((tables) => selectMatching(tables, query, rarest)));
     const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
     if (limit <= 0) return { ids: [], totalCount };
     const rows = await store.select((tables: Tables) =>

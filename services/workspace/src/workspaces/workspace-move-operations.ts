@@ -8,6 +8,7 @@ import type { PoolUser } from '../agents/domain/agent-pool.ts';
 import { changePoolUse } from '../agents/pool-use-operations.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { requireNoOverride } from '../tags/binding-override-operations.ts';
 import type { Workspace } from './domain/workspace.ts';
 import { projectWorkspaces, workspaceRecords } from './workspace-records.ts';
 
@@ -65,7 +66,10 @@ export const moveWorkspaces = (
         projectId: await orForbidden(moveTo(tx, principal, workspace, projectId)),
         updatedAtMs: clock.nowMs(),
       };
-      if (next.projectId !== workspace.projectId) await requireConnection(tx, next);
+      if (next.projectId !== workspace.projectId) {
+        await requireConnection(tx, next);
+        await requireNoOverride(tx, next, '/data');
+      }
       const poolId = workspace.ownExecution?.agentPoolId;
       await changePoolUse(tx, toPoolUser(next), poolId, poolId);
       workspaceRecords.write(tx, [workspaceId], next);

@@ -20,6 +20,7 @@ import type { ServiceContext } from '../service-context.ts';
 import { consumerLists } from '../state-consumers/consumer-records.ts';
 import { NO_STATE } from '../states/domain/state-version.ts';
 import { removedWorkspaces } from '../states/state-version-records.ts';
+import { requireNoOverride } from '../tags/binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -71,6 +72,8 @@ const requireFreeName = async (reads: Reads, organizationId: string, name: strin
 
 const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
 
+const PROJECT_POINTER = '/data/relationships/project/data/id';
+
 const decideBindings = (
   given: GivenWorkspace,
   current: readonly TagBinding[],
@@ -109,9 +112,7 @@ export const createWorkspace = (
     const projectId = given.projectId || organization.defaultProjectId;
     const { project } = await requireProject(tx, principal, projectId, 'canCreateWorkspace');
     if (project.organizationId !== organization.id) {
-      refuseInvalid([
-        { pointer: '/data/relationships/project/data/id', text: 'Project not found' },
-      ]);
+      refuseInvalid([{ pointer: PROJECT_POINTER, text: 'Project not found' }]);
     }
     const nowMs = context.clock.nowMs();
     const defaults: WorkspaceSettings = {
@@ -147,6 +148,7 @@ export const createWorkspace = (
       latestChangeAtMs: nowMs,
     };
     await requireConnection(tx, workspace);
+    await requireNoOverride(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
     workspaceRecords.write(tx, [workspace.id], workspace);
     workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
@@ -193,7 +195,11 @@ export const updateWorkspace = (
         ...workspace,
         name,
         projectId: await moveTo(tx, principal, workspace, given.projectId),
-        settings: decideSettings(given.settings, workspace.settings),
+        // The one attribute that an update has a default for.
+        settings: decideSettings(
+          { assessmentsEnabled: false, ...given.settings },
+          workspace.settings,
+        ),
         ownExecution: decideOwnExecution(given.execution, workspace.ownExecution),
         tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
         updatedAtMs: nowMs,
@@ -201,6 +207,11 @@ export const updateWorkspace = (
       // What was open once stays, until the request is about it.
       if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
         await requireConnection(tx, next);
+      }
+      if (given.tagBindings !== undefined || given.flatTags !== undefined) {
+        await requireNoOverride(tx, next, BINDINGS_POINTER);
+      } else if (next.projectId !== workspace.projectId) {
+        await requireNoOverride(tx, next, PROJECT_POINTER);
       }
       await changePoolUse(
         tx,

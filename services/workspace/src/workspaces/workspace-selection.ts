@@ -38,7 +38,7 @@ const { prefix } = workspaceRecords.collection;
 /** Lists of ids are filled up to one of these sizes, so that few different statements are prepared. */
 const LIST_SIZES = [1, 8, 64, 512, 1024, 4096];
 
-const filledUp = (list: readonly string[]): readonly string[] => {
+export const filledUp = (list: readonly string[]): readonly string[] => {
   const last = list.at(-1);
   const size = LIST_SIZES.find((some) => some >= list.length);
   if (last === undefined || size === undefined) return list;
@@ -51,7 +51,7 @@ const toPaths = (ids: readonly string[]): readonly string[] =>
 /** A column that chooses no index. */
 const unindexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
 
-const column = (name: string, isIndexed: boolean) =>
+export const column = (name: string, isIndexed: boolean) =>
   isIndexed ? sql<string>`${sql.ref(name)}` : unindexed(name);
 
 const escaped = (part: string): string => part.replaceAll(/[\\%_]/g, '\\$&');

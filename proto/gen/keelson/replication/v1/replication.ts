@@ -42,6 +42,7 @@ export interface Question {
     | { $case: "forward"; value: ForwardQuestion }
     | { $case: "filter"; value: FilterQuestion }
     | { $case: "forwardRest"; value: ForwardRestQuestion }
+    | { $case: "subpages"; value: SubpagesQuestion }
     | undefined;
 }
 
@@ -58,6 +59,7 @@ export interface Answer {
     | { $case: "forward"; value: ForwardAnswer }
     | { $case: "filter"; value: Filter }
     | { $case: "forwardRest"; value: ForwardRest }
+    | { $case: "subpages"; value: Subpages }
     | undefined;
 }
 
@@ -117,6 +119,18 @@ export interface PageQuestion {
   wanted: Buffer;
   /** With the records themselves instead of their leaves. */
   withRecords: boolean;
+}
+
+/** Leaves of some subpages, one subpage after the other. */
+export interface SubpagesQuestion {
+  tree: string;
+  subpages: number[];
+}
+
+export interface Subpages {
+  items: PageItem[];
+  /** So many of the subpages asked for are covered, from the first; none: it is too large for a message. */
+  answered: number;
 }
 
 export interface Page {
@@ -488,6 +502,9 @@ export const Question: MessageFns<Question> = {
       case "forwardRest":
         ForwardRestQuestion.encode(message.ask.value, writer.uint32(90).fork()).join();
         break;
+      case "subpages":
+        SubpagesQuestion.encode(message.ask.value, writer.uint32(98).fork()).join();
+        break;
     }
     return writer;
   },
@@ -593,6 +610,14 @@ export const Question: MessageFns<Question> = {
             message.ask = { $case: "forwardRest", value: ForwardRestQuestion.decode(reader, reader.uint32()) };
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.ask = { $case: "subpages", value: SubpagesQuestion.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -677,6 +702,12 @@ export const Question: MessageFns<Question> = {
         }
         break;
       }
+      case "subpages": {
+        if (object.ask?.value !== undefined && object.ask?.value !== null) {
+          message.ask = { $case: "subpages", value: SubpagesQuestion.fromPartial(object.ask.value) };
+        }
+        break;
+      }
     }
     return message;
   },
@@ -721,6 +752,9 @@ export const Answer: MessageFns<Answer> = {
         break;
       case "forwardRest":
         ForwardRest.encode(message.told.value, writer.uint32(90).fork()).join();
+        break;
+      case "subpages":
+        Subpages.encode(message.told.value, writer.uint32(98).fork()).join();
         break;
     }
     return writer;
@@ -827,6 +861,14 @@ export const Answer: MessageFns<Answer> = {
             message.told = { $case: "forwardRest", value: ForwardRest.decode(reader, reader.uint32()) };
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.told = { $case: "subpages", value: Subpages.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -908,6 +950,12 @@ export const Answer: MessageFns<Answer> = {
       case "forwardRest": {
         if (object.told?.value !== undefined && object.told?.value !== null) {
           message.told = { $case: "forwardRest", value: ForwardRest.fromPartial(object.told.value) };
+        }
+        break;
+      }
+      case "subpages": {
+        if (object.told?.value !== undefined && object.told?.value !== null) {
+          message.told = { $case: "subpages", value: Subpages.fromPartial(object.told.value) };
         }
         break;
       }
@@ -1432,6 +1480,154 @@ export const PageQuestion: MessageFns<PageQuestion> = {
     message.after = object.after ?? "";
     message.wanted = object.wanted ?? Buffer.alloc(0);
     message.withRecords = object.withRecords ?? false;
+    return message;
+  },
+};
+
+function createBaseSubpagesQuestion(): SubpagesQuestion {
+  return { tree: "", subpages: [] };
+}
+
+export const SubpagesQuestion: MessageFns<SubpagesQuestion> = {
+  encode(message: SubpagesQuestion, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.tree !== "") {
+      writer.uint32(10).string(message.tree);
+    }
+    if (message.subpages.length !== 0) {
+      writer.uint32(18).fork();
+      for (const v of message.subpages) {
+        writer.uint32(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SubpagesQuestion {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubpagesQuestion();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.tree = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag === 16) {
+              message.subpages.push(reader.uint32());
+
+              continue;
+            }
+
+            if (tag === 18) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.subpages.push(reader.uint32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SubpagesQuestion>, I>>(base?: I): SubpagesQuestion {
+    return SubpagesQuestion.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SubpagesQuestion>, I>>(object: I): SubpagesQuestion {
+    const message = createBaseSubpagesQuestion();
+    message.tree = object.tree ?? "";
+    message.subpages = object.subpages?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseSubpages(): Subpages {
+  return { items: [], answered: 0 };
+}
+
+export const Subpages: MessageFns<Subpages> = {
+  encode(message: Subpages, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.items) {
+      PageItem.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.answered !== 0) {
+      writer.uint32(16).uint32(message.answered);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Subpages {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSubpages();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.items.push(PageItem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.answered = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Subpages>, I>>(base?: I): Subpages {
+    return Subpages.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Subpages>, I>>(object: I): Subpages {
+    const message = createBaseSubpages();
+    message.items = object.items?.map((e) => PageItem.fromPartial(e)) || [];
+    message.answered = object.answered ?? 0;
     return message;
   },
 };

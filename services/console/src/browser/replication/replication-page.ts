@@ -24,7 +24,7 @@ const shown = (value: unknown): string => {
 
 const label = (name: string): string => name.replaceAll('_', ' ');
 
-const factsTable = (status: Status): VNode => html`
+const factsTable = (status: object): VNode => html`
   <table class="facts">
     <tbody>
       ${Object.entries(status)
@@ -56,7 +56,8 @@ const peersTable = (
   `;
 };
 
-const kindSection = (title: string, status: Status | undefined): VNode => {
+const kindSection = (title: string, status: Status | undefined, session: Session): VNode => {
+  const filtered = (status?.secondaries ?? []).filter((one) => one['filtered'] === true);
   const mode = status?.mode ?? 'disabled';
   return html`
     <section class="card">
@@ -65,9 +66,41 @@ const kindSection = (title: string, status: Status | undefined): VNode => {
         status === undefined || mode === 'disabled'
           ? html`<p class="empty">This cluster does not take part.</p>`
           : html`${factsTable(status)} ${peersTable('Secondaries', status.secondaries)}
-            ${peersTable('Primaries', status.primaries)}`
+            ${peersTable('Primaries', status.primaries)}
+            ${filtered.map(({ node_id: id }) => html`<${FilterFacts} key=${String(id)} session=${session} id=${String(id)} />`)}`
       }
     </section>
+  `;
+};
+
+interface Filter {
+  readonly mode: string;
+  readonly paths: readonly string[];
+}
+
+interface DynamicFilter {
+  readonly dynamic_filtered_mounts: readonly string[];
+  readonly dynamic_filtered_namespaces: readonly string[];
+}
+
+/** What a paths filter keeps from one secondary. */
+const FilterFacts = (props: { session: Session; id: string }): VNode => {
+  const { session, id } = props;
+  const at = (suffix: string): string =>
+    `sys/replication/performance/primary/${suffix}/${encodeURIComponent(id)}`;
+  const { value, error } = useLoaded(
+    async () => {
+      const root = { ...session, namespace: '' };
+      const filter = await readData<Filter>(root, at('paths-filter'));
+      return { ...filter, ...(await readData<DynamicFilter>(root, at('dynamic-filter'))) };
+    },
+    [session.token, id],
+    REFRESH_MS,
+  );
+  return html`
+    <h3>Paths filter of ${id}</h3>
+    ${error && html`<p class="problem">${error}</p>`}
+    ${value && factsTable(value)}
   `;
 };
 
@@ -85,8 +118,8 @@ export const ReplicationPage = (props: { session: Session }): VNode => {
     ${
       !isLoading &&
       error === undefined &&
-      html`${kindSection('Performance', value?.performance)}
-        ${kindSection('Disaster recovery', value?.dr)}`
+      html`${kindSection('Performance', value?.performance, props.session)}
+        ${kindSection('Disaster recovery', value?.dr, props.session)}`
     }
   `;
 };

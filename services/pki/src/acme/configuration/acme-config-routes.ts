@@ -3,7 +3,7 @@ import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import type { Authorities } from '../../issuers/issuer-records.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
-import { type AcmeConfig, requireEabPolicy } from '../domain/acme-config.ts';
+import { type AcmeConfig, DEFAULT_ACME_CONFIG, requireEabPolicy } from '../domain/acme-config.ts';
 import { type AcmeConfigs, updateAcmeConfig } from './acme-config-operations.ts';
 
 const FIELDS = {
@@ -92,7 +92,11 @@ export const acmeConfigRoutes = (parts: AcmeConfigRouteParts): Route[] => {
                 fields.eab_policy === undefined
                   ? before.eabPolicy
                   : requireEabPolicy(fields.eab_policy),
-              maxTtlSeconds: fields.max_ttl ?? before.maxTtlSeconds,
+              // The specification's default is the empty text: 90 days.
+              maxTtlSeconds:
+                context.data['max_ttl'] === ''
+                  ? DEFAULT_ACME_CONFIG.maxTtlSeconds
+                  : (fields.max_ttl ?? before.maxTtlSeconds),
               challengePermittedIpRanges:
                 fields.challenge_permitted_ip_ranges ?? before.challengePermittedIpRanges,
               challengeExcludedIpRanges:

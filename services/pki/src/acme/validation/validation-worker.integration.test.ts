@@ -1,139 +1,12 @@
 /** The worker on a store, with web servers that answer, refuse, or never answer. */
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { ManualClock } from '@keelson/clock';
-import { createLogger } from '@keelson/logging';
-import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
-import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { someSettings } from '../../../test/acme-attempt.ts';
-import {
-  accountRecords,
-  challengeQueueRecords,
-  orderKey,
-  orderRecords,
-  queueKey,
-} from '../acme-records.ts';
-import { CLAIM_MS, triggerChallenge } from '../authorizations/challenge-operations.ts';
-import type { Order } from '../domain/order.ts';
-import { createValidationWorker, RETRY_DELAYS_MS } from './validation-worker.ts';
+import { MOUNT, openChallengeSite, until } from '../../../test/challenge-site.ts';
+import { CLAIM_MS } from '../authorizations/challenge-operations.ts';
+import { RETRY_DELAYS_MS } from './validation-worker.ts';
 
-const MOUNT = { uuid: '8f0b1c1e-0000-4000-8000-000000000001', local: false };
-const ACCOUNT = 'account';
-const THUMBPRINT = '9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI';
-
-const open = async () => {
-  const folder = await temporaryDirectory();
-  const clock = new ManualClock();
-  const barrier = createBarrier();
-  const store = await openSqliteStore({ file: join(folder.path, 'pki.sqlite'), barrier, clock });
-  await openBarrierFor(store, barrier, Buffer.alloc(32, 7));
-  await store.transact((tx) =>
-    accountRecords(MOUNT).write(tx, ACCOUNT, {
-      directory: 'acme/',
-      key: { kty: 'EC', crv: 'P-256', x: '', y: '' },
-      thumbprint: THUMBPRINT,
-      contacts: [],
-      termsAgreed: true,
-      status: 'valid',
-      createdAtMs: 0,
-    }),
-  );
-  const requests: string[] = [];
-  let listener: RequestListener = (_, response) => response.writeHead(404).end();
-  const server = createServer((request, response) => {
-    requests.push(request.url ?? '');
-    listener(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-
-  const startWorker = () => {
-    const abort = new AbortController();
-    const worker = createValidationWorker({
-      store,
-      clock,
-      logger: createLogger({ name: 'test', level: 'silent' }),
-      mounts: () => [MOUNT],
-      settingsOf: () => Promise.resolve(someSettings({ ports: { http: port, tls: 1 } })),
-      accountUrl: () => Promise.resolve('http://localhost/account'),
-    });
-    const ended = worker.run(abort.signal);
-    return {
-      ...worker,
-      stop: async () => {
-        abort.abort();
-        await ended;
-      },
-    };
-  };
-
-  /** An order for 127.0.0.1 whose http-01 challenge the client is ready for. */
-  const trigger = async (orderId: string) => {
-    const order: Order = {
-      accountId: ACCOUNT,
-      directory: 'acme/',
-      identifiers: [{ type: 'ip', value: '127.0.0.1' }],
-      createdAtMs: clock.nowMs(),
-      expiresAtMs: clock.nowMs() + 86_400_000,
-      authorizations: [
-        {
-          identifier: { type: 'ip', value: '127.0.0.1' },
-          wildcard: false,
-          status: 'pending',
-          expiresAtMs: clock.nowMs() + 86_400_000,
-          challenges: [{ type: 'http-01', token: `token-${orderId}`, status: 'pending' }],
-        },
-      ],
-    };
-    await store.transact((tx) => orderRecords(MOUNT).write(tx, orderKey(ACCOUNT, orderId), order));
-    const { claimed } = await triggerChallenge(
-      { store, clock },
-      { mount: MOUNT, accountId: ACCOUNT, orderId, authorizationIndex: 0, type: 'http-01' },
-    );
-    if (claimed === undefined) throw new Error('not claimed');
-    return claimed;
-  };
-
-  const challengeOf = async (orderId: string) =>
-    (await orderRecords(MOUNT).find(store, orderKey(ACCOUNT, orderId)))?.authorizations[0]
-      ?.challenges[0];
-  const entryOf = (orderId: string) =>
-    challengeQueueRecords(MOUNT).find(store, queueKey(orderId, 0));
-
-  return {
-    clock,
-    requests,
-    startWorker,
-    trigger,
-    challengeOf,
-    entryOf,
-    answer: (answering: RequestListener) => {
-      listener = answering;
-    },
-    answerRight: () => {
-      listener = ({ url = '' }, response) =>
-        response.end(`${url.slice(url.lastIndexOf('/') + 1)}.${THUMBPRINT}`);
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await store.close();
-      await folder[Symbol.asyncDispose]();
-    },
-  };
-};
-
-/** Until it holds, however long that takes: the test's time limit is the only one. */
-const until = async (holds: () => Promise<boolean> | boolean): Promise<void> => {
-  while (!(await holds())) await new Promise(setImmediate);
-};
-
-let site: Awaited<ReturnType<typeof open>>;
+let site: Awaited<ReturnType<typeof openChallengeSite>>;
 beforeEach(async () => {
-  site = await open();
+  site = await openChallengeSite();
 });
 afterEach(() => site.close());
 
@@ -210,7 +83,7 @@ describe('the validation of challenges', () => {
       most = Math.max(most, open);
       answers.push(() => {
         open -= 1;
-        response.end(`${url.slice(url.lastIndexOf('/') + 1)}.${THUMBPRINT}`);
+        response.end(site.proofFor(url));
       });
     });
     const orders = Array.from({ length: 30 }, (_, number) => `o${number}`);

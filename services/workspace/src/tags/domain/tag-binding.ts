@@ -26,6 +26,9 @@ const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
 const FLAT_NAME = /^[A-Za-z0-9:_-]{1,255}$/;
 
+/** Prefixes of the provider of the tool are its own. */
+export const isBindingKey = (key: string): boolean => KEY.test(key) && !/^hcp?:/.test(key);
+
 export const isFlatTagName = (name: string): boolean => FLAT_NAME.test(name);
 
 export const checkBindings = (
@@ -35,7 +38,7 @@ export const checkBindings = (
   given.flatMap(({ key, value }, index) => {
     const at = `${pointer}/${index}/attributes`;
     const violations: Violation[] = [];
-    if (!KEY.test(key) || /^hcp?:/.test(key)) {
+    if (!isBindingKey(key)) {
       violations.push({ pointer: `${at}/key`, text: 'Key is invalid' });
     }
     if (value != null && !VALUE.test(value)) {

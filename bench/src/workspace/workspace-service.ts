@@ -1,0 +1,98 @@
+/** The workspace service alone in this process, called as the gateway calls it. */
+import { join } from 'node:path';
+import { systemClock } from '@keelson/clock';
+import { bufferedBody } from '@keelson/edge';
+import { InProcessLeaseStore } from '@keelson/locks';
+import { createLogger } from '@keelson/logging';
+import { Dialect, type Principal } from '@keelson/proto/edge/v1/edge';
+import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import { composeWorkspace, WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
+
+interface Answer {
+  readonly id: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface InProcessWorkspaces {
+  readonly store: Store;
+  /** As the administrator, unless a token is given. @returns the document's resource */
+  call(method: string, path: string, body?: unknown, principal?: Principal): Promise<Answer>;
+  identify(token: string): Promise<Principal>;
+  stop(): Promise<void>;
+}
+
+export const startWorkspaces = async (folder: string): Promise<InProcessWorkspaces> => {
+  const barrier = createBarrier();
+  const store = await openSqliteStore({
+    file: join(folder, 'workspace.db'),
+    barrier,
+    projections: WORKSPACE_PROJECTIONS,
+  });
+  const service = composeWorkspace({
+    config: { workspaceRuntimeVersions: ['1.11.4'] },
+    store,
+    barrier,
+    clock: systemClock,
+    leases: new InProcessLeaseStore(),
+    logger: createLogger({ name: 'bench', level: 'error' }),
+    cluster: {
+      join: async function* (_request, options) {
+        yield {
+          initialized: true,
+          sealed: false,
+          serviceKey: Buffer.alloc(32, 1),
+          keyringTerm: 1,
+          replicationRoles: [],
+          clusterId: '',
+          clusterName: '',
+          mounts: [],
+        };
+        await new Promise((resolve) => options?.signal?.addEventListener('abort', resolve));
+      },
+    },
+  });
+  await service.start();
+  const identify = async (token: string): Promise<Principal> => {
+    const { principal } = await service.identity.identify({ token });
+    if (principal === undefined) throw new Error('the token is not known');
+    return principal;
+  };
+  const admin = await identify((await service.ensureAdminToken()).token);
+  return {
+    store,
+    identify,
+    call: async (method, target, body, principal = admin) => {
+      const [path = '', query = ''] = target.split('?');
+      const reply = await service.edge.handle({
+        head: {
+          requestId: 'bench',
+          method,
+          path,
+          query,
+          headers: { 'content-type': 'application/vnd.api+json' },
+          dialect: Dialect.SPECIFICATION,
+          remoteAddress: '127.0.0.1',
+          baseUrl: 'http://127.0.0.1',
+          traceparent: '',
+          namespace: undefined,
+          mount: undefined,
+          caller: undefined,
+          principal,
+        },
+        body: bufferedBody(
+          body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+        ),
+        signal: new AbortController().signal,
+      });
+      const text = Buffer.from(reply.body as Uint8Array).toString();
+      if (reply.head.status >= 400) {
+        throw new Error(`${method} ${target} answered ${reply.head.status}: ${text}`);
+      }
+      return text === '' ? { id: '', attributes: {} } : (JSON.parse(text) as { data: Answer }).data;
+    },
+    stop: async () => {
+      await service.stop();
+      await store.close();
+    },
+  };
+};

@@ -1,0 +1,263 @@
+/**
+ * Clusters of services in processes of their own, each with two replicas, on PostgreSQL, Redis and NATS:
+ * a performance secondary of the same kind, and a standalone one as DR secondary.
+ */
+import {
+  findBroken,
+  type NatsServer,
+  type PostgresServer,
+  type RedisServer,
+  startNats,
+  startPostgres,
+  startRedis,
+  WriteLedger,
+} from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  type AddressedCluster,
+  attach,
+  type Cluster,
+  follow,
+  generateOperationToken,
+  generateRoot,
+  startCluster,
+  until,
+  untilEqual,
+  untilStreaming,
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const WITHIN_MS = 300_000;
+const POLICY = 'path "pki/*" { capabilities = ["read"] }';
+const PERFORMANCE = 'sys/replication/performance';
+const TWO = { sys: 2, pki: 2, workspace: 2 };
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+let nats: NatsServer;
+let primary: DistributedCluster;
+let branch: DistributedCluster;
+let spare: Cluster;
+
+beforeAll(async () => {
+  [postgres, redis, nats] = await Promise.all([
+    startPostgres({ settings: { max_connections: '300' } }),
+    startRedis(),
+    startNats({ jetstream: true }),
+  ]);
+  const start = (name: string, database: number) =>
+    startDistributed({
+      postgres,
+      redisUrl: `${redis.url}/${database}`,
+      name,
+      replicas: TWO,
+      settings: Object.fromEntries(
+        ['sys', 'pki', 'workspace'].map((service) => [service, { NATS_URL: nats.url }]),
+      ),
+    });
+  [primary, branch, spare] = await Promise.all([
+    start('primary', 0),
+    start('branch', 1),
+    startCluster(nats.url),
+  ]);
+}, WITHIN_MS);
+afterAll(async () => {
+  for (const one of [branch, primary, spare, nats, redis, postgres])
+    if (one !== undefined) await ('stop' in one ? one.stop() : one[Symbol.asyncDispose]());
+}, WITHIN_MS);
+
+const ok = async (
+  cluster: AddressedCluster,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<void> => {
+  const answer = await cluster.v1(method, path, body);
+  if (answer.status >= 300)
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+};
+
+/** One record of sys, pki or workspace in turn. */
+const write = async (cluster: AddressedCluster, key: string, turn: number): Promise<number> => {
+  const made =
+    turn % 3 === 0
+      ? cluster.v1('POST', `sys/policies/acl/${key}`, { policy: POLICY })
+      : turn % 3 === 1
+        ? cluster.v1('POST', `pki/roles/${key}`, { allow_any_name: true, key_type: 'ec' })
+        : cluster.api(
+            'POST',
+            'organizations',
+            { data: { type: 'organizations', attributes: { name: key, email: 'a@b.example' } } },
+            primary.apiToken,
+          );
+  return (await made).status;
+};
+
+const heldBy = async (cluster: AddressedCluster): Promise<ReadonlySet<string>> => {
+  const policies = await cluster.v1('LIST', 'sys/policies/acl');
+  const roles = await cluster.v1('LIST', 'pki/roles');
+  const organizations = await cluster.api(
+    'GET',
+    'organizations?page[size]=100',
+    undefined,
+    primary.apiToken,
+  );
+  const names: readonly { readonly id: string }[] = organizations.body.data;
+  return new Set([
+    ...policies.body.data.keys,
+    ...roles.body.data.keys,
+    ...names.map(({ id }) => id),
+  ]);
+};
+
+/** Writes one after the other until `stop` is called, which resolves when the last is answered. */
+const startWriting = (cluster: AddressedCluster, prefix: string, ledger: WriteLedger) => {
+  let isStopped = false;
+  const writing = (async () => {
+    for (let turn = 0; !isStopped; turn += 1) {
+      const key = `${prefix}-${turn}`;
+      await ledger.attempt(key, () => write(cluster, key, turn));
+    }
+  })();
+  return async (): Promise<void> => {
+    isStopped = true;
+    await writing;
+  };
+};
+
+const rootsOf = (leader: AddressedCluster, follower: AddressedCluster) =>
+  [
+    async () => (await leader.status('performance'))?.merkle_root as string,
+    async () => (await follower.status('performance'))?.merkle_root as string,
+  ] as const;
+
+const SERVICES = ['sys', 'pki', 'workspace'] as const;
+
+describe('services in processes of their own, with replicas', { timeout: WITHIN_MS }, () => {
+  test('become primaries and secondaries', async () => {
+    await ok(primary, 'POST', 'sys/mounts/pki', { type: 'pki' });
+    await until(
+      () =>
+        primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
+      ({ status }) => status === 200,
+    );
+    await ok(primary, 'POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
+    await ok(primary, 'POST', `${PERFORMANCE}/primary/enable`);
+    await ok(primary, 'POST', 'sys/replication/dr/primary/enable');
+    await attach('dr', primary, spare, 'spare');
+    await attach('performance', primary, branch, 'branch');
+    branch.token = await generateRoot(branch, primary.shares);
+    await untilEqual('performance', primary, branch);
+    await untilEqual('dr', primary, spare);
+    expect((await primary.v1('GET', 'sys/replication/status')).body.data).toMatchObject({
+      dr: { mode: 'primary', known_secondaries: ['spare'] },
+      performance: { mode: 'primary', known_secondaries: ['branch'] },
+    });
+  });
+
+  test('tell the same status, whichever replicas are asked', async () => {
+    for (let times = 0; times < 8; times += 1) {
+      expect(await branch.status('performance')).toMatchObject({
+        mode: 'secondary',
+        state: 'stream-wals',
+        connection_state: 'ready',
+      });
+      const { secondaries } = await primary.status('performance');
+      expect(secondaries).toMatchObject([{ node_id: 'branch', connection_status: 'connected' }]);
+    }
+  });
+
+  test('forward writes, read at once by every replica', async () => {
+    for (let turn = 0; turn < 12; turn += 1) {
+      expect(await write(branch, `forwarded-${turn}`, turn)).toBeLessThan(300);
+      expect(await heldBy(branch)).toContain(`forwarded-${turn}`);
+    }
+    expect(await heldBy(primary)).toContain('forwarded-11');
+    await ok(branch, 'POST', 'pki/issue/web', { common_name: 'a.example', ttl: '1h' });
+  });
+
+  test('lose nothing when a replica of each is killed under writes', async () => {
+    const ledger = new WriteLedger();
+    const stopWriting = startWriting(branch, 'killed', ledger);
+    for (const cluster of [primary, branch])
+      for (const service of SERVICES) {
+        const [first] = cluster.processes[service];
+        await first?.kill();
+        const { length } = ledger.acknowledged;
+        await until(
+          async () => ledger.acknowledged.length,
+          (count) => count > length + 3,
+        );
+        await first?.start();
+      }
+    await stopWriting();
+    await untilStreaming('performance', branch);
+    expect(
+      await findBroken({
+        ledger,
+        held: await heldBy(primary),
+        roots: { branch: rootsOf(primary, branch) },
+      }),
+    ).toEqual([]);
+  });
+
+  test('change sides under writes, and nothing acknowledged is lost', async () => {
+    const ledger = new WriteLedger();
+    const writers = ['a', 'b', 'c', 'd'].map((name) =>
+      startWriting(primary, `switched-${name}`, ledger),
+    );
+    await until(
+      async () => ledger.acknowledged.length,
+      (count) => count > 20,
+    );
+    await ok(primary, 'POST', `${PERFORMANCE}/primary/demote`);
+    for (const stop of writers) await stop();
+    const promoted = await until(
+      () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`),
+      ({ status }) => status !== 503,
+    );
+    expect(promoted.status).toBe(200);
+    primary.token = await until(
+      () => generateRoot(primary, primary.shares).catch(() => ''),
+      (token) => token !== '',
+    );
+    await follow('performance', branch, primary, 'former');
+    expect(
+      await findBroken({
+        ledger,
+        held: await heldBy(branch),
+        roots: { former: rootsOf(branch, primary) },
+      }),
+    ).toEqual([]);
+    expect(await write(primary, 'back', 0)).toBe(204);
+    expect(await heldBy(branch)).toContain('back');
+  });
+
+  test('are stood in for by their DR secondary, which loses no more than its lag', async () => {
+    const ledger = new WriteLedger();
+    const stopWriting = startWriting(primary, 'lost', ledger);
+    await until(
+      async () => ledger.acknowledged.length,
+      (count) => count > 20,
+    );
+    const mark = await ledger.mark(async () => (await spare.status('dr')).lag_entries);
+    for (const one of Object.values(primary.processes).flat()) await one.kill();
+    await stopWriting();
+    const token = await generateOperationToken(spare, primary.shares);
+    const promoted = await spare.v1('POST', 'sys/replication/dr/secondary/promote', {
+      dr_operation_token: token,
+      force: true,
+    });
+    expect(promoted.status).toBe(200);
+    spare.token = primary.token;
+    await untilStreaming('performance', spare);
+    expect(
+      await findBroken({
+        ledger,
+        held: await heldBy(spare),
+        mark,
+        roots: { spare: rootsOf(branch, spare) },
+      }),
+    ).toEqual([]);
+  });
+});
