@@ -1,10 +1,14 @@
 /**
  * What runs in containers: the standalone image inside somebody's test suite (testcontainers), and the
- * distributed installation of docker-compose.yml with two replicas of sys, pki and workspace.
+ * distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, and the policy
+ * service beside it.
  */
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, X509Certificate } from 'node:crypto';
+import { chmod, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { GenericContainer, Wait } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildImages, KEELSON_IMAGE, REPOSITORY } from './images.ts';
@@ -66,6 +70,8 @@ describe('the distributed installation', () => {
   const bootstrapToken = randomBytes(32).toString('hex');
   let base: string;
   let rootToken: string;
+  /** What the policy service is given: docker-compose.yml mounts it. */
+  let policyFolder: TemporaryDirectory;
 
   const compose = (...args: string[]) =>
     run('docker-compose', ['-p', project, ...args], {
@@ -75,6 +81,7 @@ describe('the distributed installation', () => {
         ...images,
         KEELSON_PORT: '127.0.0.1:0',
         KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: bootstrapToken,
+        KEELSON_POLICY_FOLDER: policyFolder.path,
       },
       maxBuffer: 64 * 1024 * 1024,
     });
@@ -101,7 +108,7 @@ describe('the distributed installation', () => {
         if (answer.status !== status)
           throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
       },
-      { timeout: 60_000, interval: 200 },
+      { timeout: 180_000, interval: 200 },
     );
   const restarted = async (service: string) => {
     await compose('kill', '-s', 'SIGKILL', service);
@@ -109,6 +116,7 @@ describe('the distributed installation', () => {
   };
 
   beforeAll(async () => {
+    policyFolder = await temporaryDirectory();
     await compose('up', '-d', '--scale', 'sys=2', '--scale', 'pki=2', '--scale', 'workspace=2');
     const { stdout } = await compose('port', 'gateway', '8200');
     base = `http://${stdout.trim()}`;
@@ -122,7 +130,8 @@ describe('the distributed installation', () => {
     await eventually(200, () => api('GET', 'account/details'));
   }, BUILD_LIMIT_MS);
   afterAll(async () => {
-    await compose('down', '-v', '--timeout', '5');
+    await compose('--profile', 'policy', 'down', '-v', '--timeout', '5');
+    await policyFolder[Symbol.asyncDispose]();
   });
 
   test('opens every replica once one of them was initialized', async () => {
@@ -131,7 +140,7 @@ describe('the distributed installation', () => {
         const { stdout } = await compose('logs', 'sys');
         expect(stdout.match(/"sealed":false/g)).toHaveLength(2);
       },
-      { timeout: 60_000, interval: 500 },
+      { timeout: 180_000, interval: 500 },
     );
   });
 
@@ -148,6 +157,58 @@ describe('the distributed installation', () => {
     );
     expect(issued.map(({ status }) => status)).toEqual(issued.map(() => 200));
     expect(new Set(issued.map(({ body }) => body.data.serial_number as string)).size).toBe(50);
+  });
+
+  test('leaves certificates to the policy service of its profile', async () => {
+    // Another mount vouches for both ends.
+    await v1('POST', 'sys/mounts/services', { type: 'pki', config: { max_lease_ttl: '8760h' } });
+    const root = await v1('POST', 'services/root/generate/internal', {
+      common_name: 'Services',
+      key_type: 'ec',
+      ttl: '8760h',
+    });
+    const authority = root.body.data.certificate as string;
+    const anyName = { allow_any_name: true, enforce_hostnames: false };
+    await v1('POST', 'services/roles/service', { ...anyName, key_type: 'ec', ttl: '24h' });
+    const issue = async (common_name: string) =>
+      (await v1('POST', 'services/issue/service', { common_name })).body.data as {
+        readonly certificate: string;
+        readonly private_key: string;
+      };
+    const server = await issue('policy-service');
+    const web = { allowed_names: ['*.example.com'], ttl_seconds: 3600, max_ttl_seconds: 3600 };
+    const files = {
+      'certificate.pem': server.certificate,
+      'key.pem': server.private_key,
+      'caller-authority.pem': authority,
+      'rules.json': JSON.stringify({ default_policy: 'web', policies: { web } }),
+    };
+    // Read by the unprivileged user of the container.
+    await chmod(policyFolder.path, 0o755);
+    for (const [name, content] of Object.entries(files))
+      await writeFile(join(policyFolder.path, name), content, { mode: 0o644 });
+    await compose('--profile', 'policy', 'up', '-d', '--no-deps', 'policy-service');
+
+    const client = await issue('pki');
+    const configured = await v1('POST', 'pki/config/external-policy', {
+      enabled: true,
+      external_service_url: 'https://policy-service:8444/evaluate',
+      trusted_ca: authority,
+      vault_client_cert_bundle: `${client.certificate}\n${client.private_key}`,
+    });
+    expect(configured.status).toBe(200);
+    const ask = (common_name: string) =>
+      v1('POST', 'pki/external-policy/issue/web', { common_name, key_type: 'ec' });
+    await eventually(200, () => ask('shop.example.com'));
+    const made = await ask('shop.example.com');
+    expect(new X509Certificate(made.body.data.certificate as string).subjectAltName).toBe(
+      'DNS:shop.example.com',
+    );
+    const refused = await ask('shop.example.org');
+    expect([refused.status, refused.body.errors[0]]).toEqual([
+      400,
+      expect.stringContaining('shop.example.org'),
+    ]);
   });
 
   test('lets one of many lockers over two replicas win', async () => {
