@@ -69,7 +69,7 @@ export class EdgeConnection {
   constructor(options: EdgeConnectionOptions) {
     this.#options = options;
     const { stream } = options;
-    this.#writer = new FrameWriter(stream);
+    this.#writer = new FrameWriter(stream, () => this.#exchanges.size <= 1);
     stream.on('metadata', () => {
       this.#hasOpened = true;
       this.#opened.resolve();

@@ -8,19 +8,29 @@ export interface FrameSink<F> {
 
 /**
  * Gathers the frames of one turn of the event loop into one gRPC message: a message costs some 20 µs
- * whatever is in it. Heads and control frames are always taken; bodies wait for `ready` while the socket
- * is full.
+ * whatever is in it. A request that is alone does not wait for the turn to end. Heads and control frames
+ * are always taken; bodies wait for `ready` while the socket is full.
  */
 export class FrameWriter<F> {
   readonly #sink: FrameSink<F>;
+  readonly #isAlone: () => boolean;
   #pending: F[] = [];
   #pendingBytes = 0;
   #isScheduled = false;
   #isClosed = false;
   #whenDrained: PromiseWithResolvers<void> | undefined;
+  readonly #flushScheduled = (): void => {
+    this.#isScheduled = false;
+    this.flush();
+  };
 
-  constructor(sink: FrameSink<F>) {
+  /**
+   * @param isAlone whether one id at most is under way: then there is nothing to gather, and node:http2
+   *   sends what is written before the end of the loop's turn a turn earlier
+   */
+  constructor(sink: FrameSink<F>, isAlone: () => boolean) {
     this.#sink = sink;
+    this.#isAlone = isAlone;
     sink.on('drain', () => this.#release());
   }
 
@@ -32,10 +42,8 @@ export class FrameWriter<F> {
     if (this.#pendingBytes >= BATCH_BYTES) this.flush();
     else if (!this.#isScheduled) {
       this.#isScheduled = true;
-      setImmediate(() => {
-        this.#isScheduled = false;
-        this.flush();
-      });
+      if (this.#isAlone()) process.nextTick(this.#flushScheduled);
+      else setImmediate(this.#flushScheduled);
     }
   }
 

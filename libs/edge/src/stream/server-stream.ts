@@ -59,7 +59,7 @@ export class ServerStream {
   constructor(options: ServerStreamOptions) {
     this.#options = options;
     const { stream } = options;
-    this.#writer = new FrameWriter(stream);
+    this.#writer = new FrameWriter(stream, () => this.#exchanges.size <= 1);
     // The client counts the stream as open once these headers arrive.
     stream.sendMetadata(new Metadata());
     stream.on('data', (batch: ClientFrames) => this.#receive(batch));
