@@ -101,3 +101,20 @@ describe('a secondary that was revoked', { timeout: WITHIN_MS }, () => {
     expect((await secondary.status('dr')).secondary_id).toBe('spare');
   });
 });
+
+describe('a primary that gives its set up', { timeout: WITHIN_MS }, () => {
+  test('is followed by nobody any more, and founds another set', async () => {
+    const before = (await primary.status('dr')).cluster_id as string;
+    expect((await primary.v1('POST', `${base('dr')}/primary/disable`)).status).toBe(200);
+    expect(await primary.status('dr')).toEqual({ mode: 'disabled' });
+    await until(
+      () => secondary.status('dr'),
+      ({ connection_state: connection }) => connection !== 'ready',
+    );
+    await primary.v1('POST', `${base('dr')}/primary/enable`);
+    const after = await primary.status('dr');
+    expect(after).toMatchObject({ mode: 'primary', known_secondaries: [], secondaries: [] });
+    expect(after.cluster_id).not.toBe(before);
+    expect((await secondary.status('dr')).connection_state).not.toBe('ready');
+  });
+});
