@@ -254,6 +254,8 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
   test('go, and everything comes across', async () => {
     expect((await primary.v1('DELETE', `${FILTER}/branch`)).status).toBe(204);
     await untilEqual('performance', primary, branch);
+    // What the branch had issued there before the filter went with the mount.
+    expect((await branch.v1('LIST', 'a/certs')).status).toBe(404);
     expect(await issues(branch, 'a')).toBe(200);
     expect((await primary.v1('GET', `${FILTER}/branch`)).status).toBe(404);
     expect((await branch.v1('GET', `${PERFORMANCE}/secondary/dynamic-filter/branch`)).status).toBe(

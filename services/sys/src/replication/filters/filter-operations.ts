@@ -100,6 +100,8 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
   const learn = async (): Promise<void> => {
     const run = member.runOf('performance');
     if (run?.role !== 'secondary') return;
+    // A primary that does not answer is not waited for.
+    if ((await run.secondary.sharedStatus()).connectionState !== 'ready') return;
     const told = await run.secondary.loadFilter();
     const known = await toldFilters.find(store, TOLD);
     const next = told.mode === '' ? undefined : toDynamic(told);
