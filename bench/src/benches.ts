@@ -2,6 +2,7 @@ import { acmeOrder } from './acme-order/acme-order.ts';
 import type { Bench } from './bench.ts';
 import { distributedHop } from './distributed-hop/distributed-hop.ts';
 import { edgeHop } from './edge-hop/edge-hop.ts';
+import { growth } from './growth/growth.ts';
 import { pkiCrl } from './pki-crl/pki-crl.ts';
 import { pkiIssue } from './pki-issue/pki-issue.ts';
 import { pkiIssueRsa } from './pki-issue/pki-issue-rsa.ts';
@@ -28,4 +29,5 @@ export const BENCHES: readonly Bench[] = [
   replication,
   workspaces,
   workspaceHttp,
+  growth,
 ];

@@ -32,7 +32,8 @@ export interface Scene {
 /** An organization of so many workspaces. */
 export const setScene = async (folder: string, count: number): Promise<Scene> => {
   const workspaces = await startWorkspaces(folder);
-  const { call, store, identify } = workspaces;
+  const { store } = workspaces;
+  const call: InProcessWorkspaces['call'] = (...given) => workspaces.call(...given);
   const make = (path: string, type: string, attributes: object, relationships: object = {}) =>
     call('POST', path, { data: { type, attributes, relationships } });
   await make('/organizations', 'organizations', { name: 'bench', email: 'a@b.example' });
@@ -61,7 +62,12 @@ export const setScene = async (folder: string, count: number): Promise<Scene> =>
   const seed = { likeId, from: next, to: count, project: { id: project.id, size } };
   const ids = await seedWorkspaces(store, seed);
   next = count;
-  return { workspaces, ids, create, reader: await identify(String(attributes['token'])) };
+  return {
+    workspaces,
+    ids,
+    create,
+    reader: await workspaces.identify(String(attributes['token'])),
+  };
 };
 
 /** Calls per second and CPU of this process for each, as many at once as there are callers. */
@@ -160,7 +166,6 @@ export const workspaces: Bench = {
     say(`making ${count} workspaces`);
     const scene = await setScene(folder, count);
     try {
-      const { call } = scene.workspaces;
       let turn = 0;
       const nextId = () => scene.ids[turn++ % scene.ids.length] ?? '';
       say('creating');
@@ -169,12 +174,12 @@ export const workspaces: Bench = {
         await measureCalls('create (target: at least 2,500)', 2 * seconds, scene.create),
       ];
       say('showing and locking');
-      const show = () => call('GET', `/workspaces/${nextId()}`);
+      const show = () => scene.workspaces.call('GET', `/workspaces/${nextId()}`);
       figures.push(await measureCalls('show by id', seconds, show));
       const lockAndUnlock = async () => {
         const path = `/workspaces/${nextId()}/actions`;
-        await call('POST', `${path}/lock`);
-        await call('POST', `${path}/unlock`);
+        await scene.workspaces.call('POST', `${path}/lock`);
+        await scene.workspaces.call('POST', `${path}/unlock`);
       };
       figures.push(await measureCalls('lock and unlock, as one', seconds, lockAndUnlock));
       say('listing');

@@ -95,7 +95,7 @@ export const resolveFilter = async (
 });
 
 /** Paths of runs that a text finds: their messages contain it, or it is their id. */
-const { path: toPath } = runRecords.collection;
+const toPath = (runId: string): string => runRecords.collection.path(runId);
 
 /** True where a text alone leaves few runs, all of which are read. */
 export const isNarrow = ({ text, textRunIds, textUserId }: ResolvedFilter): boolean =>

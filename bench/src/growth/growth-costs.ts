@@ -1,0 +1,155 @@
+/** What one operation costs in a store that holds a given number of records. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  createBarrier,
+  openBarrierFor,
+  openSqliteStore,
+  type Store,
+  type WalEntry,
+} from '@keelson/storage';
+import { type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
+import { listing, measureCalls, setScene } from '../workspace/workspace.ts';
+import { QUERIES } from '../workspace/workspace-names.ts';
+
+export interface Size {
+  readonly count: number;
+  readonly seconds: number;
+  /** Of each list. */
+  readonly turns: number;
+  /** Entries of another log. */
+  readonly applied: number;
+}
+
+export interface Cost {
+  readonly name: string;
+  /** CPU of all threads. */
+  readonly microseconds: number;
+}
+
+const PER_TRANSACTION = 500;
+/** Entries that a secondary applies in one go. */
+const PER_APPLY = 250;
+/** Between records that are asked for one after the other. */
+const STRIDE = 7919;
+
+const cpuOf = async (operations: number, work: () => Promise<unknown>): Promise<number> => {
+  const before = process.cpuUsage();
+  await work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / operations;
+};
+
+/** P7 and P8. */
+export const measureWorkspaces = async (
+  folder: string,
+  { count, seconds, turns }: Size,
+): Promise<readonly Cost[]> => {
+  const scene = await setScene(folder, count);
+  let turn = 0;
+  const show = () =>
+    scene.workspaces.call(
+      'GET',
+      `/workspaces/${scene.ids[(turn += STRIDE) % scene.ids.length] ?? ''}`,
+    );
+  const costs: Cost[] = [];
+  for (const [name, operation] of [
+    ['P7 create', scene.create],
+    ['P7 show', show],
+  ] as const) {
+    const figure = await measureCalls(name, seconds, operation);
+    costs.push({ name, microseconds: figure.cpuMicrosecondsPerOperation ?? 0 });
+  }
+  for (const [name, query] of Object.entries(QUERIES)) {
+    const list = listing(scene, query, count);
+    const microseconds = await cpuOf(turns, async () => {
+      for (let done = 0; done < turns; done += 1) await list();
+    });
+    costs.push({ name: `P8 list ${name}`, microseconds });
+  }
+  await scene.workspaces.stop();
+  return costs;
+};
+
+/** P11: entries of a primary's log, encrypted as they come. */
+export const measureApply = async (
+  folder: string,
+  { count, applied }: Size,
+): Promise<readonly Cost[]> => {
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: join(folder, 'store.db'), barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const value = Buffer.alloc(600, 'k');
+  const newRecord = () => {
+    const path = `shared/bench/${randomBytes(12).toString('hex')}`;
+    return { path, stored: barrier.encrypt(path, value) };
+  };
+  for (let filled = 0; filled < count; filled += PER_TRANSACTION) {
+    await store.applyRecords('copy', Array.from({ length: PER_TRANSACTION }, newRecord));
+  }
+  const entries = Array.from(
+    { length: applied },
+    (_, at): WalEntry => ({ sequence: at + 1, committedAtMs: 1, operations: [newRecord()] }),
+  );
+  const microseconds = await cpuOf(applied, async () => {
+    for (let from = 0; from < applied; from += PER_APPLY) {
+      await store.applyEntries('primary', entries.slice(from, from + PER_APPLY));
+    }
+  });
+  await store.close();
+  return [{ name: 'P11 apply an entry', microseconds }];
+};
+
+/** Copies of one certificate under other serial numbers. */
+const fillWithCertificates = async (
+  { store }: InProcessAuthority,
+  issue: () => ReturnType<InProcessAuthority['call']>,
+  count: number,
+): Promise<void> => {
+  const before = await store.wal.headSequence();
+  const { data } = JSON.parse(Buffer.from(await issue()).toString()) as {
+    data: { serial_number: string };
+  };
+  const key = data.serial_number.replaceAll(':', '-');
+  const path = await findWritten(store, before, key);
+  const stored = await store.read(path);
+  if (stored === undefined) throw new Error(`no certificate ${key}`);
+  const { value } = stored;
+  for (let filled = 0; filled < count; filled += PER_TRANSACTION) {
+    await store.transact((tx) => {
+      for (let at = 0; at < PER_TRANSACTION; at += 1) {
+        const octets = randomBytes(20).toString('hex').match(/../g) ?? [];
+        tx.write(path.replace(key, octets.join('-')), value);
+      }
+    });
+  }
+};
+
+/** The path that an entry after `sequence` wrote for the certificate. */
+const findWritten = async (store: Store, sequence: number, key: string): Promise<string> => {
+  for await (const { operations } of store.wal.follow(sequence, new AbortController().signal)) {
+    const found = operations.find(({ path }) => path.endsWith(key));
+    if (found !== undefined) return found.path;
+  }
+  throw new Error('the log has ended');
+};
+
+/** P1, without HTTP. */
+export const measureIssue = async (
+  folder: string,
+  { count, seconds }: Size,
+): Promise<readonly Cost[]> => {
+  const authority = await openAuthority(folder);
+  const root = { common_name: 'Bench Root', ttl: '87600h', key_type: 'ec' };
+  await authority.call('POST', 'root/generate/internal', root);
+  const role = { allowed_domains: 'example.com', allow_subdomains: true, key_type: 'ec' };
+  await authority.call('POST', 'roles/bench', role);
+  const issue = () =>
+    authority.call('POST', 'issue/bench', { common_name: 'a.example.com', ttl: '72h' });
+  await fillWithCertificates(authority, issue, count);
+  const figure = await measureCalls('issue', seconds, issue);
+  await authority.close();
+  return [
+    { name: 'P1 issue, without HTTP', microseconds: figure.cpuMicrosecondsPerOperation ?? 0 },
+  ];
+};
