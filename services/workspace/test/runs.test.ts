@@ -55,6 +55,13 @@ describe('a configuration version', () => {
     await act(list[0]?.id ?? '', 'discard');
   });
 
+  test('queues nothing in a workspace that only keeps states', async () => {
+    const workspaceId = await makeWorkspace({ 'execution-mode': 'local', 'agent-pool-id': '' });
+    await uploadTo(workspaceId, { 'auto-queue-runs': true });
+    const { list } = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
+    expect(list).toEqual([]);
+  });
+
   test('that is not current is archived', async () => {
     const workspaceId = await makeWorkspace();
     const [older, newer] = [await uploadTo(workspaceId), await uploadTo(workspaceId)];

@@ -3,7 +3,7 @@ import type { Reads } from '@keelson/storage';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import { projectRecords } from '../projects/project-records.ts';
-import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
+import { decideEffectiveExecution, type Execution } from '../workspaces/domain/execution.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { toPoolUser } from '../workspaces/workspace-move-operations.ts';
 import { agentPoolRecords } from './agent-pool-records.ts';
@@ -12,15 +12,26 @@ import { type AgentPool, isOpenTo } from './domain/agent-pool.ts';
 
 type Placed = Pick<WorkspaceAccessResult, 'workspace' | 'project' | 'organization'>;
 
-/** The pool that the workspace names, own or inherited; those of the organization for mode `remote`. */
-const isExecutor = (pool: AgentPool, { workspace, project, organization }: Placed): boolean => {
-  const { mode, agentPoolId } = decideEffectiveExecution(
+const toExecution = ({ workspace, project, organization }: Placed): Execution =>
+  decideEffectiveExecution(
     workspace.ownExecution,
     project.ownExecution,
     organization.defaultExecution,
   );
-  if (!isOpenTo(pool, toPoolUser(workspace))) return false;
+
+/** The pool that the workspace names, own or inherited; those of the organization for mode `remote`. */
+const isExecutor = (pool: AgentPool, placed: Placed): boolean => {
+  const { mode, agentPoolId } = toExecution(placed);
+  if (!isOpenTo(pool, toPoolUser(placed.workspace))) return false;
   return mode === 'agent' ? agentPoolId === pool.id : mode === 'remote' && pool.organizationScoped;
+};
+
+const findPlace = async (reads: Reads, workspace: Workspace): Promise<Placed | undefined> => {
+  const [project, organization] = await Promise.all([
+    projectRecords.find(reads, workspace.projectId),
+    organizationRecords.find(reads, workspace.organizationId),
+  ]);
+  return project && organization && { workspace, project, organization };
 };
 
 /** Whether agents of the pool take the workspace's runs. */
@@ -29,12 +40,14 @@ export const executes = async (
   pool: AgentPool,
   workspace: Workspace,
 ): Promise<boolean> => {
-  const [project, organization] = await Promise.all([
-    projectRecords.find(reads, workspace.projectId),
-    organizationRecords.find(reads, workspace.organizationId),
-  ]);
-  if (project === undefined || organization === undefined) return false;
-  return isExecutor(pool, { workspace, project, organization });
+  const placed = await findPlace(reads, workspace);
+  return placed !== undefined && isExecutor(pool, placed);
+};
+
+/** False in mode `local`, where clients run and the service keeps states. */
+export const hasRuns = async (reads: Reads, workspace: Workspace): Promise<boolean> => {
+  const placed = await findPlace(reads, workspace);
+  return placed !== undefined && toExecution(placed).mode !== 'local';
 };
 
 /**
@@ -46,11 +59,7 @@ export const findMissingExecutor = async (
   reads: Reads,
   access: Placed,
 ): Promise<string | undefined> => {
-  const { mode, agentPoolId } = decideEffectiveExecution(
-    access.workspace.ownExecution,
-    access.project.ownExecution,
-    access.organization.defaultExecution,
-  );
+  const { mode, agentPoolId } = toExecution(access);
   if (mode === 'local') return 'a workspace of execution mode local has no runs';
   if (mode === 'agent') {
     const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');

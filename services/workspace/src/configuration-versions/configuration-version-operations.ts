@@ -7,6 +7,7 @@ import {
   requireWorkspace,
   type WorkspaceAccessResult,
 } from '../access/access-operations.ts';
+import { hasRuns } from '../agents/run-executor-operations.ts';
 import { queueUploadedRun } from '../runs/run-creation.ts';
 import type { ServiceContext } from '../service-context.ts';
 import {
@@ -117,7 +118,9 @@ export const uploadConfiguration = async (
       : workspace;
     if (next !== workspace) storeReadme(tx, workspace.id, readme);
     workspaceRecords.write(tx, [workspace.id], next);
-    if (version.autoQueueRuns) await queueUploadedRun(tx, next, uploaded, clock.nowMs());
+    if (version.autoQueueRuns && (await hasRuns(tx, next))) {
+      await queueUploadedRun(tx, next, uploaded, clock.nowMs());
+    }
   });
 };
 
