@@ -130,10 +130,16 @@ export const createWorkspaceListing = (
       ...query.tagged.map((filter) => toCondition(organizationId, filter, true)),
       ...query.tags.map((key) => toCondition(organizationId, { key }, false)),
     ]);
+    const total = conditions.length === 0 ? 0 : await countInOrganization(store, organizationId);
+    // A key that every workspace has itself leaves none out.
+    const isOnAll = ({ value, projectIds, bound }: TagCondition): boolean =>
+      value === undefined && projectIds.length === 0 && bound === total;
     return {
       ...query,
       patterns: toPatterns(query),
-      conditions: conditions.sort((a, b) => a.bound - b.bound),
+      conditions: conditions
+        .filter((condition) => !isOnAll(condition))
+        .sort((a, b) => a.bound - b.bound),
     };
   };
 
