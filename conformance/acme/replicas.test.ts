@@ -9,39 +9,56 @@ import {
   AcmeSession,
   type DnsServer,
   startDns,
+  startPostgres,
+  startRedis,
 } from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
 import { crypto } from 'acme-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Distributed, startDistributed } from './distributed.ts';
+import { startBalancer } from './balancer.ts';
 
 /** Between two looks at what the server has still to do. */
 const POLL_MS = 250;
 const ORDERS = 500;
 
-let site: Distributed;
+const stack = new AsyncDisposableStack();
+let cluster: DistributedCluster;
 let dns: DnsServer;
 let web: Server;
+/** "http://127.0.0.1:PORT" of the address before both gateways. */
+let url: string;
 /** What the web server gives out, by token. */
 const files = new Map<string, string>();
 
-const call = async (path: string, body: unknown): Promise<void> => {
-  const answer = await fetch(`${site.url}/v1/${path}`, {
-    method: 'POST',
-    headers: { 'x-service-token': site.rootToken, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+const call = async (path: string, body: object): Promise<void> => {
+  const { status, body: answer } = await cluster.v1('POST', path, body);
+  expect([path, status < 300, answer?.errors]).toEqual([path, true, undefined]);
 };
 
 beforeAll(async () => {
-  dns = await startDns({ defaultAddress: '127.0.0.1' });
+  dns = stack.use(await startDns({ defaultAddress: '127.0.0.1' }));
   web = createServer((request, response) => {
     const token = request.url?.slice(request.url.lastIndexOf('/') + 1) ?? '';
     response.end(files.get(token) ?? '');
   }).listen(0, '127.0.0.1');
+  stack.defer(() => {
+    web.closeAllConnections();
+    web.close();
+  });
   await once(web, 'listening');
   const { port } = web.address() as AddressInfo;
-  site = await startDistributed({ ACME_HTTP_PORT: String(port) });
+  const [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+  stack.use(postgres);
+  stack.use(redis);
+  cluster = await startDistributed({
+    postgres,
+    redisUrl: redis.url,
+    name: 'acme',
+    replicas: { pki: 2, gateway: 2 },
+    settings: { pki: { ACME_HTTP_PORT: String(port) } },
+  });
+  stack.defer(() => cluster.stop());
+  ({ url } = stack.use(await startBalancer(cluster.urls)));
   await call('sys/mounts/pki', {
     type: 'pki',
     config: {
@@ -51,18 +68,13 @@ beforeAll(async () => {
   });
   const root = { common_name: 'Root', ttl: '87600h', key_type: 'ec' };
   await call('pki/root/generate/internal', root);
-  await call('pki/config/cluster', { path: `${site.url}/v1/pki` });
+  await call('pki/config/cluster', { path: `${url}/v1/pki` });
   await call('pki/config/acme', { enabled: true, dns_resolver: dns.address });
 });
-afterAll(async () => {
-  await site?.[Symbol.asyncDispose]();
-  web?.closeAllConnections();
-  web?.close();
-  await dns?.[Symbol.asyncDispose]();
-});
+afterAll(() => stack.disposeAsync());
 
 const open = (connections: number, keepAlive: boolean): Promise<AcmeSession> =>
-  AcmeSession.open({ directory: `${site.url}/v1/pki/acme/directory`, connections, keepAlive });
+  AcmeSession.open({ directory: `${url}/v1/pki/acme/directory`, connections, keepAlive });
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 
@@ -125,7 +137,7 @@ describe('two gateways and two authorities', () => {
       expect(chain).toContain('-----BEGIN CERTIFICATE-----');
     }
     await session.close();
-    for (const { log } of site.gateways) expect(log).toContain('/v1/pki/acme/');
+    for (const { log } of cluster.processes.gateway) expect(log).toContain('/v1/pki/acme/');
   });
 
   test(`finish ${ORDERS} orders at a time while an authority is killed`, async () => {
@@ -142,7 +154,7 @@ describe('two gateways and two authorities', () => {
         const csr = await requestFor(names[number] as string);
         const chain = await finish(sessionOf(number), ordered, csr);
         finished += 1;
-        if (finished === 20) killed = site.authorities[0]?.kill();
+        if (finished === 20) killed = cluster.processes.pki[0]?.kill();
         return chain;
       }),
     );
