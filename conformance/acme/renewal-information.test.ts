@@ -35,8 +35,16 @@ const certbot = (...args: readonly string[]): Promise<string> => {
 const obtain = (name: string): Promise<string> =>
   certbot(
     'certonly',
-    ...['--agree-tos', '-m', 'admin@example.com', '--server', site.directory()],
-    ...['--webroot', '-w', site.webroot, '-d', name],
+    '--agree-tos',
+    '-m',
+    'admin@example.com',
+    '--server',
+    site.directory(),
+    '--webroot',
+    '-w',
+    site.webroot,
+    '-d',
+    name,
   );
 
 const leafOf = async (name: string): Promise<X509Certificate> =>
