@@ -19,7 +19,11 @@ export interface Chaos {
   readonly name: string;
   /** The target it tries, as in docs/guarantees.md. */
   readonly promise: string;
-  /** Of a full run, and of the short form that the tests run. */
+  /**
+   * Of a full run, and of a short one. The tests run the short form, unless `isApart`: it starts clusters
+   * of processes, and each of its faults has a test of its own beside what it tries.
+   */
   readonly counts: { readonly full: number; readonly short: number };
+  readonly isApart?: true;
   run(context: ChaosContext): Promise<ChaosReport>;
 }

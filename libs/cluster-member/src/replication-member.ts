@@ -20,6 +20,7 @@ import {
   streamOf,
   type TakenOver,
   type WriteGate,
+  writeLogEnd,
 } from '@keelson/replication';
 import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
@@ -250,6 +251,7 @@ export class ReplicationMember {
     this.gate.close('all');
     // The other replicas have not heard of it: what they have not committed by now they cannot any more.
     await this.gate.takeTurn(store, `end of ${role.generation}`);
+    await writeLogEnd(store, kind, (await this.#options.membershipOf(kind).identity()).logId);
     const head = await store.wal.headSequence();
     const streams = [
       streamOf(role.clusterId, service),

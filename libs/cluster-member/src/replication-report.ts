@@ -4,7 +4,13 @@ import type {
   ReplicationPeer,
   ReplicationReport,
 } from '@keelson/proto/sys/v1/replication';
-import type { Difference, PeerFacts, SecondaryFacts, SecondaryStatus } from '@keelson/replication';
+import type {
+  Difference,
+  PeerFacts,
+  ReplicationKind,
+  SecondaryFacts,
+  SecondaryStatus,
+} from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import {
   type DamagedRecord,
@@ -92,10 +98,13 @@ const primaryPeer = (
 
 const secondarySide = async (
   { secondary }: SecondaryRun,
+  kind: ReplicationKind,
   measure: boolean,
 ): Promise<ReplicationReport['side']> => {
   const status = await secondary.sharedStatus();
-  const lag = measure ? await secondary.lagEntryCount() : 0;
+  const isWhole = await secondary.followed.isWhole(kind);
+  const lag = measure && !isWhole ? await secondary.lagEntryCount() : 0;
+  const known = isWhole ? 0 : status.lastKnownWal;
   return {
     $case: 'secondary',
     value: {
@@ -103,7 +112,7 @@ const secondarySide = async (
       mode: status.mode,
       connectionState: status.connectionState,
       lastRemoteWal: BigInt(status.lastRemoteWal),
-      lastKnownWal: BigInt(Math.max(status.lastKnownWal, status.lastRemoteWal + lag)),
+      lastKnownWal: BigInt(Math.max(known, status.lastRemoteWal + lag)),
       lastStartMs: BigInt(status.lastStartMs),
       bytesReceived: BigInt(status.bytesReceived),
       resyncRecords: BigInt(status.resync.records),
@@ -174,7 +183,7 @@ export const replicationMemberRpc = (
             ? undefined
             : run.role === 'primary'
               ? await primarySide(run)
-              : await secondarySide(run, measure),
+              : await secondarySide(run, kind, measure),
       };
     },
     recover: async ({ kind }) => {

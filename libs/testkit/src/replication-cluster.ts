@@ -172,18 +172,25 @@ const answered = ({ status, body }: Answer): Answer['body'] => {
   return body;
 };
 
-/** Makes `secondary` one of `primary`, as an operator does. */
+/**
+ * Makes `secondary` one of `primary`, as an operator does.
+ * @param primaryApiAddress where the secondary reaches the primary, when not where we do
+ */
 export const attach = async (
   kind: Kind,
   primary: AddressedCluster,
   secondary: AddressedCluster,
   id: string,
+  primaryApiAddress?: string,
 ): Promise<void> => {
   const issued = await primary.v1('POST', `sys/replication/${kind}/primary/secondary-token`, {
     id,
   });
-  const token: unknown = answered(issued).wrap_info.token;
-  answered(await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, { token }));
+  const enabled = await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, {
+    token: answered(issued).wrap_info.token,
+    ...(primaryApiAddress !== undefined && { primary_api_addr: primaryApiAddress }),
+  });
+  answered(enabled);
   await untilStreaming(kind, secondary);
 };
 

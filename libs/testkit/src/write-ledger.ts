@@ -16,7 +16,7 @@ const ROOT_COMPARISON_EVERY_MS = 100;
 export interface LedgerMark {
   /** Writes acknowledged before the question. */
   readonly acknowledged: number;
-  /** What the answer said is missing on the secondary. */
+  /** What the answer, of the primary, said is missing on the secondary. */
   readonly lagEntries: number;
 }
 

@@ -5,6 +5,8 @@
  */
 import { type Clock, pause } from '@keelson/clock';
 import { type Fence, jsonRecords, type Store } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+import { findLogEnd } from '../primary/log-end.ts';
 import { unfilteredLogOf } from '../wire/names.ts';
 
 interface FollowedRecord {
@@ -41,6 +43,13 @@ export class FollowedLog {
 
   async logId(): Promise<string | undefined> {
     return (await this.#find())?.logId;
+  }
+
+  /** Whether all of the log is here, because its primary stepped back and said where it ends. */
+  async isWhole(kind: ReplicationKind): Promise<boolean> {
+    const logId = await this.logId();
+    const ended = await findLogEnd(this.#options.store, kind);
+    return logId !== undefined && ended === unfilteredLogOf(logId);
   }
 
   /** From now on this log is followed: what it held was copied. */

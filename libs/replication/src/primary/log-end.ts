@@ -1,0 +1,26 @@
+/**
+ * The last record of a log whose primary steps back: a secondary that has it misses nothing, whatever the
+ * primary writes for itself afterwards.
+ */
+import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+
+interface LogEnd {
+  readonly logId: string;
+}
+
+const KEY = 'log-end';
+/** Where each kind crosses, and no other primary writes. */
+const ends: Readonly<Record<ReplicationKind, RecordCollection<LogEnd>>> = {
+  performance: jsonRecords('shared/replication/'),
+  dr: jsonRecords('local/replication/'),
+};
+
+export const writeLogEnd = (store: Store, kind: ReplicationKind, logId: string): Promise<void> =>
+  store.transact((tx) => ends[kind].write(tx, KEY, { logId }));
+
+/** Id of the log that ended last; undefined when none did. */
+export const findLogEnd = async (
+  store: Store,
+  kind: ReplicationKind,
+): Promise<string | undefined> => (await ends[kind].find(store, KEY))?.logId;
