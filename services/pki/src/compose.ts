@@ -229,7 +229,15 @@ export const composePki = (parts: PkiParts): PkiService => {
         startWorker('cluster state', (signal) => followCluster(follower, signal), supervision),
         startWorker(
           'crl upkeep',
-          (signal) => runCrlUpkeep({ ...shared, mounts: () => mounts }, signal),
+          (signal) =>
+            runCrlUpkeep(
+              {
+                ...shared,
+                isInSet: () => member.roleOf('performance') !== undefined,
+                mounts: () => mounts,
+              },
+              signal,
+            ),
           supervision,
         ),
         startWorker(

@@ -5,6 +5,7 @@ import type { Logger } from '@keelson/logging';
 import type { RecordCollection, Store } from '@keelson/storage';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
 import { outboxPrefix } from '../clusters/outbox.ts';
+import { untilTold } from '../clusters/told.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import { crlRecords, pendingRecords } from '../crl/crl-records.ts';
 import { deltaDueAtMs, rebuildDueAtMs } from '../crl/domain/crl-config.ts';
@@ -25,6 +26,8 @@ export interface CrlUpkeep {
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
   readonly carry: (mount: MountScope) => Promise<void>;
+  /** Whether other clusters may tell something. */
+  readonly isInSet: () => boolean;
   readonly logger: Logger;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
@@ -72,16 +75,39 @@ export const renewDueCrls = async (upkeep: CrlUpkeep): Promise<void> => {
     }
 };
 
+/** Until the next round is due: what other clusters tell does not wait for the clock. */
+const untilDue = async (
+  { store, clock, isInSet }: CrlUpkeep,
+  position: number,
+  signal: AbortSignal,
+): Promise<void> => {
+  const ending = new AbortController();
+  const over = AbortSignal.any([signal, ending.signal]);
+  const tick = pause(clock, TICK_MS, over);
+  // A log that cannot be followed (sealed, pruned) leaves the tick.
+  const told = isInSet()
+    ? untilTold(store, position, over).then(
+        (isTold) => (isTold ? undefined : tick),
+        () => tick,
+      )
+    : tick;
+  await Promise.race([tick, told]);
+  ending.abort();
+  await Promise.all([tick, told]);
+};
+
 /** Runs until `signal` aborts. */
 export const runCrlUpkeep = async (upkeep: CrlUpkeep, signal: AbortSignal): Promise<void> => {
-  const { leases, clock } = upkeep;
+  const { leases } = upkeep;
   while (!signal.aborted) {
     const held = await leases.acquire(LEASE, { ttlMs: LEASE_TTL_MS }, signal);
     const stop = AbortSignal.any([signal, held.lost]);
     try {
       while (!stop.aborted) {
+        // Taken first: what is told during the round makes another one.
+        const position = await upkeep.store.wal.headSequence();
         await renewDueCrls(upkeep);
-        await pause(clock, TICK_MS, stop);
+        await untilDue(upkeep, position, stop);
       }
     } finally {
       await held.release();

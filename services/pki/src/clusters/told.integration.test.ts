@@ -1,0 +1,38 @@
+import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
+import { expect, test } from 'vitest';
+import { outboxPrefix } from './outbox.ts';
+import { untilTold } from './told.ts';
+
+const MOUNT = { uuid: 'a-mount', local: false };
+
+test('wakes with what clusters tell, not with other writes, nor when it is taken away', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const put = (path: string) => store.transact((tx) => tx.write(path, Buffer.from('{}')));
+  const never = new AbortController();
+  try {
+    for (const path of [
+      `${outboxPrefix(MOUNT)}x`,
+      'shared/cluster-revocations/a-mount/x',
+      'shared/mounts/a-mount/unified-crl-pending/x',
+      'shared/mounts/a-mount/revocation-requests/x',
+      'shared/mounts/a-mount/revocation-confirmations/x',
+    ]) {
+      const position = await store.wal.headSequence();
+      const woken = untilTold(store, position, never.signal);
+      await put('shared/mounts/a-mount/roles/web');
+      await put(path);
+      expect(await woken).toBe(true);
+      const ending = new AbortController();
+      const quiet = untilTold(store, await store.wal.headSequence(), ending.signal);
+      await store.transact((tx) => tx.delete(path));
+      ending.abort();
+      expect(await quiet).toBe(false);
+    }
+  } finally {
+    await store.close();
+  }
+});
