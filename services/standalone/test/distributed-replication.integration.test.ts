@@ -93,20 +93,25 @@ const write = async (cluster: AddressedCluster, key: string, turn: number): Prom
   return (await made).status;
 };
 
+const organizationsOf = async (cluster: AddressedCluster): Promise<readonly string[]> => {
+  const names: string[] = [];
+  for (let page: number | null = 1; page !== null; ) {
+    const path = `organizations?page[size]=100&page[number]=${page}`;
+    const { body } = await cluster.api('GET', path, undefined, primary.apiToken);
+    const found: readonly { readonly id: string }[] = body.data;
+    names.push(...found.map(({ id }) => id));
+    page = body.meta.pagination['next-page'];
+  }
+  return names;
+};
+
 const heldBy = async (cluster: AddressedCluster): Promise<ReadonlySet<string>> => {
   const policies = await cluster.v1('LIST', 'sys/policies/acl');
   const roles = await cluster.v1('LIST', 'pki/roles');
-  const organizations = await cluster.api(
-    'GET',
-    'organizations?page[size]=100',
-    undefined,
-    primary.apiToken,
-  );
-  const names: readonly { readonly id: string }[] = organizations.body.data;
   return new Set([
     ...policies.body.data.keys,
     ...roles.body.data.keys,
-    ...names.map(({ id }) => id),
+    ...(await organizationsOf(cluster)),
   ]);
 };
 
@@ -240,7 +245,10 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
       async () => ledger.acknowledged.length,
       (count) => count > 20,
     );
-    const mark = await ledger.mark(async () => (await spare.status('dr')).lag_entries);
+    // What the primary knows: it has all that was acknowledged, and heard how far the spare came.
+    const mark = await ledger.mark(
+      async () => (await primary.status('dr')).secondaries[0].lag_entries,
+    );
     for (const one of Object.values(primary.processes).flat()) await one.kill();
     await stopWriting();
     const token = await generateOperationToken(spare, primary.shares);
