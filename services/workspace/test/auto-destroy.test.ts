@@ -7,9 +7,13 @@ const O = '/organizations/acme';
 const DAY_MS = 86_400_000;
 let harness: Harness;
 let serial = 0;
+/** A pool that is named may be without agents. */
+let mode: object;
 beforeAll(async () => {
   harness = await startHarness();
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'waiting' });
+  mode = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 
@@ -36,7 +40,7 @@ const makeWorkspace = async (attributes: object = {}, project?: string) => {
   const { id } = await harness.create(
     `${O}/workspaces`,
     'workspaces',
-    { name: `app-${serial}`, ...attributes },
+    { name: `app-${serial}`, ...mode, ...attributes },
     project === undefined
       ? {}
       : { relationships: { project: { data: { type: 'projects', id: project } } } },
@@ -122,5 +126,20 @@ describe('a workspace that is to destroy itself', () => {
     await harness.runUpkeep();
     expect((await attributesOf(id))['auto-destroy-status']).toBe('errored');
     expect((await attributesOf(empty))['auto-destroy-status']).toBe('nothing-to-destroy');
+  });
+
+  test('gets an errored run that says why where no agent would take it', async () => {
+    const remote = { 'execution-mode': 'remote', 'agent-pool-id': null };
+    const id = await makeWorkspace({ 'auto-destroy-at': inDays(1), ...remote });
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    await harness.runUpkeep();
+    const runs = await runsOf(id);
+    expect(runs.map(({ attributes }) => attributes['status'])).toEqual(['errored']);
+    const planId = String(runs[0]?.id).replace('run-', 'plan-');
+    const plan = await harness.call('GET', `/plans/${planId}`);
+    const log = await harness.transfer('GET', String(plan.data.attributes['log-read-url']));
+    expect(log.text).toContain('no agent executes runs of execution mode remote');
+    expect((await attributesOf(id))['auto-destroy-status']).toBe('errored');
   });
 });

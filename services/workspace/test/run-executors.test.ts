@@ -11,16 +11,19 @@ beforeAll(async () => {
 afterAll(() => harness[Symbol.asyncDispose]());
 
 let serial = 0;
-const makeWorkspace = async (values: object = {}): Promise<string> => {
-  const name = `app-${(serial += 1)}`;
-  const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name, ...values });
+const upload = async (workspaceId: string, values: object = {}): Promise<void> => {
   const announced = await harness.create(
-    `/workspaces/${id}/configuration-versions`,
+    `/workspaces/${workspaceId}/configuration-versions`,
     'configuration-versions',
-    { 'auto-queue-runs': false },
+    { 'auto-queue-runs': false, ...values },
   );
   const url = String(announced.attributes['upload-url']);
   await harness.transfer('PUT', url, Uint8Array.of(0x1f, 0x8b));
+};
+const makeWorkspace = async (values: object = {}): Promise<string> => {
+  const name = `app-${(serial += 1)}`;
+  const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name, ...values });
+  await upload(id);
   return id;
 };
 
@@ -54,6 +57,21 @@ const outcome = async (workspaceId: string) => {
 };
 
 describe('a run of a workspace', () => {
+  test('that an upload queues is errored without such an agent, and its log says why', async () => {
+    const workspaceId = await makeWorkspace({ 'execution-mode': 'remote' });
+    await upload(workspaceId, { 'auto-queue-runs': true });
+    const { list } = await harness.call('GET', `/workspaces/${workspaceId}/runs`);
+    expect(list.map(({ attributes }) => attributes['status'])).toEqual(['errored']);
+    const planId = String(list[0]?.id).replace('run-', 'plan-');
+    const plan = await harness.call('GET', `/plans/${planId}`);
+    expect(plan.data.attributes['status']).toBe('errored');
+    const log = await harness.transfer('GET', String(plan.data.attributes['log-read-url']));
+    expect(log.text).toContain('no agent executes runs of execution mode remote');
+    expect(log.text.endsWith('\u0003')).toBe(true);
+    const { data } = await harness.call('GET', `/workspaces/${workspaceId}`);
+    expect(data.relationships['current-run']?.data).toMatchObject({ id: list[0]?.id });
+  });
+
   test('of mode remote needs an agent in a pool of the organization', async () => {
     const workspaceId = await makeWorkspace({ 'execution-mode': 'remote' });
     expect(await outcome(workspaceId)).toEqual(REFUSAL);

@@ -73,3 +73,12 @@ export const findMissingExecutor = async (
   }
   return 'no agent executes runs of execution mode remote: register one with an organization-scoped agent pool that the workspace may use, or give the workspace an agent pool or the execution mode local';
 };
+
+/** As `findMissingExecutor`, by the workspace alone. */
+export const findMissingExecutorOf = async (
+  reads: Reads,
+  workspace: Workspace,
+): Promise<string | undefined> => {
+  const placed = await findPlace(reads, workspace);
+  return placed === undefined ? undefined : findMissingExecutor(reads, placed);
+};

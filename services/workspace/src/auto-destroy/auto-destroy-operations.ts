@@ -1,10 +1,11 @@
 /** Queues the destroy runs whose time has come. */
 import type { TransactOptions } from '@keelson/storage';
 import type { Kysely } from 'kysely';
+import { findMissingExecutorOf } from '../agents/run-executor-operations.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import { projectRecords } from '../projects/project-records.ts';
-import { queueRun } from '../runs/run-creation.ts';
+import { queueUnaskedRun } from '../runs/run-creation.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { decideEffectiveExecution } from '../workspaces/domain/execution.ts';
 import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
@@ -78,7 +79,9 @@ const destroyOne = (
     } else {
       const given = { isDestroy: true, autoApply: true, message: 'Scheduled auto-destroy' };
       const origin = { source: 'auto-destroy', createdById: null, nowMs };
-      await queueRun(tx, decide('queued'), { ...version, speculative: false }, given, origin);
+      const isExecuted = (await findMissingExecutorOf(tx, workspace)) === undefined;
+      const decided = decide(isExecuted ? 'queued' : 'errored');
+      await queueUnaskedRun(tx, decided, { ...version, speculative: false }, given, origin);
     }
   }, options);
 

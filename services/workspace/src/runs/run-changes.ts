@@ -11,7 +11,7 @@ import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { isExecuting, isFinal, needsLock, nextRun, type Run, type RunEvent } from './domain/run.ts';
 import { decideRuns } from './domain/run-performance.ts';
-import { completeLog } from './run-log-operations.ts';
+import { completeLog, startLog } from './run-log-operations.ts';
 import { openRuns, runRecords, toPhase, toPhaseId, workspaceRuns } from './run-records.ts';
 
 const holds = (lock: Lock | null, run: Run): boolean =>
@@ -68,6 +68,19 @@ export const changeRun = async (
   if (next === undefined) throw statusConflict(run, event);
   if (isExecuting(run.status) && !isExecuting(next.status)) await endPhase(tx, run, lastWords);
   return storeRun(tx, workspace, next);
+};
+
+/** Ends a run that waits for its plan, which no agent would take; `reason` is the plan's log. */
+export const failWaitingRun = async (
+  tx: Transaction,
+  run: Run,
+  reason: string,
+  nowMs: number,
+): Promise<Run> => {
+  const phaseId = toPhaseId(run.id, 'plan');
+  startLog(tx, phaseId);
+  await completeLog(tx, phaseId, `${reason}\n`);
+  return changeRun(tx, run.id, { kind: 'fail' }, nowMs);
 };
 
 /** Ends the phase of a run whose agent is gone. */

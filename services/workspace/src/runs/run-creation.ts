@@ -1,10 +1,11 @@
 /** New runs: asked for by a caller, by an uploaded configuration, or by the service itself. */
 import { newResourceId } from '@keelson/jsonapi';
 import type { Transaction } from '@keelson/storage';
+import { findMissingExecutorOf } from '../agents/run-executor-operations.ts';
 import type { ConfigurationVersion } from '../configuration-versions/domain/configuration-version.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import type { Run } from './domain/run.ts';
-import { storeRun } from './run-changes.ts';
+import { failWaitingRun, storeRun } from './run-changes.ts';
 
 /** What a request says of a run; the rest follows from its workspace. */
 export type GivenRun = Partial<
@@ -70,6 +71,22 @@ export const queueRun = (
     createdAtMs: nowMs,
   });
 
+/**
+ * Queues a run that no request asked for. Nobody could be told that no agent would ever take it: it is
+ * errored at once then, and its log says why.
+ */
+export const queueUnaskedRun = async (
+  tx: Transaction,
+  workspace: Workspace,
+  version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
+  given: GivenRun,
+  origin: RunOrigin,
+): Promise<Run> => {
+  const run = await queueRun(tx, workspace, version, given, origin);
+  const reason = await findMissingExecutorOf(tx, workspace);
+  return reason === undefined ? run : failWaitingRun(tx, run, reason, origin.nowMs);
+};
+
 /** The run that an upload asks for. */
 export const queueUploadedRun = (
   tx: Transaction,
@@ -77,7 +94,7 @@ export const queueUploadedRun = (
   version: ConfigurationVersion,
   nowMs: number,
 ): Promise<Run> =>
-  queueRun(
+  queueUnaskedRun(
     tx,
     workspace,
     version,

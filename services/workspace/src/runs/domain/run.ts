@@ -143,7 +143,7 @@ const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | und
     case 'apply_finished':
       return when(status === 'applying', 'applied');
     case 'fail':
-      return when(isExecuting(status), 'errored');
+      return when(status === 'pending' || isExecuting(status), 'errored');
     case 'cancel':
       // An agent at work is asked to stop, and reports when it has.
       return when(isCancelable(run), isExecuting(status) ? status : 'canceled');
