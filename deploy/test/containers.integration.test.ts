@@ -9,6 +9,13 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import {
+  type AddressedCluster,
+  attach,
+  callsOf,
+  generateRoot,
+  untilEqual,
+} from '@keelson/testkit/replication-cluster';
 import { GenericContainer, Wait } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { buildImages, KEELSON_IMAGE, REPOSITORY } from './images.ts';
@@ -72,14 +79,17 @@ describe('the distributed installation', () => {
   let rootToken: string;
   /** What the policy service is given: docker-compose.yml mounts it. */
   let policyFolder: TemporaryDirectory;
+  let shares: readonly string[];
 
   const compose = (...args: string[]) =>
-    run('docker-compose', ['-p', project, ...args], {
+    run('docker-compose', ['-p', project, '--profile', 'replication', ...args], {
       cwd: REPOSITORY,
       env: {
         ...process.env,
         ...images,
         KEELSON_PORT: '127.0.0.1:0',
+        KEELSON_BRANCH_PORT: '127.0.0.1:0',
+        KEELSON_SPARE_PORT: '127.0.0.1:0',
         KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: bootstrapToken,
         KEELSON_POLICY_FOLDER: policyFolder.path,
       },
@@ -123,9 +133,10 @@ describe('the distributed installation', () => {
     await eventually(501, () => call(`${base}/v1/sys/health`));
     const initialized = await call(`${base}/v1/sys/init`, {
       method: 'PUT',
-      body: { recovery_shares: 3, recovery_threshold: 2 },
+      body: { recovery_shares: 1, recovery_threshold: 1 },
     });
     rootToken = initialized.body.root_token as string;
+    shares = initialized.body.recovery_keys_base64 as string[];
     await eventually(200, () => call(`${base}/readyz`));
     await eventually(200, () => api('GET', 'account/details'));
   }, BUILD_LIMIT_MS);
@@ -236,6 +247,57 @@ describe('the distributed installation', () => {
     expect((await v1('POST', 'auth/token/revoke', { token })).status).toBe(204);
     const after = await Promise.all(Array.from({ length: 10 }, lookUp));
     expect(after.map(({ status }) => status)).toEqual(after.map(() => 403));
+  });
+
+  test('replicates to the clusters of the profile', async () => {
+    const primary: AddressedCluster = {
+      token: rootToken,
+      shares,
+      apiToken: bootstrapToken,
+      ...callsOf(
+        () => base,
+        () => rootToken,
+        bootstrapToken,
+      ),
+      stop: async () => undefined,
+    };
+    const clusterOf = async (service: string): Promise<AddressedCluster> => {
+      const { stdout } = await compose('port', service, '8200');
+      const url = `http://${stdout.trim()}`;
+      await eventually(200, () => call(`${url}/readyz`));
+      const facts = await compose('exec', '-T', service, 'cat', '/data/first-run.json');
+      const { root_token: token, api_token: apiToken } = JSON.parse(facts.stdout) as {
+        root_token: string;
+        api_token: string;
+      };
+      const cluster: AddressedCluster = {
+        token,
+        shares,
+        apiToken,
+        ...callsOf(
+          () => url,
+          () => cluster.token,
+          apiToken,
+        ),
+        stop: async () => undefined,
+      };
+      return cluster;
+    };
+    const [branch, spare] = [await clusterOf('branch'), await clusterOf('spare')];
+    const gateway = 'http://gateway:8200';
+    for (const kind of ['performance', 'dr'] as const)
+      expect((await v1('POST', `sys/replication/${kind}/primary/enable`)).status).toBe(200);
+    await attach('performance', primary, branch, 'branch', gateway);
+    await attach('dr', primary, spare, 'spare', gateway);
+    branch.token = await generateRoot(branch, shares);
+    const written = await branch.v1('POST', 'pki/roles/from-branch', { allow_any_name: true });
+    expect(written.status).toBe(200);
+    expect((await v1('GET', 'pki/roles/from-branch')).status).toBe(200);
+    expect((await branch.v1('GET', 'pki/roles/any')).status).toBe(200);
+    await untilEqual('performance', primary, branch);
+    await untilEqual('dr', primary, spare);
+    const { body } = await call(`${base}/v1/sys/replication/dr/status`);
+    expect(body.data).toMatchObject({ mode: 'primary', known_secondaries: ['spare'] });
   });
 
   test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace'])(
