@@ -59,3 +59,21 @@ test('what comes from another store goes past it', async () => {
   await guarded.applyRecords('log', copy === undefined ? [] : [{ ...copy, stored: undefined }]);
   expect(await guarded.read('shared/a')).toBeUndefined();
 });
+
+test('what began before the roles changed is not committed after it', async () => {
+  gate.close('none');
+  await gate.takeTurn(store, 'first');
+  const hasWritten = Promise.withResolvers<void>();
+  const isClosed = Promise.withResolvers<void>();
+  const writing = guarded.transact(async (tx) => {
+    tx.write('shared/late', Buffer.from('value'));
+    hasWritten.resolve();
+    await isClosed.promise;
+  });
+  await hasWritten.promise;
+  gate.close('all');
+  await gate.takeTurn(store, 'second');
+  isClosed.resolve();
+  await expect(writing).rejects.toMatchObject({ code: 'replication.switching' });
+  expect(await store.read('shared/late')).toBeUndefined();
+});

@@ -33,11 +33,20 @@ export class WriteGate {
     this.#turn = turn;
   }
 
-  /** @throws KeelsonError `replication.switching` when the others take another turn */
-  async requireTurn(tx: Transaction): Promise<void> {
+  /** Of this replica; undefined: it has taken none, and nobody asks. */
+  get turn(): string | undefined {
+    return this.#turn;
+  }
+
+  /**
+   * @param begunIn the turn in which the transaction began: what met an open gate then is not committed
+   *   in the next one, which closed it
+   * @throws KeelsonError `replication.switching` when this replica or the others take another turn
+   */
+  async requireTurn(tx: Transaction, begunIn: string | undefined): Promise<void> {
     if (this.#turn === undefined) return;
     const kept = await tx.read(TURN_PATH);
-    if (kept === undefined || Buffer.from(kept.value).toString() !== this.#turn)
+    if (kept === undefined || Buffer.from(kept.value).toString() !== begunIn)
       throw new KeelsonError('replication.switching');
   }
 
@@ -60,6 +69,7 @@ export class WriteGate {
 export const guardWrites = (store: Store, gate: WriteGate): Store => {
   const transact: Store['transact'] = (body, options) =>
     store.transact(async (tx) => {
+      const begunIn = gate.turn;
       let hasWritten = false;
       const result = await body({
         read: (path) => tx.read(path),
@@ -76,7 +86,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
           tx.delete(path);
         },
       });
-      if (hasWritten) await gate.requireTurn(tx);
+      if (hasWritten) await gate.requireTurn(tx, begunIn);
       return result;
     }, options);
   return {
