@@ -144,14 +144,36 @@ describe('an agent pool', () => {
     expect((await useIn(excluded.id, pool.id)).status).toBe(200);
   });
 
-  test('keeps what it allows when something of that was deleted', async () => {
-    const gone = await makeWorkspace('gone');
+  test('names nothing that was deleted, and keeps the rest', async () => {
+    const [gone, excluded, kept] = [
+      await makeWorkspace('gone'),
+      await makeWorkspace('gone-too'),
+      await makeWorkspace('still-there'),
+    ];
+    const project = await harness.create(`${O}/projects`, 'projects', { name: 'Gone' });
+    const names = (type: string, ...targets: readonly { readonly id: string }[]) => ({
+      data: targets.map(({ id }) => ({ type, id })),
+    });
     const pool = await makePool(
       'of gone',
       { 'organization-scoped': false },
-      { 'allowed-workspaces': { data: [{ type: 'workspaces', id: gone.id }] } },
+      {
+        'allowed-workspaces': names('workspaces', gone, kept),
+        'allowed-projects': names('projects', project),
+        'excluded-workspaces': names('workspaces', excluded),
+      },
     );
     await harness.call('DELETE', `/workspaces/${gone.id}`);
+    await harness.call('POST', `/workspaces/${excluded.id}/actions/safe-delete`);
+    await harness.call('DELETE', `/projects/${project.id}`);
+    const { data } = await harness.call('GET', `/agent-pools/${pool.id}`);
+    const idsOf = (name: string) =>
+      (data.relationships[name]?.data as { id: string }[]).map(({ id }) => id);
+    expect(['allowed-workspaces', 'allowed-projects', 'excluded-workspaces'].map(idsOf)).toEqual([
+      [kept.id],
+      [],
+      [],
+    ]);
     const renamed = body('agent-pools', { name: 'renamed' });
     expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, renamed)).status).toBe(200);
   });

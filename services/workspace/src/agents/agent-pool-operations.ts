@@ -57,7 +57,7 @@ export const requireAgentPool = async (
   return { organization, standing, pool, canManage };
 };
 
-/** What a request names is there. What it leaves alone may have been deleted since. */
+/** What a request names is there. */
 const checkNamed = async (
   reads: Reads,
   organizationId: string,

@@ -2,8 +2,8 @@
 import { refuseInvalid } from '@keelson/jsonapi';
 import type { Reads, Transaction } from '@keelson/storage';
 import { attributeViolation } from '../validation/domain/violation.ts';
-import { agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
-import { isOpenTo, type PoolUser } from './domain/agent-pool.ts';
+import { agentPoolNames, agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
+import { isOpenTo, type PoolUser, withoutNamed } from './domain/agent-pool.ts';
 
 const ATTRIBUTES = {
   workspace: 'agent-pool-id',
@@ -40,4 +40,19 @@ export const changePoolUse = async (
   if (before === after) return;
   if (before != null) agentPoolUsers.delete(tx, before, user.id);
   if (after != null) agentPoolUsers.write(tx, [after, user.id], { kind: user.kind });
+};
+
+/** A workspace or project is gone: no pool allows or excludes it any more, nor is one its own. */
+export const removePoolUser = async (
+  tx: Transaction,
+  user: PoolUser,
+  poolId: string | null | undefined,
+): Promise<void> => {
+  await changePoolUse(tx, user, poolId, null);
+  for (const name of await agentPoolNames.keys(tx, [user.organizationId])) {
+    const place = await agentPoolNames.find(tx, user.organizationId, name);
+    const pool = place && (await agentPoolRecords.find(tx, place.id));
+    const next = pool && withoutNamed(pool, user.id);
+    if (next !== undefined && next !== pool) agentPoolRecords.write(tx, [next.id], next);
+  }
 };

@@ -11,7 +11,7 @@ import {
 } from '../access/access-operations.ts';
 import { seesWholeOrganization } from '../access/domain/standing.ts';
 import { grantPlaces, teamProjectGrants } from '../access/grant-records.ts';
-import { changePoolUse } from '../agents/pool-use-operations.ts';
+import { changePoolUse, removePoolUser } from '../agents/pool-use-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { requireNotOverridden } from '../tags/binding-override-operations.ts';
@@ -180,7 +180,7 @@ export const deleteProject = (
       grantPlaces.delete(tx, grant.id);
     }
     const user = { kind: 'project', id: project.id, organizationId: organization.id } as const;
-    await changePoolUse(tx, user, project.ownExecution?.agentPoolId, null);
+    await removePoolUser(tx, user, project.ownExecution?.agentPoolId);
     projectNames.delete(tx, organization.id, project.name);
     projectRecords.delete(tx, project.id);
   });

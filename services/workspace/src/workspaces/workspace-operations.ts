@@ -11,7 +11,7 @@ import {
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
 import { grantPlaces, teamWorkspaceGrants } from '../access/grant-records.ts';
-import { changePoolUse } from '../agents/pool-use-operations.ts';
+import { changePoolUse, removePoolUser } from '../agents/pool-use-operations.ts';
 import { removeConfigurationVersionsOf } from '../configuration-versions/configuration-version-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import { NO_RUNS } from '../runs/domain/run-performance.ts';
@@ -230,7 +230,7 @@ const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<v
   projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
   consumerLists.delete(tx, workspace.id);
   removedWorkspaces.write(tx, [workspace.id], {});
-  await changePoolUse(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId, null);
+  await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);
   await removeRunsOf(tx, workspace.id);
   await removeConfigurationVersionsOf(tx, workspace.id);

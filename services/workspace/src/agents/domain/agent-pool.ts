@@ -42,4 +42,20 @@ export const isOpenTo = (pool: AgentPool, user: PoolUser): boolean => {
   }
 };
 
+/** The pool that names a workspace or project nowhere; the same object where it did not. */
+export const withoutNamed = (pool: AgentPool, id: string): AgentPool => {
+  const others = (ids: readonly string[]) => ids.filter((named) => named !== id);
+  const { allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds } = pool;
+  return [allowedWorkspaceIds, allowedProjectIds, excludedWorkspaceIds].some((ids) =>
+    ids.includes(id),
+  )
+    ? {
+        ...pool,
+        allowedWorkspaceIds: others(allowedWorkspaceIds),
+        allowedProjectIds: others(allowedProjectIds),
+        excludedWorkspaceIds: others(excludedWorkspaceIds),
+      }
+    : pool;
+};
+
 export const isAgentPoolName = (name: string): boolean => /^[\w .+@-]{1,90}$/.test(name);
