@@ -167,13 +167,11 @@ describe('an agent pool', () => {
     await harness.call('POST', `/workspaces/${excluded.id}/actions/safe-delete`);
     await harness.call('DELETE', `/projects/${project.id}`);
     const { data } = await harness.call('GET', `/agent-pools/${pool.id}`);
-    const idsOf = (name: string) =>
-      (data.relationships[name]?.data as { id: string }[]).map(({ id }) => id);
-    expect(['allowed-workspaces', 'allowed-projects', 'excluded-workspaces'].map(idsOf)).toEqual([
-      [kept.id],
-      [],
-      [],
-    ]);
+    expect(data.relationships).toMatchObject({
+      'allowed-workspaces': names('workspaces', kept),
+      'allowed-projects': { data: [] },
+      'excluded-workspaces': { data: [] },
+    });
     const renamed = body('agent-pools', { name: 'renamed' });
     expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, renamed)).status).toBe(200);
   });
