@@ -93,6 +93,23 @@ describe.for([
   });
 });
 
+test('after a change of the policy of the site it shows it', async () => {
+  const site = '/admin/data-retention-policy-settings';
+  const type = 'data-retention-policy-delete-olders';
+  const policy = { data: { type, attributes: { 'delete-older-than-n-days': 9 } } };
+  const shown = async () => {
+    await show(`/workspaces/${id}`);
+    await show(`/workspaces/${id}`);
+    const { data } = await harness.call('GET', `/workspaces/${id}`, undefined, user.token);
+    return data.relationships['data-retention-policy']?.data;
+  };
+  expect(await shown()).toBeNull();
+  const set = await harness.call('POST', site, policy);
+  expect(await shown()).toEqual({ id: set.data.id, type });
+  await harness.call('DELETE', site);
+  expect(await shown()).toBeNull();
+});
+
 test.for(CHANGES)('after a change of %s it shows it', async ([, change, expected]) => {
   const paths = [`/workspaces/${id}`, '/organizations/acme/workspaces/site'];
   await Promise.all(paths.map(show));

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from './workspace-harness.ts';
+import { startRunHarness } from './run-harness.ts';
 
-let harness: Harness;
+const { harness, makeWorkspace, queue } = await startRunHarness();
 let workspaceId: string;
+let producerId: string;
+let runId: string;
 
 beforeAll(async () => {
-  harness = await startHarness();
-  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
-  const made = await harness.create('/organizations/acme/workspaces', 'workspaces', { name: 'w' });
-  workspaceId = made.id;
+  const at = '/organizations/acme/workspaces';
+  ({ id: workspaceId } = await harness.create(at, 'workspaces', { name: 'w' }));
+  ({ id: producerId } = await harness.create(at, 'workspaces', { name: 'producer' }));
+  const consumers = { data: [{ type: 'workspaces', id: workspaceId }] };
+  const related = `/workspaces/${producerId}/relationships/remote-state-consumers`;
+  expect((await harness.call('POST', related, consumers)).status).toBe(204);
+  runId = await queue(await makeWorkspace());
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 
@@ -19,6 +24,22 @@ const ofWorkspace = (method: string, body?: unknown) =>
   harness.call(method, `/workspaces/${workspaceId}/relationships/data-retention-policy`, body);
 const ofOrganization = (method: string, body?: unknown) =>
   harness.call(method, '/organizations/acme/relationships/data-retention-policy', body);
+
+/** The relationship in every document that a workspace is shown in. */
+const shownEverywhere = async () => {
+  const at = `/workspaces/${workspaceId}`;
+  const shown = [
+    (await harness.call('GET', at)).data,
+    (await harness.call('GET', '/organizations/acme/workspaces/w')).data,
+    (await harness.call('GET', '/organizations/acme/workspaces')).list[0],
+    (await harness.call('POST', `${at}/actions/lock`)).data,
+    (await harness.call('POST', `${at}/actions/unlock`)).data,
+    (await harness.call('GET', `/workspaces/${producerId}/relationships/remote-state-consumers`))
+      .list[0],
+    (await harness.call('GET', `/runs/${runId}?include=workspace`)).included[0],
+  ];
+  return shown.map((workspace) => workspace?.relationships['data-retention-policy']?.data);
+};
 
 describe('a data retention policy', () => {
   test('is absent at first, then inherited from the organization, then its own', async () => {
@@ -92,9 +113,12 @@ describe('a data retention policy', () => {
       id: set.data.id,
       attributes: { 'delete-older-than-n-days': 60 },
     });
+    const { id, type } = set.data;
+    for (const shown of await shownEverywhere()) expect(shown).toEqual({ id, type });
     const never = await ofSite('POST', policy(DONT_DELETES));
     expect([never.status, never.errors[0]?.source?.pointer]).toEqual([422, '/data/type']);
     expect((await ofSite('DELETE')).status).toBe(204);
     expect((await ofWorkspace('GET')).status).toBe(404);
+    for (const shown of await shownEverywhere()) expect(shown).toBeNull();
   });
 });

@@ -1,7 +1,12 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
-import { notFound, requireOrganization, requireWorkspace } from '../access/access-operations.ts';
+import {
+  notFound,
+  requireOrganization,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
 import type { Organization } from '../organizations/domain/organization.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
@@ -58,6 +63,21 @@ const findInheritedFrom = async (
 ): Promise<TargetedPolicy | undefined> =>
   toTargeted(retentionPolicy, { id: name, type: 'organizations' }) ??
   (await findInheritedFromSite(reads));
+
+/**
+ * The site's policy, where it is in force for one of the workspaces; null where it is for none.
+ * Looked up at most once, as an absent record is one look-up in the database each time.
+ */
+export const findSitePolicyFor = async (
+  reads: Reads,
+  workspaces: readonly Pick<WorkspaceAccessResult, 'workspace' | 'organization'>[],
+): Promise<RetentionPolicy | null> => {
+  const isForAny = workspaces.some(
+    ({ workspace, organization }) =>
+      workspace.retentionPolicy === null && organization.retentionPolicy === null,
+  );
+  return isForAny ? findSitePolicy(reads) : null;
+};
 
 /** The rule for a workspace: its own, the organization's or the site's. */
 export const loadRuleInForce = async (

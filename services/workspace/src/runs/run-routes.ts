@@ -15,6 +15,7 @@ import { Type } from 'typebox';
 import { notFound } from '../access/access-operations.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
+import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
@@ -71,12 +72,13 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     const add = (resource: Resource | undefined): void => {
       if (resource !== undefined) found.set(`${resource.type} ${resource.id}`, resource);
     };
+    const sitePolicy = include.has('workspace') ? await findSitePolicyFor(store, accesses) : null;
     for (const { run, ...access } of include.size === 0 ? [] : accesses) {
       if (include.has('plan')) add(toPlanResource(run, await logUrl(exchange, run, 'plan')));
       if (include.has('apply') && !run.planOnly) {
         add(toApplyResource(run, await logUrl(exchange, run, 'apply')));
       }
-      if (include.has('workspace')) add(toWorkspaceResource(access));
+      if (include.has('workspace')) add(toWorkspaceResource(access, sitePolicy));
       if (include.has('created_by')) {
         const user = await userRecords.find(store, run.createdById ?? '');
         add(user && toUserResource(user, false));

@@ -8,6 +8,7 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import {
@@ -55,7 +56,8 @@ export const consumerRoutes = (context: ServiceContext): Route[] => {
           query.one('show_only_configured') === 'true',
           page,
         );
-        const data = workspaces.map(toWorkspaceResource);
+        const sitePolicy = await findSitePolicyFor(context.store, workspaces);
+        const data = workspaces.map((access) => toWorkspaceResource(access, sitePolicy));
         return { document: toPaginatedDocument(head, { data, page, totalCount }) };
       },
     }),

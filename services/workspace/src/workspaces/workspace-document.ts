@@ -2,6 +2,7 @@ import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { decideAutoDestroy } from '../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../locking/domain/lock.ts';
+import type { RetentionPolicy } from '../retention/domain/retention-policy.ts';
 import { toRetention } from '../retention/retention-document.ts';
 import { toPerformance } from '../runs/domain/run-performance.ts';
 import { toOutputIds } from '../states/domain/output-id.ts';
@@ -36,8 +37,14 @@ export const toReadmeResource = (workspaceId: string, markdown: string): Resourc
   attributes: { 'raw-markdown': markdown },
 });
 
-/** A workspace as its reader sees it: effective values, and the reader's own permissions. */
-export const toWorkspaceResource = (access: WorkspaceAccessResult): Resource => {
+/**
+ * A workspace as its reader sees it: effective values, and the reader's own permissions.
+ * @param sitePolicy what is kept where neither the workspace nor its organization says it
+ */
+export const toWorkspaceResource = (
+  access: WorkspaceAccessResult,
+  sitePolicy: RetentionPolicy | null,
+): Resource => {
   const { workspace, project, organization, permissions } = access;
   const { vcsRepo, autoDestroyAtMs: _, runtimeVersion, ...settings } = workspace.settings;
   const execution = decideEffectiveExecution(
@@ -105,7 +112,7 @@ export const toWorkspaceResource = (access: WorkspaceAccessResult): Resource => 
       project: toOne('projects', project.id, `${API_PREFIX}/projects/${project.id}`),
       'agent-pool': toOne('agent-pools', execution.agentPoolId),
       'data-retention-policy': toRetention(
-        workspace.retentionPolicy ?? organization.retentionPolicy,
+        workspace.retentionPolicy ?? organization.retentionPolicy ?? sitePolicy,
         `${self}/relationships/data-retention-policy`,
       ),
       'ssh-key': toOne('ssh-keys', workspace.sshKeyId),

@@ -9,12 +9,13 @@ import {
   parsePage,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
-import { recordReads } from '@keelson/storage';
+import { type RecordedReads, recordReads } from '@keelson/storage';
 import {
   requireWorkspace,
   type WorkspaceAccessResult,
   type WorkspaceAddress,
 } from '../access/access-operations.ts';
+import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
 import { loadIncluded, WORKSPACE_INCLUDES } from './workspace-includes.ts';
@@ -53,17 +54,18 @@ const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
 
 /**
  * An answer with one workspace and what `include` names.
- * @param stands whether `access` would be the same now, where that is known; all else comes from it
+ * @param recorded the reads that `access` was made with, where it is known what they read
  */
 export const answerWorkspace = async (
   context: ServiceContext,
   { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
   access: WorkspaceAccessResult,
-  stands?: () => Promise<boolean>,
+  recorded?: RecordedReads,
 ): Promise<Answer> => {
   const include = parseInclude(query, WORKSPACE_INCLUDES);
-  const data = toWorkspaceResource(access);
-  if (include.size === 0) return { document: { data }, stands };
+  const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
+  const data = toWorkspaceResource(access, sitePolicy);
+  if (include.size === 0) return { document: { data }, stands: recorded?.stand };
   const included = await loadIncluded(context, head, include, [access]);
   return { document: { data, included } };
 };
@@ -111,9 +113,10 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
           parseWorkspaceQuery(query),
           page,
         );
+        const sitePolicy = await findSitePolicyFor(context.store, workspaces);
         return {
           document: toPaginatedDocument(head, {
-            data: workspaces.map(toWorkspaceResource),
+            data: workspaces.map((access) => toWorkspaceResource(access, sitePolicy)),
             included: await loadIncluded(context, head, include, workspaces),
             page,
             totalCount,
@@ -129,9 +132,9 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         summary: 'Show a workspace',
         handle: async (exchange) => {
           const { principal, params } = exchange;
-          const { reads, stand } = await recordReads(context.store);
-          const access = await requireWorkspace(reads, principal, toAddress(params));
-          return answerWorkspace(context, exchange, access, stand);
+          const recorded = await recordReads(context.store);
+          const access = await requireWorkspace(recorded.reads, principal, toAddress(params));
+          return answerWorkspace(context, exchange, access, recorded);
         },
       }),
     ),
