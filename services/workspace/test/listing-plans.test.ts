@@ -29,6 +29,10 @@ const QUERIES: Readonly<Record<string, Partial<WorkspaceQuery>>> = {
   'a project': { projectId: 'prj-1' },
   'flat tags': { tags: ['a', 'b'] },
   'two tag filters': { tagged: [{ key: 'env', value: 'prod' }, { key: 'team' }] },
+  'one of two tag filters': {
+    tagged: [{ key: 'env', value: 'prod' }, { key: 'team' }],
+    isTagUnion: true,
+  },
   'what teams may read': { visible: { projectIds: ['prj-1'], workspaceIds: ['ws-1'] } },
 };
 

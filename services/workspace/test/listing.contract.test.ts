@@ -77,8 +77,9 @@ const queries: fc.Arbitrary<WorkspaceQuery> = fc.record({
         value: fc.constantFrom('prod', 'test', '', undefined),
       })
       .map(({ key, value }) => (value === undefined ? { key } : { key, value })),
-    few,
+    { maxLength: 3 },
   ),
+  isTagUnion: fc.boolean(),
   projectId: optional(fc.constantFrom(...PROJECTS)),
   exceptId: optional(fc.constantFrom(...IDS)),
   runStatuses: fc.array(fc.constantFrom(...STATUSES), few),
@@ -93,7 +94,7 @@ const queries: fc.Arbitrary<WorkspaceQuery> = fc.record({
 
 /** Each kind of condition alone is as likely as all together. */
 const someConditions: fc.Arbitrary<WorkspaceQuery> = fc
-  .tuple(queries, fc.oneof(fc.nat(0xff), fc.constantFrom(0, 1, 2, 4, 6, 8, 16, 32, 64, 128)))
+  .tuple(queries, fc.oneof(fc.nat(0xff), fc.constantFrom(0, 1, 2, 4, 6, 8, 16, 24, 32, 64, 128)))
   .map(([query, kept]) => {
     const keeps = (bit: number) => ((kept >> bit) & 1) === 1;
     return {
@@ -109,6 +110,19 @@ const someConditions: fc.Arbitrary<WorkspaceQuery> = fc
       runStatuses: keeps(7) ? query.runStatuses : [],
     };
   });
+
+/** Lists by tags alone are read in another way where no project hands one of them down. */
+const byTagsAlone: fc.Arbitrary<WorkspaceQuery> = queries.map(
+  ({ tags, tagged, isTagUnion, page }) => ({
+    organizationId: 'org-2',
+    tags: isTagUnion ? tags.slice(1) : tags,
+    tagged,
+    isTagUnion,
+    excludeTags: [],
+    runStatuses: [],
+    page,
+  }),
+);
 
 type Tag = Listed['tags'][number];
 
@@ -146,7 +160,9 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
     (query.nameWildcard === undefined || matchesWildcard(name, query.nameWildcard)) &&
     query.tags.every((key) => own.has(key)) &&
     !query.excludeTags.some((key) => own.has(key)) &&
-    query.tagged.every(isTagged) &&
+    (query.isTagUnion === true && query.tagged.length > 0
+      ? query.tagged.some(isTagged)
+      : query.tagged.every(isTagged)) &&
     (query.projectId === undefined || query.projectId === workspace.projectId) &&
     query.exceptId !== workspace.id &&
     (query.runStatuses.length === 0 || query.runStatuses.includes(workspace.run?.status ?? ''))
@@ -247,7 +263,10 @@ const registerListingContract = (open: () => Promise<Place>): void => {
     await fc.assert(
       fc.asyncProperty(
         changes,
-        fc.array(someConditions, { minLength: 4, maxLength: 12 }),
+        fc.array(fc.oneof({ weight: 3, arbitrary: someConditions }, byTagsAlone), {
+          minLength: 4,
+          maxLength: 12,
+        }),
         async (given, queries) => {
           for (const [id, next] of given) await apply(known, id, next && { ...next, id });
           // Counts that are kept are asked for again after changes.

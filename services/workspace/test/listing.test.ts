@@ -95,6 +95,29 @@ describe('the list of workspaces', () => {
       ['web-prod'],
     ],
     ['filter[tagged][0][key]=net', ['web-prod', 'web-staging']],
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=test&filter[tagged][1][key]=team&filter[tag-union]=false',
+      [],
+    ],
+    [
+      'filter[tagged][0][key]=net&filter[tagged][1][key]=env&filter[tagged][1][value]=prod&filter[tag-union]=true',
+      ['db-prod', 'in_project', 'web-prod', 'web-staging'],
+    ],
+    [
+      'filter[tagged][0][key]=net&filter[tagged][1][key]=env&filter[tagged][1][value]=prod&filter[tag-union]=true&search[name]=db',
+      ['db-prod'],
+    ],
+    [
+      'filter[tagged][0][key]=src:cli&filter[tagged][1][key]=team&filter[tag-union]=true',
+      ['Batch', 'web-prod', 'web-staging'],
+    ],
+    ['filter[tag-union]=true', ALL],
+    ['filter[tagged][0][key]=env&filter[tag-value-default-null]=true', []],
+    ['filter[tagged][0][key]=net&filter[tag-value-default-null]=true', ['web-prod', 'web-staging']],
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=prod&filter[tag-value-default-null]=true',
+      ['db-prod', 'in_project', 'web-prod'],
+    ],
     ['filter[current-run][status]=applied', []],
     ['TagBindings={%2Benv%2Bprod}', ALL],
     ['search%5Bname%5D=db', ['db-prod']],

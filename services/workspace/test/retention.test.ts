@@ -12,7 +12,7 @@ beforeAll(async () => {
   ({ id: producerId } = await harness.create(at, 'workspaces', { name: 'producer' }));
   const consumers = { data: [{ type: 'workspaces', id: workspaceId }] };
   const related = `/workspaces/${producerId}/relationships/remote-state-consumers`;
-  expect((await harness.call('POST', related, consumers)).status).toBe(204);
+  await harness.call('POST', related, consumers);
   runId = await queue(await makeWorkspace());
 });
 afterAll(() => harness[Symbol.asyncDispose]());

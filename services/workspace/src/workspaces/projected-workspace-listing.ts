@@ -29,6 +29,7 @@ import {
   type Start,
   selectMatching,
   type Tables,
+  type TagAlternative,
   type TagCondition,
 } from './workspace-selection.ts';
 
@@ -111,11 +112,11 @@ export const createWorkspaceListing = (
     return projects.map(({ project_id }) => project_id);
   };
 
-  const toCondition = async (
+  const toAlternative = async (
     organizationId: string,
     filter: TagFilter,
     isInherited: boolean,
-  ): Promise<TagCondition> => {
+  ): Promise<TagAlternative> => {
     const projectIds = isInherited ? await findHandingDown(organizationId, filter) : [];
     const bound =
       (await countCarriers(store, organizationId, filter)) +
@@ -124,21 +125,36 @@ export const createWorkspaceListing = (
   };
 
   /** Filters match effective bindings, tags the workspace's own. */
+  const loadConditions = async ({
+    organizationId,
+    tagged,
+    isTagUnion,
+    tags,
+  }: WorkspaceQuery): Promise<readonly TagCondition[]> => {
+    const [effective, own] = await Promise.all([
+      Promise.all(tagged.map((filter) => toAlternative(organizationId, filter, true))),
+      Promise.all(tags.map((key) => toAlternative(organizationId, { key }, false))),
+    ]);
+    const united = isTagUnion === true && effective.length > 0;
+    const groups = united ? [effective] : effective.map((binding) => [binding]);
+    return [...groups, ...own.map((binding) => [binding])].map((anyOf) => ({
+      anyOf,
+      bound: anyOf.reduce((sum, { bound }) => sum + bound, 0),
+    }));
+  };
+
   const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => {
     const { organizationId } = query;
-    const conditions = await Promise.all([
-      ...query.tagged.map((filter) => toCondition(organizationId, filter, true)),
-      ...query.tags.map((key) => toCondition(organizationId, { key }, false)),
-    ]);
+    const conditions = await loadConditions(query);
     const total = conditions.length === 0 ? 0 : await countInOrganization(store, organizationId);
     // A key that every workspace has itself leaves none out.
-    const isOnAll = ({ value, projectIds, bound }: TagCondition): boolean =>
+    const isOnAll = ({ value, projectIds, bound }: TagAlternative): boolean =>
       value === undefined && projectIds.length === 0 && bound === total;
     return {
       ...query,
       patterns: toPatterns(query),
       conditions: conditions
-        .filter((condition) => !isOnAll(condition))
+        .filter(({ anyOf }) => !anyOf.some(isOnAll))
         .sort((a, b) => a.bound - b.bound),
     };
   };

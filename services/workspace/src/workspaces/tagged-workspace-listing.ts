@@ -5,26 +5,30 @@
 import type { Store } from '@keelson/storage';
 import { decideWindow } from './domain/list-window.ts';
 import type { WorkspaceMatches, WorkspaceQuery } from './workspace-listing.ts';
-import type { ResolvedQuery, Tables, TagCondition } from './workspace-selection.ts';
+import type { ResolvedQuery, Tables, TagAlternative } from './workspace-selection.ts';
 
-/** True when nothing but own bindings decides, and the order is that of the names. */
+/** True when nothing but own bindings decides, each by itself, and the order is that of the names. */
 export const isByTagsAlone = (query: ResolvedQuery): boolean =>
   query.conditions.length > 0 &&
-  // An empty value stands for two: none and "".
-  query.conditions.every(({ projectIds, value }) => projectIds.length === 0 && value !== '') &&
+  query.conditions.every(
+    ({ anyOf }) =>
+      anyOf.length === 1 &&
+      // An empty value stands for two: none and "".
+      anyOf.every(({ projectIds, value }) => projectIds.length === 0 && value !== ''),
+  ) &&
   (query.sort === undefined || query.sort.by === 'name') &&
   [query.visible, query.projectId, query.exceptId].every((condition) => condition === undefined) &&
   query.patterns.length === 0 &&
   query.excludeTags.length === 0 &&
   query.runStatuses.length === 0;
 
-/** @param conditions the rarest first */
+/** @param bindings the rarest first */
 const selectCarriers = (
   tables: Tables,
   organizationId: string,
-  conditions: readonly TagCondition[],
+  bindings: readonly TagAlternative[],
 ) => {
-  const [rarest, ...others] = conditions;
+  const [rarest, ...others] = bindings;
   let found = tables
     .selectFrom('workspace_tag')
     .where('workspace_tag.organization_id', '=', organizationId)
@@ -53,14 +57,15 @@ export const findByTags = async (
   { organizationId, conditions, sort }: ResolvedQuery,
   page: WorkspaceQuery['page'],
 ): Promise<WorkspaceMatches> => {
+  const bindings = conditions.flatMap(({ anyOf }) => anyOf);
   const isDescending = sort?.isDescending ?? false;
   const select = (tables: Tables, direction: 'asc' | 'desc') =>
-    selectCarriers(tables, organizationId, conditions)
+    selectCarriers(tables, organizationId, bindings)
       .select('workspace_tag.workspace_id as id')
       .orderBy('workspace_tag.name_lower', direction)
       .orderBy('workspace_tag.workspace_id', direction);
-  const bound = conditions[0]?.bound ?? 0;
-  if (conditions.length > 1 && bound <= READ_AT_ONCE) {
+  const bound = bindings[0]?.bound ?? 0;
+  if (bindings.length > 1 && bound <= READ_AT_ONCE) {
     const all = await store.select((tables: Tables) =>
       select(tables, isDescending ? 'desc' : 'asc'),
     );
@@ -68,7 +73,7 @@ export const findByTags = async (
     return { ids: all.slice(start, start + page.size).map(({ id }) => id), totalCount: all.length };
   }
   const totalCount =
-    conditions.length === 1 ? bound : await countCarriers(store, organizationId, conditions);
+    bindings.length === 1 ? bound : await countCarriers(store, organizationId, bindings);
   const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
   if (limit <= 0) return { ids: [], totalCount };
   const rows = await store.select((tables: Tables) =>
@@ -83,10 +88,10 @@ export const findByTags = async (
 const countCarriers = async (
   store: Pick<Store, 'select'>,
   organizationId: string,
-  conditions: readonly TagCondition[],
+  bindings: readonly TagAlternative[],
 ): Promise<number> => {
   const [row] = await store.select((tables: Tables) =>
-    selectCarriers(tables, organizationId, conditions).select((rows) =>
+    selectCarriers(tables, organizationId, bindings).select((rows) =>
       rows.fn.countAll<number | bigint>().as('matches'),
     ),
   );

@@ -6,16 +6,22 @@ export type GivenWorkspaceQuery = Omit<WorkspaceQuery, 'organizationId' | 'visib
 
 const MAX_FILTERS = 20;
 
-const parseTagFilters = (query: QueryParameters): readonly TagFilter[] =>
-  query
+const isOn = (query: QueryParameters, name: string): boolean =>
+  query.one('filter', name) === 'true';
+
+const parseTagFilters = (query: QueryParameters): readonly TagFilter[] => {
+  // Without a value and with an empty one a binding is the same.
+  const absent = isOn(query, 'tag-value-default-null') ? '' : undefined;
+  return query
     .children('filter', 'tagged')
     .slice(0, MAX_FILTERS)
     .flatMap((index) => {
       const key = query.one('filter', 'tagged', index, 'key');
       if (!key) return [];
-      const value = query.one('filter', 'tagged', index, 'value');
+      const value = query.one('filter', 'tagged', index, 'value') ?? absent;
       return [value === undefined ? { key } : { key, value }];
     });
+};
 
 const parseSort = (text: string | undefined): WorkspaceQuery['sort'] => {
   const isDescending = text?.startsWith('-') === true;
@@ -31,6 +37,7 @@ export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery
   tags: query.list('search', 'tags').slice(0, MAX_FILTERS),
   excludeTags: query.list('search', 'exclude-tags').slice(0, MAX_FILTERS),
   tagged: parseTagFilters(query),
+  isTagUnion: isOn(query, 'tag-union'),
   projectId: query.one('filter', 'project', 'id') || undefined,
   runStatuses: query.list('filter', 'current-run', 'status').slice(0, MAX_FILTERS),
   sort: parseSort(query.one('sort')),

@@ -21,8 +21,9 @@ export interface WorkspaceQuery {
   /** Keys of own bindings, all of which must be there. */
   readonly tags: readonly string[];
   readonly excludeTags: readonly string[];
-  /** Effective bindings, all of which must be there. */
+  /** Effective bindings, all of which must be there, or one of them where it is a union. */
   readonly tagged: readonly TagFilter[];
+  readonly isTagUnion?: boolean | undefined;
   readonly projectId?: string | undefined;
   /** A workspace that is left out. */
   readonly exceptId?: string | undefined;

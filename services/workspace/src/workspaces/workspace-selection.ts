@@ -14,10 +14,16 @@ export type Tables = Kysely<WorkspaceTables>;
 export type Selection = SelectQueryBuilder<WorkspaceTables, 'workspace', object>;
 type Rows = ExpressionBuilder<WorkspaceTables, 'workspace'>;
 
-export interface TagCondition extends TagFilter {
+export interface TagAlternative extends TagFilter {
   /** Projects that hand the binding down. */
   readonly projectIds: readonly string[];
   /** No more workspaces than this have it. */
+  readonly bound: number;
+}
+
+/** One of the bindings is there. */
+export interface TagCondition {
+  readonly anyOf: readonly TagAlternative[];
   readonly bound: number;
 }
 
@@ -94,38 +100,43 @@ const ownTag = (rows: Rows, { key, value }: TagFilter) =>
   );
 
 /** Own bindings of that key and value, or the project's where the workspace has none of that key. */
-const tagged = (selection: Selection, condition: TagCondition): Selection =>
-  selection.where((rows) => {
-    const own = ownTag(rows, condition);
-    if (condition.projectIds.length === 0) return own;
-    return rows.or([
-      own,
-      rows.and([
-        rows(unindexed('workspace.project_id'), 'in', filledUp(condition.projectIds)),
-        rows.not(ownTag(rows, { key: condition.key })),
-      ]),
-    ]);
-  });
+const tagged = (selection: Selection, { anyOf }: TagCondition): Selection =>
+  selection.where((rows) =>
+    rows.or(
+      anyOf.flatMap((binding) => {
+        const own = ownTag(rows, binding);
+        if (binding.projectIds.length === 0) return [own];
+        const inherited = rows.and([
+          rows(unindexed('workspace.project_id'), 'in', filledUp(binding.projectIds)),
+          rows.not(ownTag(rows, { key: binding.key })),
+        ]);
+        return [own, inherited];
+      }),
+    ),
+  );
 
-/** The workspaces that a binding can select: those that carry it, and those of projects that have it. */
+/** The workspaces that bindings can select: those that carry one, and those of projects that have it. */
 const startingAtTag = (
   selection: Selection,
   organizationId: string,
-  condition: TagCondition,
+  { anyOf }: TagCondition,
 ): Selection =>
   selection.where((rows) => {
-    const carriers = rows
-      .selectFrom('workspace_tag')
-      .select(sql<string>`${prefix} || workspace_tag.workspace_id`.as('record_path'))
-      .where('workspace_tag.organization_id', '=', organizationId)
-      .where('workspace_tag.tag_key', '=', condition.key)
-      .where(withValue('workspace_tag', condition));
-    return rows.or([
-      rows('workspace.record_path', 'in', carriers),
-      ...(condition.projectIds.length > 0
-        ? [rows('workspace.project_id', 'in', filledUp(condition.projectIds))]
-        : []),
-    ]);
+    const carriersOf = (binding: TagAlternative) =>
+      rows
+        .selectFrom('workspace_tag')
+        .select(sql<string>`${prefix} || workspace_tag.workspace_id`.as('record_path'))
+        .where('workspace_tag.organization_id', '=', organizationId)
+        .where('workspace_tag.tag_key', '=', binding.key)
+        .where(withValue('workspace_tag', binding));
+    const below = rows
+      .selectFrom('workspace as below')
+      .select('below.record_path as record_path')
+      .where('below.project_id', 'in', filledUp(anyOf.flatMap(({ projectIds }) => projectIds)));
+    const isInherited = anyOf.some(({ projectIds }) => projectIds.length > 0);
+    // One list: of several, PostgreSQL tries each on every row of the table.
+    const found = anyOf.map(carriersOf).reduce((together, others) => together.unionAll(others));
+    return rows('workspace.record_path', 'in', isInherited ? found.unionAll(below) : found);
   });
 
 const onlyVisible = (
