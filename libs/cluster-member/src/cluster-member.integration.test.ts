@@ -3,7 +3,8 @@ import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
-import { createBarrier, openSqliteStore } from '@keelson/storage';
+import { finishActivation } from '@keelson/replication';
+import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import { type ClusterMember, composeServiceReplication, followCluster } from './cluster-member.ts';
@@ -109,5 +110,60 @@ test('a role is taken up when the member acts on it, and not while it acts on an
   const never = member.takesUp('performance', '');
   clock.advance(10_000);
   expect(await never).toBe(false);
+  await store.close();
+});
+
+test('a member that opened with the former key goes on with that of the primary, which another replica took over', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const others = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  const formerKey = Buffer.alloc(32, 1);
+  const primaryKey = Buffer.alloc(32, 2);
+  await openBarrierFor(store, others, formerKey);
+  const wrappedKeyring = createBarrier().initialize(primaryKey);
+  class LeasesOfTwo extends InProcessLeaseStore {
+    override async acquire(...given: Parameters<InProcessLeaseStore['acquire']>) {
+      const taken = { rootKey: primaryKey, wrappedKeyring };
+      await finishActivation(store, others, 'performance', 'activation', taken);
+      return super.acquire(...given);
+    }
+  }
+  const logger = createLogger({ name: 'test', level: 'silent' });
+  const { member: replication } = composeServiceReplication(
+    { store, barrier, leases: new LeasesOfTwo(), clock: systemClock },
+    {
+      service: 'pki',
+      logger,
+      areas: [],
+      edge: () => {
+        throw new Error('nobody forwards');
+      },
+    },
+  );
+  const role: ReplicationRole = {
+    kind: 'performance',
+    role: 'secondary',
+    clusterId: 'set',
+    generation: 'first',
+    link: undefined,
+    activation: 'activation',
+    previousServiceKey: formerKey,
+  };
+  const member: ClusterMember = {
+    store,
+    barrier,
+    cluster: {
+      join: async function* () {
+        yield state({ serviceKey: primaryKey, replicationRoles: [role] });
+      },
+    } as ClusterMember['cluster'],
+    logger,
+    replication,
+    request: { service: 'pki', instanceId: 'one', version: '1', engines: [] },
+  };
+  await expect(followCluster(member, new AbortController().signal)).rejects.toThrow('ended');
+  const sealed = barrier.encrypt('shared/a', Buffer.from('value'));
+  expect(Buffer.from(others.decrypt('shared/a', sealed)).toString()).toBe('value');
   await store.close();
 });

@@ -80,8 +80,8 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
     await replication.activate(pending);
     logger.info({ kind: pending.kind }, 'emptied, to follow the primary');
   }
-  if (!wasSealed && !replication.isOpenWith(state.serviceKey)) {
-    // Another replica took the keyring of a primary over.
+  if ((!wasSealed || pending !== undefined) && !replication.isOpenWith(state.serviceKey)) {
+    // Another replica took the keyring of a primary over, perhaps after this one opened with the former.
     member.onSealed?.();
     await openBarrierFor(store, barrier, state.serviceKey);
   }
