@@ -137,7 +137,8 @@ describe('two gateways and two authorities', () => {
       expect(chain).toContain('-----BEGIN CERTIFICATE-----');
     }
     await session.close();
-    for (const { log } of cluster.processes.gateway) expect(log).toContain('/v1/pki/acme/');
+    for (const gateway of cluster.processes.gateway)
+      await expect.poll(() => gateway.log).toContain('/v1/pki/acme/');
   });
 
   test(`finish ${ORDERS} orders at a time while an authority is killed`, async () => {
