@@ -5,7 +5,7 @@ export interface SqlDialect {
   /** Column that numbers the rows of a searched table; undefined where searches name records. */
   readonly rowNumber: string | undefined;
   readonly types: Readonly<Record<ColumnType, string>>;
-  /** Placeholder of the nth parameter, from 1. */
+  /** How a statement refers to the nth parameter, from 1. */
   readonly parameter: (index: number) => string;
 }
 

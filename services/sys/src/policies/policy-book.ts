@@ -49,7 +49,7 @@ export class PolicyBook {
     let acl = this.#ready.get(key);
     if (acl === undefined) {
       const named = policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
-      // Tokens are not bound to entities here, so no placeholder has a value.
+      // Tokens are not bound to entities here, so no parameter of a path has a value.
       acl = new Acl(mergePolicies(named, undefined));
       if (this.#ready.size >= MAX_READY_SETS) this.#ready.clear();
       this.#ready.set(key, acl);

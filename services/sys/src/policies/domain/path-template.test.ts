@@ -11,7 +11,7 @@ const IDENTITY: Identity = {
   groups: [{ id: 'g1', name: 'ops' }],
 };
 
-describe('placeholders in paths', () => {
+describe('parameters in paths', () => {
   test.for<[string, string | undefined]>([
     ['kv/plain', 'kv/plain'],
     ['kv/{{identity.entity.id}}/*', 'kv/e1/*'],
@@ -31,7 +31,7 @@ describe('placeholders in paths', () => {
     expect(resolvePathTemplate(path, IDENTITY)).toBe(resolved);
   });
 
-  test('a token without an identity has no rule with a placeholder', () => {
+  test('a token without an identity has no rule with a parameter', () => {
     expect(resolvePathTemplate('kv/{{identity.entity.id}}', undefined)).toBeUndefined();
     expect(resolvePathTemplate('kv/x', undefined)).toBe('kv/x');
   });

@@ -1,5 +1,5 @@
 /**
- * Placeholders in the paths of rules: `{{identity.entity.id}}` and its kin. A path whose placeholder
+ * Parameters in the paths of rules: `{{identity.entity.id}}` and its kin. A path whose parameter
  * has no value for the caller makes no rule at all.
  */
 
@@ -17,7 +17,7 @@ export interface Identity {
   readonly groups: readonly { readonly id: string; readonly name: string }[];
 }
 
-const PLACEHOLDER = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const PARAMETER = /\{\{\s*([^{}]+?)\s*\}\}/g;
 
 const ownValue = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
@@ -43,27 +43,27 @@ const resolveGroup = ({ groups }: Identity, parts: readonly string[]): string | 
   return field === 'id' || field === 'name' ? group[field] : undefined;
 };
 
-const resolvePlaceholder = (identity: Identity, name: string): string | undefined => {
+const resolveParameter = (identity: Identity, name: string): string | undefined => {
   const [root, kind, ...rest] = name.split('.');
   if (root !== 'identity') return undefined;
   if (kind === 'entity') return resolveEntity(identity, rest);
   return kind === 'groups' ? resolveGroup(identity, rest) : undefined;
 };
 
-const hasPlaceholders = (path: string): boolean => path.includes('{{');
+const isTemplated = (path: string): boolean => path.includes('{{');
 
-/** The path with every placeholder filled in; undefined when one has no value. */
+/** The path with every parameter filled in; undefined when one has no value. */
 export const resolvePathTemplate = (
   path: string,
   identity: Identity | undefined,
 ): string | undefined => {
-  if (!hasPlaceholders(path)) return path;
+  if (!isTemplated(path)) return path;
   let isComplete = true;
-  const resolved = path.replaceAll(PLACEHOLDER, (_whole, name: string) => {
-    const value = identity === undefined ? undefined : resolvePlaceholder(identity, name);
+  const resolved = path.replaceAll(PARAMETER, (_whole, name: string) => {
+    const value = identity === undefined ? undefined : resolveParameter(identity, name);
     // A value with a wildcard or a slash would widen the rule beyond the caller's own place.
     if (value === undefined || value === '' || /[*+/{}]/.test(value)) isComplete = false;
     return value ?? '';
   });
-  return isComplete && !hasPlaceholders(resolved) ? resolved : undefined;
+  return isComplete && !isTemplated(resolved) ? resolved : undefined;
 };

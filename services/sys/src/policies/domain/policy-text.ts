@@ -14,7 +14,7 @@ import { isBlock, type PolicyBlock, type PolicyEntry, type PolicyValue } from '.
 const MAX_POLICY_BYTES = 1024 * 1024;
 const MAX_POLICY_RULES = 10_000;
 
-/** A rule as written, with placeholders not filled in. */
+/** A rule as written, with its parameters not filled in. */
 export interface WrittenRule extends Omit<PolicyRule, 'pattern' | 'policies'> {
   readonly path: string;
 }
