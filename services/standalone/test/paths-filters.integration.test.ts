@@ -158,11 +158,22 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
         for (const mount of ['a', 'b', 'team/c'])
           await primary.v1('POST', `${mount}/roles/r${written % 20}`, { ttl: `${written}s` });
     })();
+    await primary.v1('POST', 'a/roles/leased', { allow_any_name: true, generate_lease: true });
+    const issued = await until(
+      () => branch.v1('POST', 'a/issue/leased', { common_name: 'a.example.com', ttl: '1h' }),
+      ({ status }) => status === 200,
+    );
     expect((await setFilter('allow', ['b'])).status).toBe(204);
     await until(
       () => mountsOf(branch),
       (mounts) => mounts.includes('b/') && !mounts.includes('a/') && !mounts.includes('later/'),
     );
+    // What was leased there is taken back with the mount.
+    const lease = await until(
+      () => branch.v1('POST', 'sys/leases/lookup', { lease_id: issued.body.lease_id }),
+      ({ status }) => status === 400,
+    );
+    expect(lease.body.errors).toEqual(['invalid lease']);
     isWriting = false;
     await writing;
     await untilFilteredEqual();

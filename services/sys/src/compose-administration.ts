@@ -16,15 +16,25 @@ import { createCustomMessageOperations } from './custom-messages/custom-message-
 import { namespaceMessagePrefix } from './custom-messages/custom-message-records.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
+import { createDepartedMounts } from './leases/departed-mounts.ts';
 import { createLeaseOperations, type LeaseOperations } from './leases/lease-operations.ts';
-import { endLeasesOfToken, namespaceLeasePrefixes, orderEnding } from './leases/lease-records.ts';
+import {
+  endLeasesOfToken,
+  listLeaseNamespaces,
+  namespaceLeasePrefixes,
+  orderEnding,
+} from './leases/lease-records.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import type { LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import type { MountIndex } from './mounts/domain/mount-index.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { type EngineType, followEngineTypes } from './mounts/engine-type-records.ts';
 import { createMountOperations, type MountDependencies } from './mounts/mount-operations.ts';
-import { followMounts, namespaceMountPrefixes } from './mounts/mount-records.ts';
+import {
+  followMounts,
+  listLocalMountNamespaces,
+  namespaceMountPrefixes,
+} from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
 import type { NamespaceTable } from './namespaces/domain/namespace-table.ts';
 import { createNamespaceOperations } from './namespaces/namespace-operations.ts';
@@ -33,7 +43,7 @@ import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import type { PolicyBook } from './policies/policy-book.ts';
 import { noteFormerMount, noteFormerNamespace } from './replication/filters/filter-catalog.ts';
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
-import { refOf } from './tokens/token-records.ts';
+import { listTokenNamespaces, refOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
 import {
   createWrappingOperations,
@@ -43,6 +53,8 @@ import { wrappingRoutes } from './wrapping/wrapping-routes.ts';
 
 /** A lease that ended is taken up after this time at the latest. */
 const LEASE_EXPIRY_EVERY_MS = 1000;
+/** Looks for mounts and namespaces that replication took away. */
+const DEPARTURES_EVERY_MS = 1000;
 /** Looks for namespaces whose removal waits for an engine, or was interrupted. */
 const NAMESPACE_REMOVAL_EVERY_MS = 10_000;
 
@@ -109,6 +121,18 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
       namespaceMessagePrefix(id),
       ...parts.namespacePrefixes(id),
     ],
+    withOwnContent: async () => [
+      ...new Set([
+        ...(await listTokenNamespaces(store)),
+        ...(await listLeaseNamespaces(store)),
+        ...(await listLocalMountNamespaces(store)),
+      ]),
+    ],
+  });
+  const endLeasesOfDeparted = createDepartedMounts({
+    store,
+    mounts,
+    onEnd: () => leaseEnds.ring(),
   });
   const mountOperations = createMountOperations({
     store,
@@ -146,6 +170,14 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
         everyMs: LEASE_EXPIRY_EVERY_MS,
         wakeup: leaseEnds,
         round: (options) => leases.revokeDue(options),
+      },
+      departures: {
+        everyMs: DEPARTURES_EVERY_MS,
+        round: async (options) => {
+          await endLeasesOfDeparted(options);
+          await namespaceOperations.removeDeparted();
+          return false;
+        },
       },
       'namespace-removal': {
         everyMs: NAMESPACE_REMOVAL_EVERY_MS,

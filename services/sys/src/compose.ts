@@ -114,7 +114,12 @@ export interface SysService {
 }
 
 /** Writes nothing but what is local to the cluster. */
-const LOCAL_WORK: ReadonlySet<string> = new Set(['token-expiry', 'lease-expiry', 'primary-search']);
+const LOCAL_WORK: ReadonlySet<string> = new Set([
+  'token-expiry',
+  'lease-expiry',
+  'departures',
+  'primary-search',
+]);
 
 const DEFAULT_SHARES = { shares: 5, threshold: 3, pgpKeys: [], rootTokenPgpKey: '' };
 

@@ -7,6 +7,7 @@ import type { Lease, LeasesDefinition, RegisterLeaseRequest } from '@keelson/pro
 import type { RpcService } from '@keelson/rpc';
 import type { Store, TransactOptions } from '@keelson/storage';
 import type { EngineType } from '../mounts/engine-type-records.ts';
+import { findMountRecord } from '../mounts/mount-records.ts';
 import { findStoredToken } from '../tokens/token-records.ts';
 import {
   afterFailedRevocation,
@@ -24,6 +25,7 @@ import {
   listEndings,
   listLeaseNames,
   listNextDue,
+  noteLeasedMount,
   orderEnding,
   pageOfGroup,
   writeLease,
@@ -275,14 +277,21 @@ export const createLeaseOperations = (dependencies: LeaseDependencies): LeaseOpe
   };
 };
 
+const absent = (): never => {
+  throw new KeelsonError('request.not_found', { text: 'no such mount' });
+};
+
 const registerLease = async (
   { store, clock, findMount }: LeaseDependencies,
   request: RegisterLeaseRequest,
 ): Promise<Lease> => {
   const mount = await findMount(request.mountUuid);
-  if (mount === undefined) throw new KeelsonError('request.not_found', { text: 'no such mount' });
+  if (mount === undefined) return absent();
   const token = { namespaceId: request.namespace?.id ?? 'root', hash: request.tokenHash };
   return store.transact(async (tx) => {
+    // A mount that goes meanwhile would leave the lease behind.
+    const record = await findMountRecord(tx, mount.namespace?.id ?? 'root', mount);
+    if (record?.path !== mount.path) return absent();
     // Its end would not be noticed any more.
     if (request.tokenType !== 'batch' && (await findStoredToken(tx, token)) === undefined)
       throw new KeelsonError('sys.permission_denied');
@@ -309,6 +318,7 @@ const registerLease = async (
       irrevocable: undefined,
     };
     writeLease(tx, lease, undefined);
+    await noteLeasedMount(tx, mount.uuid, { namespaceId, path: mount.path });
     return { leaseId: lease.id, ttlSeconds: ttlSeconds(lease, nowMs), renewable: lease.renewable };
   });
 };

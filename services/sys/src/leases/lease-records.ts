@@ -23,7 +23,17 @@ const givenUp = jsonRecords<Mark>('local/lease-irrevocable/');
 export type LeaseGroup =
   | { readonly kind: 'irrevocable'; readonly namespaceId: string }
   | { readonly kind: 'token'; readonly token: Token }
-  | { readonly kind: 'prefix'; readonly namespaceId: string; readonly prefix: string };
+  | { readonly kind: 'prefix'; readonly namespaceId: string; readonly prefix: string }
+  /** Of a mount while it was at this place. */
+  | ({ readonly kind: 'mount'; readonly mountUuid: string } & MountPlace);
+
+export interface MountPlace {
+  readonly namespaceId: string;
+  readonly path: string;
+}
+
+/** Where the mounts are that were given leases. Keys: "<mount uuid>". */
+const leasedMounts = jsonRecords<MountPlace>('local/mounts-with-leases/');
 
 /** Groups to end. Keys: random. */
 const endings = jsonRecords<LeaseGroup>('local/lease-endings/');
@@ -52,6 +62,39 @@ export const findLease = async (
   id: string,
 ): Promise<LeaseRecord | undefined> =>
   LEASE_ID.test(id) ? leases.find(reads, keyOf({ namespaceId, id })) : undefined;
+
+/** Part of the transaction that writes a lease of a mount. Leases of a place where it was before end. */
+export const noteLeasedMount = async (
+  tx: Transaction,
+  uuid: string,
+  { namespaceId, path }: MountPlace,
+): Promise<void> => {
+  const known = await leasedMounts.find(tx, uuid);
+  if (known?.path === path && known.namespaceId === namespaceId) return;
+  if (known !== undefined) orderEnding(tx, { kind: 'mount', mountUuid: uuid, ...known });
+  leasedMounts.write(tx, uuid, { namespaceId, path });
+};
+
+/** By the uuid of the mount. */
+export const listLeasedMounts = (
+  reads: Reads,
+): Promise<readonly (readonly [string, MountPlace])[]> => leasedMounts.entries(reads);
+
+/** Orders the end of the leases of a mount that is not at this place any more, and forgets the place. */
+export const orderEndingOfMount = async (
+  tx: Transaction,
+  uuid: string,
+  place: MountPlace,
+): Promise<void> => {
+  const known = await leasedMounts.find(tx, uuid);
+  if (known?.path !== place.path || known.namespaceId !== place.namespaceId) return;
+  orderEnding(tx, { kind: 'mount', mountUuid: uuid, ...place });
+  leasedMounts.delete(tx, uuid);
+};
+
+/** Namespaces in which leases are kept. */
+export const listLeaseNamespaces = async (reads: Reads): Promise<readonly string[]> =>
+  (await leases.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
 /** Writes a lease with its indexes; `before` is what it replaces. */
 export const writeLease = (
@@ -147,12 +190,15 @@ export const pageOfGroup = async (
     leases: found.filter((lease) => lease !== undefined),
     next: keys.length < limit ? undefined : keys.at(-1),
   });
-  if (group.kind === 'prefix') {
-    const path = leases.path(`${group.namespaceId}/${group.prefix}`);
+  if (group.kind === 'prefix' || group.kind === 'mount') {
+    const prefix = group.kind === 'mount' ? group.path : group.prefix;
+    const path = leases.path(`${group.namespaceId}/${prefix}`);
     const entries = await jsonRecords<LeaseRecord>(path).entries(reads, options);
+    const isOf = ({ mountUuid }: LeaseRecord): boolean =>
+      group.kind === 'prefix' || mountUuid === group.mountUuid;
     return toPage(
       entries.map(([key]) => key),
-      entries.map(([, lease]) => lease),
+      entries.map(([, lease]) => (isOf(lease) ? lease : undefined)),
     );
   }
   const [marks, below] =

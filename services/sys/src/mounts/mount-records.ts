@@ -99,7 +99,20 @@ export const followMounts = (store: Store): (() => Promise<MountIndex>) =>
 export const isBuiltIn = (mount: MountRecord): boolean =>
   BUILT_IN_MOUNTS.some(({ type, table }) => type === mount.type && table === mount.table);
 
-const keyOf = (mount: MountRecord): string => `${mount.namespaceId}/${mount.uuid}`;
+const keyOf = ({ namespaceId, uuid }: Pick<MountRecord, 'namespaceId' | 'uuid'>): string =>
+  `${namespaceId}/${uuid}`;
+
+/** As it is stored; built-in mounts have no record. */
+export const findMountRecord = (
+  reads: Reads,
+  namespaceId: string,
+  { uuid, local }: Pick<MountRecord, 'uuid' | 'local'>,
+): Promise<MountRecord | undefined> =>
+  (local ? localMounts : replicatedMounts).find(reads, keyOf({ namespaceId, uuid }));
+
+/** Namespaces in which this cluster has mounts of its own. */
+export const listLocalMountNamespaces = async (reads: Reads): Promise<readonly string[]> =>
+  (await localMounts.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
 export const writeMount = (tx: Transaction, mount: MountRecord): void => {
   if (isBuiltIn(mount)) {

@@ -37,6 +37,11 @@ export interface NamespaceOperations {
   remove(parentPath: string, relativePath: string): Promise<void>;
   /** Continues removals that were interrupted or wait for an engine. */
   resumeRemovals(): Promise<void>;
+  /**
+   * Removes what this cluster kept of its own for namespaces that are here no longer: a paths filter keeps
+   * them back, or the primary removed them. Costs nothing while the namespaces are those of the call before.
+   */
+  removeDeparted(): Promise<void>;
   /** @returns the key that unlocks */
   lock(parentPath: string, relativePath: string): Promise<string>;
   /** Without a key only for a caller with power over it, which the caller of this decides. */
@@ -52,6 +57,8 @@ export interface NamespaceDependencies {
   readonly onRemoval: (tx: Transaction, namespaceId: string) => Promise<void>;
   /** Prefixes of all records that a namespace holds. */
   readonly contentPrefixes: (namespaceId: string) => readonly string[];
+  /** Ids of those for which this cluster keeps something of its own. */
+  readonly withOwnContent: () => Promise<readonly string[]>;
 }
 
 const ID_ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -59,6 +66,9 @@ const ID_LENGTH = 5;
 
 const drawId = (): string =>
   Array.from({ length: ID_LENGTH }, () => ID_ALPHABET[randomInt(ID_ALPHABET.length)]).join('');
+
+/** Of this cluster itself, whoever its primary is. */
+const isLocal = (prefix: string): boolean => prefix.startsWith('local/');
 
 const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
@@ -111,7 +121,9 @@ export const createNamespaceOperations = ({
   endLeases,
   onRemoval,
   contentPrefixes,
+  withOwnContent,
 }: NamespaceDependencies): NamespaceOperations => {
+  let seen: NamespaceTable | undefined;
   /** Safe to repeat. The namespace stays, unreachable, until its engines took their secrets back. */
   const continueRemoval = async (id: string): Promise<void> => {
     if (!(await endLeases(id))) return;
@@ -172,6 +184,21 @@ export const createNamespaceOperations = ({
     resumeRemovals: async () => {
       for (const [id, record] of await namespaceRecords.entries(store))
         if (record.isDeleting) await continueRemoval(id);
+    },
+
+    removeDeparted: async () => {
+      const table = await namespaces();
+      if (table === seen) return;
+      let isOver = true;
+      for (const id of await withOwnContent()) {
+        if (table.findById(id) !== undefined) continue;
+        const isEnded = await endLeases(id);
+        isOver &&= isEnded;
+        if (!isEnded) continue;
+        for (const prefix of contentPrefixes(id))
+          if (isLocal(prefix)) await removeBelow(store, prefix);
+      }
+      if (isOver) seen = table;
     },
 
     lock: async (parentPath, relativePath) => {

@@ -42,6 +42,10 @@ const SALT_KEY = 'token-salt';
 export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =>
   [tokens, accessors, children, roles].map(({ prefix }) => `${prefix}${namespaceId}/`);
 
+/** Namespaces in which there are tokens. */
+export const listTokenNamespaces = async (reads: Reads): Promise<readonly string[]> =>
+  (await tokens.keys(reads)).map((name) => name.replace(/\/$/, ''));
+
 /** Part of the first start of a cluster. */
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
   salts.write(tx, SALT_KEY, { keyBase64: Buffer.from(key).toString('base64') });

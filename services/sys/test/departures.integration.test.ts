@@ -1,0 +1,139 @@
+/**
+ * What a cluster kept of its own for mounts and namespaces that replication takes away: nobody here
+ * removed them, their records are gone or elsewhere with an applied entry.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openInitializedSys, type SysHarness } from './sys-harness.ts';
+
+const LOG = 'log of a primary';
+const MOUNTS = 'shared/core/mounts/';
+const NAMESPACES = 'shared/core/namespaces/';
+
+let harness: SysHarness;
+beforeEach(async () => {
+  harness = await openInitializedSys();
+});
+afterEach(() => harness.close());
+
+const mount = async (path: string): Promise<string> => {
+  await harness.asRoot('POST', path.replace(/([^/]+)$/, 'sys/mounts/$1'), {
+    body: { type: 'sample' },
+  });
+  const at = path.replace(/([^/]+)$/, 'sys/mounts/$1');
+  return (await harness.asRoot('GET', at)).body.data.uuid;
+};
+const hashOf = async (token: string, namespace: string): Promise<string> =>
+  (await harness.resolve('GET', 'auth/token/lookup-self', { token, namespace })).audit?.caller
+    ?.tokenHash ?? '';
+const register = async (
+  mountUuid: string,
+  namespace = { id: 'root', path: '' },
+): Promise<string> => {
+  const token = await harness.createToken(['default'], namespace.path);
+  const { leaseId } = await harness.sys.ledger.register({
+    mountUuid,
+    requestPath: '/issue/web',
+    tokenHash: await hashOf(token, namespace.path),
+    namespace,
+    ttlSeconds: 600,
+    maxTtlSeconds: 3600,
+    renewable: true,
+    engineData: Buffer.from('serial'),
+    tokenType: 'service',
+  });
+  return leaseId;
+};
+const recordsBelow = async (prefix: string, naming = '') =>
+  (await harness.store.scan(prefix)).filter(({ path }) => path.includes(naming));
+const apply = (paths: readonly string[]) =>
+  harness.store.applyRecords(
+    LOG,
+    paths.map((path) => ({ path, stored: undefined })),
+  );
+/** As a filter that keeps it back, or its removal at the primary. */
+const takeAway = async (uuid: string): Promise<readonly { path: string; stored: Uint8Array }[]> => {
+  const paths = (await recordsBelow(MOUNTS, uuid)).map(({ path }) => path);
+  const copies = await harness.store.stored.read(paths);
+  await apply(paths);
+  return copies;
+};
+const settle = async (): Promise<void> => {
+  await harness.settle('departures');
+  await harness.settle('lease-expiry');
+};
+const revokedIds = () => harness.engine.revoked.map(({ leaseId }) => leaseId).sort();
+const leaseCount = async () =>
+  (await harness.asRoot('GET', 'sys/leases/count')).body.data.lease_count;
+
+describe('leases of a mount that is taken away', () => {
+  test('end, and those of others go on', async () => {
+    const [gone, stays] = [await mount('gone'), await mount('stays')];
+    const ids = [await register(gone), await register(gone)].sort();
+    await register(stays);
+    await settle();
+    expect(revokedIds()).toEqual([]);
+    await takeAway(gone);
+    await settle();
+    expect(revokedIds()).toEqual(ids);
+    expect(await leaseCount()).toBe(1);
+  });
+
+  test('do not come back with it, and it has new ones that end again', async () => {
+    const uuid = await mount('gone');
+    await register(uuid);
+    const copies = await takeAway(uuid);
+    await settle();
+    await harness.store.applyRecords(LOG, copies);
+    await settle();
+    expect(await leaseCount()).toBe(0);
+    const again = await register(uuid);
+    await settle();
+    expect(await leaseCount()).toBe(1);
+    await takeAway(uuid);
+    await settle();
+    expect(revokedIds()).toContain(again);
+  });
+
+  test('end when nobody looked while it was away and another took its place', async () => {
+    const uuid = await mount('place');
+    const old = await register(uuid);
+    await takeAway(uuid);
+    await register(await mount('place'));
+    await settle();
+    expect(revokedIds()).toEqual([old]);
+    expect(await leaseCount()).toBe(1);
+  });
+
+  test('are refused from then on', async () => {
+    const uuid = await mount('gone');
+    await takeAway(uuid);
+    await expect(register(uuid)).rejects.toMatchObject({ code: 'request.not_found' });
+  });
+});
+
+describe('a namespace that is taken away', () => {
+  test('takes its tokens, leases and own mounts with it, and comes back without them', async () => {
+    const id = await harness.createNamespace('team');
+    const uuid = await mount('team/ca');
+    await harness.asRoot('POST', 'team/sys/mounts/own', { body: { type: 'sample', local: true } });
+    const token = await harness.createToken(['default'], 'team/');
+    await harness.call('POST', 'team/cubbyhole/mine', { token, body: { a: 'b' } });
+    const leased = await register(uuid, { id, path: 'team/' });
+    const [copy] = await harness.store.stored.read([`${NAMESPACES}${id}`]);
+    await apply([`${NAMESPACES}${id}`]);
+    const copies = await takeAway(uuid);
+    await settle();
+    await settle();
+    expect(revokedIds()).toEqual([leased]);
+    expect((await recordsBelow('local/', id)).map(({ path }) => path)).toEqual(
+      (await recordsBelow('local/token-expiry/', id)).map(({ path }) => path),
+    );
+    await harness.store.applyRecords(LOG, [...copies, ...(copy === undefined ? [] : [copy])]);
+    expect(
+      (await harness.call('GET', 'team/auth/token/lookup-self', { token })).status,
+    ).toBeGreaterThanOrEqual(400);
+    expect(
+      Object.keys((await harness.asRoot('GET', 'team/sys/mounts')).body.data).toSorted(),
+    ).toEqual(['ca/', 'cubbyhole/', 'sys/']);
+  });
+});
