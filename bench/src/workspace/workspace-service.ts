@@ -13,8 +13,24 @@ interface Answer {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
+export interface RawRequest {
+  readonly method: string;
+  /** Below /api/v2, without a query. */
+  readonly path: string;
+  readonly query: string;
+  readonly body: Uint8Array;
+  readonly contentType: string;
+  /** Nobody when absent. */
+  readonly principal?: Principal | undefined;
+}
+
 export interface InProcessWorkspaces {
   readonly store: Store;
+  readonly admin: Principal;
+  /** OpenAPI operations by path and method. */
+  describe(): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>>;
+  /** Whatever the answer is. */
+  send(request: RawRequest): Promise<{ readonly status: number; readonly text: string }>;
   /** As the administrator, unless a token is given. @returns the document's resource */
   call(method: string, path: string, body?: unknown, principal?: Principal): Promise<Answer>;
   identify(token: string): Promise<Principal>;
@@ -58,36 +74,53 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
     return principal;
   };
   const admin = await identify((await service.ensureAdminToken()).token);
+  const send: InProcessWorkspaces['send'] = async (request) => {
+    const { method, path, query, body, contentType, principal } = request;
+    const reply = await service.edge.handle({
+      head: {
+        requestId: 'bench',
+        method,
+        path,
+        query,
+        headers: { 'content-type': contentType },
+        dialect: Dialect.SPECIFICATION,
+        remoteAddress: '127.0.0.1',
+        baseUrl: 'http://127.0.0.1',
+        traceparent: '',
+        namespace: undefined,
+        mount: undefined,
+        caller: undefined,
+        principal,
+      },
+      body: bufferedBody(body),
+      signal: new AbortController().signal,
+    });
+    const pieces = reply.body instanceof Uint8Array ? [reply.body] : reply.body;
+    let text = '';
+    for await (const piece of pieces) text += Buffer.from(piece).toString();
+    return { status: reply.head.status, text };
+  };
   return {
     store,
+    admin,
     identify,
+    describe: async () =>
+      JSON.parse((await service.edge.describe()).pathsJson) as Record<
+        string,
+        Record<string, unknown>
+      >,
+    send,
     call: async (method, target, body, principal = admin) => {
       const [path = '', query = ''] = target.split('?');
-      const reply = await service.edge.handle({
-        head: {
-          requestId: 'bench',
-          method,
-          path,
-          query,
-          headers: { 'content-type': 'application/vnd.api+json' },
-          dialect: Dialect.SPECIFICATION,
-          remoteAddress: '127.0.0.1',
-          baseUrl: 'http://127.0.0.1',
-          traceparent: '',
-          namespace: undefined,
-          mount: undefined,
-          caller: undefined,
-          principal,
-        },
-        body: bufferedBody(
-          body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
-        ),
-        signal: new AbortController().signal,
+      const { status, text } = await send({
+        method,
+        path,
+        query,
+        body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+        contentType: 'application/vnd.api+json',
+        principal,
       });
-      const text = Buffer.from(reply.body as Uint8Array).toString();
-      if (reply.head.status >= 400) {
-        throw new Error(`${method} ${target} answered ${reply.head.status}: ${text}`);
-      }
+      if (status >= 400) throw new Error(`${method} ${target} answered ${status}: ${text}`);
       return text === '' ? { id: '', attributes: {} } : (JSON.parse(text) as { data: Answer }).data;
     },
     stop: async () => {

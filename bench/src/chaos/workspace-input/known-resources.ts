@@ -1,0 +1,143 @@
+/** What the service has answered so far: ids by type, signed addresses, and the tokens that agents got. */
+import type { Random } from '../random.ts';
+
+/** As many of each kind are remembered; the oldest go first. */
+const KEPT = 60;
+/** A state with an output and an instance, as the tool writes it. */
+export const STATE = JSON.stringify({
+  version: 4,
+  terraform_version: '1.11.4',
+  serial: 1,
+  lineage: '0b0c6c4a-0000-4000-8000-000000000001',
+  outputs: { one: { value: ['a', 1], type: ['tuple', ['string', 'number']], sensitive: true } },
+  resources: [
+    {
+      mode: 'managed',
+      type: 'terraform_data',
+      name: 'one',
+      provider: 'provider["terraform.io/builtin/terraform"]',
+      instances: [{ index_key: 'a', schema_version: 0, attributes: { id: 'x' } }],
+    },
+  ],
+});
+
+/** Type of the resource that a parameter of a path names, where it is not the parameter's own name. */
+const TYPE_OF_PARAMETER: Readonly<Record<string, string>> = {
+  variable_id: 'vars',
+  token_id: 'authentication-tokens',
+  grant_id: 'team-workspaces',
+  membership_id: 'organization-memberships',
+  reserved_key_id: 'reserved-tag-keys',
+  output_id: 'state-version-outputs',
+  phase_id: 'plans',
+  ssh_key_id: 'ssh-keys',
+  oauth_client_id: 'oauth-clients',
+  oauth_token_id: 'oauth-tokens',
+  organization_name: 'organizations',
+};
+
+interface Identified {
+  readonly id?: unknown;
+  readonly type?: unknown;
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, { readonly data?: unknown }>>;
+}
+
+const isObject = (value: unknown): value is Identified =>
+  typeof value === 'object' && value !== null;
+
+export class KnownResources {
+  readonly #ids = new Map<string, string[]>();
+  readonly #addresses: string[] = [];
+  readonly #workspaceNames: string[] = [];
+  /** Of the organization that most requests are about. */
+  organization = '';
+
+  #keep(list: string[], value: string): void {
+    if (list.includes(value)) return;
+    list.push(value);
+    if (list.length > KEPT) list.shift();
+  }
+
+  /** What was removed under this path is asked for no more, or rarely. */
+  forget(path: string): void {
+    const segments = new Set(path.split('/'));
+    for (const list of [...this.#ids.values(), this.#workspaceNames]) {
+      const left = list.filter((known) => !segments.has(known));
+      if (left.length < list.length && left.length > 0) list.splice(0, list.length, ...left);
+    }
+  }
+
+  learn(answer: string): void {
+    if (!answer.startsWith('{')) return;
+    const { data } = JSON.parse(answer) as { data?: unknown };
+    for (const resource of (Array.isArray(data) ? data : [data]).slice(0, 3)) this.#add(resource);
+  }
+
+  #add(resource: unknown): void {
+    if (!isObject(resource) || typeof resource.id !== 'string') return;
+    const { id, type, attributes, relationships } = resource;
+    if (typeof type !== 'string') return;
+    const ids = this.#ids.get(type) ?? [];
+    this.#ids.set(type, ids);
+    this.#keep(ids, id);
+    if (type === 'workspaces' && typeof attributes?.['name'] === 'string')
+      this.#keep(this.#workspaceNames, attributes['name']);
+    for (const [name, value] of Object.entries(attributes ?? {})) {
+      if (name.endsWith('-url') && typeof value === 'string' && value.includes('/api/v2/'))
+        this.#keep(this.#addresses, value);
+    }
+    for (const related of Object.values(relationships ?? {})) {
+      for (const one of [related.data].flat().slice(0, 2)) {
+        if (isObject(one) && one.attributes === undefined) this.#add(one);
+      }
+    }
+  }
+
+  idOf(type: string, random: Random): string {
+    const ids = this.#ids.get(type);
+    if (ids === undefined || random.once(20)) return this.anyId(random);
+    // The newest is the likeliest to be as it was.
+    return (random.once(2) ? ids.at(-1) : random.pick(ids)) ?? '';
+  }
+
+  anyId(random: Random): string {
+    const lists = [...this.#ids.values()];
+    return lists.length === 0 ? '' : random.pick(random.pick(lists));
+  }
+
+  /** Path and query of a signed address. */
+  address(random: Random): string | undefined {
+    const address = this.#addresses.length === 0 ? undefined : random.pick(this.#addresses);
+    return address?.slice(address.indexOf('/api/v2/') + '/api/v2'.length);
+  }
+
+  workspaceName(random: Random): string {
+    return this.#workspaceNames.length === 0 ? 'absent' : random.pick(this.#workspaceNames);
+  }
+
+  /** What stands for a parameter of a path. */
+  parameter(name: string, random: Random): string {
+    switch (name) {
+      case 'organization_name':
+        return random.once(20) ? this.idOf('organizations', random) : this.organization;
+      case 'workspace_name':
+        return this.workspaceName(random);
+      case 'kind':
+        return random.pick(['plan-file', 'json-output', 'json-output-redacted', 'errored-state']);
+      case 'expires':
+        return random.pick(['1', '9999999999', 'x']);
+      case 'signature':
+        return 'A'.repeat(43);
+      case 'phase_id':
+        return this.idOf(random.pick(['plans', 'applies']), random);
+      case 'grant_id':
+        return this.idOf(random.pick(['team-workspaces', 'team-projects']), random);
+      default:
+        return this.idOf(
+          TYPE_OF_PARAMETER[name] ?? `${name.replace(/_id$/, '').replaceAll('_', '-')}s`,
+          random,
+        );
+    }
+  }
+}
