@@ -112,6 +112,8 @@ export interface TestPrimary extends TestPlace {
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
   publish(limits?: WalPublisherOptions['limits']): Running;
+  /** Answers nothing any more, as one that was lost after it had published. */
+  silence(): void;
 }
 
 /** Primaries seal their keyring under it, and so does every secondary once it was activated. */
@@ -179,6 +181,7 @@ export const startPrimary = async (
     primary,
     views,
     filtered,
+    silence: () => serving.abort(),
     publish: (limits) => {
       const publisher = new WalPublisher({
         store,

@@ -2,12 +2,14 @@
 export { type Barrier, createBarrier, type KeyStatus } from './barrier/barrier.ts';
 export {
   countEncryptions,
+  extendKeyring,
   loadWrappedKeyring,
   openBarrierFor,
   refreshBarrier,
   rotateBarrier,
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
+export { termOf } from './barrier/record-cipher.ts';
 export { checkTrees, type MerkleCorruptionReport } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';

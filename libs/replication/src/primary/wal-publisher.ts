@@ -7,9 +7,9 @@ import type { Bus, StreamOptions } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { LeaseStore } from '@keelson/locks';
-import type { Store, WalEntry } from '@keelson/storage';
+import { loadWrappedKeyring, type Store, termOf, type WalEntry } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey } from '../cipher/link-key.ts';
-import type { ReplicationKind } from '../domain/crossing.ts';
+import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 import { inGroups } from '../in-groups.ts';
 import type { EpochKey, Membership } from '../membership/membership.ts';
 import { filteredLogOf, filteredStreamOf, streamOf } from '../wire/names.ts';
@@ -48,11 +48,23 @@ const sizeOf = ({ operations }: WalEntry): number =>
     ENTRY_OVERHEAD_BYTES,
   );
 
+/** Of the keys that entries are sealed under; 0 where nothing crosses. */
+const newestTerm = (kind: ReplicationKind, entries: readonly WalEntry[]): number => {
+  let newest = 0;
+  for (const { operations } of entries)
+    for (const { path, stored } of operations)
+      if (stored !== undefined && crosses(kind, path))
+        newest = Math.max(newest, termOf(stored) ?? 0);
+  return newest;
+};
+
 interface Place {
   readonly logId: string;
   walSequence: number;
   /** End of the stream. */
   lastSequence: number;
+  /** The keyring up to it was sent since this publisher began. */
+  term: number;
 }
 
 interface Channel {
@@ -151,25 +163,30 @@ export class WalPublisher {
         if (filtered === undefined) await membership.renewLog();
         ({ logId } = await this.#channel([]));
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
-        return { logId, walSequence: published.walSequence, lastSequence };
+        return { logId, walSequence: published.walSequence, lastSequence, term: 0 };
     }
     // Who followed sees the gap or the other log, and compares Merkle trees.
-    const place = { logId, walSequence: await store.wal.headSequence(), lastSequence };
+    const place = { logId, walSequence: await store.wal.headSequence(), lastSequence, term: 0 };
     await this.#send(stream, place, []);
     return place;
   }
 
   async #send(stream: string, place: Place, entries: readonly WalEntry[]): Promise<void> {
+    const { kind, store } = this.#options;
     const { logId, key, passes } = await this.#channel(entries);
     // Beyond a change of the filter it is another log, which begins anew.
     if (logId !== place.logId) throw new KeelsonError('bus.stream_moved', { stream });
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
-    const batch = encodeBatch(this.#options.kind, entries, passes);
+    const term = Math.max(place.term, newestTerm(kind, entries));
+    // A value is sealed under what is on disk already: the keyring of now opens all that was read.
+    const wrappedKeyring = term > place.term ? await loadWrappedKeyring(store) : undefined;
+    const batch = encodeBatch(kind, entries, { passes, wrappedKeyring });
     const head = { logId, epoch: key.epoch, first, last };
     for (const part of toParts(stream, head, key, batch))
       await this.#publishPart(stream, place, part);
     place.walSequence = last;
+    place.term = term;
   }
 
   async #publishPart(stream: string, place: Place, { headers, payload }: MessagePart) {

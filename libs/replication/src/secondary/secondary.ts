@@ -9,13 +9,14 @@ import type { HeldLease, LeaseStore } from '@keelson/locks';
 import type { Filter } from '@keelson/proto/replication/v1/replication';
 import {
   type Barrier,
+  extendKeyring,
   type Fence,
   findDifferingSubpages,
   type Store,
   type SubpageIndex,
   type TreeType,
   takeOverKeyring,
-  type WalEntry,
+  termOf,
   type WalOperation,
 } from '@keelson/storage';
 import { connectionStateOf } from '../domain/connection-state.ts';
@@ -366,6 +367,7 @@ export class Secondary {
     fence: Fence,
   ): Promise<void> {
     if (operations.length === 0) return;
+    await this.#ensureKeys(operations);
     await this.#options.store.applyRecords(logId, operations, { fence });
     this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
@@ -386,7 +388,7 @@ export class Secondary {
   }
 
   async #stream(fence: Fence, signal: AbortSignal): Promise<void> {
-    const { store, bus, kind, service, identity } = this.#options;
+    const { store, barrier, bus, kind, service, identity } = this.#options;
     const logId = this.#logId;
     // Known keys open what is in the stream already.
     await this.#link.loadPosition().catch(() => undefined);
@@ -400,7 +402,11 @@ export class Secondary {
         logId,
         fence,
         epochKey: (epoch) => this.#link.epochKey(epoch),
-        beforeApplying: (entries) => this.#ensureKeys(entries),
+        beforeApplying: async (entries, wrappedKeyring) => {
+          if (wrappedKeyring !== undefined)
+            await extendKeyring(store, barrier, wrappedKeyring, { fence });
+          await this.#ensureKeys(entries.flatMap(({ operations }) => operations));
+        },
         onApplied: (sequence, bytes) => {
           this.#change({
             lastRemoteWal: sequence,
@@ -414,11 +420,11 @@ export class Secondary {
     );
   }
 
-  /** The primary rotated its keyring: entries under the new key come only after the key. */
-  async #ensureKeys(entries: readonly WalEntry[]): Promise<void> {
+  /** The primary rotated its keyring, and did not send it along: asked for before it is needed. */
+  async #ensureKeys(operations: readonly WalOperation[]): Promise<void> {
     const { barrier } = this.#options;
-    const isUnknown = entries.some(({ operations }) =>
-      operations.some(({ stored }) => stored !== undefined && termOf(stored) > barrier.term),
+    const isUnknown = operations.some(
+      ({ stored }) => stored !== undefined && (termOf(stored) ?? 0) > barrier.term,
     );
     if (isUnknown) await this.#takeOverKeyring();
   }
@@ -488,7 +494,3 @@ export class Secondary {
     for (const listener of this.#listeners) listener();
   }
 }
-
-/** Key term of a value as the barrier stores it. */
-const termOf = (stored: Uint8Array): number =>
-  new DataView(stored.buffer, stored.byteOffset, stored.byteLength).getUint32(0);

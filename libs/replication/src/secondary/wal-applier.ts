@@ -8,7 +8,7 @@ import type { Fence, Store, WalEntry } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
 import { inGroups } from '../in-groups.ts';
 import { openBatch, PartAssembler, type SealedBatch } from '../wire/stream-message.ts';
-import { decodeBatch } from '../wire/wal-batch.ts';
+import { type DecodedBatch, decodeBatch } from '../wire/wal-batch.ts';
 
 const GROUP_BYTES = 2 * 1024 * 1024;
 const AHEAD_BYTES = 8 * 1024 * 1024;
@@ -21,8 +21,14 @@ export interface WalApplierOptions {
   readonly logId: string;
   readonly fence: Fence;
   readonly epochKey: (epoch: number) => Promise<Uint8Array>;
-  /** Called before entries are applied, to fetch keys they are sealed under. */
-  readonly beforeApplying: (entries: readonly WalEntry[]) => Promise<void>;
+  /**
+   * Called before entries are applied, to have the keys they are sealed under.
+   * @param wrappedKeyring the newest that came with them
+   */
+  readonly beforeApplying: (
+    entries: readonly WalEntry[],
+    wrappedKeyring: Uint8Array | undefined,
+  ) => Promise<void>;
   /** Called when entries up to this one are on disk; `bytes` came over the stream for them. */
   readonly onApplied: (sequence: number, bytes: number) => void;
 }
@@ -50,17 +56,19 @@ export const applyStream = async (
     const entries: WalEntry[] = [];
     let cursor = 0;
     let bytes = 0;
+    let wrappedKeyring: Uint8Array | undefined;
     for (const message of group) {
       bytes += message.payload.length;
       const batch = assembler.add(message);
       if (batch === undefined) continue;
       cursor = batch.streamSequence;
       const end = sequence + entries.length;
-      for (const entry of await openEntries(options, batch, end))
-        if (entry.sequence > end) entries.push(entry);
+      const opened = await openEntries(options, batch, end);
+      for (const entry of opened.entries) if (entry.sequence > end) entries.push(entry);
+      wrappedKeyring = opened.wrappedKeyring ?? wrappedKeyring;
     }
     if (entries.length > 0) {
-      await beforeApplying(entries);
+      await beforeApplying(entries, wrappedKeyring);
       await store.applyEntries(logId, entries, { fence, cursor });
       sequence += entries.length;
     }
@@ -72,15 +80,16 @@ const openEntries = async (
   { stream, logId, kind, epochKey }: WalApplierOptions,
   batch: SealedBatch,
   sequence: number,
-): Promise<readonly WalEntry[]> => {
+): Promise<DecodedBatch> => {
   const { head } = batch;
   if (head.logId !== logId || head.first > sequence + 1)
     throw new KeelsonError('replication.log_broken', { sequence });
-  const entries = decodeBatch(kind, openBatch(stream, batch, await epochKey(head.epoch)));
+  const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKey(head.epoch)));
+  const { entries } = decoded;
   if (
     entries.length !== head.last - head.first + 1 ||
     entries.some((entry, index) => entry.sequence !== head.first + index)
   )
     throw new KeelsonError('replication.malformed', { reason: 'entries that do not follow' });
-  return entries;
+  return decoded;
 };

@@ -104,7 +104,10 @@ describe('a batch', () => {
           operations,
         }));
         const sent = entries.map((entry) => ({ ...entry, operations: [own, ...entry.operations] }));
-        expect(decodeBatch('dr', encodeBatch('dr', sent))).toEqual(entries);
+        expect(decodeBatch('dr', encodeBatch('dr', sent))).toEqual({
+          entries,
+          wrappedKeyring: undefined,
+        });
       }),
       propertySettings(),
     );

@@ -4,13 +4,20 @@ import { WalBatch } from '@keelson/proto/replication/v1/replication';
 import { decodeOperations, encodeOperations, type WalEntry } from '@keelson/storage';
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 
-/** @param passes what of it crosses to this secondary */
+export interface BatchExtras {
+  /** What of it crosses to this secondary; absent: all. */
+  readonly passes?: ((path: string) => boolean) | undefined;
+  /** For values under a newer term than any before. */
+  readonly wrappedKeyring?: Uint8Array | undefined;
+}
+
 export const encodeBatch = (
   kind: ReplicationKind,
   entries: readonly WalEntry[],
-  passes: (path: string) => boolean = () => true,
+  { passes = () => true, wrappedKeyring = new Uint8Array() }: BatchExtras = {},
 ): Uint8Array =>
   WalBatch.encode({
+    wrappedKeyring: Buffer.from(wrappedKeyring),
     entries: entries.map(({ sequence, committedAtMs, operations }) => ({
       sequence: BigInt(sequence),
       committedAtMs: BigInt(committedAtMs),
@@ -25,13 +32,20 @@ export const encodeBatch = (
     })),
   }).finish();
 
+export interface DecodedBatch {
+  readonly entries: readonly WalEntry[];
+  /** To be taken over before the entries; undefined: nothing is needed, or the primary does not send it. */
+  readonly wrappedKeyring: Uint8Array | undefined;
+}
+
 /**
  * @throws KeelsonError `replication.malformed`, also for operations that must not cross: a primary
  *   cannot reach what is the node's own
  */
-export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): WalEntry[] => {
+export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBatch => {
   try {
-    return WalBatch.decode(bytes).entries.map(({ sequence, committedAtMs, operations }) => {
+    const { entries: encoded, wrappedKeyring } = WalBatch.decode(bytes);
+    const entries = encoded.map(({ sequence, committedAtMs, operations }) => {
       const decoded = decodeOperations(operations);
       if (!decoded.every(({ path }) => crosses(kind, path)))
         throw new KeelsonError('replication.malformed', { reason: 'a path that does not cross' });
@@ -41,6 +55,10 @@ export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): WalEntry[
         operations: decoded,
       };
     });
+    return {
+      entries,
+      wrappedKeyring: wrappedKeyring.length === 0 ? undefined : wrappedKeyring,
+    };
   } catch (error) {
     if (error instanceof KeelsonError && error.code === 'replication.malformed') throw error;
     throw new KeelsonError('replication.malformed', { reason: 'no log entries' }, { cause: error });

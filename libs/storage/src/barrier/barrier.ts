@@ -53,6 +53,8 @@ export interface Barrier {
 
   /** `wrappedKeyring` with fresh keys for all missing terms up to `toTerm`; not in use before `adopt`. */
   grown(wrappedKeyring: Uint8Array, toTerm: number): Uint8Array;
+  /** Of two wrapped keyrings the one that goes to a newer term; the first when they go equally far. */
+  newerOf(wrappedKeyring: Uint8Array, other: Uint8Array): Uint8Array;
   /** Values sealed by this process and not yet counted on disk. */
   uncounted(): EncryptionCount;
   /** `wrappedKeyring` with `count` added. */
@@ -151,6 +153,16 @@ class KeyringBarrier implements Barrier {
     return this.#rewrapped(wrappedKeyring, (keyring) =>
       withTermsUpTo(keyring, toTerm, this.#clock.nowMs()),
     );
+  }
+
+  newerOf(wrappedKeyring: Uint8Array, other: Uint8Array): Uint8Array {
+    return this.#newestTerm(other) > this.#newestTerm(wrappedKeyring) ? other : wrappedKeyring;
+  }
+
+  #newestTerm(wrappedKeyring: Uint8Array): number {
+    const keyring = unwrapKeyring(wrappedKeyring, this.#state().rootKey);
+    wipeKeyring(keyring);
+    return newestOf(keyring).term;
   }
 
   uncounted(): EncryptionCount {

@@ -5,7 +5,14 @@ import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import type { Store } from '../store.ts';
 import { type Barrier, createBarrier } from './barrier.ts';
 import { KEYRING_PATH } from './keyring.ts';
-import { countEncryptions, openBarrierFor, refreshBarrier, rotateBarrier } from './open-barrier.ts';
+import {
+  countEncryptions,
+  extendKeyring,
+  loadWrappedKeyring,
+  openBarrierFor,
+  refreshBarrier,
+  rotateBarrier,
+} from './open-barrier.ts';
 
 const ROOT_KEY = new Uint8Array(32).fill(3);
 const PATH = 'shared/a';
@@ -93,6 +100,26 @@ test('a replica that meets an unknown term finds it after a refresh', async () =
   );
   await refreshBarrier(store, other);
   expect(Buffer.from(other.decrypt(PATH, stored)).toString()).toBe('one');
+});
+
+test('a keyring from elsewhere extends ours on disk; one that goes no further changes nothing', async () => {
+  await openBarrierFor(store, barrier, ROOT_KEY);
+  const first = await loadWrappedKeyring(store);
+  const other = createBarrier();
+  other.unseal(ROOT_KEY, first);
+  const third = other.grown(first, 3);
+  const second = other.grown(first, 2);
+  other.adopt(third);
+  await extendKeyring(store, barrier, third);
+  await extendKeyring(store, barrier, second);
+  await extendKeyring(store, barrier, first);
+  expect(await loadWrappedKeyring(store)).toEqual(third);
+  const stored = other.encrypt(PATH, Buffer.from('one'));
+  expect(Buffer.from(barrier.decrypt(PATH, stored)).toString()).toBe('one');
+  const foreign = createBarrier().initialize(new Uint8Array(32).fill(4));
+  await expect(extendKeyring(store, barrier, foreign)).rejects.toMatchObject({
+    code: 'barrier.wrong_root_key',
+  });
 });
 
 test('counts encryptions of all replicas and over restarts', async () => {

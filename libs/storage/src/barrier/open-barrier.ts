@@ -4,7 +4,7 @@
  * share the store agree on the keys and none seals a value under a key that is not on disk.
  */
 import { KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '../store.ts';
+import type { Store, Transaction, TransactOptions } from '../store.ts';
 import { type Barrier, createBarrier } from './barrier.ts';
 import { KEYRING_PATH } from './keyring.ts';
 
@@ -53,6 +53,26 @@ export const takeOverKeyring = async (
   // Tried first, so that a wrong one never replaces what is there.
   barrier.unseal(rootKey, wrappedKeyring);
   await store.transact((tx) => tx.write(KEYRING_PATH, wrappedKeyring));
+};
+
+/**
+ * Takes the terms over that our own keyring was given elsewhere. One that goes no further than ours changes
+ * nothing, so a keyring may come again, and late.
+ * @throws KeelsonError `barrier.wrong_root_key`
+ */
+export const extendKeyring = async (
+  store: Store,
+  barrier: Barrier,
+  wrappedKeyring: Uint8Array,
+  options?: TransactOptions,
+): Promise<void> => {
+  const newest = await store.transact(async (tx) => {
+    const kept = await requireKeyring(tx);
+    const newer = barrier.newerOf(kept, wrappedKeyring);
+    if (newer !== kept) tx.write(KEYRING_PATH, newer);
+    return newer;
+  }, options);
+  barrier.adopt(newest);
 };
 
 /** Takes over what another replica did to the keyring. */

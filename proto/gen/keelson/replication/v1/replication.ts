@@ -14,6 +14,11 @@ export const protobufFileName = "keelson/replication/v1/replication.proto";
 /** Consecutive entries of a log. */
 export interface WalBatch {
   entries: BatchEntry[];
+  /**
+   * The keyring of the store under its root key, with the first entries that need a newer term than those
+   * before: who can open the batch can read their values without asking anybody. Empty: they need none.
+   */
+  wrappedKeyring: Buffer;
 }
 
 export interface BatchEntry {
@@ -254,13 +259,16 @@ export interface HeartbeatAnswer {
 }
 
 function createBaseWalBatch(): WalBatch {
-  return { entries: [] };
+  return { entries: [], wrappedKeyring: Buffer.alloc(0) };
 }
 
 export const WalBatch: MessageFns<WalBatch> = {
   encode(message: WalBatch, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.entries) {
       BatchEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.wrappedKeyring.length !== 0) {
+      writer.uint32(18).bytes(message.wrappedKeyring);
     }
     return writer;
   },
@@ -286,6 +294,14 @@ export const WalBatch: MessageFns<WalBatch> = {
             message.entries.push(BatchEntry.decode(reader, reader.uint32()));
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.wrappedKeyring = Buffer.from(reader.bytes());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -304,6 +320,7 @@ export const WalBatch: MessageFns<WalBatch> = {
   fromPartial<I extends Exact<DeepPartial<WalBatch>, I>>(object: I): WalBatch {
     const message = createBaseWalBatch();
     message.entries = object.entries?.map((e) => BatchEntry.fromPartial(e)) || [];
+    message.wrappedKeyring = object.wrappedKeyring ?? Buffer.alloc(0);
     return message;
   },
 };
