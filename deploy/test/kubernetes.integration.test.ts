@@ -1,0 +1,305 @@
+/**
+ * The manifests of deploy/kubernetes as kubectl renders them, held against what they speak of: the types of
+ * Kubernetes, the settings of each process, the compose installation, the Secrets that secrets.sh prints,
+ * and the paths that a running control plane answers. Which of it a cluster was seen to run: its README.
+ */
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { parse, parseAllDocuments } from 'yaml';
+import { REPOSITORY } from './images.ts';
+
+const run = promisify(execFile);
+const FOLDER = join(REPOSITORY, 'deploy/kubernetes');
+const FORMS = ['standalone', 'distributed', 'trial'] as const;
+type Form = (typeof FORMS)[number];
+
+/** `undefined` where it is not installed, and a line that says what is not tested for it. */
+const find = async (name: string, untested: string): Promise<string | undefined> => {
+  const file = await findBinary(name, name).catch(() => undefined);
+  if (file === undefined)
+    process.stderr.write(`\n*** NOT TESTED: ${name} is not in PATH, ${untested}\n\n`);
+  return file;
+};
+const kubectl = await find('kubectl', 'the manifests are not rendered');
+const go = await find('go', 'the manifests are not decoded');
+
+interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string };
+  readonly tcpSocket?: { readonly port: string };
+}
+
+interface SecretKey {
+  readonly name: string;
+  readonly key: string;
+}
+
+interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly args: readonly string[];
+  readonly env?: readonly {
+    readonly name: string;
+    readonly value?: string;
+    readonly valueFrom?: { readonly secretKeyRef: SecretKey };
+  }[];
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly startupProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly readinessProbe: Probe;
+  readonly securityContext: object;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface Pod {
+  readonly containers: readonly [Container];
+  readonly enableServiceLinks: boolean;
+  readonly securityContext: { readonly runAsUser: number };
+  readonly volumes?: readonly {
+    readonly name: string;
+    readonly secret?: { readonly secretName: string; readonly items?: readonly SecretKey[] };
+    readonly configMap?: { readonly name: string };
+  }[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly selector?: Labels & { readonly matchLabels?: Labels };
+    readonly template?: { readonly metadata: { readonly labels: Labels }; readonly spec: Pod };
+    readonly ports?: readonly { readonly port: number; readonly targetPort: string }[];
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
+  };
+}
+
+interface Workload {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly replicas: number;
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly volumeNames: readonly string[];
+}
+
+const manifestsIn = (text: string): Manifest[] =>
+  parseAllDocuments(text).map((document) => document.toJS() as Manifest);
+
+const rendered = {} as Record<Form, { readonly text: string; readonly manifests: Manifest[] }>;
+let secretsText: string;
+
+beforeAll(async () => {
+  if (kubectl === undefined) return;
+  await Promise.all(
+    FORMS.map(async (form) => {
+      const { stdout } = await run(kubectl, ['kustomize', join(FOLDER, form)]);
+      rendered[form] = { text: stdout, manifests: manifestsIn(stdout) };
+    }),
+  );
+  secretsText = (await run(join(FOLDER, 'secrets.sh'))).stdout;
+}, 120_000);
+
+const named = (form: Form, kind: string): Manifest[] =>
+  rendered[form].manifests.filter((manifest) => manifest.kind === kind);
+
+const workloads = (form: Form): Workload[] =>
+  [...named(form, 'Deployment'), ...named(form, 'StatefulSet')].map(({ metadata, spec }) => {
+    const template = spec?.template;
+    if (template === undefined) throw new Error(`${metadata.name} has no pods`);
+    const { spec: pod } = template;
+    return {
+      name: metadata.name,
+      labels: template.metadata.labels,
+      replicas: spec?.replicas ?? 1,
+      pod,
+      container: pod.containers[0],
+      volumeNames: [...(pod.volumes ?? []), ...(spec?.volumeClaimTemplates ?? [])].map((volume) =>
+        'metadata' in volume ? volume.metadata.name : volume.name,
+      ),
+    };
+  });
+const ownWorkloads = (form: Form): Workload[] =>
+  workloads(form).filter(({ labels }) => labels['app.kubernetes.io/name'] === 'keelson');
+const componentOf = ({ labels }: Workload): string => labels['app.kubernetes.io/component'] ?? '';
+
+/** docs/configuration.md, which a test of services/standalone holds equal to the declarations. */
+const settingsOf = async (component: string): Promise<Map<string, { isRequired: boolean }>> => {
+  const page = await readFile(join(REPOSITORY, 'docs/configuration.md'), 'utf8');
+  const section = page.split(/^## /m).find((text) => text.startsWith(`${component}\n`)) ?? '';
+  const rows = section.matchAll(/^\| `(\w+)` \| .*? \| (.*?) \| .* \|$/gm);
+  return new Map(
+    [...rows].map(([, key = '', byDefault]) => [key, { isRequired: byDefault === 'required' }]),
+  );
+};
+
+interface ComposeService {
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+}
+const composeServices = async (): Promise<Readonly<Record<string, ComposeService>>> =>
+  (
+    parse(await readFile(join(REPOSITORY, 'docker-compose.yml'), 'utf8'), { merge: true }) as {
+      readonly services: Readonly<Record<string, ComposeService>>;
+    }
+  ).services;
+
+describe.runIf(kubectl !== undefined)('the manifests', () => {
+  test.runIf(go !== undefined)(
+    'are of the types of Kubernetes, without a field too many',
+    async () => {
+      const folder = join(import.meta.dirname, 'strict-manifests');
+      await using temporary = await temporaryDirectory();
+      const program = join(temporary.path, 'strict-manifests');
+      await run(go ?? 'go', ['build', '-o', program, '.'], { cwd: folder });
+      const decode = async (text: string): Promise<string> => {
+        const decoding = run(program);
+        decoding.child.stdin?.end(text);
+        return decoding.then(
+          ({ stdout }) => stdout,
+          (failed: { stdout: string }) => failed.stdout,
+        );
+      };
+      for (const form of FORMS)
+        expect(await decode(rendered[form].text)).toBe(
+          `${rendered[form].manifests.length} manifests\n`,
+        );
+      expect(await decode(secretsText)).toBe('5 manifests\n');
+      expect(await decode(rendered.trial.text.replace('httpGet:', 'httpGett:'))).toContain(
+        'unknown field "httpGett"',
+      );
+    },
+  );
+
+  test('give each process settings that it knows, all it needs, and those of compose', async () => {
+    const compose = await composeServices();
+    for (const form of ['standalone', 'distributed'] as const)
+      for (const workload of ownWorkloads(form)) {
+        const component = componentOf(workload);
+        const settings = await settingsOf(component);
+        const given = (workload.container.env ?? []).map(({ name }) => name);
+        expect([...settings.keys()]).toEqual(expect.arrayContaining(given));
+        const required = [...settings].filter(([, { isRequired }]) => isRequired);
+        expect(given).toEqual(expect.arrayContaining(required.map(([key]) => key)));
+        expect(given).toEqual(
+          expect.arrayContaining(Object.keys(compose[component]?.environment ?? {})),
+        );
+        // A service named keelson would have Kubernetes add KEELSON_PORT and others.
+        expect(workload.pod.enableServiceLinks).toBe(false);
+      }
+    expect(ownWorkloads('standalone').map(componentOf)).toEqual(['standalone']);
+    expect(new Set(ownWorkloads('distributed').map(componentOf))).toEqual(
+      new Set(['gateway', 'sys', 'pki', 'workspace']),
+    );
+  });
+
+  test('run what compose runs, on its ports and with its images', async () => {
+    const compose = await composeServices();
+    const publishedPort = Number(compose['gateway']?.ports?.[0]?.split(':').at(-1));
+    for (const form of ['standalone', 'trial'] as const)
+      for (const workload of ownWorkloads(form)) {
+        const { args, ports } = workload.container;
+        const port = Object.fromEntries(ports.map((p) => [p.name, p.containerPort]));
+        const isEdge = ['gateway', 'standalone'].includes(componentOf(workload));
+        expect(port).toEqual(isEdge ? { http: publishedPort, https: 8443 } : { rpc: 9000 });
+        const command = compose[componentOf(workload)]?.command;
+        expect(args).toEqual(command ?? ['services/standalone/src/start.js']);
+      }
+    for (const name of ['postgres', 'redis', 'nats']) {
+      const neighbour = workloads('trial').find((workload) => workload.name === name);
+      expect(compose[name]?.image).toContain(`:-${neighbour?.container.image}}`);
+    }
+  });
+
+  test('name services, ports, volumes and Secrets that exist', () => {
+    const secrets = manifestsIn(secretsText).flatMap(({ metadata, data }) =>
+      Object.keys(data ?? {}).map((key) => `${metadata.name}: ${key}`),
+    );
+    for (const form of FORMS) {
+      const all = workloads(form);
+      const configMaps = named(form, 'ConfigMap').map(({ metadata }) => metadata.name);
+      for (const { container, pod, volumeNames } of all) {
+        const volumes = pod.volumes ?? [];
+        const asked = [
+          ...(container.env ?? []).flatMap(({ valueFrom }) =>
+            valueFrom === undefined
+              ? []
+              : [`${valueFrom.secretKeyRef.name}: ${valueFrom.secretKeyRef.key}`],
+          ),
+          ...volumes.flatMap(({ secret }) =>
+            (secret?.items ?? []).map(({ key }) => `${secret?.secretName}: ${key}`),
+          ),
+        ];
+        expect(secrets).toEqual(expect.arrayContaining(asked));
+        expect(configMaps).toEqual(
+          expect.arrayContaining(volumes.flatMap(({ configMap }) => configMap?.name ?? [])),
+        );
+        expect(volumeNames).toEqual(
+          expect.arrayContaining(container.volumeMounts.map(({ name }) => name)),
+        );
+      }
+      for (const { metadata, spec } of named(form, 'Service')) {
+        const selected = all.filter(({ labels }) =>
+          Object.entries(spec?.selector ?? {}).every(([key, value]) => labels[key] === value),
+        );
+        expect(selected.map(({ name }) => `${metadata.name}: ${name}`)).toHaveLength(1);
+        const names = selected.flatMap(({ container }) => container.ports.map(({ name }) => name));
+        const targets = (spec?.ports ?? []).map(({ targetPort }) => targetPort);
+        expect(names).toEqual(expect.arrayContaining(targets));
+      }
+      const budgets = named(form, 'PodDisruptionBudget').map(
+        ({ spec }) => spec?.selector?.matchLabels?.['app.kubernetes.io/component'],
+      );
+      expect(new Set(budgets)).toEqual(new Set(ownWorkloads(form).map(componentOf)));
+      const hosts = named(form, 'Service').map(({ metadata }) => `${metadata.name}:9000`);
+      const addresses = ownWorkloads(form)
+        .flatMap(({ container }) => container.env ?? [])
+        .flatMap(({ name, value = '' }) => (name.endsWith('_ADDRESSES') ? [value] : []));
+      expect(hosts).toEqual(expect.arrayContaining(addresses));
+    }
+  });
+
+  test('ask probes of ports and paths that answer when it is up', async () => {
+    await using folder = await temporaryDirectory();
+    await using started = new AsyncDisposableStack();
+    const keelson = await startKeelson({ dataFolder: folder.path });
+    started.defer(async () => {
+      await keelson.stop();
+    });
+    for (const form of FORMS)
+      for (const { container } of workloads(form)) {
+        const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+        for (const probe of probes.filter((found) => found !== undefined)) {
+          const { port } = probe.httpGet ?? probe.tcpSocket ?? { port: '' };
+          expect(container.ports.map(({ name }) => name)).toContain(port);
+          if (probe.httpGet === undefined) continue;
+          const { status } = await fetch(`${keelson.http}${probe.httpGet.path}`);
+          expect([probe.httpGet.path, status]).toEqual([probe.httpGet.path, 200]);
+        }
+      }
+  });
+
+  test('let no pod do what it has no need of', () => {
+    for (const form of FORMS)
+      for (const { pod, container } of workloads(form)) {
+        expect(pod).toMatchObject({
+          automountServiceAccountToken: false,
+          securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+        });
+        expect(pod.containers).toHaveLength(1);
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+      }
+  });
+});

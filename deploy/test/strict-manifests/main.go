@@ -1,0 +1,80 @@
+// Command strict-manifests reads Kubernetes manifests from standard input and decodes each into the type
+// of its kind, strictly: fields that the type lacks or that stand twice are errors. It prints one line for
+// each manifest that is wrong, and exits with 1 if there was one.
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	strict "sigs.k8s.io/yaml"
+)
+
+// The kinds that the manifests use.
+var kinds = map[string]func() any{
+	"v1 ConfigMap":                       func() any { return &corev1.ConfigMap{} },
+	"v1 Namespace":                       func() any { return &corev1.Namespace{} },
+	"v1 Secret":                          func() any { return &corev1.Secret{} },
+	"v1 Service":                         func() any { return &corev1.Service{} },
+	"v1 ServiceAccount":                  func() any { return &corev1.ServiceAccount{} },
+	"apps/v1 Deployment":                 func() any { return &appsv1.Deployment{} },
+	"apps/v1 StatefulSet":                func() any { return &appsv1.StatefulSet{} },
+	"networking.k8s.io/v1 NetworkPolicy": func() any { return &networkingv1.NetworkPolicy{} },
+	"policy/v1 PodDisruptionBudget":      func() any { return &policyv1.PodDisruptionBudget{} },
+}
+
+type head struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Metadata   struct {
+		Name string `json:"name"`
+	} `json:"metadata"`
+}
+
+func check(document []byte) error {
+	var found head
+	if err := strict.Unmarshal(document, &found); err != nil {
+		return err
+	}
+	name := found.APIVersion + " " + found.Kind
+	create, known := kinds[name]
+	if !known {
+		return fmt.Errorf("%s %s: a kind that is not looked at", name, found.Metadata.Name)
+	}
+	if err := strict.UnmarshalStrict(document, create()); err != nil {
+		return fmt.Errorf("%s %s: %w", name, found.Metadata.Name, err)
+	}
+	return nil
+}
+
+func main() {
+	documents := yaml.NewYAMLReader(bufio.NewReader(os.Stdin))
+	decoded, broken := 0, 0
+	for {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = check(document)
+		}
+		if err != nil {
+			broken++
+			fmt.Println(err)
+			continue
+		}
+		decoded++
+	}
+	if broken > 0 {
+		os.Exit(1)
+	}
+	fmt.Printf("%d manifests\n", decoded)
+}
