@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -81,24 +82,67 @@ describe('the line of a request', () => {
   });
 });
 
+/** A process that logs to a file, and what the file holds when it has ended. */
+const fileAfter = async (
+  folder: string,
+  actions: string,
+): Promise<{ text: string; mode: number }> => {
+  const file = join(folder, `${randomUUID()}.log`);
+  const script = `
+    import { createLogger, createRequestLog, openLogDestination } from ${JSON.stringify(MODULE)};
+    const destination = openLogDestination(${JSON.stringify(file)});
+    const logger = createLogger({ name: 'test', level: 'info', destination });
+    const countLines = (level) => {
+      for (let line = 0; line < 100; line += 1) logger[level]({ line }, 'counted');
+    };
+    const die = () => process.kill(process.pid, 'SIGKILL');
+    ${actions};`;
+  await run(process.execPath, ['--input-type=module', '-e', script]).catch(() => undefined);
+  return {
+    text: await readFile(file, 'utf8').catch(() => ''),
+    mode: (await stat(file)).mode & 0o777,
+  };
+};
+
+const countedIn = (text: string): number => text.split('counted').length - 1;
+
 describe('a log file', () => {
-  test('holds every line of a process that exits by itself or after an uncaught error', async () => {
+  test.for([
+    ['exits by itself', 'process.exit(0)'],
+    ['has nothing left to do', ''],
+    ['ends with an uncaught error', "throw new Error('uncaught')"],
+    ['ends with an unhandled rejection', "await Promise.reject(new Error('unhandled'))"],
+    [
+      'exits when it is asked to stop',
+      "process.once('SIGTERM', () => process.exit(0)); process.kill(process.pid, 'SIGTERM'); setInterval(() => undefined, 1000)",
+    ],
+  ] as const)('holds every line of a process that %s', async ([, end]) => {
     await using folder = await temporaryDirectory();
-    for (const [name, end] of [
-      ['exit', 'process.exit(0)'],
-      ['error', "throw new Error('uncaught')"],
-    ]) {
-      const file = join(folder.path, `${name}.log`);
-      const script = `
-        import { createLogger, openLogDestination } from ${JSON.stringify(MODULE)};
-        const destination = openLogDestination(${JSON.stringify(file)});
-        const logger = createLogger({ name: 'test', level: 'info', destination });
-        for (let line = 0; line < 100; line += 1) logger.info({ line }, 'counted');
-        ${end};`;
-      await run(process.execPath, ['--input-type=module', '-e', script]).catch(() => undefined);
-      expect((await readFile(file, 'utf8')).match(/counted/g)).toHaveLength(100);
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-    }
+    const { text, mode } = await fileAfter(folder.path, `countLines('info'); ${end}`);
+    expect(countedIn(text)).toBe(100);
+    expect(mode).toBe(0o600);
+  });
+
+  test.for(['error', 'fatal'])(
+    'holds a line of level %s and all before it, whatever comes next',
+    async (level) => {
+      await using folder = await temporaryDirectory();
+      const actions = `countLines('info'); logger.child({ part: 'x' }).${level}('broken'); die()`;
+      const lines = (await fileAfter(folder.path, actions)).text.trimEnd().split('\n');
+      expect(lines).toHaveLength(101);
+      expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level, msg: 'broken', part: 'x' });
+    },
+  );
+
+  test('is not written to for each ordinary line', async () => {
+    await using folder = await temporaryDirectory();
+    const request =
+      "{ requestId: 'r', method: 'GET', path: '/', status: 500, durationMs: 1, remoteAddress: '' }";
+    const { text } = await fileAfter(
+      folder.path,
+      `logger.error('before'); createRequestLog(logger)(${request}); countLines('warn'); die()`,
+    );
+    expect(text.trimEnd().split('\n')).toHaveLength(1);
   });
 });
 

@@ -28,11 +28,16 @@ export interface LoggerOptions {
 const BATCH_LENGTH = 16_384;
 const WRITTEN_WITHIN_MS = 100;
 
+/** Whether somebody must look at a line: `createLogger` puts the level first in each. */
+const isUrgent = (line: string): boolean =>
+  line.startsWith('{"level":"error"') || line.startsWith('{"level":"fatal"');
+
 /**
  * Where the lines of a process go: a file (created with mode 0600, added to), or standard output. Lines
- * are written some at a time, since each write is a system call; none is lost when the process exits, by
- * itself or after an uncaught error. They are held here because pino's destination measures all that it
- * holds again for each line.
+ * are written some at a time, since each write is a system call. An error is written at once, with all
+ * that came before it, since what it tells of may end the process without a word; the others when the
+ * process exits, by itself or after an uncaught error. They are held here because pino's destination
+ * measures all that it holds again for each line.
  */
 export const openLogDestination = (file?: string): DestinationStream & { flushSync(): void } => {
   const destination = pino.destination({ dest: file ?? 1, mkdir: true, mode: 0o600, sync: true });
@@ -52,7 +57,7 @@ export const openLogDestination = (file?: string): DestinationStream & { flushSy
   return {
     write: (line) => {
       held += line;
-      if (held.length >= BATCH_LENGTH) flush();
+      if (held.length >= BATCH_LENGTH || isUrgent(line)) flush();
       else timer ??= setTimeout(flush, WRITTEN_WITHIN_MS).unref();
     },
     flushSync: () => {
