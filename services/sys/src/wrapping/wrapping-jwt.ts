@@ -2,7 +2,8 @@
  * JWT wrapping tokens (RFC 7519): they carry a wrapping token together with the address of the cluster
  * that can unwrap it. Signed with ES512 (RFC 7518 §3.4: P-521, SHA-512, the signature as r and s).
  */
-import { createPublicKey, sign, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import type { WrappingKey } from './wrapping-records.ts';
 
 interface WrappingClaims {
   /** The wrapping token itself. */
@@ -15,6 +16,25 @@ interface WrappingClaims {
   readonly exp: number;
   readonly addr?: string;
 }
+
+interface KeyPair {
+  readonly privateKey: KeyObject;
+  readonly publicKey: KeyObject;
+}
+
+/** Keys by the record they were made from, which stays the same object while it is unchanged. */
+const keyPairs = new WeakMap<WrappingKey, KeyPair>();
+
+/** What a wrapping key signs and verifies with. */
+export const keyPairOf = (key: WrappingKey): KeyPair => {
+  let pair = keyPairs.get(key);
+  if (pair === undefined) {
+    const privateKey = createPrivateKey(key.privateKeyPem);
+    pair = { privateKey, publicKey: createPublicKey(privateKey) };
+    keyPairs.set(key, pair);
+  }
+  return pair;
+};
 
 const toPart = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -34,7 +54,7 @@ export interface WrappingJwtRequest {
 }
 
 export const signWrappingJwt = (
-  privateKeyPem: string,
+  key: WrappingKey,
   { token, accessor, issuedAtMs, ttlSeconds, apiAddress }: WrappingJwtRequest,
 ): string => {
   const iat = Math.floor(issuedAtMs / 1000);
@@ -49,7 +69,7 @@ export const signWrappingJwt = (
   };
   const signed = `${HEADER}.${toPart(claims)}`;
   const signature = sign('sha512', Buffer.from(signed), {
-    key: privateKeyPem,
+    key: keyPairOf(key).privateKey,
     dsaEncoding: ENCODING,
   });
   return `${signed}.${signature.toString('base64url')}`;
@@ -60,7 +80,7 @@ export const isWrappingJwt = (text: string): boolean => text.startsWith(`${HEADE
 
 /** The wrapping token inside; undefined when the signature or the time is wrong. */
 export const openWrappingJwt = (
-  privateKeyPem: string,
+  key: WrappingKey,
   jwt: string,
   nowMs: number,
 ): string | undefined => {
@@ -68,7 +88,7 @@ export const openWrappingJwt = (
   const isSigned = verify(
     'sha512',
     Buffer.from(jwt.slice(0, end)),
-    { key: createPublicKey(privateKeyPem), dsaEncoding: ENCODING },
+    { key: keyPairOf(key).publicKey, dsaEncoding: ENCODING },
     Buffer.from(jwt.slice(end + 1), 'base64url'),
   );
   if (!isSigned) return undefined;

@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { WrapInfo as IssuedWrapInfo, WrapRequest } from '@keelson/proto/sys/v1/access';
 import type { Reads, Transaction } from '@keelson/storage';
@@ -8,12 +8,13 @@ import { isBatchToken, MAX_TOKEN_LENGTH, namespaceIdOf } from '../tokens/domain/
 import type { TokenContext } from '../tokens/token-context.ts';
 import { issueServiceToken } from '../tokens/token-operations.ts';
 import { findStoredToken, hashSecret, refOf, removeToken } from '../tokens/token-records.ts';
-import { isWrappingJwt, openWrappingJwt, signWrappingJwt } from './wrapping-jwt.ts';
+import { isWrappingJwt, keyPairOf, openWrappingJwt, signWrappingJwt } from './wrapping-jwt.ts';
 import {
   findWrapInfo,
   findWrappedResponse,
   WRAPPING_KEY,
   type WrapInfo,
+  type WrappingKey,
   wrappingKeyRecords,
   writeWrappedResponse,
 } from './wrapping-records.ts';
@@ -48,13 +49,13 @@ export const createWrappingOperations = (context: TokenContext): WrappingOperati
   const { store, clock } = context;
 
   /** The key of JWTs, made when it is first needed. */
-  const requireKey = async (tx: Transaction): Promise<string> => {
+  const requireKey = async (tx: Transaction): Promise<WrappingKey> => {
     const kept = await wrappingKeyRecords.find(tx, WRAPPING_KEY);
-    if (kept !== undefined) return kept.privateKeyPem;
+    if (kept !== undefined) return kept;
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-521' });
-    const privateKeyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    wrappingKeyRecords.write(tx, WRAPPING_KEY, { privateKeyPem });
-    return privateKeyPem;
+    const key = { privateKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+    wrappingKeyRecords.write(tx, WRAPPING_KEY, key);
+    return key;
   };
 
   /** A wrapping token as it is, or out of its JWT. */
@@ -63,7 +64,7 @@ export const createWrappingOperations = (context: TokenContext): WrappingOperati
     if (!isWrappingJwt(presented)) return presented;
     const key = await wrappingKeyRecords.find(reads, WRAPPING_KEY);
     if (key === undefined) return invalid();
-    return openWrappingJwt(key.privateKeyPem, presented, clock.nowMs()) ?? invalid();
+    return openWrappingJwt(key, presented, clock.nowMs()) ?? invalid();
   };
 
   const requireWrapped = async (reads: Reads, presented: string): Promise<Wrapped> => {
@@ -150,8 +151,8 @@ export const createWrappingOperations = (context: TokenContext): WrappingOperati
 
     publicKey: () =>
       store.transact(async (tx) =>
-        createPublicKey(await requireKey(tx))
-          .export({ type: 'spki', format: 'pem' })
+        keyPairOf(await requireKey(tx))
+          .publicKey.export({ type: 'spki', format: 'pem' })
           .toString(),
       ),
   };

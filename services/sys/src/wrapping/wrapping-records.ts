@@ -58,7 +58,9 @@ export const findWrapInfo = async (
 };
 
 /** Key of JWT wrapping tokens; every cluster of a replication set has the same. */
-export const wrappingKeyRecords = jsonRecords<{ readonly privateKeyPem: string }>(
-  'shared/core/wrapping-key/',
-);
+export interface WrappingKey {
+  readonly privateKeyPem: string;
+}
+
+export const wrappingKeyRecords = jsonRecords<WrappingKey>('shared/core/wrapping-key/');
 export const WRAPPING_KEY = 'current';
