@@ -1,9 +1,13 @@
 /** What a trial by faults or bad input is: a promise, and a bounded run that tries to break it. */
 export interface ChaosContext {
-  /** How many inputs, rounds or faults; the trial decides what one is. */
+  /** How many of the trial's units. */
   readonly count: number;
   /** The same seed and count give the same run. */
   readonly seed: number;
+  /** Whether the time given to the run is used up: what is under way ends, and is judged. */
+  readonly isOver: () => boolean;
+  /** No single answer may take longer. Tests, which share their machine with others, are patient. */
+  readonly patienceMs: number;
   /** Progress, shown to whoever waits. */
   readonly say: (line: string) => void;
 }
@@ -17,13 +21,11 @@ export interface ChaosReport {
 
 export interface Chaos {
   readonly name: string;
-  /** The target it tries, as in docs/guarantees.md. */
+  /** The target it tries, as in docs/chaos.md. */
   readonly promise: string;
-  /**
-   * Of a full run, and of a short one. The tests run the short form, unless `isApart`: it starts clusters
-   * of processes, and each of its faults has a test of its own beside what it tries.
-   */
+  /** What is counted. */
+  readonly unit: 'inputs' | 'kills' | 'faults' | 'cases' | 'seconds';
+  /** Of a full run, and of the short one that the tests run. */
   readonly counts: { readonly full: number; readonly short: number };
-  readonly isApart?: true;
   run(context: ChaosContext): Promise<ChaosReport>;
 }

@@ -1,15 +1,52 @@
-/** `npm run chaos` lists; `npm run chaos -- <name>… [--short] [--count N] [--seed N]` tries. */
+/**
+ * `npm run chaos` lists; `npm run chaos -- <name>… [--short] [--count N] [--minutes M] [--seed N]` tries.
+ * Minutes are how long a trial that counts seconds goes on, and how long any other one does at most.
+ */
 import { parseArgs } from 'node:util';
+import type { Chaos } from './chaos.ts';
 import { TRIALS } from './trials.ts';
+
+const PATIENCE_MS = 1000;
+const SECONDS_PER_MINUTE = 60;
+const MILLISECONDS_PER_SECOND = 1000;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     short: { type: 'boolean', default: false },
     count: { type: 'string' },
+    minutes: { type: 'string' },
     seed: { type: 'string' },
   },
 });
+const seconds =
+  values.minutes === undefined ? undefined : Number(values.minutes) * SECONDS_PER_MINUTE;
+
+const countOf = ({ counts, unit }: Chaos): number => {
+  if (values.count !== undefined) return Number(values.count);
+  if (unit === 'seconds' && seconds !== undefined) return seconds;
+  return counts[values.short ? 'short' : 'full'];
+};
+
+const run = async (trial: Chaos): Promise<boolean> => {
+  const count = countOf(trial);
+  const seed = Number(values.seed ?? Date.now() % 2 ** 32);
+  console.log(`\n${trial.name}: ${trial.promise}\n${count} ${trial.unit}, seed ${seed}`);
+  const startedAt = performance.now();
+  const elapsed = (): number => (performance.now() - startedAt) / MILLISECONDS_PER_SECOND;
+  const { broken, figures } = await trial.run({
+    count,
+    seed,
+    patienceMs: PATIENCE_MS,
+    isOver: () => trial.unit !== 'seconds' && seconds !== undefined && elapsed() >= seconds,
+    say: (line) => console.error(`  … ${line}`),
+  });
+  for (const [name, value] of [...Object.entries(figures), ['seconds', elapsed().toFixed(0)]])
+    console.log(`${String(name).padEnd(50)} ${value}`);
+  for (const one of broken) console.log(`BROKEN: ${one}`);
+  console.log(broken.length === 0 ? 'held' : `${broken.length} times broken`);
+  return broken.length > 0;
+};
 
 const unknown = positionals.filter((name) => !TRIALS.some((trial) => trial.name === name));
 if (unknown.length > 0) {
@@ -20,15 +57,6 @@ if (positionals.length === 0)
   for (const { name, promise } of TRIALS) console.log(`${name.padEnd(20)} ${promise}`);
 
 let isBroken = false;
-for (const trial of TRIALS.filter(({ name }) => positionals.includes(name))) {
-  const count = Number(values.count ?? trial.counts[values.short ? 'short' : 'full']);
-  const seed = Number(values.seed ?? Date.now() % 2 ** 32);
-  console.log(`\n${trial.name}: ${trial.promise}\n${count} inputs, seed ${seed}`);
-  const say = (line: string): void => console.error(`  … ${line}`);
-  const { broken, figures } = await trial.run({ count, seed, say });
-  for (const [name, value] of Object.entries(figures)) console.log(`${name.padEnd(40)} ${value}`);
-  for (const one of broken) console.log(`BROKEN: ${one}`);
-  console.log(broken.length === 0 ? 'held' : `${broken.length} times broken`);
-  isBroken ||= broken.length > 0;
-}
+for (const trial of TRIALS.filter(({ name }) => positionals.includes(name)))
+  isBroken = (await run(trial)) || isBroken;
 process.exit(isBroken ? 1 : 0);

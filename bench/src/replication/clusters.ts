@@ -1,148 +1,133 @@
-/** A primary and a secondary of one service in this process, over a nats-server of its own. */
-import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { JetStreamBus } from '@keelson/bus/jetstream';
-import { InProcessLeaseStore } from '@keelson/locks';
-import {
-  FilterViews,
-  generateLinkKeyPair,
-  NO_GROUPS,
-  Primary,
-  Secondary,
-  type SecondaryStatus,
-  StoredMembership,
-  WalPublisher,
-} from '@keelson/replication';
-import {
-  type Barrier,
-  createBarrier,
-  loadWrappedKeyring,
-  openBarrierFor,
-  openSqliteStore,
-  type Store,
-} from '@keelson/storage';
-import { startNats } from '@keelson/testkit';
+/** A primary and a performance secondary, standalone processes over a nats-server, as users run them. */
 
-const KIND = 'performance';
-const SERVICE = 'pki';
-const ROOT_KEY = new Uint8Array(32).fill(1);
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { PKI_PROJECTIONS } from '@keelson/pki-service';
+import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
+import { type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
+import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
+import { processUsage } from '../child-process.ts';
+
+export const KIND = 'performance';
+export const RECORD_BYTES = 1200;
+const RECORDS_PER_COMMIT = 1000;
+const WRITERS = 64;
+const POLL_MS = 500;
+/** What a process may use in that time and count as having nothing to do. */
+const IDLE_CPU_MICROSECONDS = 40_000;
 
 export interface Clusters extends AsyncDisposable {
-  readonly primary: {
-    readonly store: Store;
-    readonly barrier: Barrier;
-    readonly bus: JetStreamBus;
-  };
-  readonly secondary: { readonly store: Store };
-  /** Begins to publish, as another log when it is not the first time. */
-  publish(): Promise<{ stop(): Promise<void> }>;
-  startSecondary(): void;
-  status(): SecondaryStatus;
-  /** Asked for in ascending order. */
-  untilApplied(sequence: number): Promise<void>;
-  until(predicate: (status: SecondaryStatus) => boolean): Promise<void>;
+  readonly nats: NatsServer;
+  readonly primary: Cluster;
+  readonly secondary: Cluster;
 }
 
 export const openClusters = async (): Promise<Clusters> => {
-  const folder = await mkdtemp(join(tmpdir(), 'keelson-bench-'));
   const nats = await startNats({ jetstream: true });
-  const open = async (name: string) => {
-    const barrier = createBarrier();
-    const store = await openSqliteStore({ file: join(folder, `${name}.db`), barrier });
-    await openBarrierFor(store, barrier, ROOT_KEY);
-    return { store, barrier, bus: new JetStreamBus({ servers: nats.url }) };
-  };
-  const primary = await open('primary');
-  const secondary = await open('secondary');
-  const leases = new InProcessLeaseStore();
-  const membership = new StoredMembership(primary.store, KIND);
-  const clusterId = randomUUID();
-  await membership.found(clusterId);
-  const keys = generateLinkKeyPair();
-  const secondaryId = 'secondary';
-  await membership.admit(secondaryId, keys.publicKey);
-  const ending = new AbortController();
-  await new Primary({
-    ...primary,
-    membership,
-    views: new FilterViews({ store: primary.store, membership, kind: KIND, groups: NO_GROUPS }),
-    kind: KIND,
-    service: SERVICE,
-    handover: async () => ({
-      rootKey: Uint8Array.from(ROOT_KEY),
-      wrappedKeyring: await loadWrappedKeyring(primary.store),
-    }),
-    clusterAddresses: async () => [nats.url],
-  }).serve(ending.signal);
-  const { keys: primaryKeys } = await membership.identity();
-  const follower = new Secondary({
-    ...secondary,
-    leases: new InProcessLeaseStore(),
-    kind: KIND,
-    service: SERVICE,
-    identity: { clusterId, secondaryId, keys, primaryPublicKey: primaryKeys.publicKey },
-    apiAddress: '',
-    clusterAddress: '',
-  });
-  const running: Promise<void>[] = [];
-  /** In the order of their sequences: thousands may wait, and each change looks at the first only. */
-  const waiting: { readonly sequence: number; readonly resolve: () => void }[] = [];
-  follower.onChange(() => {
-    const { lastRemoteWal } = follower.status();
-    while ((waiting[0]?.sequence ?? Number.POSITIVE_INFINITY) <= lastRemoteWal)
-      waiting.shift()?.resolve();
-  });
+  const [primary, secondary] = await Promise.all([startCluster(nats.url), startCluster(nats.url)]);
   return {
+    nats,
     primary,
     secondary,
-    publish: async () => {
-      await membership.renewLog();
-      const stopping = new AbortController();
-      const publisher = new WalPublisher({
-        ...primary,
-        leases,
-        membership,
-        kind: KIND,
-        service: SERVICE,
-      });
-      const publishing = publisher.run(AbortSignal.any([ending.signal, stopping.signal]));
-      running.push(publishing);
-      return {
-        stop: async () => {
-          stopping.abort();
-          await publishing;
-        },
-      };
-    },
-    startSecondary: () => running.push(follower.run(ending.signal)),
-    status: () => follower.status(),
-    until: async (predicate) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const check = (): void => {
-        if (predicate(follower.status())) resolve();
-      };
-      const forget = follower.onChange(check);
-      check();
-      await promise;
-      forget();
-    },
-    untilApplied: (sequence) => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      if (follower.status().lastRemoteWal >= sequence) resolve();
-      else waiting.push({ sequence, resolve });
-      return promise;
-    },
     async [Symbol.asyncDispose]() {
-      ending.abort();
-      await Promise.all(running);
-      for (const { store, bus } of [primary, secondary]) {
-        await bus.close();
-        await store.close();
-      }
+      await secondary.stop();
+      await primary.stop();
       await nats[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
     },
   };
+};
+
+/** Until it has published or applied what there is. */
+export const untilIdle = async (cluster: Cluster): Promise<void> => {
+  const used = (): number => processUsage(cluster.process().pid).cpuMicroseconds;
+  for (let before = used(); ; ) {
+    await delay(POLL_MS);
+    const now = used();
+    if (now - before <= IDLE_CPU_MICROSECONDS) return;
+    before = now;
+  }
+};
+
+/** Bytes as a store holds them: of a barrier that no cluster has, because nothing opens these records. */
+const sealing = async () => {
+  const folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: join(folder.path, 'keys.sqlite'), barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  await store.close();
+  await folder[Symbol.asyncDispose]();
+  return (path: string, letter: string) => ({
+    path,
+    stored: barrier.encrypt(path, Buffer.alloc(RECORD_BYTES, letter)),
+  });
+};
+
+const pathOf = (index: number): string => `shared/bench/${index}`;
+
+/** The cluster's store of certificates, in this process while its own does not run. */
+const withStore = async (
+  cluster: Cluster,
+  work: (store: Store) => Promise<unknown>,
+): Promise<void> => {
+  const file = join(cluster.process().dataFolder, 'pki.sqlite');
+  await cluster.process().stop();
+  const store = await openSqliteStore({
+    file,
+    barrier: createBarrier(),
+    projections: PKI_PROJECTIONS,
+  });
+  await work(store);
+  await store.close();
+};
+
+/** Stops the cluster and adds records to it, in large commits. @returns records/s of the store alone */
+export const fill = async (cluster: Cluster, count: number): Promise<number> => {
+  const seal = await sealing();
+  let seconds = 0;
+  await withStore(cluster, async (store) => {
+    const startedAt = performance.now();
+    for (let from = 0; from < count; from += RECORDS_PER_COMMIT) {
+      const length = Math.min(RECORDS_PER_COMMIT, count - from);
+      const records = Array.from({ length }, (_, index) => seal(pathOf(from + index), 'k'));
+      await store.applyRecords('bench', records);
+    }
+    seconds = (performance.now() - startedAt) / 1000;
+  });
+  return count / seconds;
+};
+
+/** Stops the cluster and makes some of its records, evenly spread, other ones. */
+export const makeDiffer = async (
+  cluster: Cluster,
+  differing: number,
+  count: number,
+): Promise<void> => {
+  const seal = await sealing();
+  await withStore(cluster, (store) =>
+    store.applyRecords(
+      'bench',
+      Array.from({ length: differing }, (_, index) =>
+        seal(pathOf(Math.floor((index * count) / differing)), 'x'),
+      ),
+    ),
+  );
+};
+
+/** Records/s of a store in this process, each a commit of one of 64 callers. */
+export const measureLocalWrites = async (count: number): Promise<number> => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: join(folder.path, 'local.sqlite'), barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const value = Buffer.alloc(RECORD_BYTES, 'k');
+  const startedAt = performance.now();
+  await Promise.all(
+    Array.from({ length: WRITERS }, async (_, caller) => {
+      for (let at = caller; at < count; at += WRITERS)
+        await store.transact((tx) => tx.write(pathOf(at), value));
+    }),
+  );
+  const perSecond = count / ((performance.now() - startedAt) / 1000);
+  await store.close();
+  return perSecond;
 };

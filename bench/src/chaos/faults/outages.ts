@@ -13,7 +13,7 @@ import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { Random } from '../random.ts';
-import { heldBy, prepare, Writers } from './written.ts';
+import { ALL_KINDS, findHalfMade, prepare, Writers } from './written.ts';
 
 const FAULT_MS = { least: 500, most: 4000 };
 const SLOW_MS = 300;
@@ -52,9 +52,9 @@ export const outages: Chaos = {
   promise:
     'R2 NATS, Redis and PostgreSQL stopped, killed, frozen, slowed, stalled and cut off under writes: 503 ' +
     'or an answer, recovery without a restart, nothing acknowledged lost, equal Merkle roots',
+  unit: 'faults',
   counts: { full: 60, short: 3 },
-  isApart: true,
-  run: async ({ count, seed, say }) => {
+  run: async ({ count, seed, isOver, say }) => {
     const random = new Random(seed);
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ jetstream: true }));
@@ -85,10 +85,11 @@ export const outages: Chaos = {
     await prepare(primary);
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, secondary, 'secondary');
-    const writers = new Writers(primary, 'outage');
+    const writers = new Writers(primary, 'outage', ALL_KINDS);
     const broken: string[] = [];
     let slowest = 0;
-    for (let round = 0; round < count; round += 1) {
+    let faults = 0;
+    for (let round = 0; round < count && !isOver(); round += 1) {
       // Each neighbour in turn, so that a short run meets all of them.
       const neighbour = neighbours[round % neighbours.length];
       const fault = random.pick(FAULTS);
@@ -104,6 +105,7 @@ export const outages: Chaos = {
         break;
       }
       slowest = Math.max(slowest, recoveredMs);
+      faults += 1;
     }
     await writers.stop();
     const { ledger, unclear } = writers;
@@ -112,16 +114,17 @@ export const outages: Chaos = {
     broken.push(
       ...(await findBroken({
         ledger,
-        held: await heldBy(primary),
+        held: await writers.heldBy(primary),
         roots: { secondary: [rootOf(primary), rootOf(secondary)] },
         comparisons: 600,
       })),
+      ...(await findHalfMade(primary)),
       ...[...unclear].map(([status, times]) => `${times} answers with status ${status}`),
     );
     return {
       broken,
       figures: {
-        faults: count,
+        faults,
         'writes acknowledged': ledger.acknowledged.length,
         'writes with an unknown outcome': ledger.unknown.length,
         'slowest until 20 more were acknowledged, ms': Math.round(slowest),

@@ -3,109 +3,177 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { findBroken, startFaultProxy, startNats } from '@keelson/testkit';
 import {
   attach,
+  type Cluster,
   follow,
+  generateOperationToken,
   generateRoot,
+  type Kind,
   startCluster,
   until,
   untilEqual,
 } from '@keelson/testkit/replication-cluster';
-import type { Chaos } from '../chaos.ts';
-import { heldBy, prepare, Writers } from './written.ts';
+import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
+import { heldBy, prepare, SHARED_KINDS, Writers } from './written.ts';
 
-const KIND = 'performance';
 const MILLISECONDS = 1000;
+const COMPARISONS = 1200;
 
 const difference = (all: Iterable<string>, without: ReadonlySet<string>): readonly string[] =>
   [...all].filter((key) => !without.has(key));
+
+/** What a kind of secondary needs for its steps. */
+interface Steps {
+  /** After it was attached: its own root token, where it has one. */
+  readonly joined: (primary: Cluster, branch: Cluster) => Promise<void>;
+  /** @returns body of `secondary/promote` */
+  readonly promotion: (cluster: Cluster, shares: readonly string[]) => Promise<object>;
+  readonly promoted: (primary: Cluster, branch: Cluster) => void;
+  /** Has the former primary, which stepped back, follow the new one. */
+  readonly follow: (leader: Cluster, former: Cluster) => Promise<void>;
+  /** Has the former primary tell what it holds; of a DR secondary only once it leads again. */
+  readonly heldByFormer: (leader: Cluster, former: Cluster) => Promise<ReadonlySet<string>>;
+}
+
+const STEPS: Readonly<Record<Kind, Steps>> = {
+  performance: {
+    joined: async (primary, branch) => {
+      branch.token = await generateRoot(branch, primary.shares);
+    },
+    promotion: async () => ({}),
+    promoted: () => undefined,
+    follow: async (leader, former) => {
+      former.token = await until(
+        () => generateRoot(former, former.shares).catch(() => ''),
+        (token) => token !== '',
+      );
+      await follow('performance', leader, former, 'former');
+    },
+    heldByFormer: (_, former) => heldBy(former),
+  },
+  dr: {
+    joined: async () => undefined,
+    promotion: async (cluster, shares) => ({
+      dr_operation_token: await generateOperationToken(cluster, shares),
+    }),
+    promoted: (primary, branch) => {
+      branch.token = primary.token;
+    },
+    follow: async (leader, former) => {
+      const token = await generateOperationToken(former, former.shares);
+      await follow('dr', leader, former, 'former', token);
+    },
+    heldByFormer: async (leader, former) => {
+      const body = await STEPS.dr.promotion(former, former.shares);
+      await leader.v1('POST', 'sys/replication/dr/primary/demote');
+      await until(
+        () => former.v1('POST', 'sys/replication/dr/secondary/promote', body),
+        ({ status }) => status === 200,
+      );
+      return heldBy(former);
+    },
+  },
+};
+
+const run = async (kind: Kind, { count, say }: ChaosContext): Promise<ChaosReport> => {
+  await using stack = new AsyncDisposableStack();
+  const steps = STEPS[kind];
+  const base = `sys/replication/${kind}`;
+  const nats = stack.use(await startNats({ jetstream: true }));
+  const theirs = stack.use(await startNats({ jetstream: true }));
+  const between = stack.use(await startFaultProxy(nats.port));
+  const [primary, branch] = await Promise.all([
+    startCluster(nats.url, { KEELSON_CLUSTER_ADDRESS: `nats://127.0.0.1:${between.port}` }),
+    startCluster(theirs.url),
+  ]);
+  stack.defer(() => primary.stop());
+  stack.defer(() => branch.stop());
+  await prepare(primary);
+  await primary.v1('POST', `${base}/primary/enable`);
+  await attach(kind, primary, branch, 'branch');
+  await steps.joined(primary, branch);
+  await untilEqual(kind, primary, branch);
+  const broken: string[] = [];
+  const cutMs = (count * MILLISECONDS) / 2;
+
+  const before = new Writers(primary, 'before', SHARED_KINDS);
+  await before.untilAcknowledged(50);
+  // What the primary knows: it has all that was acknowledged, and heard how far the branch came.
+  const mark = await before.ledger.mark(
+    async () => (await primary.status(kind)).secondaries[0].lag_entries,
+  );
+  between.stall();
+  say(`${kind}: cut, the primary is written to, the branch is asked to`);
+  const cutOff = new Writers(branch, 'cut-off', SHARED_KINDS);
+  await delay(cutMs);
+  await cutOff.stop();
+  if (cutOff.ledger.acknowledged.length > 0)
+    broken.push('the branch acknowledged writes that it could not forward');
+  const promoted = await branch.v1('POST', `${base}/secondary/promote`, {
+    ...(await steps.promotion(branch, primary.shares)),
+    force: true,
+  });
+  if (promoted.status !== 200)
+    broken.push(`promote: ${promoted.status} ${JSON.stringify(promoted.body)}`);
+  steps.promoted(primary, branch);
+  say('promoted: both are written to');
+  const after = new Writers(branch, 'after', SHARED_KINDS);
+  await after.untilAcknowledged(20);
+  await delay(cutMs);
+  await before.stop();
+  between.pass();
+
+  say('healed: the former primary steps back and follows');
+  await primary.v1('POST', `${base}/primary/demote`);
+  await steps.follow(branch, primary);
+  await after.stop();
+  const modes = [(await branch.status(kind)).mode, (await primary.status(kind)).mode];
+  if (modes.join() !== 'primary,secondary') broken.push(`split: the clusters are ${modes.join()}`);
+  const held = await heldBy(branch);
+  broken.push(
+    ...(await findBroken({ ledger: before.ledger, held, mark })),
+    ...(await findBroken({ ledger: cutOff.ledger, held })),
+    ...(await findBroken({
+      ledger: after.ledger,
+      held,
+      roots: {
+        'the former primary': [
+          async () => (await branch.status(kind))?.merkle_root as string,
+          async () => (await primary.status(kind))?.merkle_root as string,
+        ],
+      },
+      comparisons: COMPARISONS,
+    })),
+  );
+  const here = await steps.heldByFormer(branch, primary);
+  for (const key of [...difference(held, here), ...difference(here, held)])
+    broken.push(`${key} is on one side only`);
+  return {
+    broken,
+    figures: {
+      [`${kind}: acknowledged by the primary`]: before.ledger.acknowledged.length,
+      [`${kind}: of them before the cut`]: mark.acknowledged,
+      [`${kind}: lag reported then`]: mark.lagEntries,
+      [`${kind}: lost with the failover`]: difference(before.ledger.acknowledged, held).length,
+      [`${kind}: acknowledged by the promoted`]: after.ledger.acknowledged.length,
+    },
+  };
+};
 
 export const partition: Chaos = {
   name: 'partition',
   promise:
     'R3 two clusters cut from each other for so many seconds under writes on both, the secondary promoted ' +
-    'meanwhile, the primary following it afterwards: lost is what the primary acknowledged after the cut ' +
-    'and no more before it than its status showed as lag; the same on both sides in the end',
-  counts: { full: 180, short: 2 },
-  isApart: true,
-  run: async ({ count, say }) => {
-    await using stack = new AsyncDisposableStack();
-    const nats = stack.use(await startNats({ jetstream: true }));
-    const theirs = stack.use(await startNats({ jetstream: true }));
-    const between = stack.use(await startFaultProxy(nats.port));
-    const primary = await startCluster(nats.url, {
-      KEELSON_CLUSTER_ADDRESS: `nats://127.0.0.1:${between.port}`,
-    });
-    stack.defer(() => primary.stop());
-    const branch = await startCluster(theirs.url);
-    stack.defer(() => branch.stop());
-    await prepare(primary);
-    await primary.v1('POST', `sys/replication/${KIND}/primary/enable`);
-    await attach(KIND, primary, branch, 'branch');
-    branch.token = await generateRoot(branch, primary.shares);
-    await untilEqual(KIND, primary, branch);
-    const broken: string[] = [];
-    const cutMs = (count * MILLISECONDS) / 2;
-
-    const before = new Writers(primary, 'before');
-    await before.untilAcknowledged(50);
-    // What the primary knows: it has all that was acknowledged, and heard how far the branch came.
-    const mark = await before.ledger.mark(
-      async () => (await primary.status(KIND)).secondaries[0].lag_entries,
-    );
-    between.stall();
-    say('cut: the primary is written to, the branch cannot forward');
-    const cutOff = new Writers(branch, 'cut-off');
-    await delay(cutMs);
-    await cutOff.stop();
-    if (cutOff.ledger.acknowledged.length > 0)
-      broken.push('the branch acknowledged writes that it could not forward');
-    const promoted = await branch.v1('POST', `sys/replication/${KIND}/secondary/promote`, {
-      force: true,
-    });
-    if (promoted.status !== 200)
-      broken.push(`promote: ${promoted.status} ${JSON.stringify(promoted.body)}`);
-    say('promoted: both are written to');
-    const after = new Writers(branch, 'after');
-    await after.untilAcknowledged(20);
-    await delay(cutMs);
-    await before.stop();
-    between.pass();
-
-    say('healed: the former primary steps back and follows');
-    await primary.v1('POST', `sys/replication/${KIND}/primary/demote`);
-    primary.token = await until(
-      () => generateRoot(primary, primary.shares).catch(() => ''),
-      (token) => token !== '',
-    );
-    await follow(KIND, branch, primary, 'former');
-    await after.stop();
-    const held = await heldBy(branch);
-    broken.push(
-      ...(await findBroken({ ledger: before.ledger, held, mark })),
-      ...(await findBroken({
-        ledger: after.ledger,
-        held,
-        roots: {
-          former: [
-            async () => (await branch.status(KIND))?.merkle_root as string,
-            async () => (await primary.status(KIND))?.merkle_root as string,
-          ],
-        },
-        comparisons: 600,
-      })),
-    );
-    const here = await heldBy(primary);
-    for (const key of [...difference(held, here), ...difference(here, held)])
-      broken.push(`${key} is on one side only`);
+    'meanwhile, the primary following it afterwards, for a performance and for a DR secondary: lost is ' +
+    'what the primary acknowledged after the cut and no more before it than its status showed as lag; one ' +
+    'leads, and both hold the same in the end',
+  unit: 'seconds',
+  counts: { full: 180, short: 1 },
+  run: async (context) => {
+    const performance = await run('performance', context);
+    const dr = await run('dr', context);
     return {
-      broken,
-      figures: {
-        'seconds of the cut': count,
-        'acknowledged by the primary': before.ledger.acknowledged.length,
-        'of them before the cut': mark.acknowledged,
-        'lag reported then': mark.lagEntries,
-        'lost with the failover': difference(before.ledger.acknowledged, held).length,
-        'acknowledged by the promoted': after.ledger.acknowledged.length,
-      },
+      broken: [...performance.broken, ...dr.broken],
+      figures: { ...performance.figures, ...dr.figures },
     };
   },
 };

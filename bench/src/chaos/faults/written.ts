@@ -1,57 +1,151 @@
 /** Writes of clients to a cluster while something is done to it, and what is found afterwards. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WriteLedger } from '@keelson/testkit';
-import type { AddressedCluster } from '@keelson/testkit/replication-cluster';
+import type { AddressedCluster, Answer } from '@keelson/testkit/replication-cluster';
 
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
+const ORGANIZATION = 'chaos';
+const PAGE_SIZE = 100;
 const WRITERS = 4;
+/** Records that are read at once when a cluster is looked through. */
+const READERS = 8;
 /** A writer that was refused tries its next write after this. */
 const AFTER_REFUSAL_MS = 50;
 const UNAVAILABLE = 503;
 const FIRST_SERVER_ERROR = 500;
 const RECOVERED_WITHIN_MS = 120_000;
 
-/** A policy of sys or a role of pki, in turn. */
-const write = async (cluster: AddressedCluster, key: string, turn: number): Promise<number> => {
-  const { status } = await (turn % 2 === 0
-    ? cluster.v1('POST', `sys/policies/acl/${key}`, { policy: POLICY })
-    : cluster.v1('POST', `pki/roles/${key}`, { allow_any_name: true, key_type: 'ec' }));
-  return status;
-};
+/** A policy of sys, a role of pki, a workspace, a certificate. */
+export type WriteKind = 'policy' | 'role' | 'workspace' | 'certificate';
 
-/** What `write` wrote and is there. */
-export const heldBy = async (cluster: AddressedCluster): Promise<ReadonlySet<string>> => {
-  const found = new Set<string>();
-  for (const path of ['sys/policies/acl', 'pki/roles']) {
-    const { status, body } = await cluster.v1('LIST', path);
-    if (status !== 200) throw new Error(`LIST ${path}: ${status} ${JSON.stringify(body)}`);
-    for (const key of body.data.keys) found.add(key);
+/** Certificates are local to a performance secondary: who writes to two clusters leaves them out. */
+export const SHARED_KINDS: readonly WriteKind[] = ['policy', 'role'];
+export const ALL_KINDS: readonly WriteKind[] = ['policy', 'role', 'workspace', 'certificate'];
+
+const write = (cluster: AddressedCluster, kind: WriteKind, key: string): Promise<Answer> => {
+  switch (kind) {
+    case 'policy':
+      return cluster.v1('POST', `sys/policies/acl/${key}`, { policy: POLICY });
+    case 'role':
+      return cluster.v1('POST', `pki/roles/${key}`, { allow_any_name: true, key_type: 'ec' });
+    case 'workspace':
+      return cluster.api('POST', `organizations/${ORGANIZATION}/workspaces`, {
+        data: { type: 'workspaces', attributes: { name: key } },
+      });
+    case 'certificate':
+      return cluster.v1('POST', 'pki/issue/leaf', { common_name: `${key}.example.com`, ttl: '1h' });
   }
-  return found;
 };
 
-/** A mount with an authority, for the roles. */
+/** @throws Error with what the answer says, when it is a refusal */
+const found = ({ status, body }: Answer): Answer['body'] => {
+  if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+};
+
+const listed = async (cluster: AddressedCluster, path: string): Promise<readonly string[]> => {
+  const answer = await cluster.v1('LIST', path);
+  return answer.status === 404 ? [] : found(answer).data.keys;
+};
+
+interface ShownWorkspace {
+  readonly id: string;
+  readonly attributes: { readonly name: string };
+}
+
+const listedWorkspaces = async (cluster: AddressedCluster): Promise<readonly ShownWorkspace[]> => {
+  const all: ShownWorkspace[] = [];
+  const path = `organizations/${ORGANIZATION}/workspaces?page[size]=${PAGE_SIZE}&page[number]=`;
+  for (let page = 1; ; page += 1) {
+    const { data } = found(await cluster.api('GET', `${path}${page}`));
+    all.push(...data);
+    if (data.length < PAGE_SIZE) return all;
+  }
+};
+
+/** What `write` wrote and is there: policies and roles by name. */
+export const heldBy = async (cluster: AddressedCluster): Promise<ReadonlySet<string>> =>
+  new Set([
+    ...(await listed(cluster, 'sys/policies/acl')),
+    ...(await listed(cluster, 'pki/roles')),
+  ]);
+
+/** A mount with an authority and a role, and an organization. */
 export const prepare = async (cluster: AddressedCluster): Promise<void> => {
   await cluster.v1('POST', 'sys/mounts/pki', { type: 'pki' });
-  for (;;) {
-    const { status } = await cluster.v1('LIST', 'pki/roles');
-    if (status === 404) return;
-    await delay(AFTER_REFUSAL_MS);
-  }
+  while ((await cluster.v1('LIST', 'pki/roles')).status !== 404) await delay(AFTER_REFUSAL_MS);
+  const root = { common_name: 'Root', key_type: 'ec', ttl: '87600h' };
+  found(await cluster.v1('POST', 'pki/root/generate/internal', root));
+  found(await cluster.v1('POST', 'pki/roles/leaf', { allow_any_name: true, key_type: 'ec' }));
+  const attributes = { name: ORGANIZATION, email: 'chaos@example.com' };
+  const { status, body } = await cluster.api('POST', 'organizations', {
+    data: { type: 'organizations', attributes },
+  });
+  if (status !== 201) throw new Error(`organization: ${status} ${JSON.stringify(body)}`);
 };
+
+const inParallel = async <T>(
+  items: readonly T[],
+  look: (item: T) => Promise<string | undefined>,
+): Promise<readonly string[]> => {
+  const rest = [...items];
+  const sentences: string[] = [];
+  await Promise.all(
+    Array.from({ length: READERS }, async () => {
+      for (let item = rest.pop(); item !== undefined; item = rest.pop()) {
+        const sentence = await look(item);
+        if (sentence !== undefined) sentences.push(sentence);
+      }
+    }),
+  );
+  return sentences;
+};
+
+const isCorrupted = async (cluster: AddressedCluster): Promise<boolean> =>
+  found(await cluster.v1('POST', 'sys/replication/merkle-check')).data.merkle_corruption_report
+    .corrupted_root;
+
+/**
+ * A sentence for each write that is there in part: a workspace that is listed and not found by its name
+ * or its id, a certificate that is listed and not shown, a tree that is not that of the records.
+ */
+export const findHalfMade = async (cluster: AddressedCluster): Promise<readonly string[]> => [
+  ...(await inParallel(await listedWorkspaces(cluster), async ({ id, attributes: { name } }) => {
+    const byName = await cluster.api('GET', `organizations/${ORGANIZATION}/workspaces/${name}`);
+    const byId = await cluster.api('GET', `workspaces/${id}`);
+    const isWhole = byName.body?.data?.id === id && byId.body?.data?.attributes.name === name;
+    return isWhole ? undefined : `workspace ${name} is there in part`;
+  })),
+  ...(await inParallel(await listed(cluster, 'pki/certs'), async (serial) => {
+    const { body } = await cluster.v1('GET', `pki/cert/${serial}`);
+    const isWhole = String(body?.data?.certificate).includes('BEGIN CERTIFICATE');
+    return isWhole ? undefined : `certificate ${serial} is there in part`;
+  })),
+  ...((await isCorrupted(cluster)) ? ['the records are not those of the Merkle trees'] : []),
+];
 
 export class Writers {
   readonly ledger = new WriteLedger();
   /** Statuses that no client can act on, by their number. */
   readonly unclear = new Map<number, number>();
+  /** Of certificates that were handed out: key of the write and serial number. */
+  readonly #serials = new Map<string, string>();
+  readonly #kinds: readonly WriteKind[];
   readonly #writing: Promise<void>[];
   #isStopped = false;
 
-  constructor(cluster: AddressedCluster, prefix: string) {
+  constructor(cluster: AddressedCluster, prefix: string, kinds: readonly WriteKind[]) {
+    this.#kinds = kinds;
     this.#writing = Array.from({ length: WRITERS }, async (_, writer) => {
       for (let turn = 0; !this.#isStopped; turn += 1) {
         const key = `${prefix}-${writer}-${turn}`;
-        const status = await this.ledger.attempt(key, () => write(cluster, key, turn));
+        const kind = kinds[turn % kinds.length] ?? 'policy';
+        const status = await this.ledger.attempt(key, async () => {
+          const answer = await write(cluster, kind, key);
+          const serial = answer.body?.data?.serial_number as string | undefined;
+          if (kind === 'certificate' && serial !== undefined) this.#serials.set(key, serial);
+          return answer.status;
+        });
         if (status === undefined || status >= FIRST_SERVER_ERROR) await delay(AFTER_REFUSAL_MS);
         if (status !== undefined && status >= FIRST_SERVER_ERROR && status !== UNAVAILABLE)
           this.unclear.set(status, (this.unclear.get(status) ?? 0) + 1);
@@ -73,5 +167,23 @@ export class Writers {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all(this.#writing);
+  }
+
+  /** Which of the writes are there. */
+  async heldBy(cluster: AddressedCluster): Promise<ReadonlySet<string>> {
+    const held = new Set(await heldBy(cluster));
+    if (this.#kinds.includes('workspace'))
+      for (const { attributes } of await listedWorkspaces(cluster)) held.add(attributes.name);
+    if (this.#kinds.includes('certificate')) {
+      const serials = new Set(await listed(cluster, 'pki/certs'));
+      for (const [key, serial] of this.#serials) if (serials.has(serial)) held.add(key);
+    }
+    return held;
+  }
+
+  /** Serial numbers that were handed out more than once. */
+  get repeatedSerials(): readonly string[] {
+    const seen = new Set<string>();
+    return [...this.#serials.values()].filter((serial) => seen.size === seen.add(serial).size);
   }
 }

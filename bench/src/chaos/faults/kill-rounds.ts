@@ -1,0 +1,70 @@
+/** R1: processes are killed at random moments under writes, and what was told to clients is compared. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { findBroken } from '@keelson/testkit';
+import type { AddressedCluster } from '@keelson/testkit/replication-cluster';
+import type { ChaosContext, ChaosReport } from '../chaos.ts';
+import { Random } from '../random.ts';
+import { ALL_KINDS, findHalfMade, Writers } from './written.ts';
+
+const MOST_MS_BEFORE = 1500;
+/** Each process comes back within a moment; its roots are compared so often. */
+const COMPARISONS = 1200;
+
+export interface Victim {
+  readonly name: string;
+  /** Kills it with -9 and starts it again. */
+  readonly kill: () => Promise<void>;
+}
+
+/** Kills each in turn, until so many were. @param secondary a DR secondary of `primary` */
+export const killInTurn = async (
+  { count, seed, isOver, say }: ChaosContext,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
+  victims: readonly Victim[],
+): Promise<ChaosReport> => {
+  const random = new Random(seed);
+  const writers = new Writers(primary, 'kill', ALL_KINDS);
+  const broken: string[] = [];
+  const times = new Map(victims.map(({ name }) => [name, 0]));
+  let slowestMs = 0;
+  for (let round = 0; round < count && !isOver(); round += 1) {
+    const victim = victims[round % victims.length];
+    if (victim === undefined) break;
+    await delay(random.below(MOST_MS_BEFORE));
+    say(`${round + 1}: ${victim.name} is killed`);
+    await victim.kill();
+    times.set(victim.name, (times.get(victim.name) ?? 0) + 1);
+    const recoveredMs = await writers.untilAcknowledged(12);
+    if (recoveredMs === undefined) {
+      broken.push(`no writes after ${victim.name} was killed`);
+      break;
+    }
+    slowestMs = Math.max(slowestMs, recoveredMs);
+  }
+  await writers.stop();
+  const { ledger, repeatedSerials, unclear } = writers;
+  say('comparing');
+  const rootOf = (cluster: AddressedCluster) => async (): Promise<string> =>
+    (await cluster.status('dr'))?.merkle_root as string;
+  broken.push(
+    ...(await findBroken({
+      ledger,
+      held: await writers.heldBy(primary),
+      roots: { 'the secondary': [rootOf(primary), rootOf(secondary)] },
+      comparisons: COMPARISONS,
+    })),
+    ...(await findHalfMade(primary)),
+    ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
+    ...[...unclear].map(([status, often]) => `${often} answers with status ${status}`),
+  );
+  return {
+    broken,
+    figures: {
+      ...Object.fromEntries([...times].map(([name, often]) => [`kills of ${name}`, often])),
+      'writes acknowledged': ledger.acknowledged.length,
+      'writes with an unknown outcome': ledger.unknown.length,
+      'slowest until 12 more were acknowledged, ms': Math.round(slowestMs),
+    },
+  };
+};
