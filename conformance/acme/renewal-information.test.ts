@@ -6,16 +6,12 @@ import { installPythonPackages } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AcmeSite, startAcmeSite } from './acme-site.ts';
 
-/** Debian's certbot is of before RFC 9773. */
-const CERTBOT_VERSION = '5.8.0';
-
 let site: AcmeSite;
 let packages: string;
 beforeAll(async () => {
   site = await startAcmeSite();
   packages = join(site.folder, 'packages');
-  const wanted = ['certbot', 'acme'].map((name) => `${name}==${CERTBOT_VERSION}`);
-  await installPythonPackages(packages, wanted);
+  await installPythonPackages(packages, join(import.meta.dirname, 'requirements.txt'));
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 

@@ -12,7 +12,7 @@ import {
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const run = promisify(execFile);
-const HVAC_VERSION = '2.4.0';
+const REQUIREMENTS = fileURLToPath(new URL('requirements.txt', import.meta.url));
 const SCENARIO = fileURLToPath(new URL('scenario.py', import.meta.url));
 
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -22,7 +22,7 @@ let packages: string;
 beforeAll(async () => {
   folder = await temporaryDirectory();
   packages = join(folder.path, 'packages');
-  await installPythonPackages(packages, [`hvac==${HVAC_VERSION}`]);
+  await installPythonPackages(packages, REQUIREMENTS);
   keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
 });
 afterAll(async () => {

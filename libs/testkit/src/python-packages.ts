@@ -6,19 +6,19 @@ const run = promisify(execFile);
 
 /**
  * Installs packages into a folder that PYTHONPATH may name.
- * @param packages "name==version"
+ * @param requirements file of "name==version" lines: all of them, since nothing that they need is added
  * @throws Error saying what such a test needs
  */
 export const installPythonPackages = async (
   folder: string,
-  packages: readonly string[],
+  requirements: string,
 ): Promise<void> => {
   const options = ['--quiet', '--no-input', '--disable-pip-version-check', '--target', folder];
   try {
-    await run('python3', ['-m', 'pip', 'install', ...options, ...packages]);
+    await run('python3', ['-m', 'pip', 'install', ...options, '--no-deps', '-r', requirements]);
   } catch (cause) {
     throw new Error(
-      `${packages.join(', ')} could not be installed: this test needs python3 with pip, and a package index in reach`,
+      `${requirements} could not be installed: this test needs python3 with pip, and a package index in reach`,
       { cause },
     );
   }
