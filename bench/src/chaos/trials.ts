@@ -5,14 +5,18 @@ import { killsDistributed } from './faults/kills-distributed.ts';
 import { outages } from './faults/outages.ts';
 import { partition } from './faults/partition.ts';
 import { pkiInput } from './pki-input/pki-input.ts';
+import { replicationInput } from './replication-input/replication-input.ts';
+import { soak } from './soak/soak.ts';
 import { workspaceInput } from './workspace-input/workspace-input.ts';
 
 export const TRIALS: readonly Chaos[] = [
   pkiInput,
   acmeInput,
   workspaceInput,
+  replicationInput,
   kills,
   killsDistributed,
   outages,
   partition,
+  soak,
 ];

@@ -2,31 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { openAuthority } from '../../in-process-authority.ts';
 import type { Chaos, ChaosContext, ChaosReport } from '../chaos.ts';
+import { liveMegabytes, MAX_GROWTH_MEGABYTES } from '../live-memory.ts';
 import { Random } from '../random.ts';
 import { badRequest, makeSamples } from './requests.ts';
 
-/**
- * Growth of live memory over the second half of a run that counts as flat: the store's bounded cache of
- * records is still filling then. 64 bytes kept of each of 500,000 inputs would show.
- */
-const MAX_GROWTH_MEGABYTES = 32;
 /** After so many requests what was accepted is taken away, so that the authority stays as it was. */
 const CLEAN_EVERY = 2000;
-
-const collectGarbage = (): void => {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-};
-
-const liveMegabytes = (): number => {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return (heapUsed + external) / 1024 ** 2;
-};
 
 type Authority = Awaited<ReturnType<typeof openAuthority>>;
 
