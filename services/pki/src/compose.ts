@@ -8,7 +8,7 @@ import {
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import type { LeaseStore } from '@keelson/locks';
+import { type LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
@@ -155,6 +155,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
   let mounts: readonly Mount[] = [];
+  const upkeepWakeup = new Wakeup();
   const acme = createAcmeService({
     ...shared,
     config: parts.config,
@@ -215,6 +216,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     onMounts: (current: readonly Mount[]) => {
       mounts = current;
       acme.onMounts();
+      upkeepWakeup.ring();
     },
   };
   let workers: readonly Worker[] = [];
@@ -234,6 +236,7 @@ export const composePki = (parts: PkiParts): PkiService => {
               {
                 ...shared,
                 isInSet: () => member.roleOf('performance') !== undefined,
+                wakeup: upkeepWakeup,
                 mounts: () => mounts,
               },
               signal,

@@ -1,6 +1,4 @@
 /** An attempt at a challenge and the settings of validation, as tests need them. */
-
-import { createAddressPolicy } from '../src/acme/validation/address-policy.ts';
 import type {
   ChallengeAttempt,
   ValidationSettings,
@@ -22,7 +20,7 @@ export const anAttempt = (changes: Partial<ChallengeAttempt> = {}): ChallengeAtt
 export const someSettings = (changes: Partial<ValidationSettings> = {}): ValidationSettings => ({
   dnsResolver: '',
   ports: { http: 80, tls: 443 },
-  addressPolicy: createAddressPolicy({ permitted: [], excluded: [] }),
+  addressRanges: { permitted: [], excluded: [] },
   timeoutsMs: { connect: 20_000, attempt: 60_000 },
   ...changes,
 });

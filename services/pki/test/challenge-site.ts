@@ -21,6 +21,7 @@ import {
 import { FirstAttempts } from '../src/acme/authorizations/first-attempts.ts';
 import type { Account } from '../src/acme/domain/account.ts';
 import { type Authorization, changeAuthorization, type Order } from '../src/acme/domain/order.ts';
+import { validateHere } from '../src/acme/validation/validation-threads.ts';
 import { createValidationWorker } from '../src/acme/validation/validation-worker.ts';
 import { someSettings } from './acme-attempt.ts';
 
@@ -59,6 +60,7 @@ export const openChallengeSite = async () => {
       store,
       clock,
       logger: createLogger({ name: 'test', level: 'silent' }),
+      openValidation: validateHere,
       mounts: () => [MOUNT],
       settingsOf: () => Promise.resolve(someSettings({ ports: { http: port, tls: 1 } })),
       accountUrl: () => Promise.resolve('http://localhost/account'),

@@ -15,32 +15,37 @@ let folders: TemporaryDirectory[];
 let primary: OpenPki;
 let secondary: OpenPki;
 
+const stateOf = (
+  { mount }: OpenPki,
+  clusterId: string,
+  role: 'primary' | 'secondary',
+): ClusterState => ({
+  initialized: true,
+  sealed: false,
+  serviceKey: Buffer.alloc(32, 7),
+  keyringTerm: 0,
+  clusterId,
+  clusterName: clusterId,
+  mounts: [mount],
+  replicationRoles: [
+    {
+      kind: 'performance',
+      role,
+      clusterId: 'set',
+      generation: role,
+      link: undefined,
+      activation: '',
+      previousServiceKey: Buffer.alloc(0),
+    },
+  ],
+});
+
 /** Joins a cluster, with its workers running. */
 const joinCluster = async (clusterId: string, role: 'primary' | 'secondary'): Promise<OpenPki> => {
   const folder = await temporaryDirectory();
   folders.push(folder);
   const pki = await openPki(folder.path);
-  const state: ClusterState = {
-    initialized: true,
-    sealed: false,
-    serviceKey: Buffer.alloc(32, 7),
-    keyringTerm: 0,
-    clusterId,
-    clusterName: clusterId,
-    mounts: [pki.mount],
-    replicationRoles: [
-      {
-        kind: 'performance',
-        role,
-        clusterId: 'set',
-        generation: '1',
-        link: undefined,
-        activation: '',
-        previousServiceKey: Buffer.alloc(0),
-      },
-    ],
-  };
-  await pki.join(state);
+  await pki.join(stateOf(pki, clusterId, role));
   return pki;
 };
 
@@ -333,4 +338,25 @@ test('a mount of one cluster has nothing to tell', async () => {
       expect.stringContaining('local mount'),
     ]);
   }
+});
+
+/** Until nothing lies in its outbox, whoever took it. */
+const untilCarried = async ({ store, mount }: OpenPki): Promise<void> => {
+  const ending = new AbortController();
+  const position = await store.wal.headSequence();
+  const isEmpty = async () => (await store.list(`local/outbox/${mount.uuid}/`)).length === 0;
+  if (await isEmpty()) return;
+  for await (const _ of store.wal.follow(position, ending.signal)) if (await isEmpty()) return;
+};
+
+test('what was to be told is told as soon as the cluster can, whatever the clock says', async () => {
+  const place = `cluster-revocations/${secondary.mount.uuid}/01/berlin`;
+  await secondary.store.transact((tx) =>
+    tx.write(`local/outbox/${secondary.mount.uuid}/${place}`, Buffer.from('{}')),
+  );
+  const sealed = { ...stateOf(secondary, 'berlin', 'primary'), sealed: true, mounts: [] };
+  secondary.announce(sealed);
+  secondary.announce(stateOf(secondary, 'berlin', 'primary'));
+  await untilCarried(secondary);
+  expect(await secondary.store.read(`shared/${place}`)).toBeDefined();
 });

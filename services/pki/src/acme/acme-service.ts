@@ -22,6 +22,7 @@ import { acmeRoutesOf } from './protocol/acme-routes.ts';
 import { openResources } from './protocol/directory-resources.ts';
 import { orderResources } from './protocol/order-resources.ts';
 import { toValidationSettings } from './validation/validation-settings.ts';
+import { validateBeside } from './validation/validation-threads.ts';
 import { createValidationWorker } from './validation/validation-worker.ts';
 
 export interface AcmeParts extends IssuingParts, RevocationParts {
@@ -53,6 +54,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const nonces = stored ?? createInProcessNonces();
   const validation = createValidationWorker({
     ...parts,
+    openValidation: validateBeside(parts.logger),
     settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
     accountUrl: async (mount, { directory, accountId }) => {
       const { cluster } = (await authorities.of(mount)).settings;

@@ -36,3 +36,25 @@ test('wakes with what clusters tell, not with other writes, nor when it is taken
     await store.close();
   }
 });
+
+test('while something waits for the primary, whatever comes from it wakes', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const put = (path: string) => store.transact((tx) => tx.write(path, Buffer.from('{}')));
+  try {
+    const ending = new AbortController();
+    const quiet = untilTold(store, await store.wal.headSequence(), ending.signal, true);
+    await put('local/mounts/a-mount/certificates/x');
+    await put('node/x');
+    ending.abort();
+    expect(await quiet).toBe(false);
+    const position = await store.wal.headSequence();
+    const woken = untilTold(store, position, new AbortController().signal, true);
+    await put('shared/replication/canary');
+    expect(await woken).toBe(true);
+  } finally {
+    await store.close();
+  }
+});

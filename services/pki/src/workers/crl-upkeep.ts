@@ -1,6 +1,7 @@
 /** Renews revocation lists before they expire, in one replica at a time. */
-import { type Clock, pause } from '@keelson/clock';
-import type { LeaseStore } from '@keelson/locks';
+import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
+import type { LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { RecordCollection, Store } from '@keelson/storage';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
@@ -28,6 +29,8 @@ export interface CrlUpkeep {
   readonly carry: (mount: MountScope) => Promise<void>;
   /** Whether other clusters may tell something. */
   readonly isInSet: () => boolean;
+  /** Rung when roles, seal or mounts of the cluster changed. */
+  readonly wakeup: Wakeup;
   readonly logger: Logger;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
@@ -75,25 +78,35 @@ export const renewDueCrls = async (upkeep: CrlUpkeep): Promise<void> => {
     }
 };
 
-/** Until the next round is due: what other clusters tell does not wait for the clock. */
+/** Whether something for the primary is left: it could not be reached, or not yet. */
+const hasLeft = async ({ store, cluster, mounts }: CrlUpkeep): Promise<boolean> => {
+  if (!cluster().isSecondary) return false;
+  for (const mount of mounts())
+    if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0) return true;
+  return false;
+};
+
+/** Until the next round is due: neither what other clusters tell nor a change of this one waits for the clock. */
 const untilDue = async (
-  { store, clock, isInSet }: CrlUpkeep,
+  upkeep: CrlUpkeep,
   position: number,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { store, clock, isInSet, wakeup } = upkeep;
   const ending = new AbortController();
   const over = AbortSignal.any([signal, ending.signal]);
-  const tick = pause(clock, TICK_MS, over);
-  // A log that cannot be followed (sealed, pruned) leaves the tick.
-  const told = isInSet()
-    ? untilTold(store, position, over).then(
-        (isTold) => (isTold ? undefined : tick),
-        () => tick,
-      )
-    : tick;
-  await Promise.race([tick, told]);
+  const follow = async (): Promise<void> => {
+    try {
+      if (await untilTold(store, position, over, await hasLeft(upkeep))) ending.abort();
+    } catch (error) {
+      // The next round looks at what was missed. Any other log that cannot be followed leaves the rest.
+      if (hasCode(error, 'storage.wal_pruned')) ending.abort();
+    }
+  };
+  const following = isInSet() ? follow() : undefined;
+  await wakeup.pause(clock, TICK_MS, over);
   ending.abort();
-  await Promise.all([tick, told]);
+  await following;
 };
 
 /** Runs until `signal` aborts. */

@@ -1,6 +1,6 @@
 /** One attempt at proving control over an identifier (RFC 8555 §8, RFC 8737, RFC 8738). */
 import type { ChallengeType } from '../domain/challenge-types.ts';
-import type { AddressPolicy } from './address-policy.ts';
+import type { AddressRanges } from './address-policy.ts';
 import { validateDns01 } from './dns-01.ts';
 import { validateDnsAccount01 } from './dns-account-01.ts';
 import { validateHttp01 } from './http-01.ts';
@@ -20,12 +20,13 @@ export interface ChallengeAttempt {
   readonly accountUrl: string;
 }
 
+/** Plain data: they go from thread to thread. */
 export interface ValidationSettings {
   /** "address:port" of the DNS server that is asked; empty for those of the system. */
   readonly dnsResolver: string;
   /** Where http-01 (80) and tls-alpn-01 (443) connect to; redirects may go to both. */
   readonly ports: { readonly http: number; readonly tls: number };
-  readonly addressPolicy: AddressPolicy;
+  readonly addressRanges: AddressRanges;
   /** Of one connection, and of the whole attempt. */
   readonly timeoutsMs: { readonly connect: number; readonly attempt: number };
 }

@@ -93,6 +93,31 @@ describe('dns-01', () => {
     });
   });
 
+  test('waits for a slow answer though those before were quick', async () => {
+    dns.set(OWNER, 'TXT', [DIGEST]);
+    let unanswered = 0;
+    const relay = createSocket('udp4').bind(0, '127.0.0.1');
+    const upstream = createSocket('udp4').bind(0, '127.0.0.1');
+    const ports = new Map<number, number>();
+    relay.on('message', (question, { port }) => {
+      ports.set(question.readUInt16BE(0), port);
+      if (unanswered > 0) unanswered -= 1;
+      else upstream.send(question, dns.port, '127.0.0.1');
+    });
+    upstream.on('message', (answer) =>
+      relay.send(answer, ports.get(answer.readUInt16BE(0)) ?? 0, '127.0.0.1'),
+    );
+    await Promise.all([once(relay, 'listening'), once(upstream, 'listening')]);
+    const address = `127.0.0.1:${relay.address().port}`;
+    for (let quick = 0; quick < 10; quick += 1)
+      expect(await validate({}, address)).toEqual({ kind: 'valid' });
+    // As often as one resolver asks.
+    unanswered = 2;
+    expect(await validate({}, address)).toEqual({ kind: 'valid' });
+    relay.close();
+    upstream.close();
+  });
+
   test('ends with its time when the DNS server does not answer', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');

@@ -11,7 +11,6 @@ import { type DnsServer, startDns } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
 import { aSelfSignedServer } from '../../../test/self-signed-server.ts';
-import { createAddressPolicy } from './address-policy.ts';
 import {
   type ChallengeAttempt,
   type ValidationSettings,
@@ -217,9 +216,9 @@ describe('http-01 does not follow a redirect', () => {
 
   test('to a name with an address that the policy excludes', async () => {
     dns.set('inside.example.net', 'A', ['127.0.0.2']);
-    const addressPolicy = createAddressPolicy({ permitted: [], excluded: ['127.0.0.2'] });
+    const addressRanges = { permitted: [], excluded: ['127.0.0.2'] };
     const port = await serve(redirectingTo('http://inside.example.net/'));
-    expect(await validate(port, { addressPolicy })).toMatchObject({
+    expect(await validate(port, { addressRanges })).toMatchObject({
       kind: 'invalid',
       problem: { type: 'rejectedIdentifier' },
     });
@@ -347,9 +346,9 @@ describe('http-01 is not proven', () => {
   });
 
   test('at an address that a second look-up gives: the checked one is connected to', async () => {
-    const addressPolicy = createAddressPolicy({ permitted: ['127.0.0.1'], excluded: [] });
+    const addressRanges = { permitted: ['127.0.0.1'], excluded: [] };
     const port = await serve(answering(KEY_AUTHORIZATION));
-    expect(await validate(port, { addressPolicy })).toEqual({ kind: 'valid' });
+    expect(await validate(port, { addressRanges })).toEqual({ kind: 'valid' });
     expect(dns.asked.filter((question) => question === `A ${NAME}`)).toHaveLength(1);
   });
 

@@ -9,11 +9,48 @@ type Lookup = Pick<ValidationSettings, 'dnsResolver' | 'timeoutsMs'>;
 const TRIES = 2;
 const MAX_ALIASES = 8;
 
-/** A resolver of its own for each attempt: nothing is remembered from one to the next. */
+/** Kept of those that are not in use. */
+const MAX_IDLE = 64;
+
 const openResolver = ({ dnsResolver, timeoutsMs }: Lookup): Resolver => {
   const resolver = new Resolver({ timeout: Math.ceil(timeoutsMs.connect / TRIES), tries: TRIES });
   if (dnsResolver !== '') resolver.setServers([dnsResolver]);
   return resolver;
+};
+
+/**
+ * Resolvers of the server that was asked last: to make one costs twice what it is made for. Answers are not
+ * remembered by them. What the system is set to ask may change, so none is kept for that.
+ */
+let idle: { readonly key: string; readonly resolvers: Resolver[] } = { key: '', resolvers: [] };
+
+const idleFor = ({ dnsResolver, timeoutsMs }: Lookup): Resolver[] => {
+  const key = `${dnsResolver} ${timeoutsMs.connect}`;
+  if (idle.key !== key) idle = { key, resolvers: [] };
+  return idle.resolvers;
+};
+
+/**
+ * Each resolver is used by one piece of work at a time, and by no other after a failure: c-ares remembers
+ * those, and waits the less for an answer the quicker the last ones came. So what is not answered in time
+ * by a resolver that was used before is asked for again by a new one.
+ */
+const withKeptResolver = async <T>(
+  settings: Lookup,
+  work: (resolver: Resolver) => Promise<T>,
+): Promise<T> => {
+  if (settings.dnsResolver === '') return work(openResolver(settings));
+  const kept = idleFor(settings).pop();
+  try {
+    const resolver = kept ?? openResolver(settings);
+    const found = await work(resolver);
+    const resolvers = idleFor(settings);
+    if (resolvers.length < MAX_IDLE) resolvers.push(resolver);
+    return found;
+  } catch (error) {
+    if (kept === undefined || errorCode(error) !== 'ETIMEOUT') throw error;
+    return work(openResolver(settings));
+  }
 };
 
 const isAbsent = (error: unknown): boolean => ['ENODATA', 'ENOTFOUND'].includes(errorCode(error));
@@ -54,16 +91,20 @@ const withResolver = async <T>(
   asked: string,
   work: (resolver: Resolver) => Promise<T>,
 ): Promise<T> => {
-  const resolver = openResolver(settings);
+  let resolver: Resolver | undefined;
   // A look-up by the system cannot be cancelled: it is left behind.
   const aborted = Promise.withResolvers<never>();
   const cancel = (): void => {
     aborted.reject(signal.reason);
-    resolver.cancel();
+    resolver?.cancel();
   };
   signal.addEventListener('abort', cancel, { once: true });
+  const found = withKeptResolver(settings, (used) => {
+    resolver = used;
+    return work(used);
+  });
   try {
-    return await Promise.race([work(resolver), aborted.promise]);
+    return await Promise.race([found, aborted.promise]);
   } catch (error) {
     if (error instanceof ValidationFailure) throw error;
     signal.throwIfAborted();

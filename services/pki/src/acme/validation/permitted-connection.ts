@@ -1,5 +1,6 @@
 /** Connections to one of the addresses of a name, each checked, and the checked one connected to. */
 import { isIP } from 'node:net';
+import { createAddressPolicy } from './address-policy.ts';
 import type { ValidationSettings } from './challenge-validation.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
 
@@ -26,11 +27,12 @@ const inOrder = (addresses: readonly string[]): readonly string[] => {
  */
 export const connectToPermitted = async <T>(
   { name, addresses, port }: { name: string; addresses: readonly string[]; port: number },
-  { addressPolicy }: ValidationSettings,
+  { addressRanges }: ValidationSettings,
   signal: AbortSignal,
   connect: (address: string) => Promise<T>,
 ): Promise<T> => {
-  const permitted = addresses.filter((address) => addressPolicy.allows(address));
+  const policy = createAddressPolicy(addressRanges);
+  const permitted = addresses.filter((address) => policy.allows(address));
   if (permitted.length === 0)
     throw new ValidationFailure(
       'rejectedIdentifier',

@@ -1,7 +1,6 @@
 /** How a mount's challenges are validated: by its own settings, and by what the process was told. */
 import type { PkiConfig } from '../../config.ts';
 import type { AcmeConfig } from '../domain/acme-config.ts';
-import { createAddressPolicy } from './address-policy.ts';
 import type { ValidationSettings } from './challenge-validation.ts';
 
 /** An attempt is over before its claim on the queue's entry is (`CLAIM_MS`). */
@@ -16,9 +15,9 @@ export const toValidationSettings = (
 ): ValidationSettings => ({
   dnsResolver: mount.dnsResolver,
   ports: { http: process.acmeHttpPort, tls: process.acmeTlsPort },
-  addressPolicy: createAddressPolicy({
+  addressRanges: {
     permitted: mount.challengePermittedIpRanges,
     excluded: mount.challengeExcludedIpRanges,
-  }),
+  },
   timeoutsMs: TIMEOUTS_MS,
 });

@@ -16,13 +16,10 @@ import {
   type TriedChallenge,
 } from '../authorizations/challenge-operations.ts';
 import type { Attempts } from '../authorizations/first-attempts.ts';
-import {
-  type ChallengeOutcome,
-  type ValidationSettings,
-  validateChallenge,
-} from './challenge-validation.ts';
+import type { ChallengeOutcome, ValidationSettings } from './challenge-validation.ts';
 import { TIMEOUTS_MS } from './validation-settings.ts';
 import { type SlotLimits, type SlotUse, ValidationSlots } from './validation-slots.ts';
+import type { OpenValidation } from './validation-threads.ts';
 
 /** Before the second attempt, the third and so on; the challenge fails with the last one. */
 export const RETRY_DELAYS_MS = [1000, 2000, 3000, 5000, 8000] as const;
@@ -41,6 +38,7 @@ export interface ValidationParts {
   readonly logger: Logger;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
+  readonly openValidation: OpenValidation;
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
   /** As the account's owner knows it. */
   readonly accountUrl: (mount: MountScope, challenge: TriedChallenge) => Promise<string>;
@@ -81,6 +79,7 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
   const slots = new ValidationSlots(LIMITS);
   const wakeup = new Wakeup();
   const stopping = new AbortController();
+  const validate = parts.openValidation(stopping.signal);
   const underWay = new Set<Promise<void>>();
   /** Claimed, without a slot. */
   let waiting: Work[] = [];
@@ -111,10 +110,9 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
     const { type, identifier, wildcard, token, keyAuthorization } = challenge;
     try {
       const accountUrl = await parts.accountUrl(mount, challenge);
-      const outcome = await validateChallenge(
+      const outcome = await validate(
         { type, identifier, wildcard, token, keyAuthorization, accountUrl },
         await parts.settingsOf(mount),
-        stopping.signal,
       );
       return toAttemptOutcome(outcome, challenge.attempts, clock.nowMs());
     } catch (error) {
