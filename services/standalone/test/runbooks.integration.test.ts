@@ -1,0 +1,234 @@
+/**
+ * Every page of docs/runbooks, its shell blocks pasted word for word, between two standalone processes that
+ * have a NATS server each. One story: a page begins where another one ended, as the pages say of each other.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import {
+  type KeelsonProcess,
+  type NatsServer,
+  startKeelson,
+  startNats,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { blocksOf, openRunbookShell, type RunbookShell } from './runbook-shell.ts';
+
+const WITHIN_MS = 300_000;
+
+/** A cluster with its address and token in the shell's variables of its name. */
+interface Site {
+  readonly name: 'A' | 'B';
+  readonly folder: TemporaryDirectory;
+  nats: NatsServer;
+  process: KeelsonProcess;
+}
+
+let shell: RunbookShell;
+let a: Site;
+let b: Site;
+
+const start = (folder: TemporaryDirectory, natsUrl: string, more: Record<string, string> = {}) =>
+  startKeelson({
+    dataFolder: join(folder.path, 'data'),
+    env: { KEELSON_NATS_URL: natsUrl, KEELSON_RATE_LIMIT: 'off', ...more },
+  });
+
+const open = async (name: Site['name']): Promise<Site> => {
+  const folder = await temporaryDirectory();
+  const nats = await startNats({ jetstream: true });
+  return { name, folder, nats, process: await start(folder, nats.url) };
+};
+
+/** Starts a cluster that was stopped; its port is another one then. */
+const startAgain = async (
+  site: Site,
+  more: Record<string, string> = {},
+  natsUrl = site.nats.url,
+): Promise<void> => {
+  site.process = await start(site.folder, natsUrl, more);
+  await shell.set({ [site.name]: site.process.http });
+};
+
+/** Printed where a call was refused; pages that may be told to repeat say so. */
+const REFUSED = /"errors":|Error:/;
+
+const follow = async (page: string): Promise<readonly string[]> => {
+  const printed = await shell.follow(page);
+  const refused = printed.filter((text) => REFUSED.test(text));
+  expect(refused.filter((text) => !text.includes('still catching up'))).toEqual([]);
+  return printed;
+};
+
+const stateOf = (site: Site, kind: string, member: string): Promise<string> =>
+  shell.paste(`state_of "$${site.name}" ${kind} ${member}`);
+
+beforeAll(async () => {
+  shell = openRunbookShell();
+  [a, b] = await Promise.all([open('A'), open('B')]);
+  const facts = JSON.parse(readFileSync(join(a.process.dataFolder, 'first-run.json'), 'utf8')) as {
+    readonly unseal_keys: readonly string[];
+  };
+  await shell.set({
+    A: a.process.http,
+    B: b.process.http,
+    TOKEN_A: a.process.rootToken,
+    TOKEN_B: b.process.rootToken,
+    SHARES: facts.unseal_keys.slice(0, 3).join(' '),
+  });
+  await shell.follow('README');
+  // The pages look once a second; nobody has to watch here.
+  await shell.paste('sleep() { command sleep 0.1; }');
+}, WITHIN_MS);
+
+afterAll(async () => {
+  await shell[Symbol.asyncDispose]();
+  for (const site of [a, b]) {
+    await site.process.stop();
+    await site.nats[Symbol.asyncDispose]();
+    await site.folder[Symbol.asyncDispose]();
+  }
+}, WITHIN_MS);
+
+/** What is there before a page where it is not what the page before it left, and what shows that it worked. */
+const STORY: Readonly<Record<string, () => Promise<void>>> = {
+  'enable-performance': async () => {
+    const printed = await follow('enable-performance');
+    expect(printed.at(-1)).toContain('"name":"from-branch"');
+  },
+
+  'filter-secondary': async () => {
+    const printed = await follow('filter-secondary');
+    expect(printed[2]?.split('\n')).toEqual(["[ 'headquarters/' ]", "[ 'headquarters/' ]"]);
+  },
+
+  'revoke-secondary': async () => {
+    const printed = await follow('revoke-secondary');
+    expect(printed.slice(0, 2)).toEqual(["[ 'branch' ]", '[]']);
+  },
+
+  'rejoin-secondary': async () => {
+    await follow('rejoin-secondary');
+    expect(
+      await shell.paste(
+        'curl -s -H "X-Service-Token: $TOKEN_B" "$B/v1/auth/token/lookup-self" | field data.policies',
+      ),
+    ).toBe("[ 'root' ]");
+  },
+
+  'move-performance-primary': async () => {
+    await follow('move-performance-primary');
+    expect(await stateOf(b, 'performance', 'mode')).toBe('primary');
+    expect(await stateOf(a, 'performance', 'secondary_id')).toMatch(/^former-/);
+  },
+
+  'leave-replication': async () => {
+    // As written for a set whose primary is A.
+    await shell.set({ A: b.process.http, B: a.process.http });
+    await shell.paste('OTHER=$TOKEN_A; TOKEN_A=$TOKEN_B; TOKEN_B=$OTHER');
+    const printed = await follow('leave-replication');
+    expect(printed.at(-1)?.split('\n').slice(-2)).toEqual(['disabled', 'disabled']);
+    await shell.set({ A: a.process.http, B: b.process.http });
+    await shell.paste('OTHER=$TOKEN_A; TOKEN_A=$TOKEN_B; TOKEN_B=$OTHER');
+  },
+
+  'enable-dr': async () => {
+    const printed = await follow('enable-dr');
+    expect(printed.at(-1)).toBe('472');
+  },
+
+  'prepare-operation-token': async () => {
+    const printed = await follow('prepare-operation-token');
+    expect(printed.at(-1)).toContain('"missing_entries":0');
+  },
+
+  'replace-primary-address': async () => {
+    // The same server under another address, which is all that A and B see of a move.
+    const address = a.nats.url.replace('127.0.0.1', 'localhost');
+    await a.process.stop();
+    await startAgain(a, {}, address);
+    await shell.set({ NEW_ADDRESS: address });
+    expect((await follow('replace-primary-address')).at(-1)).toContain(address);
+  },
+
+  'repair-damage': async () => {
+    await shell.paste(
+      'a policies/acl/lies \'{"policy":"path \\"x\\" { policy = \\"read\\" }"}\'; until_equal "$A" "$B" dr',
+    );
+    await b.process.stop();
+    const database = new DatabaseSync(join(b.process.dataFolder, 'sys.sqlite'));
+    const { changes } = database
+      .prepare("UPDATE record SET stored = x'00' WHERE path LIKE 'shared/polic%/lies'")
+      .run();
+    database.close();
+    expect(changes).toBe(1);
+    await startAgain(b);
+    const printed = await follow('repair-damage');
+    expect(printed[0]).toContain('"corrupted_root":true');
+    expect(printed.at(-1)).toBe('false');
+  },
+
+  'planned-failover': async () => {
+    const printed = await follow('planned-failover');
+    expect(printed[0]).toContain('"missing_entries":0');
+    expect(await stateOf(b, 'dr', 'mode')).toBe('primary');
+    expect(await stateOf(a, 'dr', 'mode')).toBe('secondary');
+  },
+
+  failback: async () => {
+    await follow('failback');
+    expect(await stateOf(a, 'dr', 'mode')).toBe('primary');
+    expect(await stateOf(b, 'dr', 'mode')).toBe('secondary');
+  },
+
+  'unplanned-failover': async () => {
+    await a.process.stop('SIGKILL');
+    await a.nats.process.kill();
+    const printed = await follow('unplanned-failover');
+    expect(printed.at(-1)).toContain('"sealed":false');
+    await a.nats.process.start();
+    await startAgain(a);
+    // A was not told of it: the page on failback has it step back first.
+    expect(await stateOf(a, 'dr', 'mode')).toBe('primary');
+    await follow('failback');
+    expect(await stateOf(a, 'dr', 'mode')).toBe('primary');
+  },
+
+  'audit-device-broken': async () => {
+    const log = join(a.folder.path, 'audit', 'log');
+    await mkdir(join(a.folder.path, 'audit'));
+    await shell.set({ ADDRESS: a.process.http, TOKEN: a.process.rootToken, LOG: log });
+    await shell.paste(
+      'a audit/broken "{\\"type\\":\\"file\\",\\"options\\":{\\"file_path\\":\\"$LOG\\"}}"',
+    );
+    await a.process.stop();
+    await rm(join(a.folder.path, 'audit'), { recursive: true });
+    await startAgain(a, { KEELSON_AUDIT_REQUIRED: 'false' });
+    const devices = 'curl -s -H "X-Service-Token: $TOKEN" "$A/v1/sys/audit" | field data';
+    expect(await shell.paste(devices)).toContain('broken/');
+    await shell.set({ ADDRESS: a.process.http, NAME: 'broken' });
+    await follow('audit-device-broken');
+    await a.process.stop();
+    await startAgain(a);
+    expect(await shell.paste(devices)).toBe('{}');
+  },
+};
+
+describe('the pages', () => {
+  test('are all told of', () => {
+    const pages = readdirSync(new URL('../../../docs/runbooks/', import.meta.url))
+      .filter((file) => file.endsWith('.md'))
+      .map((file) => file.slice(0, -'.md'.length));
+    expect(Object.keys(STORY).concat('README').sort()).toEqual(pages.sort());
+    for (const page of pages) expect([page, blocksOf(page).length > 0]).toEqual([page, true]);
+  });
+
+  test('work as they are written', { timeout: WITHIN_MS }, async () => {
+    for (const told of Object.values(STORY)) await told();
+    await shell.paste('until_streaming "$B" dr; until_equal "$A" "$B" dr');
+    expect(await stateOf(b, 'dr', 'state')).toBe('stream-wals');
+  });
+});
