@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { newResourceId } from './identifiers.ts';
 import { parseTimestampMs, toTimestamp } from './timestamp.ts';
 
@@ -6,6 +6,19 @@ test('ids are a prefix and 16 characters that cannot be confused', () => {
   for (let round = 0; round < 1000; round += 1) {
     expect(newResourceId('ws')).toMatch(/^ws-[1-9A-HJ-NP-Za-km-z]{16}$/);
   }
+});
+
+test('ids are made in the order of their time, and are never the same', () => {
+  vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) });
+  onTestFinished(() => void vi.useRealTimers());
+  const ids: string[] = [];
+  for (let step = 0; step < 3000; step += 1) {
+    ids.push(newResourceId('ws'));
+    vi.advanceTimersByTime(step);
+  }
+  expect(ids.toSorted()).toEqual(ids);
+  const atOnce = Array.from({ length: 10_000 }, () => newResourceId('ws'));
+  expect(new Set(atOnce).size).toBe(atOnce.length);
 });
 
 test.for([

@@ -3,6 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 const MAX_DEPTH = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** The deepest nesting of arrays and objects, found before anything is built from them. */
 const nestingDepth = (bytes: Uint8Array): number => {
@@ -37,7 +38,7 @@ export const parseJsonText = (bytes: Uint8Array): unknown => {
     });
   }
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+    return JSON.parse(UTF8.decode(bytes)) as unknown;
   } catch (cause) {
     // The parser's own message quotes the input, which may hold a secret.
     throw new KeelsonError('request.malformed_json', { reason: 'syntax error' }, { cause });

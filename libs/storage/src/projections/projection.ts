@@ -76,12 +76,15 @@ export interface TextChange {
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
   a !== undefined && Object.entries(b).every(([column, value]) => a[column] === value);
 
-/** The least change from the rows of the old value to those of the new; undefined when there is none. */
+/**
+ * The least change from the rows of the old value to those of the new; undefined when there is none.
+ * Values are as `source.decode` gives them; undefined: there is none.
+ */
 export const decideProjectedChange = (
   projection: Projection,
   path: string,
-  old: Uint8Array | undefined,
-  value: Uint8Array | undefined,
+  old: unknown,
+  value: unknown,
 ): ProjectedChange | undefined => {
   const before = rowsOf(projection, path, old);
   const after = rowsOf(projection, path, value);
@@ -144,11 +147,7 @@ export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<str
   return sums;
 };
 
-const rowsOf = (
-  projection: Projection,
-  path: string,
-  value: Uint8Array | undefined,
-): readonly ProjectionRow[] =>
+const rowsOf = (projection: Projection, path: string, value: unknown): readonly ProjectionRow[] =>
   value === undefined
     ? []
-    : projection.rows(projection.source.decode(value), path.slice(projection.source.prefix.length));
+    : projection.rows(value as Readonly<unknown>, path.slice(projection.source.prefix.length));

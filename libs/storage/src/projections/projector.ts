@@ -67,9 +67,13 @@ export class Projector {
       const old = created.has(path)
         ? undefined
         : await this.#reader.read(path, this.#reader.position);
+      const decodedBefore = decodingOnce(old?.value);
+      const decodedAfter = decodingOnce(value);
       for (const projection of this.#projections)
         if (path.startsWith(projection.source.prefix)) {
-          const change = decideProjectedChange(projection, path, old?.value, value);
+          const { decode } = projection.source;
+          const before = decodedBefore(decode);
+          const change = decideProjectedChange(projection, path, before, decodedAfter(decode));
           if (change !== undefined) changes.push(change);
         }
     }
@@ -82,9 +86,19 @@ export class Projector {
       const range = rangeBelow(projection.source.prefix, last?.path);
       const page = await this.#reader.scan(range, REBUILD_PAGE);
       yield page.flatMap(
-        ({ path, value }) => decideProjectedChange(projection, path, undefined, value) ?? [],
+        ({ path, value }) =>
+          decideProjectedChange(projection, path, undefined, projection.source.decode(value)) ?? [],
       );
       last = page.at(-1);
     } while (last !== undefined);
   }
 }
+
+/** Projections of the same records share what their values decode to. */
+const decodingOnce = (value: Uint8Array | undefined) => {
+  const known = new Map<Projection['source']['decode'], unknown>();
+  return (decode: Projection['source']['decode']): unknown => {
+    if (value !== undefined && !known.has(decode)) known.set(decode, decode(value));
+    return known.get(decode);
+  };
+};

@@ -76,7 +76,7 @@ describe('a SQLite store', () => {
     await store.close();
     const handle = await open(file, 'r+');
     const { size } = await handle.stat();
-    for (let at = 3 * 8192; at < size; at += 8192)
+    for (let at = 3 * 4096; at < size; at += 4096)
       await handle.write(new Uint8Array(512).fill(0xff), 0, 512, at);
     await handle.close();
     const reading = async () => {

@@ -13,7 +13,7 @@ import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { SQLITE_SCHEMA } from './sqlite-schema.ts';
 
-const PAGE_BYTES = 8192;
+const PAGE_BYTES = 4096;
 const PAGE_CACHE_KIB = 65_536;
 const MAPPED_BYTES = 1_073_741_824;
 const RECORD_CACHE_BYTES = 33_554_432;
