@@ -39,7 +39,7 @@ const run = async (trial: Chaos): Promise<boolean> => {
     seed,
     patienceMs: PATIENCE_MS,
     isOver: () => trial.unit !== 'seconds' && seconds !== undefined && elapsed() >= seconds,
-    say: (line) => console.error(`  … ${line}`),
+    say: (line) => console.error(`  ${elapsed().toFixed(1).padStart(7)} s  ${line}`),
   });
   for (const [name, value] of [...Object.entries(figures), ['seconds', elapsed().toFixed(0)]])
     console.log(`${String(name).padEnd(50)} ${value}`);

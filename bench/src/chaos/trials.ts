@@ -6,6 +6,8 @@ import { outages } from './faults/outages.ts';
 import { partition } from './faults/partition.ts';
 import { pkiInput } from './pki-input/pki-input.ts';
 import { replicationInput } from './replication-input/replication-input.ts';
+import { httpInput } from './server-input/http-input.ts';
+import { policyInput } from './server-input/policy-input.ts';
 import { soak } from './soak/soak.ts';
 import { workspaceInput } from './workspace-input/workspace-input.ts';
 
@@ -14,6 +16,8 @@ export const TRIALS: readonly Chaos[] = [
   acmeInput,
   workspaceInput,
   replicationInput,
+  httpInput,
+  policyInput,
   kills,
   killsDistributed,
   outages,

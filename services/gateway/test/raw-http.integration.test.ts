@@ -73,6 +73,18 @@ describe('a body that breaks off', () => {
   });
 });
 
+describe('a body for a route of the gateway’s own', () => {
+  test.for([
+    ['of no media type', 'application/x\xd8/y', '[1]'],
+    ['of broken JSON', 'application/json', '{"a":'],
+    ['of a charset that is none', 'application/json; charset=\xff', '\0\0'],
+  ])('%s is refused', async ([, type, body]) => {
+    const head = `POST /healthz HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: ${type}`;
+    const bytes = `${head}\r\ncontent-length: ${body?.length}\r\n\r\n${body}`;
+    expect(await send(Buffer.from(bytes, 'latin1'))).toMatch(/^HTTP\/1\.1 400 /);
+  });
+});
+
 describe('arbitrary bytes', () => {
   test('never crash the gateway, make it answer 5xx, or leave a connection hanging', async () => {
     await fc.assert(

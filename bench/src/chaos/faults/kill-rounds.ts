@@ -24,7 +24,7 @@ export const killInTurn = async (
   victims: readonly Victim[],
 ): Promise<ChaosReport> => {
   const random = new Random(seed);
-  const writers = new Writers(primary, 'kill', ALL_KINDS);
+  const writers = new Writers(primary, 'kill', { kinds: ALL_KINDS });
   const broken: string[] = [];
   const times = new Map(victims.map(({ name }) => [name, 0]));
   let slowestMs = 0;

@@ -85,7 +85,7 @@ export const outages: Chaos = {
     await prepare(primary);
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, secondary, 'secondary');
-    const writers = new Writers(primary, 'outage', ALL_KINDS);
+    const writers = new Writers(primary, 'outage', { kinds: ALL_KINDS });
     const broken: string[] = [];
     let slowest = 0;
     let faults = 0;

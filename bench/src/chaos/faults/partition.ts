@@ -17,6 +17,10 @@ import { heldBy, prepare, SHARED_KINDS, Writers } from './written.ts';
 
 const MILLISECONDS = 1000;
 const COMPARISONS = 1200;
+/** In a shorter cut connections are refused, so that nobody waits for an answer until its time is up. */
+const STALLED_FROM_SECONDS = 20;
+/** Writes all the time and leaves the machine time for what is tried. */
+const WRITING = { kinds: SHARED_KINDS, pauseMs: 20 };
 
 const difference = (all: Iterable<string>, without: ReadonlySet<string>): readonly string[] =>
   [...all].filter((key) => !without.has(key));
@@ -95,19 +99,21 @@ const run = async (kind: Kind, { count, say }: ChaosContext): Promise<ChaosRepor
   const broken: string[] = [];
   const cutMs = (count * MILLISECONDS) / 2;
 
-  const before = new Writers(primary, 'before', SHARED_KINDS);
+  const before = new Writers(primary, 'before', WRITING);
   await before.untilAcknowledged(50);
   // What the primary knows: it has all that was acknowledged, and heard how far the branch came.
   const mark = await before.ledger.mark(
     async () => (await primary.status(kind)).secondaries[0].lag_entries,
   );
-  between.stall();
+  if (count < STALLED_FROM_SECONDS) between.cut();
+  else between.stall();
   say(`${kind}: cut, the primary is written to, the branch is asked to`);
-  const cutOff = new Writers(branch, 'cut-off', SHARED_KINDS);
+  const cutOff = new Writers(branch, 'cut-off', WRITING);
   await delay(cutMs);
   await cutOff.stop();
   if (cutOff.ledger.acknowledged.length > 0)
     broken.push('the branch acknowledged writes that it could not forward');
+  say('is promoted');
   const promoted = await branch.v1('POST', `${base}/secondary/promote`, {
     ...(await steps.promotion(branch, primary.shares)),
     force: true,
@@ -116,7 +122,7 @@ const run = async (kind: Kind, { count, say }: ChaosContext): Promise<ChaosRepor
     broken.push(`promote: ${promoted.status} ${JSON.stringify(promoted.body)}`);
   steps.promoted(primary, branch);
   say('promoted: both are written to');
-  const after = new Writers(branch, 'after', SHARED_KINDS);
+  const after = new Writers(branch, 'after', WRITING);
   await after.untilAcknowledged(20);
   await delay(cutMs);
   await before.stop();
@@ -126,6 +132,7 @@ const run = async (kind: Kind, { count, say }: ChaosContext): Promise<ChaosRepor
   await primary.v1('POST', `${base}/primary/demote`);
   await steps.follow(branch, primary);
   await after.stop();
+  say('compares');
   const modes = [(await branch.status(kind)).mode, (await primary.status(kind)).mode];
   if (modes.join() !== 'primary,secondary') broken.push(`split: the clusters are ${modes.join()}`);
   const held = await heldBy(branch);

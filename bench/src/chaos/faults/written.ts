@@ -134,7 +134,11 @@ export class Writers {
   readonly #writing: Promise<void>[];
   #isStopped = false;
 
-  constructor(cluster: AddressedCluster, prefix: string, kinds: readonly WriteKind[]) {
+  constructor(
+    cluster: AddressedCluster,
+    prefix: string,
+    { kinds, pauseMs = 0 }: { readonly kinds: readonly WriteKind[]; readonly pauseMs?: number },
+  ) {
     this.#kinds = kinds;
     this.#writing = Array.from({ length: WRITERS }, async (_, writer) => {
       for (let turn = 0; !this.#isStopped; turn += 1) {
@@ -146,7 +150,8 @@ export class Writers {
           if (kind === 'certificate' && serial !== undefined) this.#serials.set(key, serial);
           return answer.status;
         });
-        if (status === undefined || status >= FIRST_SERVER_ERROR) await delay(AFTER_REFUSAL_MS);
+        const isRefused = status === undefined || status >= FIRST_SERVER_ERROR;
+        if (isRefused || pauseMs > 0) await delay(isRefused ? AFTER_REFUSAL_MS : pauseMs);
         if (status !== undefined && status >= FIRST_SERVER_ERROR && status !== UNAVAILABLE)
           this.unclear.set(status, (this.unclear.get(status) ?? 0) + 1);
       }

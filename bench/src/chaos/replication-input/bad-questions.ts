@@ -1,5 +1,5 @@
 /** Questions to a primary: of nobody, damaged on the way, and of an admitted secondary that means harm. */
-import { Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
+import { PageQuestion, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
 import { sealMessage } from '@keelson/replication';
 import type { Random } from '../random.ts';
 import type { LinkedStores } from './linked-stores.ts';
@@ -34,7 +34,12 @@ const anAsk = (random: Random): Ask => {
     () => ({ $case: 'digests', value: { tree, pages: many(random, small) } }),
     () => ({
       $case: 'page',
-      value: { tree, after: path(), wanted: bytes(), withRecords: random.once(2) },
+      value: PageQuestion.fromPartial({
+        tree,
+        after: path(),
+        wanted: bytes(),
+        withRecords: random.once(2),
+      }),
     }),
     () => ({ $case: 'subpages', value: { tree, subpages: many(random, small) } }),
     () => ({ $case: 'records', value: { paths: many(random, path) } }),

@@ -32,6 +32,15 @@ const renderPlainText = (
   );
 };
 
+/** What Fastify says of a body's type, length or JSON, where a route of the gateway's own is asked. */
+const asRefusal = (thrown: unknown): unknown => {
+  if (!(thrown instanceof Error) || !('statusCode' in thrown)) return thrown;
+  const isRefusal = Number(thrown.statusCode) >= 400 && Number(thrown.statusCode) < 500;
+  return isRefusal
+    ? new KeelsonError('request.invalid', { text: thrown.message }, { cause: thrown })
+    : thrown;
+};
+
 /** Turns what was thrown into the answer; what is a bug of ours is logged and not told. */
 export const createErrorAnswers = (logger: Logger): RenderError => {
   const report = (err: unknown, requestId: string): void =>
@@ -41,6 +50,6 @@ export const createErrorAnswers = (logger: Logger): RenderError => {
   return (surface, thrown, requestId) => {
     if (surface === 'est') return renderPlainText(thrown, requestId, report);
     const render = surface === 'api_v2' ? renderJsonApi : renderSecrets;
-    return render(thrown, refusedRequest(requestId));
+    return render(surface === 'own' ? asRefusal(thrown) : thrown, refusedRequest(requestId));
   };
 };

@@ -1,0 +1,53 @@
+/** R4 for HTTP: bytes that are no request, or a bad one, to the port of a standalone cluster. */
+import { connect } from 'node:net';
+import type { Cluster } from '@keelson/testkit/replication-cluster';
+import type { Chaos } from '../chaos.ts';
+import { rawRequest } from './raw-requests.ts';
+import { type Outcome, tryServer } from './tried-server.ts';
+
+const STATUS = /(?:^|\r\n)HTTP\/1\.[01] (\d{3})/g;
+/** What is neither known nor asked for in a way that HTTP has: the only ones of the server's own faults. */
+const NO_FAULTS = ['501', '505'];
+const KEPT_CHARACTERS = 200_000;
+
+/** Sends the bytes, says that no more come, and waits until the server has closed the connection. */
+const exchange = (port: number, bytes: Buffer): Promise<string> =>
+  new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    let received = '';
+    socket.setEncoding('latin1').on('data', (text: string) => {
+      if (received.length < KEPT_CHARACTERS) received += text;
+    });
+    // The server may close before it has read everything: what it said until then counts.
+    socket.on('error', () => undefined).once('close', () => resolve(received));
+    // An upgrade is answered and left open by nobody; the end is what closes it.
+    socket.once('end', () => socket.end());
+    socket.end(bytes);
+  });
+
+const judge = (received: string): Outcome => {
+  const statuses = [...received.matchAll(STATUS)].map(([, status = '']) => status);
+  const fault = statuses.find((status) => status >= '500' && !NO_FAULTS.includes(status));
+  const kind = statuses[0] === undefined ? 'closed without an answer' : `answered ${statuses[0]}`;
+  return fault === undefined ? { kind } : { kind, broken: `${fault}: ${received.slice(0, 600)}` };
+};
+
+export const httpInput: Chaos = {
+  name: 'http-input',
+  promise:
+    'R4 bytes that are no HTTP, bad framing, headers, targets and bodies: every connection is answered or ' +
+    'closed within 1 s after its end, no 5xx, no crash, memory flat',
+  unit: 'inputs',
+  counts: { full: 1_000_000, short: 1500 },
+  run: (context) =>
+    tryServer(context, {
+      send: async (cluster: Cluster, random) => {
+        const bytes = rawRequest(cluster.token, random);
+        const received = await exchange(Number(new URL(cluster.process().http).port), bytes);
+        return {
+          ...judge(received),
+          input: JSON.stringify(bytes.toString('latin1')).slice(0, 1500),
+        };
+      },
+    }),
+};
