@@ -214,7 +214,7 @@ export const replicationMemberRpc = (
     }),
     refreshFilters: async () => {
       const run = member.runOf('performance');
-      if (run?.role === 'primary') await run.filtered.refresh();
+      if (run?.role === 'primary') await run.refreshFilters();
       return {};
     },
     finishPublishing: async ({ kind }) => ({

@@ -16,6 +16,7 @@ import {
   Secondary,
   type SecondaryIdentity,
   WalPublisher,
+  writeCanary,
 } from '@keelson/replication';
 import { startWorker } from '@keelson/runtime';
 import { type Barrier, loadWrappedKeyring, type Store } from '@keelson/storage';
@@ -61,6 +62,8 @@ export interface PrimaryRun {
   logId(): Promise<string>;
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
+  /** Filters changed: the publisher of each secondary looks at its filter again, in whichever replica. */
+  refreshFilters(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -147,6 +150,11 @@ export const startPrimaryRun = (
     },
     views,
     filtered,
+    refreshFilters: async () => {
+      await filtered.refresh();
+      // An entry that all publishers see.
+      if (writesCanary) await writeCanary(store, clock.nowMs());
+    },
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     },

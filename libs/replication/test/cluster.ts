@@ -218,6 +218,7 @@ export const startSecondary = async (
   primary: TestPrimary,
   id = 'secondary-1',
   onAnswer?: (answer: Uint8Array) => void,
+  heartbeatIntervalMs?: number,
 ): Promise<TestSecondary> =>
   runSecondary(
     natsUrl,
@@ -225,6 +226,7 @@ export const startSecondary = async (
     await admit(primary, id),
     await openPlace(NEW_ROOT_KEY),
     onAnswer,
+    heartbeatIntervalMs,
   );
 
 /** A secondary whose store was used before, by this process or another. */
@@ -277,6 +279,7 @@ const runSecondary = async (
   identity: SecondaryIdentity,
   place: TestPlace,
   onAnswer?: (answer: Uint8Array) => void,
+  heartbeatIntervalMs = 50,
 ): Promise<TestSecondary> => {
   const bus = new JetStreamBus({ servers: natsUrl });
   if (onAnswer !== undefined) listenTo(bus, identity, onAnswer);
@@ -293,7 +296,7 @@ const runSecondary = async (
     apiAddress: 'https://secondary.example',
     clusterAddress: 'nats://secondary.example:4222',
     backOff: BACK_OFF,
-    heartbeatIntervalMs: 50,
+    heartbeatIntervalMs,
     onFailure: (error) => failures.push(error),
   });
   let running = start((signal) => secondary.run(signal));

@@ -1,5 +1,6 @@
 /** Secondaries with paths filters: what does not cross is nowhere, and all else is as without a filter. */
 import { JetStreamBus } from '@keelson/bus/jetstream';
+import { Answer, type Page } from '@keelson/proto/replication/v1/replication';
 import { type NatsServer, startNats } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveLinkKey, deriveStreamKey } from '../src/cipher/link-key.ts';
@@ -164,6 +165,59 @@ test('changes under writes take effect on what is there, in both directions', as
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 180_000);
 
+test('what is let through again is fetched by its place, before anything is compared', async () => {
+  await using primary = await startPrimary(nats.url);
+  primary.publish();
+  await setFilter(primary, 'secondary-1', 'deny', 'b', 'c');
+  await putAll(primary, ['a', 'b', 'c'], 300, 'before');
+  const answers: Uint8Array[] = [];
+  await using secondary = await startSecondary(nats.url, primary, 'secondary-1', (answer) =>
+    answers.push(answer),
+  );
+  await untilFiltered(primary, secondary);
+  answers.length = 0;
+  await setFilter(primary, secondary.id, 'deny', 'c');
+  await untilFiltered(primary, secondary);
+  await primary.membership.deleteFilter(secondary.id);
+  await primary.filtered.refresh();
+  await untilFiltered(primary, secondary);
+  const told = answers.map((answer) => Answer.decode(answer).told);
+  const pages = told.flatMap((one) => (one?.$case === 'page' ? [one.value] : []));
+  const mountsOf = ({ items }: Page) => new Set(items.map(({ path }) => path.split('/')[2]));
+  expect(pages.map(mountsOf)).toEqual([new Set(['b']), new Set(['c'])]);
+  expect(pages.map(({ items }) => items.length)).toEqual([300, 300]);
+  // The comparison after it found nothing.
+  expect(told.some((one) => one?.$case === 'subpages' || one?.$case === 'records')).toBe(false);
+  expect(await findDeviations(primary, secondary)).toEqual([]);
+}, 120_000);
+
+test('a change is told over the stream, whenever the next heartbeat is', async () => {
+  await using primary = await startPrimary(nats.url);
+  primary.publish();
+  await putAll(primary, ['a', 'b'], 20, 'before');
+  await using secondary = await startSecondary(nats.url, primary, 'quiet', undefined, 3_600_000);
+  await secondary.untilCaughtUp(primary);
+  for (const change of [
+    () => setFilter(primary, 'quiet', 'deny', 'a'),
+    () => setFilter(primary, 'quiet', 'deny', 'b'),
+    async () => {
+      await primary.membership.deleteFilter('quiet');
+      await primary.filtered.refresh();
+    },
+  ]) {
+    await change();
+    // As a primary writes its canary: an entry that is everybody's.
+    await put(primary.store, { 'shared/policies/root/one': 'changed' });
+    const view = await primary.views.of('quiet', []);
+    const { logId } = await primary.membership.identity();
+    await expect
+      .poll(() => secondary.secondary.followed.logId(), { timeout: 60_000 })
+      .toBe(view === undefined ? logId : `${logId}.${view.generation}`);
+    await secondary.untilCaughtUp(primary);
+  }
+  expect(await findDeviations(primary, secondary)).toEqual([]);
+}, 120_000);
+
 test('restarts of both sides, and a stream that was pruned', async () => {
   await using primary = await startPrimary(nats.url);
   const publishing = primary.publish();
@@ -297,6 +351,11 @@ test('a secondary that asks for what is kept from it is told of nothing', async 
       expect(upto).toBe('');
       const mounts = new Set(items.map(({ path }) => path.split('/')[2]));
       expect(mounts).toEqual(new Set(['a', 'z']));
+      const inMount = async (mount: string) =>
+        link.loadPage({ ...question, after: record(mount, ''), below: record(mount, '') });
+      expect(await inMount('hidden')).toEqual({ items: [], upto: '' });
+      const own = await inMount('a');
+      expect([own.items.length, own.upto]).toEqual([30, '']);
     }
     const asked = [record('hidden', 1), record('a', 1), record('hidden', 'large')];
     const { items } = await link.loadRecords(asked);

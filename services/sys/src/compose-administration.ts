@@ -72,6 +72,7 @@ export interface AdministrationParts {
   readonly namespacePrefixes: (namespaceId: string) => readonly string[];
   /** Called in the transaction that moves a mount. */
   readonly onMountMoved: MountDependencies['onMoved'];
+  readonly afterMountMove: MountDependencies['afterMove'];
 }
 
 export interface Administration {
@@ -142,6 +143,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
       orderEnding(tx, { kind: 'prefix', namespaceId, prefix: path }),
     onDisabled: noteFormerMount,
     onMoved: parts.onMountMoved,
+    afterMove: parts.afterMountMove,
   });
   const audit = createAuditOperations({ store, directories: parts.auditDirectories });
   const wrapping = createWrappingOperations(tokens);

@@ -174,6 +174,7 @@ export const composeSys = (parts: SysParts): SysService => {
     auditDirectories: config.auditDirectories,
     onMountMoved: (tx, before, after) => replication.filters.mountMoved(tx, before, after),
     namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
+    afterMountMove: () => replication.filters.refresh(),
   });
   const { namespaces, mounts, engineTypes, wrapping, audit } = administration;
   const replication = composeReplication(

@@ -78,6 +78,8 @@ export class FilteredPublishers {
   /** Filters were set, changed or removed: all are looked at again, without waiting for the next entry. */
   async refresh(): Promise<void> {
     for (const { ending } of this.#running.values()) ending.abort();
-    for (const id of await this.#options.views.filtered()) this.ensure(id);
+    // Also where there is no filter any more: the secondary is told.
+    const ids = [...this.#running.keys(), ...(await this.#options.views.filtered())];
+    for (const id of new Set(ids)) this.ensure(id);
   }
 }

@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
-import { type Clock, systemClock } from '@keelson/clock';
-import { KeelsonError } from '@keelson/errors';
+import { type Clock, pause, systemClock } from '@keelson/clock';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Filter, ForwardQuestion, Heartbeat } from '@keelson/proto/replication/v1/replication';
 import type { Store } from '@keelson/storage';
 import { deriveLinkKey } from '../cipher/link-key.ts';
@@ -29,7 +29,7 @@ import {
   answerRecords,
   answerSubpages,
 } from './record-pages.ts';
-import { loadStreamEnd } from './stream-position.ts';
+import { loadStreamEnd, type PublishedPosition } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
 
 /** What a secondary needs to read what it is sent. */
@@ -67,6 +67,10 @@ const NO_ANSWER = {
   replica: '',
 } as const;
 const NO_FILTER: Filter = { mode: '', paths: [], filteredMounts: [], filteredNamespaces: [] };
+/** A publisher begins within milliseconds, unless its lease has to end elsewhere first. */
+const PUBLISHED_LOOKS = 20;
+const PUBLISHED_LOOK_EVERY_MS = 50;
+const NEVER = new AbortController().signal;
 /** As many as fit one answer. */
 const MAX_GROUPS_TOLD = 10_000;
 
@@ -208,12 +212,11 @@ export class Primary {
 
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
   async #tellPosition(secondary: AdmittedSecondary): Promise<Told> {
-    const { bus, membership, views, service } = this.#options;
+    const { membership, views, service } = this.#options;
     const { clusterId } = await membership.identity();
     const logId = await this.#logOf(secondary);
     const stream = streamOfLog(logId, { clusterId, secondaryId: secondary.id }, service);
-    const { published } = await loadStreamEnd(bus, stream);
-    if (published?.logId !== logId) throw new KeelsonError('replication.not_ready');
+    const published = await this.#published(stream, logId);
     const leftOut = await views.leftOut(secondary.id);
     return {
       $case: 'position',
@@ -225,6 +228,26 @@ export class Primary {
         leftOut: leftOut?.leftOut.slice(0, MAX_GROUPS_TOLD) ?? [],
       },
     };
+  }
+
+  /** Where a log stands in the stream. One that begins just now is waited for. */
+  async #published(stream: string, logId: string): Promise<PublishedPosition> {
+    for (let times = 0; times < PUBLISHED_LOOKS; times += 1) {
+      const published = await this.#endOf(stream);
+      if (published?.logId === logId) return published;
+      await pause(this.#clock, PUBLISHED_LOOK_EVERY_MS, NEVER);
+    }
+    throw new KeelsonError('replication.not_ready');
+  }
+
+  /** undefined: there is no such stream, or nothing in it. */
+  async #endOf(stream: string): Promise<PublishedPosition | undefined> {
+    try {
+      return (await loadStreamEnd(this.#options.bus, stream)).published;
+    } catch (error) {
+      if (hasCode(error, 'bus.stream_not_found')) return undefined;
+      throw error;
+    }
   }
 
   async #tellEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<Told> {

@@ -81,7 +81,7 @@ const sizeOf = ({ path, leaf, stored }: PageItem): number =>
 
 export const answerPage = async (
   answered: AnsweredRecords,
-  { tree: name, after, wanted, withRecords }: PageQuestion,
+  { tree: name, after, wanted, withRecords, below = '' }: PageQuestion,
 ): Promise<Page> => {
   const { store, kind } = answered;
   const tree = requireTree(kind, name);
@@ -92,7 +92,8 @@ export const answerPage = async (
   let upto = after;
   let last = after;
   for (let seen = 0; seen < MAX_PATHS_PER_PAGE || upto === after; seen += PATHS_PER_READ) {
-    const paths = await store.stored.listPaths(tree, last, PATHS_PER_READ);
+    const read = await store.stored.listPaths(tree, last, PATHS_PER_READ);
+    const paths = read.filter((path) => path.startsWith(below));
     const passes = await passing(answered, paths);
     for (const path of paths.filter(passes)) {
       const [copy] = isWanted(path) ? await store.stored.read([path]) : [];

@@ -104,7 +104,10 @@ export class WalPublisher {
           try {
             await this.#publish(stream, elected);
           } catch (error) {
-            if (hasCode(error, 'replication.not_filtered')) return;
+            if (hasCode(error, 'replication.not_filtered')) {
+              await this.#end(stream).catch(() => undefined);
+              return;
+            }
             if (!isPassing(error)) throw error;
           }
           await pause(this.#clock, retryDelayMs, elected);
@@ -135,18 +138,15 @@ export class WalPublisher {
    */
   async #channel(entries: readonly WalEntry[]): Promise<Channel> {
     const { membership, filtered } = this.#options;
-    const { clusterId, logId, keys } = await membership.identity();
+    const { logId } = await membership.identity();
     if (filtered === undefined) return { logId, key: await membership.currentEpoch() };
     const { secondaryId, views } = filtered;
     const paths = entries.flatMap(({ operations }) => operations.map(({ path }) => path));
     const view = await views.of(secondaryId, paths);
     if (view === undefined) throw new KeelsonError('replication.not_filtered');
-    const secondary = await membership.findSecondary(secondaryId);
-    if (secondary === undefined) throw new KeelsonError('replication.not_filtered');
-    const peer = { own: keys, peerPublicKey: secondary.publicKey, clusterId, secondaryId };
     return {
       logId: filteredLogOf(logId, view.generation),
-      key: { epoch: LINK_EPOCH, key: deriveStreamKey(deriveLinkKey(peer)) },
+      key: await this.#ownKey(secondaryId),
       passes: (path) => view.passes(path),
     };
   }
@@ -171,11 +171,43 @@ export class WalPublisher {
     return place;
   }
 
+  /** Tells a secondary that has no filter any more that its log does not go on here. */
+  async #end(stream: string): Promise<void> {
+    const { bus, store, membership, filtered } = this.#options;
+    const { logId } = await membership.identity();
+    const { lastSequence, published } = await loadStreamEnd(bus, stream);
+    if (filtered === undefined || published === undefined || published.logId === logId) return;
+    const key = await this.#ownKey(filtered.secondaryId);
+    const walSequence = await store.wal.headSequence();
+    const place = { logId, walSequence, lastSequence, term: 0 };
+    await this.#sendBatch(stream, place, { logId, key }, []);
+  }
+
+  /** The key of one secondary's stream. @throws KeelsonError `replication.not_filtered` */
+  async #ownKey(secondaryId: string): Promise<EpochKey> {
+    const { membership } = this.#options;
+    const { clusterId, keys: own } = await membership.identity();
+    const secondary = await membership.findSecondary(secondaryId);
+    if (secondary === undefined) throw new KeelsonError('replication.not_filtered');
+    const { publicKey: peerPublicKey } = secondary;
+    const linkKey = deriveLinkKey({ own, peerPublicKey, clusterId, secondaryId });
+    return { epoch: LINK_EPOCH, key: deriveStreamKey(linkKey) };
+  }
+
   async #send(stream: string, place: Place, entries: readonly WalEntry[]): Promise<void> {
-    const { kind, store } = this.#options;
-    const { logId, key, passes } = await this.#channel(entries);
+    const channel = await this.#channel(entries);
     // Beyond a change of the filter it is another log, which begins anew.
-    if (logId !== place.logId) throw new KeelsonError('bus.stream_moved', { stream });
+    if (channel.logId !== place.logId) throw new KeelsonError('bus.stream_moved', { stream });
+    await this.#sendBatch(stream, place, channel, entries);
+  }
+
+  async #sendBatch(
+    stream: string,
+    place: Place,
+    { logId, key, passes }: Channel,
+    entries: readonly WalEntry[],
+  ): Promise<void> {
+    const { kind, store } = this.#options;
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
     const term = Math.max(place.term, newestTerm(kind, entries));

@@ -15,11 +15,15 @@ interface FollowedRecord {
   readonly link: string;
   /** Logs that were followed before it, the newest first. */
   readonly former?: readonly string[];
+  /** Groups of records that were kept back when it was compared; absent: none, or too many to tell. */
+  readonly leftOut?: readonly string[];
 }
 
 /** By service. */
 const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
 const FORMER_LOGS = 8;
+/** Beyond, a comparison has to find what is let through again. */
+const MAX_LEFT_OUT = 1000;
 
 /** An entry of a primary's log. */
 export interface LogPosition {
@@ -52,15 +56,24 @@ export class FollowedLog {
     return logId !== undefined && ended === unfilteredLogOf(logId);
   }
 
-  /** From now on this log is followed: what it held was copied. */
-  note(logId: string, fence: Fence): Promise<void> {
+  /** What was kept back from what is here, as far as it was noted. */
+  async leftOut(): Promise<readonly string[]> {
+    return (await this.#find())?.leftOut ?? [];
+  }
+
+  /**
+   * From now on this log is followed: what it held was copied.
+   * @param leftOut groups of records that were kept back
+   */
+  note(logId: string, leftOut: readonly string[], fence: Fence): Promise<void> {
     const { store, service, link } = this.#options;
     return store.transact(
       async (tx) => {
         const before = await followedLogs.find(tx, service);
         const known = before === undefined ? [] : [before.logId, ...(before.former ?? [])];
         const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
-        followedLogs.write(tx, service, { logId, link, former });
+        const isFew = leftOut.length > 0 && leftOut.length <= MAX_LEFT_OUT;
+        followedLogs.write(tx, service, { logId, link, former, ...(isFew && { leftOut }) });
       },
       { fence },
     );

@@ -1,10 +1,13 @@
-/** Removes what a secondary has of groups that do not cross to it any more: they need no comparison. */
+/** What a change of its filter means for a secondary, done before anything is compared. */
 import type { Store, WalOperation } from '@keelson/storage';
 import { comparePaths } from '@keelson/storage';
 import type { RecordGroups } from '../domain/record-groups.ts';
+import { copyBelow } from './merkle-copy.ts';
+import type { PrimaryLink } from './primary-link.ts';
 
 const PATHS_PER_COMMIT = 1000;
 
+/** Removes what is here of groups that do not cross any more. */
 export const removeLeftOut = async (
   store: Store,
   groups: RecordGroups,
@@ -25,4 +28,24 @@ export const removeLeftOut = async (
       after = last;
     }
   }
+};
+
+export interface LetThrough {
+  readonly store: Store;
+  readonly groups: RecordGroups;
+  readonly link: PrimaryLink;
+  /** Groups that were kept back from what is here, and those that are now. */
+  readonly before: readonly string[];
+  readonly now: readonly string[];
+  readonly apply: (operations: readonly WalOperation[]) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** Fetches what was kept back until now: it is here before the trees are counted and compared. */
+export const copyLetThrough = async (given: LetThrough): Promise<void> => {
+  const { groups, before, now } = given;
+  const keptBack = new Set(now);
+  const letThrough = before.filter((group) => !keptBack.has(group));
+  for (const prefix of new Set(letThrough.flatMap((group) => groups.prefixesOf(group))))
+    await copyBelow({ ...given, tree: 'replicated' }, prefix);
 };

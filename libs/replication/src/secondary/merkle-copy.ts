@@ -1,8 +1,8 @@
 /**
  * Makes the records of some subpages those of the primary: the primary tells its leaves, and only records
  * that differ are fetched. Few subpages are asked for by their numbers; for many all paths are walked in
- * order, page by page, so neither side holds more than one page of them. A store that has nothing yet is
- * told the records at once.
+ * order, page by page, so neither side holds more than one page of them. So are those below a prefix. A
+ * store that has nothing there yet is told the records at once.
  */
 import type { Page, PageItem } from '@keelson/proto/replication/v1/replication';
 import {
@@ -21,12 +21,15 @@ const PATHS_PER_QUESTION = 2000;
 /** Beyond, looking at every path costs less than looking subpages up. */
 const MAX_LISTED_SUBPAGES = 8192;
 const SUBPAGES_PER_QUESTION = 256;
+const ALL_SUBPAGES: readonly SubpageIndex[] = [];
 
 export interface MerkleCopyOptions {
   readonly store: Store;
   readonly link: PrimaryLink;
   readonly tree: TreeType;
   readonly subpages: readonly SubpageIndex[];
+  /** Only records below this; absent: all. */
+  readonly below?: string;
   /** Commits a part of the copy. */
   readonly apply: (operations: readonly WalOperation[]) => Promise<void>;
   readonly signal: AbortSignal;
@@ -37,6 +40,18 @@ export const copySubpages = async (options: MerkleCopyOptions): Promise<void> =>
   const isEmpty = (await store.stored.listPaths(tree, '', 1)).length === 0;
   if (isEmpty || subpages.length > MAX_LISTED_SUBPAGES) await copyByPath(options, isEmpty);
   else await copyListed(options);
+};
+
+/** Makes all records below a prefix those of the primary, whatever the trees say. */
+export const copyBelow = async (
+  options: Omit<MerkleCopyOptions, 'subpages' | 'below'>,
+  below: string,
+): Promise<void> => {
+  const [first] = await options.store.stored.listPaths(options.tree, below, 1);
+  await copyByPath(
+    { ...options, subpages: ALL_SUBPAGES, below },
+    first?.startsWith(below) !== true,
+  );
 };
 
 const copyListed = async (options: MerkleCopyOptions): Promise<void> => {
@@ -56,23 +71,25 @@ const copyListed = async (options: MerkleCopyOptions): Promise<void> => {
 };
 
 const copyByPath = async (options: MerkleCopyOptions, isEmpty: boolean): Promise<void> => {
-  const { store, link, tree, subpages, apply, signal } = options;
-  const wanted = toSubpageSet(subpages);
-  const isWanted = membershipTest(wanted);
+  const { store, link, tree, subpages, below = '', apply, signal } = options;
+  const wanted = subpages === ALL_SUBPAGES ? Buffer.alloc(0) : toSubpageSet(subpages);
+  const isInSubpage = membershipTest(wanted);
+  const isBelow = (path: string): boolean => path.startsWith(below);
+  const isWanted = (path: string): boolean => isBelow(path) && isInSubpage(path);
   const loadPage = (after: string): Promise<Page> =>
-    link.loadPage({ tree, after, wanted, withRecords: isEmpty });
-  let after = '';
+    link.loadPage({ tree, after, wanted, withRecords: isEmpty, below });
+  let after = below;
   let next: Promise<Page> | undefined = loadPage(after);
   while (next !== undefined) {
     const page: Page = await next;
     signal.throwIfAborted();
     // The primary reads the next page while this one is written here.
-    next = page.upto === '' ? undefined : loadPage(page.upto);
+    next = page.upto === '' || !isBelow(page.upto) ? undefined : loadPage(page.upto);
     next?.catch(() => undefined);
-    const own = pathsBetween(store, tree, after, page.upto, isWanted);
-    await apply(
-      await (isEmpty ? toWrites(link, page.items) : findChanges(options, page.items, own)),
-    );
+    // A primary that does not know of `below` tells more.
+    const items = page.items.filter(({ path }) => isBelow(path));
+    const own = pathsBetween(store, tree, after, { upto: page.upto, below, isWanted });
+    await apply(await (isEmpty ? toWrites(link, items) : findChanges(options, items, own)));
     after = page.upto;
   }
 };
@@ -112,17 +129,26 @@ const findChanges = async (
   return operations;
 };
 
-/** Own wanted paths after `after`, up to and with `upto`; to the end when that is empty. */
+interface Section {
+  /** The last path, if it exists; empty: the end. */
+  readonly upto: string;
+  /** All are below it. */
+  readonly below: string;
+  readonly isWanted: (path: string) => boolean;
+}
+
+/** Own wanted paths after `after`. */
 async function* pathsBetween(
   store: Store,
   tree: TreeType,
   after: string,
-  upto: string,
-  isWanted: (path: string) => boolean,
+  { upto, below, isWanted }: Section,
 ): AsyncGenerator<readonly string[], void, void> {
   for (let last = after; ; ) {
     const paths = await store.stored.listPaths(tree, last, PATHS_PER_READ);
-    const within = upto === '' ? paths : paths.filter((path) => comparePaths(path, upto) <= 0);
+    const within = paths.filter(
+      (path) => path.startsWith(below) && (upto === '' || comparePaths(path, upto) <= 0),
+    );
     yield within.filter(isWanted);
     const end = paths.at(-1);
     if (end === undefined || within.length < paths.length || paths.length < PATHS_PER_READ) return;

@@ -39,9 +39,9 @@ import {
 import { streamOfLog } from '../wire/names.ts';
 import { FollowedLog } from './followed-log.ts';
 import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
-import { removeLeftOut } from './left-out.ts';
+import { copyLetThrough, removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
-import { PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
+import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { applyStream } from './wal-applier.ts';
 
@@ -94,7 +94,7 @@ export class Secondary {
   readonly #shared: SharedFollower;
   /** Of the log that was followed last. */
   #logId: string | undefined;
-  #copying: { readonly position: PublishedPosition; readonly difference: Difference } | undefined;
+  #copying: { readonly position: FollowPosition; readonly difference: Difference } | undefined;
 
   constructor(options: SecondaryOptions) {
     this.#options = options;
@@ -297,7 +297,7 @@ export class Secondary {
   async #step(fence: Fence, signal: AbortSignal): Promise<void> {
     switch (this.#status.state) {
       case 'merkle-diff':
-        return this.#compare(fence);
+        return this.#compare(fence, signal);
       case 'merkle-sync':
         return this.#copy(fence, signal);
       case 'stream-wals':
@@ -320,15 +320,18 @@ export class Secondary {
   }
 
   /** What is copied later is at least as new as the position taken first: streaming goes on there. */
-  async #compare(fence: Fence): Promise<void> {
+  async #compare(fence: Fence, signal: AbortSignal): Promise<void> {
     const { store, kind, groups = NO_GROUPS } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
     await this.#takeOverKeyring();
-    await removeLeftOut(store, groups, position.leftOut, (operations) =>
-      this.#applyCopied(position, operations, fence),
-    );
+    const apply = (operations: readonly WalOperation[]) =>
+      this.#applyCopied(position, operations, fence);
+    await removeLeftOut(store, groups, position.leftOut, apply);
+    const before = await this.followed.leftOut();
+    const copying = { store, groups, link: this.#link, signal, apply };
+    await copyLetThrough({ ...copying, before, now: position.leftOut });
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
@@ -372,11 +375,11 @@ export class Secondary {
     this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
 
-  async #noteCopied(fence: Fence, position: PublishedPosition): Promise<void> {
-    const { logId, walSequence: sequence, streamSequence: cursor } = position;
+  async #noteCopied(fence: Fence, position: FollowPosition): Promise<void> {
+    const { logId, walSequence: sequence, streamSequence: cursor, leftOut } = position;
     const { store } = this.#options;
     await store.applyRecords(logId, [], { fence, sequence, cursor });
-    await this.followed.note(logId, fence);
+    await this.followed.note(logId, leftOut, fence);
     this.#logId = logId;
     this.#suspects = [];
     const bytes = this.#status.bytesReceived - this.#bytesBeforeResync;

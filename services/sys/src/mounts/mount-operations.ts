@@ -56,6 +56,8 @@ export interface MountDependencies {
   /** Called in the transaction, besides. */
   readonly onDisabled: (tx: Transaction, mount: MountRecord) => Promise<void>;
   readonly onMoved: (tx: Transaction, before: MountRecord, after: MountRecord) => Promise<void>;
+  /** Called once that is committed. */
+  readonly afterMove: () => Promise<void>;
 }
 
 const refuse = (text: string): never => {
@@ -113,6 +115,7 @@ export const createMountOperations = ({
   onRemoval,
   onDisabled,
   onMoved,
+  afterMove,
 }: MountDependencies): MountOperations => {
   const findIn = (index: MountIndex, { namespaceId, table, path }: MountSite) =>
     index.findAt(namespaceId, table, toMountPath(path));
@@ -175,8 +178,8 @@ export const createMountOperations = ({
         if (setsAuditKeys(changes)) await bumpAuditGeneration(tx);
       }),
 
-    remount: (namespace, from, to) =>
-      store.transact(async (tx) => {
+    remount: async (namespace, from, to) => {
+      const migration = await store.transact(async (tx) => {
         const table = await loadNamespaceTable(tx);
         const source = toSite(table, namespace, from);
         const target = toSite(table, namespace, to);
@@ -199,7 +202,10 @@ export const createMountOperations = ({
           status: 'success',
         });
         return migrationId;
-      }),
+      });
+      await afterMove();
+      return migration;
+    },
 
     findRemount: (migrationId) => remountRecords.find(store, migrationId),
   };

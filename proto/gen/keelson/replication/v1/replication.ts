@@ -124,6 +124,8 @@ export interface PageQuestion {
   wanted: Buffer;
   /** With the records themselves instead of their leaves. */
   withRecords: boolean;
+  /** Only paths that begin with this; `after` is it or one of them. Absent: all. */
+  below?: string | undefined;
 }
 
 /** Leaves of some subpages, one subpage after the other. */
@@ -1411,7 +1413,7 @@ export const Digests: MessageFns<Digests> = {
 };
 
 function createBasePageQuestion(): PageQuestion {
-  return { tree: "", after: "", wanted: Buffer.alloc(0), withRecords: false };
+  return { tree: "", after: "", wanted: Buffer.alloc(0), withRecords: false, below: undefined };
 }
 
 export const PageQuestion: MessageFns<PageQuestion> = {
@@ -1427,6 +1429,9 @@ export const PageQuestion: MessageFns<PageQuestion> = {
     }
     if (message.withRecords !== false) {
       writer.uint32(32).bool(message.withRecords);
+    }
+    if (message.below !== undefined) {
+      writer.uint32(42).string(message.below);
     }
     return writer;
   },
@@ -1476,6 +1481,14 @@ export const PageQuestion: MessageFns<PageQuestion> = {
             message.withRecords = reader.bool();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.below = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1497,6 +1510,7 @@ export const PageQuestion: MessageFns<PageQuestion> = {
     message.after = object.after ?? "";
     message.wanted = object.wanted ?? Buffer.alloc(0);
     message.withRecords = object.withRecords ?? false;
+    message.below = object.below ?? undefined;
     return message;
   },
 };

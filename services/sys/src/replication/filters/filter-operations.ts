@@ -42,6 +42,8 @@ export interface FilterOperations {
   forget(): Promise<void>;
   /** Part of the transaction that moves a mount. */
   mountMoved(tx: Transaction, before: MountRecord, after: MountRecord): Promise<void>;
+  /** Has a change that was committed take effect without waiting for the next entry. */
+  refresh(): Promise<void>;
 }
 
 /** Told to a secondary in one message. */
@@ -112,6 +114,10 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
   };
 
   return {
+    refresh: async () => {
+      if ((await membership().filteredSecondaries()).length > 0) await members.refreshFilters();
+    },
+
     read: async (given) => {
       await requirePrimary();
       const id = await resolveId(given);
