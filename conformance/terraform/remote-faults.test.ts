@@ -44,7 +44,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
   };
 
   beforeAll(async () => {
-    installation = await install();
+    installation = await install({ KEELSON_WORKSPACE_ASSESSMENT_INTERVAL_SECONDS: '1' });
     pool = await createPool(installation, 'agents');
     folder = await installation.folder('agent');
     agent = await startAgent(installation, pool, folder);
@@ -110,6 +110,37 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(JSON.stringify(kept.document)).toContain('"made"');
     const { list } = await installation.call('GET', `/agent-pools/${pool.poolId}/agents`);
     expect(list.map(({ attributes }) => attributes['status'])).toEqual(['idle']);
+  });
+
+  test('assesses a workspace whose assessments are enabled', async () => {
+    const { run, id } = await open('assessed', configuration('steady'));
+    await run('apply', '-auto-approve');
+    const enable = (enabled: boolean) =>
+      installation.call('PATCH', `/workspaces/${id}`, {
+        data: { type: 'workspaces', attributes: { 'assessments-enabled': enabled } },
+      });
+    await enable(true);
+    const result = async () =>
+      (await installation.call('GET', `/workspaces/${id}/current-assessment-result`)).data;
+    await expect
+      .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
+      .toMatchObject({ succeeded: true, drifted: false, 'error-msg': null });
+    await enable(false);
+    const { id: assessed } = await result();
+    const read = (kind: string) =>
+      installation.call('GET', `/assessment-results/${assessed}/${kind}`);
+    expect((await read('json-output')).document).toMatchObject({
+      format_version: expect.any(String) as string,
+      terraform_version: expect.any(String) as string,
+    });
+    expect((await read('json-schema')).document).toMatchObject({
+      provider_schemas: { 'terraform.io/builtin/terraform': expect.any(Object) as object },
+    });
+    const plan = await installation.call('GET', `/plans/${assessed.replace('asmtres-', 'plan-')}`);
+    const log = await (await fetch(String(plan.data.attributes['log-read-url']))).text();
+    const lines = log.slice(1, -1).trim().split('\n');
+    const messages = lines.map((line) => JSON.parse(line) as { type: string });
+    expect(messages.map(({ type }) => type)).toContain('version');
   });
 
   test('destroys what is to destroy itself', async () => {

@@ -118,12 +118,17 @@ const execute = (
   return { child, printed, outcome };
 };
 
-/** A control plane with the organization "acme", and a place for configurations. */
-export const install = async (): Promise<Installation> => {
+/**
+ * A control plane with the organization "acme", and a place for configurations.
+ * @param settings of the control plane, by their names in the environment
+ */
+export const install = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Installation> => {
   const directory = await temporaryDirectory();
   const keelson = await startKeelson({
     dataFolder: join(directory.path, 'keelson'),
-    env: { KEELSON_RATE_LIMIT: 'off' },
+    env: { KEELSON_RATE_LIMIT: 'off', ...settings },
   });
   const host = new URL(keelson.https).host;
   const facts = JSON.parse(await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8')) as {

@@ -26,6 +26,8 @@ export interface PhaseAttributes {
   readonly 'is-destroy': boolean;
   readonly refresh: boolean;
   readonly 'refresh-only': boolean;
+  /** It is only to tell what drifted. */
+  readonly 'is-assessment': boolean;
   readonly 'target-addrs': readonly string[];
   readonly 'replace-addrs': readonly string[];
   readonly 'cancel-requested-at': string | null;
@@ -36,6 +38,7 @@ export interface PhaseAttributes {
   readonly 'plan-file-download-url'?: string;
   readonly 'json-output-upload-url'?: string;
   readonly 'json-output-redacted-upload-url'?: string;
+  readonly 'json-schema-upload-url'?: string;
   readonly 'errored-state-upload-url'?: string;
   readonly token?: string;
 }

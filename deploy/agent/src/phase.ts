@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentConfig, withoutOwnSettings } from './config.ts';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
 import { LogStream } from './log-stream.ts';
-import { countChanges, readApplyCounts, type ShownPlan } from './plan-summary.ts';
+import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
 import { type JsonFields, redactPlan } from './redacted-plan.ts';
 import { StateKeeper } from './state-keeper.ts';
 import { findBinary, Interruption, type Outcome, runTool, type ToolPlace } from './terraform.ts';
@@ -65,15 +65,30 @@ interface Execution {
   readonly lastTool: (args: readonly string[]) => Promise<Outcome>;
 }
 
+/** The log of an assessment has one JSON document a line, as the tool itself writes it there. */
+const toLogLine = (text: string, level: 'info' | 'error'): string =>
+  `${JSON.stringify({
+    '@level': level,
+    '@message': text.trim(),
+    '@module': 'keelson.agent',
+    '@timestamp': new Date().toISOString(),
+    type: 'log',
+  })}\n`;
+
+/** Writes what no program asked for: to people as it is. */
+const tell = ({ log, phase }: Pick<Execution, 'log' | 'phase'>, text: string): void =>
+  log.write(phase.attributes['is-assessment'] ? toLogLine(text, 'error') : text);
+
 /** @throws StepFailed with the tool's words in the log, where it does not succeed */
 const need = async (
-  { tool, log }: Execution,
+  execution: Execution,
   args: readonly string[],
   isLogged = false,
 ): Promise<Outcome> => {
+  const { tool } = execution;
   const outcome = await tool(args, isLogged);
   if (outcome.code === 0) return outcome;
-  if (!isLogged) log.write(outcome.output);
+  if (!isLogged) tell(execution, outcome.output);
   throw new StepFailed(`terraform ${args[0]} ended with ${outcome.code}`);
 };
 
@@ -84,6 +99,8 @@ const planArgs = (execution: Execution): readonly string[] => {
     '-input=false',
     '-no-color',
     '-detailed-exitcode',
+    // Its log is read by programs.
+    ...(attributes['is-assessment'] ? ['-json'] : []),
     `-out=${execution.folder.planFile}`,
     ...(attributes['is-destroy'] ? ['-destroy'] : []),
     ...(attributes['refresh-only'] ? ['-refresh-only'] : []),
@@ -115,11 +132,13 @@ const plan = async (execution: Execution): Promise<PhaseEnd> => {
     'redacted.json',
     JSON.stringify(redacted),
   );
+  await put(attributes['json-schema-upload-url'], 'schema.json', schemas.stdout);
   const packed = await packPlan(folder);
   if (attributes['plan-file-upload-url'] !== undefined) {
     await upload(attributes['plan-file-upload-url'], packed);
   }
-  return { status: 'finished', 'has-changes': planned.code === 2, ...countChanges(document) };
+  const hasChanges = attributes['is-assessment'] ? hasDrift(document) : planned.code === 2;
+  return { status: 'finished', 'has-changes': hasChanges, ...countChanges(document) };
 };
 
 /** The state that could not be stored is left with the run. */
@@ -174,9 +193,8 @@ const greeting = async (execution: Execution): Promise<void> => {
     wanted === null || wanted === version
       ? ''
       : ` (the workspace names ${wanted}, which this agent does not have)`;
-  execution.log.write(
-    `Terraform v${version} on ${platform}${difference}\nInitializing plugins and modules...\n`,
-  );
+  const text = `Terraform v${version} on ${platform}${difference}\nInitializing plugins and modules...\n`;
+  execution.log.write(execution.phase.attributes['is-assessment'] ? toLogLine(text, 'info') : text);
 };
 
 const execute = async (execution: Execution): Promise<PhaseEnd> => {
@@ -225,7 +243,7 @@ export const performPhase = async (
     end = await execute({ phase, folder, log, controlPlane, tool, lastTool });
   } catch (error) {
     if (!(error instanceof StepFailed)) {
-      log.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+      tell({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
     }
     end = { status: 'errored' };
   } finally {

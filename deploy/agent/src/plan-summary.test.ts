@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countChanges, readApplyCounts } from './plan-summary.ts';
+import { countChanges, hasDrift, readApplyCounts } from './plan-summary.ts';
 
 test('counts changes of managed resources; a replacement is two', () => {
   const change = (...actions: string[]) => ({ change: { actions } });
@@ -34,4 +34,10 @@ test.for([
     'resource-destructions': destructions,
     'resource-imports': imports,
   });
+});
+
+test('tells drift from the changes that a configuration asks for', () => {
+  const change = { mode: 'managed', change: { actions: ['update'] } };
+  expect(hasDrift({ resource_changes: [change] })).toBe(false);
+  expect(hasDrift({ resource_drift: [change] })).toBe(true);
 });

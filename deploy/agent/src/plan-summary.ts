@@ -14,6 +14,8 @@ interface Change {
 /** The part of `terraform show -json` of a plan that is counted. */
 export interface ShownPlan {
   readonly resource_changes?: readonly { readonly mode?: string; readonly change: Change }[];
+  /** What is no longer as the state says. */
+  readonly resource_drift?: readonly unknown[];
 }
 
 /** Managed resources alone; a replacement is one more and one less, as the tool says it. */
@@ -28,6 +30,8 @@ export const countChanges = ({ resource_changes: changes = [] }: ShownPlan): Cou
     'resource-imports': managed.filter(({ change }) => change.importing != null).length,
   };
 };
+
+export const hasDrift = ({ resource_drift: drift = [] }: ShownPlan): boolean => drift.length > 0;
 
 const NOTHING: Counts = {
   'resource-additions': 0,

@@ -31,6 +31,7 @@ import { agentPoolRoutes } from './agents/agent-pool-routes.ts';
 import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
 import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
 import { apiDescriptionRoutes } from './api-description/api-description-routes.ts';
+import { assessmentRoutes } from './assessments/assessment-routes.ts';
 import type { WorkspaceConfig } from './config.ts';
 import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
 import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
@@ -62,6 +63,7 @@ import { tokenRoutes } from './tokens/token-routes.ts';
 import { userRoutes } from './users/user-routes.ts';
 import { variableRoutes } from './variables/variable-routes.ts';
 import { agentUpkeep } from './workers/agent-upkeep.ts';
+import { assessments } from './workers/assessments.ts';
 import { autoDestroy } from './workers/auto-destroy.ts';
 import { followCluster } from './workers/cluster-state.ts';
 import { stateUpkeep } from './workers/state-upkeep.ts';
@@ -164,6 +166,7 @@ const routesForPeople = (context: ServiceContext): readonly Route[] => [
   ...runRoutes(context),
   ...runHistoryRoutes(context),
   ...runFileRoutes(context),
+  ...assessmentRoutes(context),
 ];
 
 /** Every route of the API; the table of callers in the tests is made from it. */
@@ -194,6 +197,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     clock,
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
+    assessmentIntervalMs: config.workspaceAssessmentIntervalSeconds * 1000,
   };
   const edge: RepeatingService = repeatAnswers(
     createEdgeService({
@@ -232,6 +236,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   const periodicWork = {
     ...stateUpkeep(context, seal),
     ...autoDestroy(context, seal),
+    ...assessments(context, seal),
     ...agentUpkeep(context, seal),
   };
   let workers: readonly Worker[] = [];

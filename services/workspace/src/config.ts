@@ -15,6 +15,12 @@ export const workspaceConfigSchema = Type.Object({
     description:
       'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
   }),
+  workspaceAssessmentIntervalSeconds: Type.Integer({
+    default: 86_400,
+    minimum: 1,
+    description:
+      'Time from a change of the state, or from the last health assessment, to the next assessment of a workspace that is assessed.',
+  }),
   workspaceBootstrapToken: Type.Optional(
     Type.String({
       minLength: 32,

@@ -9,4 +9,6 @@ export interface ServiceContext {
   readonly listing: WorkspaceListing;
   /** Releases of the provisioning tool that may be chosen, newest first. */
   readonly runtimeVersions: readonly string[];
+  /** Between two health assessments of a workspace. */
+  readonly assessmentIntervalMs: number;
 }

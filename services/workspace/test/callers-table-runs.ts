@@ -116,6 +116,21 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   'GET /plans/{phase_id}': read('/plans/{plan}'),
   'GET /applies/{phase_id}': read('/applies/{apply}'),
+  [`GET ${W}/current-assessment-result`]: read('/workspaces/{ws}/current-assessment-result'),
+  'GET /assessment-results/{assessment_result_id}': read('/assessment-results/{assessed}'),
+  // Its agent has put nothing there: 204 is for who may read it.
+  'GET /assessment-results/{assessment_result_id}/json-output': file(
+    '/assessment-results/{assessed}/json-output',
+    EDITORS,
+  ),
+  'GET /assessment-results/{assessment_result_id}/json-schema': file(
+    '/assessment-results/{assessed}/json-schema',
+    EDITORS,
+  ),
+  'GET /assessment-results/{assessment_result_id}/log-output': {
+    ...file('/assessment-results/{assessed}/log-output', EDITORS),
+    success: 307,
+  },
   'POST /agents': {
     target: '/agents',
     body: attributes('agents', { name: 'another' }),

@@ -40,9 +40,14 @@ const grant = async (teamId: string, workspaceId: string, access: string) =>
 const makeTeam = async (values: object = {}) =>
   (await harness.create(`${O}/teams`, 'teams', { name: `team-${(serial += 1)}`, ...values })).id;
 
-/** A state with one output. */
+/** A state with one output and one thing that is managed. */
 const storeState = async (workspaceId: string): Promise<string> => {
-  const state = Buffer.from(JSON.stringify({ outputs: { one: { value: 1, type: 'number' } } }));
+  const state = Buffer.from(
+    JSON.stringify({
+      outputs: { one: { value: 1, type: 'number' } },
+      resources: [{ mode: 'managed', type: 'a', name: 'b', instances: [{}] }],
+    }),
+  );
   await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
   const version = await harness.create(
     `/workspaces/${workspaceId}/state-versions`,
@@ -126,13 +131,14 @@ beforeAll(async () => {
   const poolToken = await harness.create(poolTokens, 'authentication-tokens', {});
   tokens.set('agent', String(poolToken.attributes['token']));
   names.set('pool', pool.id);
+  await assess(subject.id);
   names.set('agent', await registerAgent());
 
   const spare = await harness.addUser('spare');
   names.set('user', spare.id);
   const tokensOfSpare = `/users/${spare.id}/authentication-tokens`;
   const short = await harness.create(tokensOfSpare, 'authentication-tokens', {
-    'expired-at': '2030-01-01T00:01:00Z',
+    'expired-at': new Date(harness.clock.nowMs() + 60_000).toISOString(),
   });
   tokens.set('expired', String(short.attributes['token']));
   const gone = await harness.create(tokensOfSpare, 'authentication-tokens', {});
@@ -152,6 +158,27 @@ afterAll(() => harness[Symbol.asyncDispose]());
 const registerAgent = async (): Promise<string> => {
   const agent = attributes('agents', { name: `agent-${(serial += 1)}` });
   return (await harness.call('POST', '/agents', agent, tokens.get('agent'))).data.id;
+};
+
+/** Has a health assessment made, with its result. */
+const assess = async (workspaceId: string): Promise<void> => {
+  const enable = (enabled: boolean) =>
+    harness.call(
+      'PATCH',
+      `/workspaces/${workspaceId}`,
+      attributes('workspaces', { 'assessments-enabled': enabled }),
+    );
+  await enable(true);
+  harness.clock.advance(86_400_000);
+  const body = { data: { type: 'agents', id: await registerAgent() } };
+  await harness.runUpkeep();
+  const claim = '/agent-runs/actions/claim';
+  const { data } = await harness.call('POST', claim, body, tokens.get('agent'));
+  const report = attributes('agent-runs', { status: 'finished' });
+  const token = String(data.attributes['token']);
+  await harness.call('PATCH', `/agent-runs/${data.id}`, report, token);
+  names.set('assessed', data.id.replace('run-', 'asmtres-'));
+  await enable(false);
 };
 
 /** A phase with an agent of its own; its token is the caller's who stands for a run. */

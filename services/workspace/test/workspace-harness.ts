@@ -75,7 +75,10 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       ? await openSqliteStore({ ...parts, file: join(folder.path, 'workspace.db') })
       : await openPostgresStore({ ...parts, connectionString });
   const service = composeWorkspace({
-    config: { workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'] },
+    config: {
+      workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
+      workspaceAssessmentIntervalSeconds: 86_400,
+    },
     store,
     barrier,
     clock,

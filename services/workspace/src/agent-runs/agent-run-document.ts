@@ -1,5 +1,6 @@
 /** A phase as its agent sees it: what to run, with which values, and where its files come and go. */
 import { type Resource, toTimestamp } from '@keelson/jsonapi';
+import { isAssessment } from '../runs/domain/run.ts';
 import { runFilePath } from '../runs/run-file-paths.ts';
 import { type RunFileKind, toPhase, toPhaseId } from '../runs/run-records.ts';
 import type { SignUrl } from '../signed-urls/signed-url-operations.ts';
@@ -49,6 +50,7 @@ export const toAgentRunResource = (
       'is-destroy': run.isDestroy,
       refresh: run.refresh,
       'refresh-only': run.refreshOnly,
+      'is-assessment': isAssessment(run),
       'target-addrs': run.targetAddrs,
       'replace-addrs': run.replaceAddrs,
       'cancel-requested-at':
@@ -65,6 +67,7 @@ export const toAgentRunResource = (
             'plan-file-upload-url': upload('plan-file'),
             'json-output-upload-url': upload('json-output'),
             'json-output-redacted-upload-url': upload('json-output-redacted'),
+            ...(isAssessment(run) && { 'json-schema-upload-url': upload('json-schema') }),
           }
         : {
             'plan-file-download-url': sign('GET', runFilePath('downloads', planId, 'plan-file')),

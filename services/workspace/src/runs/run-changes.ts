@@ -4,6 +4,7 @@ import type { Transaction } from '@keelson/storage';
 import { notFound } from '../access/access-operations.ts';
 import { agentRecords } from '../agents/agent-records.ts';
 import type { Agent } from '../agents/domain/agent.ts';
+import { decideAssessments } from '../assessments/domain/assessment.ts';
 import { isHeldBy, type Lock } from '../locking/domain/lock.ts';
 import { withoutPendingState, withPromotedState } from '../states/state-version-operations.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
@@ -29,7 +30,12 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
     released === workspace
       ? workspace
       : await withPromotedState(tx, await withoutPendingState(tx, released));
-  workspaceRecords.write(tx, [workspace.id], { ...next, runs: decideRuns(workspace.runs, run) });
+  const assessments = decideAssessments(workspace.assessments, run);
+  workspaceRecords.write(tx, [workspace.id], {
+    ...next,
+    runs: decideRuns(workspace.runs, run),
+    ...(assessments && { assessments }),
+  });
   runRecords.write(tx, [run.id], run);
   workspaceRuns.write(tx, [workspace.id, run.id], {});
   if (hasEnded) openRuns.delete(tx, workspace.id, run.id);

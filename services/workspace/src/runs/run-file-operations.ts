@@ -78,6 +78,7 @@ export const findRunFile = async (
 const READERS = {
   // Holds every value of the configuration.
   'json-output': 'canUpdate',
+  'json-schema': 'canUpdate',
   'json-output-redacted': 'canReadRun',
   'errored-state': 'canCreateStateVersions',
 } as const;

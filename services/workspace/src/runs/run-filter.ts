@@ -7,6 +7,7 @@ import { usernames } from '../users/user-records.ts';
 import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
 import { workspaceNames } from '../workspaces/workspace-records.ts';
 import { filledUp, likePart } from '../workspaces/workspace-selection.ts';
+import { UNLISTED_OPERATIONS } from './domain/run.ts';
 import type { RunTables } from './run-projections.ts';
 import { runRecords } from './run-records.ts';
 
@@ -17,7 +18,7 @@ export interface RunFilter {
   /** Empty: any. */
   readonly statuses: readonly string[];
   readonly sources: readonly string[];
-  /** Empty: all but those that plan only. */
+  /** Empty: all but `UNLISTED_OPERATIONS`. */
   readonly operations: readonly string[];
   readonly agentPoolNames: readonly string[];
   readonly workspaceNames: readonly string[];
@@ -132,5 +133,5 @@ export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSe
   if (sources.length > 0) found = found.where('run.source', 'in', sources);
   return operations.length > 0
     ? found.where('run.operation', 'in', operations)
-    : found.where('run.operation', '!=', 'plan_only');
+    : found.where('run.operation', 'not in', UNLISTED_OPERATIONS);
 };

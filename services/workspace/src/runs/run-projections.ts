@@ -1,6 +1,6 @@
 /** The table behind lists of runs. */
 import { defineProjection, type Projection } from '@keelson/storage';
-import { toOperation } from './domain/run.ts';
+import { toOperation, UNLISTED_OPERATIONS } from './domain/run.ts';
 import { runRecords } from './run-records.ts';
 
 type RunRow = {
@@ -24,7 +24,7 @@ export interface RunTables {
   readonly run: RunRow & { readonly record_path: string };
 }
 
-/** What runs are counted under that lists show unless asked otherwise: all but those that plan only. */
+/** What runs are counted under that lists show unless asked otherwise: see `UNLISTED_OPERATIONS`. */
 export const listedKey = (ownerId: string, status?: string): string =>
   status === undefined ? `${ownerId}/listed` : `${ownerId}/listed/${status}`;
 
@@ -53,7 +53,7 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
     ],
     search: { column: 'message', scope: 'organization_id' },
     tallies: ({ organization_id, workspace_id, operation, status }: RunRow) =>
-      operation === 'plan_only'
+      UNLISTED_OPERATIONS.includes(operation)
         ? []
         : [organization_id, workspace_id].flatMap((id) => [listedKey(id), listedKey(id, status)]),
     rows: (run): RunRow[] => [

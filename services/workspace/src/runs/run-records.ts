@@ -46,6 +46,7 @@ export const RUN_FILE_KINDS = [
   'plan-file',
   'json-output',
   'json-output-redacted',
+  'json-schema',
   'errored-state',
 ] as const;
 export type RunFileKind = (typeof RUN_FILE_KINDS)[number];

@@ -1,5 +1,6 @@
 import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import { toAssessmentId } from '../assessments/domain/assessment.ts';
 import { decideAutoDestroy } from '../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../locking/domain/lock.ts';
 import type { RetentionPolicy } from '../retention/domain/retention-policy.ts';
@@ -58,6 +59,7 @@ export const toWorkspaceResource = (
   const self = `${API_PREFIX}/workspaces/${workspace.id}`;
   const autoDestroy = decideAutoDestroy(workspace, project);
   const { autoDestroyed } = workspace;
+  const assessed = workspace.assessments?.result ?? null;
   return {
     id: workspace.id,
     type: 'workspaces',
@@ -75,7 +77,7 @@ export const toWorkspaceResource = (
       'created-at': toTimestamp(workspace.createdAtMs),
       'updated-at': toTimestamp(workspace.updatedAtMs),
       'latest-change-at': toTimestamp(workspace.latestChangeAtMs),
-      'last-assessment-result-at': null,
+      'last-assessment-result-at': assessed === null ? null : toTimestamp(assessed.atMs),
       environment: 'default',
       'execution-mode': execution.mode,
       operations: execution.mode !== 'local',
@@ -128,7 +130,11 @@ export const toWorkspaceResource = (
         'configuration-versions',
         workspace.currentConfigurationVersionId,
       ),
-      'current-assessment-result': { data: null },
+      'current-assessment-result': toOne(
+        'assessment-results',
+        assessed && toAssessmentId(assessed.runId),
+        `${self}/current-assessment-result`,
+      ),
       readme: toOne('workspace-readme', workspace.hasReadme ? toReadmeId(workspace.id) : null),
       outputs: toMany(
         'workspace-outputs',

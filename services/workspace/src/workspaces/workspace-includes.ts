@@ -6,6 +6,8 @@ import { toAgentPoolResource } from '../agents/agent-pool-document.ts';
 import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
 import { registeredAgents } from '../agents/agent-records.ts';
+import { toAssessmentResource } from '../assessments/assessment-document.ts';
+import { findCurrentAssessment } from '../assessments/assessment-operations.ts';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import {
   configurationVersionRecords,
@@ -209,6 +211,10 @@ export const loadIncluded = async (
         include.has('latest_run.configuration_version'))
     ) {
       add(await loadConfiguration(reads, access.workspace.runs.current?.configurationVersionId));
+    }
+    if (include.has('current_assessment_result') && !isRun) {
+      const run = await findCurrentAssessment(reads, access.workspace);
+      if (run !== undefined) add([toAssessmentResource(run)]);
     }
     if (include.has('effective_tag_bindings')) {
       add(toEffectiveBindingResources(access.workspace.tagBindings, access.project));

@@ -12,6 +12,7 @@ import {
 } from '../access/access-operations.ts';
 import { grantPlaces, teamWorkspaceGrants } from '../access/grant-records.ts';
 import { changePoolUse, removePoolUser } from '../agents/pool-use-operations.ts';
+import { assessedWorkspaces, noteAssessed } from '../assessments/assessment-records.ts';
 import { removeConfigurationVersionsOf } from '../configuration-versions/configuration-version-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import { NO_RUNS } from '../runs/domain/run-performance.ts';
@@ -151,6 +152,7 @@ export const createWorkspace = (
     await requireNoOverride(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
     workspaceRecords.write(tx, [workspace.id], workspace);
+    noteAssessed(tx, undefined, workspace);
     workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
     projectWorkspaces.write(tx, [project.id, workspace.id], {});
     return loadWorkspaceAccess(tx, owner, workspace);
@@ -204,6 +206,7 @@ export const updateWorkspace = (
         tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
         updatedAtMs: nowMs,
       };
+      noteAssessed(tx, workspace, next);
       // What was open once stays, until the request is about it.
       if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
         await requireConnection(tx, next);
@@ -229,6 +232,7 @@ const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<v
   workspaceNames.delete(tx, workspace.organizationId, workspace.name);
   projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
   consumerLists.delete(tx, workspace.id);
+  if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
   removedWorkspaces.write(tx, [workspace.id], {});
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);

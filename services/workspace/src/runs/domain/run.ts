@@ -201,9 +201,23 @@ type RunOperation =
   | 'save_plan'
   | 'refresh_only'
   | 'destroy'
-  | 'empty_apply';
+  | 'empty_apply'
+  | 'assess';
+
+/** Source of runs that are health assessments. */
+export const ASSESSMENT_SOURCE = 'assessment';
+
+export const isAssessment = ({ source }: Pick<Run, 'source'>): boolean =>
+  source === ASSESSMENT_SOURCE;
+
+/** Lists show them only when they are asked for. */
+export const UNLISTED_OPERATIONS: readonly string[] = [
+  'plan_only',
+  'assess',
+] satisfies readonly RunOperation[];
 
 export const toOperation = (run: Run): RunOperation => {
+  if (isAssessment(run)) return 'assess';
   if (run.planOnly) return 'plan_only';
   if (run.savePlan) return 'save_plan';
   if (run.refreshOnly) return 'refresh_only';

@@ -54,6 +54,14 @@ const parseCondition = (text: string): Condition | undefined => {
   }
 };
 
+/** @param text an exact version, as `least` is */
+export const isAtLeast = (text: string, least: string): boolean => {
+  const [version, bound] = [parseVersion(text), parseVersion(least)];
+  return version !== undefined && bound !== undefined
+    ? compareVersions(version.version, bound.version) >= 0
+    : false;
+};
+
 export const isExactVersion = (text: string): boolean => parseVersion(text)?.parts === 3;
 
 /** Releases, newest first. */

@@ -1,3 +1,4 @@
+import type { WorkspaceAssessments } from '../../assessments/domain/assessment.ts';
 import type { AutoDestroyOutcome } from '../../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../../locking/domain/lock.ts';
 import type { RetentionPolicy } from '../../retention/domain/retention-policy.ts';
@@ -60,6 +61,8 @@ export interface Workspace {
   /** That configuration describes itself; absent before the first upload. */
   readonly hasReadme?: boolean;
   readonly runs: WorkspaceRuns;
+  /** Absent before the first health assessment. */
+  readonly assessments?: WorkspaceAssessments;
   /** What was done about the last time of self-destruction. */
   readonly autoDestroyed: AutoDestroyOutcome | null;
   /** null: the organization's holds. */
