@@ -31,6 +31,18 @@ export const pkiConfigSchema = Type.Object({
       'BAO_DISABLE_PUBLIC_ACME',
     ],
   }),
+  acmeTermsOfService: Type.Optional(
+    Type.String({
+      description:
+        'URL of the terms of service: ACME directories name it, and new accounts must agree to it.',
+      pattern: '^https?://[!-~]+$',
+    }),
+  ),
+  acmeTermsBindExisting: Type.Boolean({
+    description:
+      'ACME accounts that agreed to other terms of service, or to none, may order nothing until they agree to these.',
+    default: false,
+  }),
   acmeOpenOrders: Type.Integer({
     description:
       'Orders of an ACME account that may be open (pending or ready) at a time; counted by each replica.',

@@ -78,10 +78,10 @@ export const openPki = async (
   const leases = new InProcessLeaseStore({ clock });
   const registered: RegisterLeaseRequest[] = [];
   const states = new EventEmitter();
-  const compose = () =>
+  const compose = (settings = environment) =>
     composePki({
       ...(hasReplicas && { hasReplicas }),
-      config: parseConfig(pkiConfigSchema, environment),
+      config: parseConfig(pkiConfigSchema, settings),
       store,
       barrier,
       leases,
@@ -174,8 +174,11 @@ export const openPki = async (
     barrier,
     mount,
     service,
-    /** Another service on the same store. */
-    openReplica: () => ({ service: compose(), mount }),
+    /** Another service on the same store, with the same settings unless others are given. */
+    openReplica: (settings?: Readonly<Record<string, string>>) => ({
+      service: compose(settings),
+      mount,
+    }),
     registered,
     announce: (state: ClusterState) => states.emit('state', state),
     /** Starts the service as a member of a cluster in this state. */

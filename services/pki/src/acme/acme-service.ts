@@ -67,6 +67,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const resourceParts = {
     ...parts,
     challengeTypes,
+    terms: { url: config.acmeTermsOfService, bindExisting: config.acmeTermsBindExisting },
     openOrders: new OpenOrders({
       store,
       clock,

@@ -42,7 +42,7 @@ export interface NewAccount {
    * What the client wants of a new account. Of a key that has one, it is ignored (RFC 8555 §7.3.1).
    * @throws AcmeProblem
    */
-  readonly requested: () => Pick<Account, 'contacts' | 'termsAgreed'>;
+  readonly requested: () => Pick<Account, 'contacts' | 'termsAgreed' | 'termsUrl'>;
   /** An account is only looked for. */
   readonly onlyReturnExisting: boolean;
   /** As sent; undefined: none. */
@@ -128,12 +128,24 @@ const changeAccount = (
     return changed;
   });
 
-export const setContacts = (
+/** What its owner changes of an account; what is undefined stays. */
+export interface AccountChange {
+  readonly contacts: readonly string[] | undefined;
+  /** URL of the terms of service that are agreed to now. */
+  readonly termsUrl: string | undefined;
+}
+
+export const updateAccount = (
   { store }: AccountParts,
   mount: MountScope,
   id: string,
-  contacts: readonly string[],
-): Promise<Account> => changeAccount(store, mount, id, (account) => ({ ...account, contacts }));
+  { contacts, termsUrl }: AccountChange,
+): Promise<Account> =>
+  changeAccount(store, mount, id, (account) => ({
+    ...account,
+    ...(contacts !== undefined && { contacts }),
+    ...(termsUrl !== undefined && { termsAgreed: true, termsUrl }),
+  }));
 
 /** RFC 8555 §7.3.6: for good. */
 export const deactivateAccount = (

@@ -27,6 +27,8 @@ export interface Account {
   readonly thumbprint: string;
   readonly contacts: readonly string[];
   readonly termsAgreed: boolean;
+  /** URL of the terms that it agreed to; undefined where there were none, or it did not. */
+  readonly termsUrl?: string | undefined;
   /** `deactivated` by the client, `revoked` by the server. */
   readonly status: 'valid' | 'deactivated' | 'revoked';
   readonly createdAtMs: number;

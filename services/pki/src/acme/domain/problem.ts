@@ -55,6 +55,8 @@ export interface ProblemExtras {
   /** Of the account that has the key already (RFC 8555 §7.3.5). */
   readonly location?: string;
   readonly retryAfterSeconds?: number;
+  /** Of the terms of service that are to be agreed to (RFC 8555 §7.3.3). */
+  readonly terms?: string;
   readonly cause?: unknown;
 }
 

@@ -5,12 +5,13 @@ import {
   deactivateAccount,
   type KnownAccount,
   openAccount,
-  setContacts,
+  updateAccount,
 } from '../accounts/account-operations.ts';
 import { parseContacts } from '../domain/account.ts';
 import { parseMembers } from '../domain/jws.ts';
 import { acceptKeyChange } from '../domain/key-change.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
+import { acceptTerms, mayAgreeAnew, type Terms } from '../domain/terms-of-service.ts';
 import type { OrderParts } from '../orders/order-operations.ts';
 import { listOrders } from '../orders/order-operations.ts';
 import type { AcmeAnswer } from './acme-answer.ts';
@@ -18,7 +19,7 @@ import { accountDocument } from './acme-document.ts';
 import type { AcmeRequest, SignedResource } from './acme-routes.ts';
 import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
-type Parts = AccountParts & OrderParts;
+type Parts = AccountParts & OrderParts & { readonly terms: Terms };
 
 /** The account that signed. */
 export const signerOf = ({ signer }: SignedRequest): KnownAccount => {
@@ -53,7 +54,7 @@ const newAccount = async (
     key: jwk,
     requested: () => ({
       contacts: parseContacts(body['contact']) ?? [],
-      termsAgreed: booleanOf(body['termsOfServiceAgreed'], 'termsOfServiceAgreed'),
+      ...acceptTerms(parts.terms, booleanOf(body['termsOfServiceAgreed'], 'termsOfServiceAgreed')),
     }),
     onlyReturnExisting: booleanOf(body['onlyReturnExisting'], 'onlyReturnExisting'),
     externalAccountBinding: body['externalAccountBinding'],
@@ -65,7 +66,7 @@ const newAccount = async (
   };
 };
 
-const updateAccount = async (
+const changeAccount = async (
   parts: Parts,
   request: AcmeRequest,
   signed: SignedRequest,
@@ -77,11 +78,18 @@ const updateAccount = async (
     body: accountDocument(urls, id, current),
   });
   if (signed.payload === '') return show(account);
-  const { status, contact } = parseMembers(signed.payload, 'the payload');
+  const { status, contact, termsOfServiceAgreed } = parseMembers(signed.payload, 'the payload');
   const contacts = parseContacts(contact);
   if (status === 'deactivated') return show(await deactivateAccount(parts, mount, id));
+  // The one way to agree to terms that came after the account (docs/divergences/acme.md).
+  const agrees = termsOfServiceAgreed === true && mayAgreeAnew(parts.terms, account);
+  const termsUrl = agrees ? parts.terms.url : undefined;
   // RFC 8555 §7.3.2: any other status is ignored, like all that is not understood; what is not given stays.
-  return show(contacts === undefined ? account : await setContacts(parts, mount, id, contacts));
+  return show(
+    contacts === undefined && termsUrl === undefined
+      ? account
+      : await updateAccount(parts, mount, id, { contacts, termsUrl }),
+  );
 };
 
 const changeKey = async (
@@ -134,7 +142,7 @@ export const accountResources = (parts: Parts): readonly SignedResource[] => [
     path: 'account/:account_id',
     summary: 'Read, change or close an account (RFC 8555 §7.3.2)',
     signer: 'account',
-    handle: (request, signed) => updateAccount(parts, request, signed),
+    handle: (request, signed) => changeAccount(parts, request, signed),
   },
   {
     path: 'account/:account_id/orders',

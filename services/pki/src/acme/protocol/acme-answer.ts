@@ -77,6 +77,9 @@ export const refusalAnswer = (problem: AcmeProblem): AcmeAnswer => ({
   status: problem.status,
   body: refusalDocument(problem),
   contentType: 'application/problem+json',
+  ...(problem.extras.terms !== undefined && {
+    links: [[problem.extras.terms, 'terms-of-service']],
+  }),
   ...(problem.extras.location !== undefined && { location: problem.extras.location }),
   ...(problem.extras.retryAfterSeconds !== undefined && {
     retryAfterSeconds: problem.extras.retryAfterSeconds,

@@ -42,6 +42,8 @@ const problemDocument = (
 export const refusalDocument = ({ type, message, status, extras }: AcmeProblem): JsonObject => ({
   ...problemDocument({ type, detail: message, subproblems: extras.subproblems }, status),
   ...(extras.algorithms !== undefined && { algorithms: extras.algorithms }),
+  // RFC 8555 §7.3.3: where a person is told how to agree.
+  ...(extras.terms !== undefined && { instance: extras.terms }),
 });
 
 const keptProblem = (problem: Problem | undefined): JsonObject =>
@@ -51,12 +53,14 @@ export interface DirectoryMeta {
   readonly externalAccountRequired: boolean;
   /** Names of roles. */
   readonly profiles: readonly string[];
+  /** URL; undefined: there are none. */
+  readonly termsOfService: string | undefined;
 }
 
 /** RFC 8555 §7.1.1, RFC 9773 §4.1, draft-ietf-acme-profiles §3. */
 export const directoryDocument = (
   { base }: DirectoryUrls,
-  { externalAccountRequired, profiles }: DirectoryMeta,
+  { externalAccountRequired, profiles, termsOfService }: DirectoryMeta,
 ): JsonObject => ({
   newNonce: `${base}new-nonce`,
   newAccount: `${base}new-account`,
@@ -66,6 +70,7 @@ export const directoryDocument = (
   renewalInfo: `${base}renewal-info`,
   meta: {
     externalAccountRequired,
+    ...(termsOfService !== undefined && { termsOfService }),
     ...(profiles.length > 0 && {
       profiles: Object.fromEntries(
         profiles.map((name) => [name, `What the role "${name}" issues.`]),

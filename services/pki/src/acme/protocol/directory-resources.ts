@@ -1,6 +1,7 @@
 /** Resources that are read without a signature: the directory, nonces, renewal information. */
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
+import type { PkiConfig } from '../../config.ts';
 import { formatTime } from '../../issuing/domain/lifetime.ts';
 import { findRenewalWindow } from '../renewal/renewal-operations.ts';
 import { directoryDocument } from './acme-document.ts';
@@ -9,6 +10,7 @@ import type { OpenResource } from './acme-routes.ts';
 export const openResources = (parts: {
   readonly store: Store;
   readonly clock: Clock;
+  readonly config: Pick<PkiConfig, 'acmeTermsOfService'>;
 }): readonly OpenResource[] => [
   {
     path: 'directory',
@@ -20,6 +22,7 @@ export const openResources = (parts: {
       body: directoryDocument(urls, {
         externalAccountRequired: config.eabPolicy !== 'not-required',
         profiles,
+        termsOfService: parts.config.acmeTermsOfService,
       }),
     }),
   },

@@ -11,6 +11,7 @@ import { parseMembers } from '../domain/jws.ts';
 import { mayBegin } from '../domain/may-begin.ts';
 import { type Authorization, type Challenge, type Order, orderStatus } from '../domain/order.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
+import { requireTermsInForce, type Terms } from '../domain/terms-of-service.ts';
 import { type FinalizeParts, finalizeOrder } from '../orders/finalize-operations.ts';
 import {
   createOrder,
@@ -32,6 +33,7 @@ import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
 export interface OrderResourceParts extends OrderParts, FinalizeParts, RevocationParts {
   readonly firstAttempts: FirstAttempts;
+  readonly terms: Terms;
 }
 
 /** When a client that waits is to ask again, in seconds: validation takes less as a rule. */
@@ -68,12 +70,14 @@ const orderAnswer = (
 });
 
 const newOrder = async (
-  parts: OrderParts,
+  parts: OrderParts & { readonly terms: Terms },
   request: AcmeRequest,
   signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
   const body = parseMembers(signed.payload, 'the payload');
-  const { id, order } = await createOrder(parts, request.directory, signerOf(signed).id, {
+  const signer = signerOf(signed);
+  requireTermsInForce(parts.terms, signer.account);
+  const { id, order } = await createOrder(parts, request.directory, signer.id, {
     identifiers: parseIdentifiers(body['identifiers']),
     notBeforeMs: parseTime(body['notBefore'], 'notBefore'),
     notAfterMs: parseTime(body['notAfter'], 'notAfter'),
