@@ -40,6 +40,7 @@ import { drRoutes } from './replication/dr/dr-routes.ts';
 import { createCatalog } from './replication/filters/filter-catalog.ts';
 import { SYS_AREAS } from './replication/filters/filtered-areas.ts';
 import { followRoles } from './replication/follow-roles.ts';
+import { withFormerPaths } from './replication/former-paths.ts';
 import { replicationRoutes } from './replication/replication-routes.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
 import { generateRootRoutes } from './seal/ceremony-routes.ts';
@@ -173,8 +174,9 @@ export const composeSys = (parts: SysParts): SysService => {
     systemTtls,
     auditDirectories: config.auditDirectories,
     onMountMoved: (tx, before, after) => replication.filters.mountMoved(tx, before, after),
-    namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
     afterMountMove: () => replication.filters.refresh(),
+    keptBackPaths: async () => (await replication.filters.known())?.dynamic_filtered_mounts ?? [],
+    namespacePrefixes: (id) => [...namespaceTokenPrefixes(id), namespacePolicyPrefix(id)],
   });
   const { namespaces, mounts, engineTypes, wrapping, audit } = administration;
   const replication = composeReplication(
@@ -261,7 +263,7 @@ export const composeSys = (parts: SysParts): SysService => {
       ...policyRoutes({ store }),
       ...capabilityRoutes(tokens, policies),
       ...administration.routes,
-      ...replicationRoutes(replication),
+      ...withFormerPaths(replicationRoutes(replication)),
       ...drRoutes(replication),
     ]),
     renderError: createSecretsErrorRenderer((err, requestId) =>

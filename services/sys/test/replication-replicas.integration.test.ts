@@ -1,26 +1,12 @@
 /** Two replicas of sys on one database become one secondary; the bus is shared within the process. */
-import { type Bus, InProcessBus } from '@keelson/bus';
-import type { ReplicationTransport } from '@keelson/cluster-member';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
 const SET = 'sys/replication/performance';
 const POLICY = 'path "sys/mounts" { capabilities = ["read"] }';
-
-/** Ends with the process, not with one of its users. */
-const shared = (bus: Bus): Bus => ({
-  ensureStream: (options) => bus.ensureStream(options),
-  publish: (stream, payload, options) => bus.publish(stream, payload, options),
-  tail: (stream) => bus.tail(stream),
-  consume: (stream, sequence, signal) => bus.consume(stream, sequence, signal),
-  request: (subject, payload, options) => bus.request(subject, payload, options),
-  respond: (subject, handler, signal) => bus.respond(subject, handler, signal),
-  status: () => bus.status(),
-  onStatus: (listener) => bus.onStatus(listener),
-  close: () => Promise.resolve(),
-});
 
 let postgres: PostgresServer;
 let primary: SysHarness;
@@ -32,13 +18,7 @@ let token = '';
 beforeAll(async () => {
   postgres = await startPostgres();
   const connectionString = await postgres.createDatabase('sys');
-  const bus = shared(new InProcessBus());
-  const transport: ReplicationTransport = {
-    bus,
-    clusterAddress: 'here',
-    apiAddress: '',
-    connect: () => Promise.resolve(bus),
-  };
+  const transport = inProcessTransport();
   const openReplica = () =>
     openSysHarness({
       transport,
@@ -119,11 +99,11 @@ describe('two replicas of a secondary', { timeout: 60_000 }, () => {
       body: { force: true },
     });
     expect(promoted.status).toBe(200);
+    // The answer came when both act on it.
+    const body = { policy: POLICY };
+    const written = await first.call('POST', 'sys/policies/acl/own', { token, body });
+    expect(written.status).toBe(204);
     expect(await modeOf(first)).toBe('primary');
-    await until(
-      () => first.call('POST', 'sys/policies/acl/own', { token, body: { policy: POLICY } }),
-      ({ status }) => status === 204,
-    );
     expect((await primary.asRoot('GET', 'sys/policies/acl/own')).status).toBe(404);
   });
 });

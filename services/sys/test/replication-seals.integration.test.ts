@@ -2,27 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Bus, InProcessBus } from '@keelson/bus';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { temporaryDirectory } from '@keelson/testkit';
 import { describe, expect, test } from 'vitest';
+import { inProcessTransport } from './in-process-transport.ts';
 import { openSysHarness, type SysHarness } from './sys-harness.ts';
 
 const WITHIN_MS = 60_000;
 type SealType = 'shamir' | 'static';
-
-/** Ends with the process, not with one of its users. */
-const shared = (bus: Bus): Bus => ({
-  ensureStream: (options) => bus.ensureStream(options),
-  publish: (stream, payload, options) => bus.publish(stream, payload, options),
-  tail: (stream) => bus.tail(stream),
-  consume: (stream, sequence, signal) => bus.consume(stream, sequence, signal),
-  request: (subject, payload, options) => bus.request(subject, payload, options),
-  respond: (subject, handler, signal) => bus.respond(subject, handler, signal),
-  status: () => bus.status(),
-  onStatus: (listener) => bus.onStatus(listener),
-  close: () => Promise.resolve(),
-});
 
 const openCluster = async (
   seal: SealType,
@@ -99,13 +86,7 @@ describe.for([
     timeout: WITHIN_MS,
   }, async () => {
     await using folder = await temporaryDirectory();
-    const bus = shared(new InProcessBus());
-    const transport: ReplicationTransport = {
-      bus,
-      clusterAddress: 'here',
-      apiAddress: '',
-      connect: () => Promise.resolve(bus),
-    };
+    const transport = inProcessTransport();
     const primary = await openCluster(ofPrimary, transport, folder.path);
     const secondary = await openCluster(ofSecondary, transport, folder.path);
     try {

@@ -205,10 +205,14 @@ export const activate = async (
   kind: ReplicationKind,
   request: ActivationRequest,
 ): Promise<void> => {
-  const { performance, dr } = await state.recorded();
+  const { performance, dr } = await state.roles();
   const inUse = [performance && 'performance', dr && 'DR'].filter((one) => one !== undefined);
   if (inUse.length > 0)
-    refuse(`${inUse.join(' and ')} replication is enabled on this cluster: disable it first`);
+    refuse(
+      inUse.length === 1
+        ? `${inUse.join()} replication is enabled on this cluster: disable it first`
+        : `${inUse.join(' and ')} replication are enabled on this cluster: disable them first`,
+    );
   const taken = await takeBundle(parts, kind, request);
   const pending: PendingActivation = { ...taken, activation: randomUUID() };
   const { store, seal } = parts;
