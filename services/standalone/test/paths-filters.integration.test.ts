@@ -262,9 +262,20 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     await untilStreaming('performance', branch);
   });
 
-  test('go, and everything comes across', async () => {
+  test('go, and everything comes across, behind a local mount that took its path', async () => {
+    expect(await branch.v1('POST', 'sys/mounts/a', { type: 'pki', local: true })).toMatchObject({
+      status: 200,
+      body: { warnings: [expect.stringContaining('the primary has a mount at a/')] },
+    });
     expect((await primary.v1('DELETE', `${FILTER}/branch`)).status).toBe(204);
     await untilEqual('performance', primary, branch);
+    expect((await branch.v1('GET', 'sys/mounts')).body.warnings).toHaveLength(1);
+    expect((await branch.v1('GET', 'a/roles/web')).status).toBe(404);
+    expect((await branch.v1('DELETE', 'sys/mounts/a')).status).toBe(204);
+    await until(
+      () => branch.v1('GET', 'a/roles/web'),
+      ({ status }) => status === 200,
+    );
     // What the branch had issued there before the filter went with the mount.
     expect((await branch.v1('LIST', 'a/certs')).status).toBe(404);
     expect(await issues(branch, 'a')).toBe(200);
@@ -285,11 +296,18 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     await untilEqual('dr', primary, spare);
     await primary.process().stop('SIGKILL');
     const token = await generateOperationToken(spare, primary.shares);
-    const promoted = await until(
-      () => spare.v1('POST', 'sys/replication/dr/secondary/promote', { dr_operation_token: token }),
-      ({ status }) => status !== 503,
+    const promote = (how: object) =>
+      spare.v1('POST', 'sys/replication/dr/secondary/promote', {
+        dr_operation_token: token,
+        ...how,
+      });
+    await until(
+      () => promote({ dry_run: true }),
+      ({ body }) =>
+        body.data?.missing_entries === 0 &&
+        body.data.services.every(({ state }: { state: string }) => state === 'stream-wals'),
     );
-    expect(promoted.status).toBe(200);
+    expect((await promote({ force: true })).status).toBe(200);
     spare.token = primary.token;
     const read = await until(
       () => spare.v1('GET', `${FILTER}/branch`),

@@ -73,6 +73,7 @@ export interface AdministrationParts {
   /** Called in the transaction that moves a mount. */
   readonly onMountMoved: MountDependencies['onMoved'];
   readonly afterMountMove: MountDependencies['afterMove'];
+  readonly keptBackPaths: () => Promise<readonly string[]>;
 }
 
 export interface Administration {
@@ -152,7 +153,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
   return {
     routes: [
       ...namespaceRoutes(namespaceOperations),
-      ...mountRoutes({ mounts: mountOperations, systemTtls }),
+      ...mountRoutes({ mounts: mountOperations, systemTtls, keptBackPaths: parts.keptBackPaths }),
       ...wrappingRoutes(wrapping),
       ...leaseRoutes(leases, clock),
       ...auditRoutes(audit),

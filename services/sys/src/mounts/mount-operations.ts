@@ -12,7 +12,7 @@ import {
   type MountTable,
   withConfigChanges,
 } from './domain/mount.ts';
-import type { MountIndex } from './domain/mount-index.ts';
+import type { HiddenMount, MountIndex } from './domain/mount-index.ts';
 import { findConflict, requireMountPath, toMountPath } from './domain/mount-path.ts';
 import { findEngineType } from './engine-type-records.ts';
 import { deleteMount, isBuiltIn, loadMountIndex, writeMount } from './mount-records.ts';
@@ -37,6 +37,8 @@ export interface TuneMount {
 
 export interface MountOperations {
   list(namespaceId: string, table: MountTable): Promise<readonly MountRecord[]>;
+  /** Those of the primary that local mounts of this cluster hide. */
+  listHidden(namespaceId: string, table: MountTable): Promise<readonly HiddenMount[]>;
   find(site: MountSite): Promise<MountRecord | undefined>;
   enable(site: MountSite, mount: EnableMount): Promise<MountRecord>;
   /** Absent is success. The services drop what they hold for the mount; its leases end. */
@@ -81,7 +83,9 @@ const requireFreePath = async (
   const namespace = namespaces.findById(namespaceId);
   if (namespace === undefined || namespace.isDeleting)
     return refuse('the namespace does not exist');
-  const siblings = (await loadMountIndex(tx)).of(namespaceId, 'secret');
+  const index = await loadMountIndex(tx);
+  const hidden = index.hiddenIn(namespaceId, 'secret').map(({ mount }) => mount);
+  const siblings = [...index.of(namespaceId, 'secret'), ...hidden];
   const taken = siblings.filter(({ uuid }) => uuid !== except).map((mount) => mount.path);
   const children = namespaces
     .childrenOf(namespace)
@@ -123,6 +127,7 @@ export const createMountOperations = ({
 
   return {
     list: async (namespaceId, table) => (await mounts()).of(namespaceId, table),
+    listHidden: async (namespaceId, table) => (await mounts()).hiddenIn(namespaceId, table),
     find: async (site) => findIn(await mounts(), site),
 
     enable: (site, given) =>

@@ -3,7 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import { field, mirrored, readFields, secretsRoutes } from '@keelson/secrets-api';
 import type { LeaseTtls } from './domain/lease-ttl.ts';
 import type { MountRecord, MountTable } from './domain/mount.ts';
-import { toMountPath } from './domain/mount-path.ts';
+import { findConflict, toMountPath } from './domain/mount-path.ts';
 import { mountDocument, tuneDocument } from './mount-document.ts';
 import {
   ENABLE_FIELDS,
@@ -35,8 +35,7 @@ const TABLES = [
 ] as const;
 
 const tableRoutes = (
-  mounts: MountOperations,
-  systemTtls: LeaseTtls,
+  { mounts, systemTtls, keptBackPaths }: MountRouteDependencies,
   { table, base, noun, absent }: (typeof TABLES)[number],
 ): Route[] => {
   const requireMount = async (namespaceId: string, path: string): Promise<MountRecord> =>
@@ -51,8 +50,12 @@ const tableRoutes = (
       operations: {
         read: {
           summary: `List every ${noun} of the namespace.`,
-          handle: async ({ namespace }) => {
+          handle: async ({ namespace, warnings }) => {
             const listed = await mounts.list(namespace.id, table);
+            for (const { mount, by } of await mounts.listHidden(namespace.id, table))
+              warnings.push(
+                `the mount of the primary at ${mount.path} is out of reach: the local mount ${by.path} takes its path`,
+              );
             return mirrored(
               Object.fromEntries(listed.map((mount) => [mount.path, mountDocument(mount)])),
             );
@@ -72,11 +75,14 @@ const tableRoutes = (
         },
         update: {
           summary: `Enable a ${noun}.`,
-          handle: async ({ fields, namespace }) => {
+          handle: async ({ fields, namespace, warnings }) => {
             const type = fields.type || (fields.plugin_name ?? '');
             if (type === '') refuse('backend type must be specified as a string');
+            const path = toMountPath(fields.path);
+            const keptBack = fields.local ? await keptBackPaths() : [];
+            const hidden = findConflict(`${namespace.path}${path}`, keptBack);
             await mounts.enable(
-              { namespaceId: namespace.id, table, path: fields.path },
+              { namespaceId: namespace.id, table, path },
               {
                 type,
                 description: fields.description,
@@ -87,6 +93,10 @@ const tableRoutes = (
                 config: toMountConfig(readFields(MOUNT_CONFIG_FIELDS, fields.config)),
               },
             );
+            if (hidden !== undefined)
+              warnings.push(
+                `the primary has a mount at ${hidden}, which a paths filter keeps from this cluster; it stays out of reach here while this mount is there, with or without the filter`,
+              );
             return undefined;
           },
         },
@@ -124,11 +134,13 @@ const tableRoutes = (
 export interface MountRouteDependencies {
   readonly mounts: MountOperations;
   readonly systemTtls: LeaseTtls;
+  /** Full paths of mounts that a paths filter of the primary keeps from this cluster. */
+  readonly keptBackPaths: () => Promise<readonly string[]>;
 }
 
 /** `sys/mounts`, `sys/auth`, `sys/remount`. */
-export const mountRoutes = ({ mounts, systemTtls }: MountRouteDependencies): Route[] => [
-  ...TABLES.flatMap((table) => tableRoutes(mounts, systemTtls, table)),
+export const mountRoutes = (parts: MountRouteDependencies): Route[] => [
+  ...TABLES.flatMap((table) => tableRoutes(parts, table)),
   ...secretsRoutes({
     path: '/sys/remount',
     tag: 'mounts',
@@ -144,7 +156,7 @@ export const mountRoutes = ({ mounts, systemTtls }: MountRouteDependencies): Rou
         summary: 'Move a mount; its leases end.',
         handle: async ({ fields, namespace }) => ({
           data: {
-            migration_id: await mounts.remount(namespace, fields.from, fields.to),
+            migration_id: await parts.mounts.remount(namespace, fields.from, fields.to),
           },
         }),
       },
@@ -158,7 +170,7 @@ export const mountRoutes = ({ mounts, systemTtls }: MountRouteDependencies): Rou
       read: {
         summary: 'How a move went.',
         handle: async ({ fields }) => {
-          const remount = await mounts.findRemount(fields.migration_id);
+          const remount = await parts.mounts.findRemount(fields.migration_id);
           return (
             remount && {
               data: {

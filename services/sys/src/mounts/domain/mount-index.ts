@@ -1,16 +1,48 @@
 /** All mounts of all namespaces, ready for the look-up of every request. */
 import type { MountRecord, MountTable } from './mount.ts';
+import { findConflict } from './mount-path.ts';
 
 const key = (namespaceId: string, table: MountTable, path: string): string =>
   `${namespaceId} ${table} ${path}`;
 
+/**
+ * Local mounts whose path a mount of the primary has, or holds, or lies below. The primary does not know
+ * of them, so only there two such mounts can be: the local one was mounted by who works on this cluster.
+ */
+const findHiding = (
+  mount: MountRecord,
+  localMounts: readonly MountRecord[],
+): MountRecord | undefined =>
+  mount.local
+    ? undefined
+    : localMounts.find(
+        ({ namespaceId, table, path }) =>
+          namespaceId === mount.namespaceId &&
+          table === mount.table &&
+          findConflict(path, [mount.path]) !== undefined,
+      );
+
+/** A mount that cannot be reached, and the local one that takes its path. */
+export interface HiddenMount {
+  readonly mount: MountRecord;
+  readonly by: MountRecord;
+}
+
 export class MountIndex {
+  readonly #hidden: HiddenMount[] = [];
   readonly #byPath = new Map<string, MountRecord>();
   readonly #byUuid = new Map<string, MountRecord>();
   readonly #byNamespace = new Map<string, MountRecord[]>();
 
   constructor(mounts: readonly MountRecord[]) {
+    const localMounts = mounts.filter(({ local }) => local);
     for (const mount of mounts) {
+      const by = findHiding(mount, localMounts);
+      if (by !== undefined) {
+        this.#byUuid.set(mount.uuid, mount);
+        this.#hidden.push({ mount, by });
+        continue;
+      }
       this.#byPath.set(key(mount.namespaceId, mount.table, mount.path), mount);
       this.#byUuid.set(mount.uuid, mount);
       const siblings = this.#byNamespace.get(mount.namespaceId);
@@ -32,6 +64,13 @@ export class MountIndex {
     return this.#byPath.get(key(namespaceId, 'secret', `${path}/`));
   }
 
+  /** Mounts of one namespace that local ones hide: known by uuid alone. */
+  hiddenIn(namespaceId: string, table: MountTable): readonly HiddenMount[] {
+    return this.#hidden.filter(
+      ({ mount }) => mount.namespaceId === namespaceId && mount.table === table,
+    );
+  }
+
   findAt(namespaceId: string, table: MountTable, path: string): MountRecord | undefined {
     return this.#byPath.get(key(namespaceId, table, path));
   }
@@ -47,6 +86,7 @@ export class MountIndex {
       .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
+  /** Hidden ones, too. */
   all(): Iterable<MountRecord> {
     return this.#byUuid.values();
   }
