@@ -91,9 +91,12 @@ test('a server ends with the process that started it, even when that is killed',
   const [port] = (await once(starter.stdout, 'data')) as [Buffer];
   const connection = connect(Number(port), '127.0.0.1');
   await once(connection, 'connect');
-  const closed = once(connection.resume(), 'close');
+  const closed = Promise.withResolvers<void>();
+  // A server that is killed too may reset the connection instead of ending it.
+  connection.on('error', () => undefined).on('close', () => closed.resolve());
+  connection.resume();
   starter.kill('SIGKILL');
-  expect(await closed).toHaveLength(1);
+  await closed.promise;
 });
 
 test('a missing binary names the Debian package', async () => {
