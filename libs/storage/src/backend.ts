@@ -130,6 +130,8 @@ export interface Backend {
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Paths of the records; undefined when there are more than `limit`, or none can be looked up. */
   findByPart(searched: Searched, query: PartQuery): Promise<readonly string[] | undefined>;
+  /** Rows whose text contains the part; undefined when that cannot be told from the index. */
+  countByPart(searched: Searched, query: Omit<PartQuery, 'limit'>): Promise<number | undefined>;
   /** Rows of a projection by what they are counted under. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**

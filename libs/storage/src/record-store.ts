@@ -7,6 +7,7 @@ import type { Barrier } from './barrier/barrier.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
 import type { TableQuery } from './projections/table-queries.ts';
+import { TEXT_END, TEXT_START, toCharacterKey } from './projections/text-search.ts';
 import { requireRecordPath } from './record-path.ts';
 import { RecordReader } from './record-reader.ts';
 import type {
@@ -192,6 +193,21 @@ export class RecordStore implements Store {
       this.#backend.findByPart({ table, search }, query),
     );
     return paths?.map((path) => path.slice(source.prefix.length));
+  }
+
+  async countByPart(
+    table: string,
+    query: { readonly scope: string; readonly part: string },
+  ): Promise<number | undefined> {
+    const { search } = this.#projector.require(table);
+    if (search?.alphabet === undefined) return undefined;
+    const { scope, part } = query;
+    if (part === TEXT_START || part === TEXT_END) return undefined;
+    if (Array.from(part).length === 1) {
+      const [count] = await this.tallies(table, [toCharacterKey(scope, part)]);
+      return count;
+    }
+    return this.#readProjections(() => this.#backend.countByPart({ table, search }, query));
   }
 
   async tallies(table: string, keys: readonly string[]): Promise<readonly number[]> {

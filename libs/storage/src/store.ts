@@ -182,6 +182,15 @@ export interface Store extends Reads {
     table: string,
     query: { readonly scope: string; readonly part: string; readonly limit: number },
   ): Promise<readonly string[] | undefined>;
+  /**
+   * How many rows have a searched text that contains `part`, from the index and what is kept with it. Only
+   * where an alphabet is given.
+   * @returns undefined when that would take a walk over the texts
+   */
+  countByPart(
+    table: string,
+    query: { readonly scope: string; readonly part: string },
+  ): Promise<number | undefined>;
   /** How many rows of a projection are counted under each key, in the order of the keys. */
   tallies(table: string, keys: readonly string[]): Promise<readonly number[]>;
   /** Drops all projections and builds them again. */

@@ -67,6 +67,7 @@ beforeAll(async () => {
         comingAndGoing: (prefix, position) => store.comingAndGoing(prefix, position),
         tallies: async (_table, keys) => keys.map(() => tallied),
         findByPart: async () => named,
+        countByPart: async () => undefined,
       }).find({ ...BASE, ...query });
       compiled.set(`${name}: ${size}`, seen);
     }

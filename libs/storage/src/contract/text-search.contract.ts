@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { defineProjection, type Projection } from '../projections/projection.ts';
-import { TEXT_END, TEXT_START } from '../projections/text-search.ts';
+import { TEXT_END, TEXT_START, toScopeTrigram } from '../projections/text-search.ts';
 import { jsonRecords } from '../records/json-records.ts';
 import type { StoreContext } from './store-context.ts';
 
@@ -88,6 +88,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
             context.store.findByPart('room_name', { scope, part, limit });
           expect((await search(LIMIT))?.length ?? 0).toBeLessThanOrEqual(LIMIT);
           found.push((await search(MANY))?.toSorted());
+          found.push(await context.store.countByPart('room_name', { scope, part }));
         }
       }
       return found;
@@ -107,7 +108,10 @@ export const registerTextSearchContract = (context: StoreContext): void => {
             .sort();
         return [
           [names.length, ...LENGTHS.map(ofLength)],
-          ...parts.map((part) => (part.length < 2 ? undefined : withPart(part))),
+          ...parts.flatMap((part) => [
+            part.length < 2 ? undefined : withPart(part),
+            names.filter((name) => (TEXT_START + name + TEXT_END).includes(part)).length,
+          ]),
         ];
       });
 
@@ -144,6 +148,24 @@ export const registerTextSearchContract = (context: StoreContext): void => {
       expect(await answers(['aba', 'b-', 'ba', `${TEXT_START}ab`])).toEqual(
         walk(known, ['aba', 'b-', 'ba', `${TEXT_START}ab`]),
       );
+    });
+
+    test('are counted for their own scope alone, or not at all', async () => {
+      await context.reopen(roomNames(1));
+      const house = Array.from({ length: 500_000 }, (_, number) => `house-${number}`).find(
+        (name) => toScopeTrigram(name) === toScopeTrigram('east'),
+      );
+      const known = new Map<string, Room>();
+      await apply(known, [
+        { key: '1', room: { house: 'east', names: ['abab', 'b--a'] } },
+        { key: '2', room: { house: house ?? '', names: ['abab'] } },
+      ]);
+      const count = (part: string) =>
+        context.store.countByPart('room_name', { scope: 'east', part });
+      expect([1, undefined]).toContain(await count('aba'));
+      expect(await count('a')).toBe(2);
+      await apply(known, [{ key: '2', room: null }]);
+      expect(await count('aba')).toBe(1);
     });
 
     test('may hold any character', async () => {

@@ -40,7 +40,7 @@ import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromPostgresError } from './postgres-errors.ts';
-import { createTextTable, findByPart, indexTexts } from './postgres-text-search.ts';
+import { countByPart, createTextTable, findByPart, indexTexts } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
 const bytea = (path: string): Buffer => Buffer.from(path);
@@ -264,6 +264,10 @@ export class PostgresBackend implements Backend {
 
   findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
     return findByPart((sql, values) => this.#query(sql, values), searched, part);
+  }
+
+  countByPart(searched: Searched, part: Omit<PartQuery, 'limit'>): Promise<number | undefined> {
+    return countByPart((sql, values) => this.#query(sql, values), searched, part);
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -97,15 +97,14 @@ export const indexTexts = async (
 /** Rows of the rarest trigram that are compared with the part at most, as a multiple of the limit. */
 const COMPARED = 10;
 
-/** @returns paths of the records; undefined when there are more than `limit`, or none can be looked up */
-export const findByPart = async (
+/** Trigrams of which one is in every text that contains the part, and how many rows have one, at most. */
+const chooseCandidates = async (
   query: Query,
-  { table, search }: { readonly table: string; readonly search: TextSearch },
-  { scope, part, limit }: { readonly scope: string; readonly part: string; readonly limit: number },
-): Promise<readonly string[] | undefined> => {
-  const lookedUp = toLookedUp(part, search);
-  if (lookedUp === undefined) return undefined;
-  const bound = limit * COMPARED + 1;
+  table: string,
+  scope: string,
+  lookedUp: readonly string[],
+  bound: number,
+): Promise<{ readonly candidates: readonly (string | undefined)[]; readonly total: number }> => {
   const isAlternative = lookedUp.length > 1;
   const parts = isAlternative ? lookedUp : trigramsOf(lookedUp[0] ?? '');
   const counted = await query<{ part: string; found: number | string }>(
@@ -116,10 +115,45 @@ export const findByPart = async (
     [scope, parts, bound],
   );
   const [rarest] = counted.toSorted((a, b) => Number(a.found) - Number(b.found));
-  const candidates = isAlternative ? parts : [rarest?.part];
-  const total = isAlternative
-    ? counted.reduce((sum, { found }) => sum + Number(found), 0)
-    : Number(rarest?.found ?? 0);
+  return isAlternative
+    ? { candidates: parts, total: counted.reduce((sum, { found }) => sum + Number(found), 0) }
+    : { candidates: [rarest?.part], total: Number(rarest?.found ?? 0) };
+};
+
+/** Rows of a trigram that are counted to find the rarest. */
+const MAX_COUNTED = 20_000;
+
+/** @returns how many rows contain the part; undefined when it cannot be looked up */
+export const countByPart = async (
+  query: Query,
+  { table, search }: { readonly table: string; readonly search: TextSearch },
+  { scope, part }: { readonly scope: string; readonly part: string },
+): Promise<number | undefined> => {
+  const lookedUp = toLookedUp(part, search);
+  if (lookedUp === undefined) return undefined;
+  const { candidates } = await chooseCandidates(query, table, scope, lookedUp, MAX_COUNTED);
+  const [row] = await query<{ matches: number | string }>(
+    `SELECT count(*) AS matches FROM (
+       SELECT DISTINCT record_path, position FROM ${tableOf({ table })}
+       WHERE scope = $1 AND part = ANY($2::text[])) AS posting
+     JOIN ${quote(table)} AS found
+       ON found.record_path = posting.record_path AND found.position = posting.position
+     WHERE strpos(chr(2) || found.${quote(search.column)} || chr(3), $3) > 0`,
+    [scope, candidates, part],
+  );
+  return Number(row?.matches ?? 0);
+};
+
+/** @returns paths of the records; undefined when there are more than `limit`, or none can be looked up */
+export const findByPart = async (
+  query: Query,
+  { table, search }: { readonly table: string; readonly search: TextSearch },
+  { scope, part, limit }: { readonly scope: string; readonly part: string; readonly limit: number },
+): Promise<readonly string[] | undefined> => {
+  const lookedUp = toLookedUp(part, search);
+  if (lookedUp === undefined) return undefined;
+  const bound = limit * COMPARED + 1;
+  const { candidates, total } = await chooseCandidates(query, table, scope, lookedUp, bound);
   if (total >= bound) return undefined;
   const rows = await query<{ record_path: string }>(
     `SELECT DISTINCT posting.record_path FROM ${tableOf({ table })} AS posting

@@ -4,6 +4,7 @@
  * and built again. Its columns are not encrypted, so no secret belongs in them.
  */
 import type { RecordCollection } from '../records/json-records.ts';
+import { toTextKeys } from './text-search.ts';
 
 /** Types that mean the same in SQLite, PostgreSQL and CockroachDB; true and false are 1 and 0. */
 export type ColumnType = 'text' | 'integer' | 'real';
@@ -22,7 +23,10 @@ export interface TextSearch<Column extends string = string> {
   readonly column: Column;
   /** Searches are made within one value of it, as the id of an organization. */
   readonly scope: Column;
-  /** All characters of all texts, where they are few: with them parts of two characters are found. */
+  /**
+   * All characters of all texts, where they are few: with them parts of two characters are found, and
+   * rows are counted by part.
+   */
   readonly alphabet?: string;
 }
 
@@ -93,13 +97,14 @@ export const decideProjectedChange = (
     .filter(({ row, position }) => !isEqual(before[position], row));
   const isShorter = after.length < before.length;
   if (put.length === 0 && !isShorter) return undefined;
+  const texts = decideTextChanges(projection, before, after);
   return {
     projection,
     path,
     put,
     ...(isShorter && { truncatedTo: after.length }),
-    texts: decideTextChanges(projection, before, after),
-    tallied: decideTallies(projection, before, after),
+    texts,
+    tallied: decideTallies(projection, before, after, texts),
   };
 };
 
@@ -126,15 +131,19 @@ const decideTallies = (
   projection: Projection,
   before: readonly ProjectionRow[],
   after: readonly ProjectionRow[],
+  texts: readonly TextChange[],
 ): ReadonlyMap<string, number> => {
   const tallied = new Map<string, number>();
-  const add = (rows: readonly ProjectionRow[], difference: number): void => {
-    for (const row of rows)
-      for (const key of projection.tallies?.(row) ?? NOTHING)
-        tallied.set(key, (tallied.get(key) ?? 0) + difference);
+  const add = (keys: readonly string[], difference: number): void => {
+    for (const key of keys) tallied.set(key, (tallied.get(key) ?? 0) + difference);
   };
-  add(before, -1);
-  add(after, 1);
+  for (const row of before) add(projection.tallies?.(row) ?? NOTHING, -1);
+  for (const row of after) add(projection.tallies?.(row) ?? NOTHING, 1);
+  if (projection.search?.alphabet !== undefined)
+    for (const change of texts) {
+      if (change.before) add(toTextKeys(change.before.scope, change.before.text), -1);
+      if (change.after) add(toTextKeys(change.after.scope, change.after.text), 1);
+    }
   for (const [key, difference] of tallied) if (difference === 0) tallied.delete(key);
   return tallied;
 };

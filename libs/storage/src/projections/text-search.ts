@@ -38,6 +38,27 @@ const hashScope = (scope: string): string => {
   ).join('');
 };
 
+/** What rows are counted under, where an alphabet is given, as `Projection.tallies` are. */
+const toTrigramKey = (scope: string): string => TEXT_START + toScopeTrigram(scope);
+
+const toScopeKey = (scope: string): string => `${toTrigramKey(scope)}/${scope}`;
+
+/** Keys of the rows of a scope whose text contains a character. */
+export const toCharacterKey = (scope: string, character: string): string =>
+  `${toScopeKey(scope)}/${character}`;
+
+/** Keys of two counts that are equal where no other scope shares the three characters of this one. */
+export const toSoleScopeKeys = (scope: string): readonly [string, string] => [
+  toTrigramKey(scope),
+  toScopeKey(scope),
+];
+
+/** All that a text is counted under. */
+export const toTextKeys = (scope: string, text: string): readonly string[] => [
+  ...toSoleScopeKeys(scope),
+  ...Array.from(new Set(text), (character) => toCharacterKey(scope, character)),
+];
+
 /** All of a text that is indexed, each once. */
 export const trigramsOf = (indexedText: string): readonly string[] => {
   const characters = Array.from(indexedText);
@@ -46,6 +67,9 @@ export const trigramsOf = (indexedText: string): readonly string[] => {
     trigrams.add(characters.slice(at, at + TRIGRAM_LENGTH).join(''));
   return [...trigrams];
 };
+
+/** True where what `toLookedUp` gives is in no text but those that contain `part`. */
+export const isLookedUpWhole = (part: string): boolean => part.length <= MAX_LOOKED_UP;
 
 /**
  * Texts of at least three characters of which one is in every text that contains `part`; undefined when

@@ -43,12 +43,14 @@ import {
   truncateRows,
 } from '../projections/projection-sql.ts';
 import { sqliteTables } from '../projections/table-queries.ts';
+import { toSoleScopeKeys } from '../projections/text-search.ts';
 import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import {
+  countByPart,
   createTextIndex,
   findByPart,
   indexTexts,
@@ -271,6 +273,16 @@ export class SqliteBackend implements Backend {
   async findByPart(searched: Searched, part: PartQuery): Promise<readonly string[] | undefined> {
     this.headSequence();
     return guarded(() => findByPart((sql) => this.#prepared(sql), searched, part));
+  }
+
+  async countByPart(
+    searched: Searched,
+    part: Omit<PartQuery, 'limit'>,
+  ): Promise<number | undefined> {
+    const keys = toSoleScopeKeys(part.scope);
+    const tallies = await this.loadTallies(searched.table, keys);
+    if (tallies.get(keys[0]) !== tallies.get(keys[1])) return undefined;
+    return guarded(() => countByPart((sql) => this.#prepared(sql), searched, part));
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {

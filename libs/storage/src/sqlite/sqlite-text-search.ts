@@ -6,7 +6,12 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ProjectedChange, Projection, TextSearch } from '../projections/projection.ts';
 import { quote } from '../projections/projection-sql.ts';
-import { toIndexedText, toLookedUp, toScopeTrigram } from '../projections/text-search.ts';
+import {
+  isLookedUpWhole,
+  toIndexedText,
+  toLookedUp,
+  toScopeTrigram,
+} from '../projections/text-search.ts';
 
 type Prepare = (sql: string) => StatementSync;
 
@@ -50,6 +55,23 @@ export const indexTexts = (
 
 const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
+const matchOf = (scope: string, lookedUp: readonly string[]): string =>
+  `scope : ${phrase(toScopeTrigram(scope))} AND content : (${lookedUp.map(phrase).join(' OR ')})`;
+
+/** How many rows contain the part, those of all scopes that share the characters of this one included. */
+export const countByPart = (
+  prepare: Prepare,
+  { table, search }: { readonly table: string; readonly search: TextSearch },
+  { scope, part }: { readonly scope: string; readonly part: string },
+): number | undefined => {
+  const lookedUp = toLookedUp(part, search);
+  if (lookedUp === undefined || !isLookedUpWhole(part)) return undefined;
+  const counted = prepare(
+    `SELECT count(*) AS matches FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ?`,
+  ).get(matchOf(scope, lookedUp));
+  return Number(counted?.['matches']);
+};
+
 /** @returns paths of the records; undefined when there are more than `limit`, or none can be looked up */
 export const findByPart = (
   prepare: Prepare,
@@ -58,10 +80,9 @@ export const findByPart = (
 ): readonly string[] | undefined => {
   const lookedUp = toLookedUp(part, search);
   if (lookedUp === undefined) return undefined;
-  const match = `scope : ${phrase(toScopeTrigram(scope))} AND content : (${lookedUp.map(phrase).join(' OR ')})`;
   const found = prepare(
     `SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?`,
-  ).all(match, limit + 1);
+  ).all(matchOf(scope, lookedUp), limit + 1);
   if (found.length > limit) return undefined;
   // The plus keeps an index over the scope, which finds far more rows, from being used.
   const paths = prepare(

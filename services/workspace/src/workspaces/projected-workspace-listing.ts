@@ -44,6 +44,11 @@ export interface ListingLimits {
 
 const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000 };
 
+type ListingStore = Pick<
+  Store,
+  'select' | 'position' | 'tallies' | 'comingAndGoing' | 'findByPart' | 'countByPart'
+>;
+
 type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
 
 const isAnything = ({ part, isAtStart, isAtEnd }: NamePattern): boolean =>
@@ -55,6 +60,10 @@ const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly Na
     ...(nameWildcard === undefined ? [] : [parseWildcard(nameWildcard)]),
   ].filter((pattern) => !isAnything(pattern));
 
+/** As the index of parts has it. */
+const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
+  (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : '');
+
 const NO_CONDITIONS = {
   patterns: [],
   conditions: [],
@@ -65,7 +74,7 @@ const NO_CONDITIONS = {
 } as const;
 
 export const createWorkspaceListing = (
-  store: Pick<Store, 'select' | 'position' | 'tallies' | 'comingAndGoing' | 'findByPart'>,
+  store: ListingStore,
   { few, fewTagged, fewNames }: ListingLimits = LIMITS,
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
@@ -75,10 +84,21 @@ export const createWorkspaceListing = (
     return Number(row?.matches ?? 0);
   };
 
-  const countNames = createNameCounts(store, (organizationId, patterns) =>
-    count((tables) =>
-      selectMatching(tables, { ...NO_CONDITIONS, organizationId, patterns }, undefined),
-    ),
+  /** What starts with a part is a range of the index of names, what contains one is counted by that of parts. */
+  const countFromParts = async (scope: string, patterns: readonly NamePattern[]) => {
+    const [pattern] = patterns;
+    return pattern === undefined || patterns.length > 1 || pattern.isAtStart
+      ? undefined
+      : store.countByPart('workspace', { scope, part: toMarkedPart(pattern) });
+  };
+
+  const countNames = createNameCounts(
+    store,
+    async (organizationId, patterns) =>
+      (await countFromParts(organizationId, patterns)) ??
+      count((tables) =>
+        selectMatching(tables, { ...NO_CONDITIONS, organizationId, patterns }, undefined),
+      ),
   );
 
   const countVisible = async ({ organizationId, visible }: Scope): Promise<number> => {
@@ -162,11 +182,11 @@ export const createWorkspaceListing = (
   /** Of the workspaces that match a pattern; undefined when they are many, or it is too short. */
   const findNamed = ({ organizationId, patterns }: ResolvedQuery) =>
     patterns.reduce<Promise<readonly string[] | undefined>>(
-      async (found, { part, isAtStart, isAtEnd }) =>
+      async (found, pattern) =>
         (await found) ??
         store.findByPart('workspace', {
           scope: organizationId,
-          part: (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : ''),
+          part: toMarkedPart(pattern),
           limit: fewNames,
         }),
       Promise.resolve(undefined),

@@ -5,17 +5,18 @@
 import type { Store } from '@keelson/storage';
 import { decideWindow } from './domain/list-window.ts';
 import type { WorkspaceMatches, WorkspaceQuery } from './workspace-listing.ts';
-import type { ResolvedQuery, Tables, TagAlternative } from './workspace-selection.ts';
+import {
+  alsoCarrying,
+  isOwnBinding,
+  type ResolvedQuery,
+  type Tables,
+  type TagAlternative,
+} from './workspace-selection.ts';
 
 /** True when nothing but own bindings decides, each by itself, and the order is that of the names. */
 export const isByTagsAlone = (query: ResolvedQuery): boolean =>
   query.conditions.length > 0 &&
-  query.conditions.every(
-    ({ anyOf }) =>
-      anyOf.length === 1 &&
-      // An empty value stands for two: none and "".
-      anyOf.every(({ projectIds, value }) => projectIds.length === 0 && value !== ''),
-  ) &&
+  query.conditions.every(isOwnBinding) &&
   (query.sort === undefined || query.sort.by === 'name') &&
   [query.visible, query.projectId, query.exceptId].every((condition) => condition === undefined) &&
   query.patterns.length === 0 &&
@@ -36,16 +37,7 @@ const selectCarriers = (
   if (rarest?.value !== undefined) {
     found = found.where('workspace_tag.tag_value', '=', rarest.value);
   }
-  for (const { key, value } of others) {
-    found = found.where((rows) => {
-      const other = rows
-        .selectFrom('workspace_tag as other')
-        .select('other.workspace_id')
-        .whereRef('other.record_path', '=', 'workspace_tag.record_path')
-        .where('other.tag_key', '=', key);
-      return rows.exists(value === undefined ? other : other.where('other.tag_value', '=', value));
-    });
-  }
+  for (const other of others) found = found.where(alsoCarrying(organizationId, other));
   return found;
 };
 

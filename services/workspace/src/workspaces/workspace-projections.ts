@@ -78,7 +78,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 4,
+    version: 5,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',

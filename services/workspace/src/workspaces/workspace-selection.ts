@@ -94,8 +94,11 @@ const ownTag = (rows: Rows, { key, value }: TagFilter) =>
     rows
       .selectFrom('workspace_tag as carried')
       .select('carried.workspace_id')
-      .whereRef('carried.record_path', '=', 'workspace.record_path')
+      .whereRef('carried.organization_id', '=', 'workspace.organization_id')
       .where('carried.tag_key', '=', key)
+      // Columns of an index that follow each other: a tag is looked up without its row.
+      .whereRef('carried.name_lower', '=', 'workspace.name_lower')
+      .whereRef('carried.workspace_id', '=', 'workspace.id')
       .where(withValue('carried', { key, ...(value !== undefined && { value }) })),
   );
 
@@ -115,20 +118,47 @@ const tagged = (selection: Selection, { anyOf }: TagCondition): Selection =>
     ),
   );
 
-/** The workspaces that bindings can select: those that carry one, and those of projects that have it. */
+/** The own binding of one key and value; an empty value stands for two, none and "". */
+export const isOwnBinding = ({ anyOf }: TagCondition): boolean =>
+  anyOf.length === 1 &&
+  anyOf.every(({ projectIds, value }) => projectIds.length === 0 && value !== '');
+
+/** Rows of tags whose workspace carries another one too, found by the columns of an index. */
+export const alsoCarrying =
+  (organizationId: string, { key, value }: TagFilter) =>
+  (rows: ExpressionBuilder<WorkspaceTables, 'workspace_tag'>) => {
+    const other = rows
+      .selectFrom('workspace_tag as other')
+      .select('other.workspace_id')
+      .where('other.organization_id', '=', organizationId)
+      .where('other.tag_key', '=', key)
+      .whereRef('other.name_lower', '=', 'workspace_tag.name_lower')
+      .whereRef('other.workspace_id', '=', 'workspace_tag.workspace_id');
+    return rows.exists(value === undefined ? other : other.where('other.tag_value', '=', value));
+  };
+
+/**
+ * The workspaces that bindings can select: those that carry one, and those of projects that have it.
+ * @param others own bindings that must be there too
+ */
 const startingAtTag = (
   selection: Selection,
   organizationId: string,
   { anyOf }: TagCondition,
+  others: readonly TagCondition[],
 ): Selection =>
   selection.where((rows) => {
-    const carriersOf = (binding: TagAlternative) =>
-      rows
+    const carriersOf = (binding: TagAlternative) => {
+      const carriers = rows
         .selectFrom('workspace_tag')
         .select(sql<string>`${prefix} || workspace_tag.workspace_id`.as('record_path'))
         .where('workspace_tag.organization_id', '=', organizationId)
         .where('workspace_tag.tag_key', '=', binding.key)
         .where(withValue('workspace_tag', binding));
+      return others
+        .flatMap((other) => other.anyOf)
+        .reduce((left, other) => left.where(alsoCarrying(organizationId, other)), carriers);
+    };
     const below = rows
       .selectFrom('workspace as below')
       .select('below.record_path as record_path')
@@ -170,8 +200,14 @@ export const selectMatching = (
   if (start?.by === 'ids') {
     selection = selection.where('workspace.record_path', 'in', toPaths(start.ids));
   }
-  if (start?.by === 'tag' && conditions[0] !== undefined) {
-    selection = startingAtTag(selection, organizationId, conditions[0]);
+  const [rarest, ...others] = conditions;
+  let unchecked = conditions;
+  if (start?.by === 'tag' && rarest !== undefined) {
+    // Workspaces that have a binding from their project are looked at one by one.
+    const isInherited = rarest.anyOf.some(({ projectIds }) => projectIds.length > 0);
+    const carried = isInherited ? [] : others.filter(isOwnBinding);
+    selection = startingAtTag(selection, organizationId, rarest, carried);
+    unchecked = isInherited ? conditions : others.filter((other) => !isOwnBinding(other));
   }
   if (projectId !== undefined) {
     // The walk over names has an index of the project's own.
@@ -195,7 +231,7 @@ export const selectMatching = (
   for (const key of query.excludeTags) {
     selection = selection.where((rows) => rows.not(ownTag(rows, { key })));
   }
-  for (const condition of conditions) selection = tagged(selection, condition);
+  for (const condition of unchecked) selection = tagged(selection, condition);
   return selection;
 };
 
