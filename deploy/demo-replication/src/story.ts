@@ -195,11 +195,15 @@ const failOver = async (terminal: Terminal, { primary, secondary, dr, spareAddre
     generateOperationToken(dr, primary.shares),
   );
   const plan = await step('the DR secondary tells what a promotion would lose', () =>
-    post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
+    until(
+      () => post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
+      ({ data }) => data.missing_entries === 0,
+    ),
   );
-  note(`missing entries: ${plan.data.missing_entries}`);
-  await step('it is promoted, with the performance set that came along', async () => {
-    await promoteDr(dr, token);
+  const { missing_entries: missing, unheard_ms: unheardMs } = plan.data;
+  note(`missing entries: ${missing}; the primary was last heard of ${unheardMs} ms ago`);
+  await step('it is promoted by force, with the performance set that came along', async () => {
+    await post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, force: true });
     dr.token = primary.token;
     const { mode } = await dr.status('performance');
     if (mode !== 'primary') throw new Error(`its performance mode is ${mode}`);

@@ -120,6 +120,7 @@ const secondarySide = async (
       primary: primaryPeer(status, await secondary.canaryAgeMs()),
       primaryClusterAddresses: [...(status.heartbeat?.primaryClusterAddresses ?? [])],
       activated: true,
+      whole: isWhole,
     },
   };
 };

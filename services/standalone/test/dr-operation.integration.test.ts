@@ -242,6 +242,14 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     await untilStreaming('dr', secondary);
     expect((await update({ token: '' })).status).toBe(200);
     expect(await secondary.status('dr')).toMatchObject({ mode: 'secondary', state: 'idle' });
+    // What the primary has committed since is not known here.
+    const promote = (more: object) =>
+      secondary.v1('POST', `${SECONDARY}/promote`, { ...body, ...more }, '');
+    expect((await promote({ dry_run: true })).body.data).toMatchObject({ safe: false });
+    expect(await promote({})).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringContaining('was not heard of and has not stepped back')] },
+    });
     expect((await update({ update_primary_addrs: [nats.url] })).status).toBe(400);
     expect((await secondary.v1('POST', `${SECONDARY}/disable`, body, '')).status).toBe(200);
     expect(await secondary.status('dr')).toEqual({ mode: 'disabled' });

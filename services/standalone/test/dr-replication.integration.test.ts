@@ -135,6 +135,15 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     expect((await b.status('dr')).mode).toBe('secondary');
     expect((await a.v1('POST', `${DR}/primary/demote`)).status).toBe(200);
     expect(await a.status('dr')).toMatchObject({ mode: 'secondary', state: 'idle' });
+    const dryRun = { dr_operation_token: token, dry_run: true };
+    const stepsBack = await until(
+      () => b.v1('POST', `${DR}/secondary/promote`, dryRun),
+      ({ body }) => body.data?.primary_stepped_back === true,
+    );
+    expect(stepsBack.body.data).toMatchObject({ safe: true, missing_entries: 0 });
+    // It knows so without being told again.
+    await a.process().stop('SIGKILL');
+    await b.restart('SIGKILL');
     const promoted = await until(
       () => b.v1('POST', `${DR}/secondary/promote`, { dr_operation_token: token }),
       ({ status }) => status !== 503,
@@ -157,6 +166,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
 
   test('and back again, without clearing anything', async () => {
     await b.v1('POST', 'sys/mounts/third', { type: 'pki' });
+    await a.restart();
     const { body } = await a.v1('POST', `${DR}/secondary/generate-public-key`);
     const issued = await b.v1('POST', `${DR}/primary/secondary-token`, {
       id: 'a',

@@ -68,6 +68,12 @@ export const REPLICATION_ERRORS = {
     retry: true,
     tell: 'replication is still catching up, try again later or provide the "force" argument',
   },
+  'replication.unheard': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the primary {since} and has not stepped back: what it has committed is not known here. Demote it first, or provide the "force" argument to give that up',
+  },
   'replication.index_missing': {
     grpc: 'UNAVAILABLE',
     http: 412,

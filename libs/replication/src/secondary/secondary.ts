@@ -279,6 +279,7 @@ export class Secondary {
       ...startSecondary(applied !== undefined),
       lastStartMs: this.#clock.nowMs(),
       lastRemoteWal: applied?.sequence ?? 0,
+      ...(await this.#shared.lastTold()),
     });
     const beside = [this.#beat(signal), this.#shared.runElected(fence, signal)];
     while (!signal.aborted)

@@ -58,6 +58,14 @@ export class SharedFollower {
     };
   }
 
+  /** What the primary told last, perhaps to a process that is gone: dated by its heartbeat. */
+  async lastTold(): Promise<Partial<Pick<SecondaryStatus, 'heartbeat' | 'lastKnownWal'>>> {
+    const { status } = (await this.#options.records.findStatus()) ?? {};
+    return status === undefined
+      ? {}
+      : { heartbeat: status.heartbeat, lastKnownWal: status.lastKnownWal };
+  }
+
   async recover(): Promise<void> {
     if (this.#elected !== undefined) this.#options.own.endIdling();
     else await this.#request(false, []);

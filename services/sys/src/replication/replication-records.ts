@@ -41,6 +41,8 @@ export interface SecondaryRoleRecord {
   readonly activation: string;
   /** Base64; what services need to empty a store of before the activation. */
   readonly previousRootKey: string;
+  /** It was demoted and has followed nobody since: what it has is all there was. */
+  readonly wasPrimary?: true;
 }
 
 export type RoleRecord = PrimaryRoleRecord | SecondaryRoleRecord;

@@ -45,7 +45,8 @@ const promoted = (text: string | undefined, plan: PromotionPlan): Answer => ({
     complete: true,
     progress: 0,
     required: 0,
-    safe: plan.isSafe,
+    safe: plan.obstacle === undefined,
+    primary_stepped_back: plan.isWhole,
     missing_entries: plan.missingEntries,
     unheard_ms: plan.unheardMs ?? null,
     ...plan.kept,
@@ -227,7 +228,11 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
       fields: {
         dr_operation_token: OPERATION_TOKEN,
         primary_cluster_addr: CLUSTER_ADDRESS,
-        force: field.bool({ description: 'Promote with entries missing.', default: false }),
+        force: field.bool({
+          description:
+            'Promote with entries missing, or without knowing what the primary has committed.',
+          default: false,
+        }),
         dry_run: field.bool({ description: 'Only tell what would be lost.', default: false }),
       },
       operations: {

@@ -26,14 +26,14 @@ export interface SecondaryParts extends ActivationParts {
 
 export interface PromotionRequest {
   readonly primaryClusterAddress: string;
-  /** Also with entries missing. */
+  /** Also with entries missing, and when it is not known whether any are. */
   readonly force: boolean;
 }
 
 export interface SecondaryOperations {
   /** What a promotion would lose. */
   plan(kind: ReplicationKind): Promise<PromotionPlan>;
-  /** @throws KeelsonError `replication.catching_up` */
+  /** @throws KeelsonError `replication.catching_up`, `replication.unheard`, `replication.filtered` */
   promote(kind: ReplicationKind, request: PromotionRequest): Promise<PromotionPlan>;
   disable(kind: ReplicationKind): Promise<void>;
   /** No wipe. A blank token forgets the primary. */
@@ -61,13 +61,25 @@ const isKept = ({ kept }: PromotionPlan): boolean =>
   kept !== undefined &&
   kept.dynamic_filtered_mounts.length + kept.dynamic_filtered_namespaces.length > 0;
 
+/** @throws KeelsonError `replication.catching_up`, `replication.unheard` */
+const requireNothingLost = ({ obstacle, unheardMs }: PromotionPlan): void => {
+  if (obstacle === 'catching_up') throw new KeelsonError('replication.catching_up');
+  if (obstacle === 'unheard') {
+    const since =
+      unheardMs === undefined
+        ? 'was not heard of'
+        : `was last heard of ${Math.round(unheardMs / 1000)} seconds ago`;
+    throw new KeelsonError('replication.unheard', { since });
+  }
+};
+
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
 const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
   if (report?.side?.$case !== 'secondary') return { service, following: undefined };
-  const { state, mode, lastRemoteWal, lastKnownWal, primary } = report.side.value;
+  const { state, mode, lastRemoteWal, lastKnownWal, whole, primary } = report.side.value;
   return {
     service,
     following: {
@@ -75,6 +87,7 @@ const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
       mode,
       lastRemoteWal: Number(lastRemoteWal),
       lastKnownWal: Number(lastKnownWal),
+      isWhole: whole,
       heardAtMs: primary && Number(primary.lastHeartbeatAtMs),
     },
   };
@@ -93,7 +106,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
   const plan = async (kind: ReplicationKind): Promise<PromotionPlan> => {
     const role = await requireSecondary(kind);
     const found = decidePromotion((await members.reports(kind, true)).map(toPosition), {
-      hasPrimary: role.link !== undefined,
+      follows: role.link !== undefined ? 'primary' : role.wasPrimary === true ? 'itself' : 'nobody',
       nowMs: parts.clock.nowMs(),
     });
     // While the primary cannot be asked, what it told last holds.
@@ -139,7 +152,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
 
     promote: async (kind, { primaryClusterAddress, force }) => {
       const found = await plan(kind);
-      if (!found.isSafe && !force) throw new KeelsonError('replication.catching_up');
+      if (!force) requireNothingLost(found);
       if (isKept(found) && !force) throw new KeelsonError('replication.filtered');
       const { clusterId } = await requireSecondary(kind);
       const { performance } = await state.recorded();

@@ -105,6 +105,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
           primaryClusterAddress,
           activation: '',
           previousRootKey: '',
+          wasPrimary: true,
         });
         return isPublished;
       });

@@ -146,6 +146,8 @@ export interface ReplicationSecondaryReport {
   primaryClusterAddresses: string[];
   /** The activation was carried out: what was here before is gone. */
   activated: boolean;
+  /** The primary stepped back, and all of its log is here. */
+  whole: boolean;
 }
 
 export interface ReplicationPeer {
@@ -1519,6 +1521,7 @@ function createBaseReplicationSecondaryReport(): ReplicationSecondaryReport {
     primary: undefined,
     primaryClusterAddresses: [],
     activated: false,
+    whole: false,
   };
 }
 
@@ -1577,6 +1580,9 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
     }
     if (message.activated !== false) {
       writer.uint32(96).bool(message.activated);
+    }
+    if (message.whole !== false) {
+      writer.uint32(104).bool(message.whole);
     }
     return writer;
   },
@@ -1690,6 +1696,14 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
             message.activated = reader.bool();
             continue;
           }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.whole = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1733,6 +1747,7 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
       : undefined;
     message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
     message.activated = object.activated ?? false;
+    message.whole = object.whole ?? false;
     return message;
   },
 };

@@ -1,53 +1,89 @@
 import { expect, test } from 'vitest';
-import { decidePromotion, type ServicePosition } from './promotion.ts';
+import { decidePromotion, type PromotionFacts, type ServicePosition } from './promotion.ts';
 
-const at = (service: string, applied: number, known = applied): ServicePosition => ({
+type Following = NonNullable<ServicePosition['following']>;
+
+const at = (service: string, applied: number, given: Partial<Following> = {}): ServicePosition => ({
   service,
   following: {
     state: 'stream-wals',
     mode: 'secondary',
     lastRemoteWal: applied,
-    lastKnownWal: known,
+    lastKnownWal: applied,
+    isWhole: false,
     heardAtMs: 400,
+    ...given,
   },
 });
-const facts = { hasPrimary: true, nowMs: 1000 };
+const facts: PromotionFacts = { follows: 'primary', nowMs: 1000 };
+const later: PromotionFacts = { ...facts, nowMs: 60_401 };
+const idle: ServicePosition = { service: 'pki', following: undefined };
 
-test('is safe when everything the primary is known to have is here', () => {
-  expect(decidePromotion([at('sys', 7), at('pki', 9)], facts)).toEqual({
-    isSafe: true,
+test('loses nothing known when everything the primary told of is here', () => {
+  expect(decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: 300 })], facts)).toEqual({
+    obstacle: undefined,
+    isWhole: false,
     services: [
       { service: 'sys', state: 'stream-wals', missingEntries: 0 },
       { service: 'pki', state: 'stream-wals', missingEntries: 0 },
     ],
     missingEntries: 0,
-    unheardMs: 600,
+    unheardMs: 700,
   });
 });
 
 test('tells how much is missing, by service', () => {
-  const plan = decidePromotion([at('sys', 7, 10), at('pki', 9)], facts);
-  expect(plan).toMatchObject({ isSafe: false, missingEntries: 3 });
+  const plan = decidePromotion([at('sys', 7, { lastKnownWal: 10 }), at('pki', 9)], facts);
+  expect(plan).toMatchObject({ obstacle: 'catching_up', missingEntries: 3 });
   expect(plan.services[0]?.missingEntries).toBe(3);
 });
 
-test.for(['merkle-diff', 'merkle-sync'])('is not safe in %s', (state) => {
-  const position = at('sys', 7);
-  const following = position.following && { ...position.following, state };
-  expect(decidePromotion([{ ...position, following }], facts).isSafe).toBe(false);
+test.for(['merkle-diff', 'merkle-sync'])('waits in %s', (state) => {
+  expect(decidePromotion([at('sys', 7, { state })], facts).obstacle).toBe('catching_up');
 });
 
-test('is not safe before the first copy is complete', () => {
-  const position = at('sys', 7);
-  const following = position.following && { ...position.following, mode: 'bootstrapping' };
-  expect(decidePromotion([{ ...position, following }], facts).isSafe).toBe(false);
+test('waits for the first copy', () => {
+  const copying = at('sys', 7, { mode: 'bootstrapping' });
+  expect(decidePromotion([copying], facts).obstacle).toBe('catching_up');
 });
 
-test('waits for a service that has not begun to follow, not after a demotion', () => {
-  const idle = { service: 'pki', following: undefined };
-  expect(decidePromotion([at('sys', 7), idle], facts).isSafe).toBe(false);
-  expect(decidePromotion([idle], { ...facts, hasPrimary: false })).toMatchObject({
-    isSafe: true,
+test('waits for a service that has not begun to follow', () => {
+  expect(decidePromotion([at('sys', 7), idle], facts).obstacle).toBe('catching_up');
+});
+
+test('a primary that one service never heard of may have anything', () => {
+  const plan = decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: undefined })], facts);
+  expect(plan).toMatchObject({ obstacle: 'unheard', missingEntries: 0, unheardMs: undefined });
+});
+
+test('a primary that was silent for more than a minute may have anything, for one service, too', () => {
+  const recent = at('sys', 7, { heardAtMs: 60_000 });
+  expect(decidePromotion([recent, at('pki', 9)], later)).toMatchObject({
+    obstacle: 'unheard',
+    unheardMs: 60_001,
+  });
+  expect(decidePromotion([recent, at('pki', 9)], { ...later, nowMs: 60_400 }).obstacle).toBe(
+    undefined,
+  );
+});
+
+test('a primary that stepped back has nothing else, however long ago that was', () => {
+  const whole = [
+    at('sys', 7, { isWhole: true }),
+    at('pki', 9, { isWhole: true, heardAtMs: undefined }),
+  ];
+  expect(decidePromotion(whole, later)).toMatchObject({ obstacle: undefined, isWhole: true });
+  expect(decidePromotion([...whole, at('workspace', 1)], later)).toMatchObject({
+    obstacle: 'unheard',
+    isWhole: false,
+  });
+});
+
+test('who was the primary itself misses nothing, who forgot its primary knows nothing', () => {
+  const sets = [idle, { ...idle, service: 'sys' }];
+  expect(decidePromotion(sets, { ...facts, follows: 'itself' })).toMatchObject({
+    obstacle: undefined,
     unheardMs: undefined,
   });
+  expect(decidePromotion(sets, { ...facts, follows: 'nobody' }).obstacle).toBe('unheard');
 });

@@ -10,7 +10,9 @@ export interface ServicePosition {
         readonly lastRemoteWal: number;
         /** Newest entry the primary is known to have. */
         readonly lastKnownWal: number;
-        /** undefined: the primary was never heard of. */
+        /** The primary stepped back, and all of its log is here. */
+        readonly isWhole: boolean;
+        /** When the primary told its position last, to this process or one before; undefined: never. */
         readonly heardAtMs: number | undefined;
       }
     | undefined;
@@ -22,9 +24,17 @@ export interface KeptPaths {
   readonly dynamic_filtered_namespaces: readonly string[];
 }
 
+/**
+ * `catching_up`: entries that the primary is known to have are missing, or it is not known yet what is.
+ * `unheard`: the primary did not step back, and what it has committed since it was heard of is not known.
+ */
+type PromotionObstacle = 'catching_up' | 'unheard';
+
 export interface PromotionPlan {
-  /** Everything the primary is known to have is here. */
-  readonly isSafe: boolean;
+  /** Why it needs `force`; undefined: what would be lost is known, and it is nothing. */
+  readonly obstacle: PromotionObstacle | undefined;
+  /** All of the primary's log is here, up to the entry with which it stepped back. */
+  readonly isWhole: boolean;
   readonly services: readonly {
     readonly service: string;
     readonly state: string;
@@ -32,36 +42,61 @@ export interface PromotionPlan {
     readonly missingEntries: number;
   }[];
   readonly missingEntries: number;
-  /** Since the primary was last heard of: what it has committed since is not known here. */
+  /**
+   * Since the primary told its position, to the service that heard of it least: what it has committed since
+   * is not known here. undefined: never, or there is nobody to hear of.
+   */
   readonly unheardMs: number | undefined;
   /** Kept from this secondary by a paths filter: it will not be there. */
   readonly kept?: KeptPaths | undefined;
 }
 
-/** @param hasPrimary false after a demotion: then there is nothing to wait for */
+export interface PromotionFacts {
+  /** `primary`: it has the credentials of one. `itself`: it was the primary and follows nobody since. */
+  readonly follows: 'primary' | 'itself' | 'nobody';
+  readonly nowMs: number;
+}
+
+/** Twelve heartbeats. A primary that was silent for longer may have committed anything meanwhile. */
+const HEARD_WITHIN_MS = 60_000;
+
+type Following = NonNullable<ServicePosition['following']>;
+
+const isCopied = ({ mode, state }: Following): boolean =>
+  mode === 'secondary' && !state.startsWith('merkle');
+
+const missingOf = ({ lastKnownWal, lastRemoteWal }: Following): number =>
+  Math.max(0, lastKnownWal - lastRemoteWal);
+
+const sinceHeard = (heard: readonly Following[], nowMs: number): number | undefined => {
+  const ages = heard.map(({ heardAtMs }) =>
+    heardAtMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, nowMs - heardAtMs),
+  );
+  const oldest = Math.max(...ages, 0);
+  return heard.length === 0 || oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
+};
+
 export const decidePromotion = (
   positions: readonly ServicePosition[],
-  { hasPrimary, nowMs }: { readonly hasPrimary: boolean; readonly nowMs: number },
+  { follows, nowMs }: PromotionFacts,
 ): PromotionPlan => {
   const services = positions.map(({ service, following }) => ({
     service,
     state: following?.state ?? 'idle',
-    missingEntries:
-      following === undefined ? 0 : Math.max(0, following.lastKnownWal - following.lastRemoteWal),
+    missingEntries: following === undefined ? 0 : missingOf(following),
   }));
   const missingEntries = services.reduce((sum, one) => sum + one.missingEntries, 0);
-  const isCopied = positions.every(({ following }) =>
-    following === undefined
-      ? !hasPrimary
-      : following.mode === 'secondary' && !following.state.startsWith('merkle'),
-  );
-  const heard = positions
-    .map(({ following }) => following?.heardAtMs)
-    .filter((atMs) => atMs !== undefined);
-  return {
-    isSafe: missingEntries === 0 && isCopied,
-    services,
-    missingEntries,
-    unheardMs: heard.length === 0 ? undefined : Math.max(0, nowMs - Math.max(...heard)),
+  const known = positions.flatMap(({ following }) => following ?? []);
+  const isComplete = known.length === positions.length;
+  const isWhole = isComplete && known.every((one) => one.isWhole);
+  const unheardMs = sinceHeard(known, nowMs);
+  const obstacle = (): PromotionObstacle | undefined => {
+    if (follows === 'itself') return undefined;
+    if (follows === 'nobody') return 'unheard';
+    if (!isComplete || missingEntries > 0 || !known.every(isCopied)) return 'catching_up';
+    const unheard = known.filter((one) => !one.isWhole);
+    const silentMs = sinceHeard(unheard, nowMs) ?? Number.POSITIVE_INFINITY;
+    return unheard.length > 0 && silentMs > HEARD_WITHIN_MS ? 'unheard' : undefined;
   };
+  return { obstacle: obstacle(), isWhole, services, missingEntries, unheardMs };
 };
