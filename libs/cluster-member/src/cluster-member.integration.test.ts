@@ -1,3 +1,4 @@
+import { InProcessBus } from '@keelson/bus';
 import { ManualClock, systemClock } from '@keelson/clock';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
@@ -7,7 +8,14 @@ import { finishActivation } from '@keelson/replication';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
-import { type ClusterMember, composeServiceReplication, followCluster } from './cluster-member.ts';
+import {
+  type ClusterMember,
+  composeServiceReplication,
+  followCluster,
+  type ReplicationMember,
+  type ReplicationParts,
+  type ReplicationTransport,
+} from './cluster-member.ts';
 
 const state = (change: Partial<ClusterState>): ClusterState => ({
   initialized: true,
@@ -76,6 +84,16 @@ test('a member opens its store, follows the term, and lets go on seal, in the or
   await store.close();
 });
 
+const orphan = (generation: string): ReplicationRole => ({
+  kind: 'performance',
+  role: 'secondary',
+  clusterId: 'set',
+  generation,
+  link: undefined,
+  activation: '',
+  previousServiceKey: Buffer.alloc(0),
+});
+
 test('a role is taken up when the member acts on it, and not while it acts on another', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
@@ -92,15 +110,6 @@ test('a role is taken up when the member acts on it, and not while it acts on an
       },
     },
   );
-  const orphan = (generation: string): ReplicationRole => ({
-    kind: 'performance',
-    role: 'secondary',
-    clusterId: 'set',
-    generation,
-    link: undefined,
-    activation: '',
-    previousServiceKey: Buffer.alloc(0),
-  });
   const second = member.takesUp('performance', 'second');
   await member.follow([orphan('first')], Buffer.alloc(32));
   expect(await member.takesUp('performance', 'first')).toBe(true);
@@ -108,8 +117,68 @@ test('a role is taken up when the member acts on it, and not while it acts on an
   await member.follow([orphan('second')], Buffer.alloc(32));
   expect(await second).toBe(true);
   const never = member.takesUp('performance', '');
-  clock.advance(10_000);
+  clock.advance(12_000);
   expect(await never).toBe(false);
+  await store.close();
+});
+
+test('a role is taken up when every replica that lives acts on it', {
+  timeout: 60_000,
+}, async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+  const bus = new InProcessBus();
+  const transport: ReplicationTransport = {
+    bus,
+    clusterAddress: 'here',
+    apiAddress: '',
+    connect: () => Promise.resolve(bus),
+  };
+  const openReplica = (leases: InProcessLeaseStore) =>
+    composeServiceReplication(
+      {
+        store,
+        barrier,
+        leases,
+        clock: systemClock,
+        replication: { transport, sets: {} as ReplicationParts['sets'] },
+      },
+      {
+        service: 'pki',
+        logger: createLogger({ name: 'test', level: 'silent' }),
+        areas: [],
+        edge: () => {
+          throw new Error('nobody forwards');
+        },
+      },
+    ).member;
+  const leases = new InProcessLeaseStore();
+  const [first, second] = [openReplica(leases), openReplica(leases)];
+  // Its lease is none for the others, as of a process that was killed.
+  const gone = openReplica(new InProcessLeaseStore());
+  const follow = (replica: ReplicationMember, generation: string) =>
+    replica.follow([orphan(generation)], Buffer.alloc(32));
+  for (const replica of [first, second, gone]) await follow(replica, 'first');
+  await follow(first, 'second');
+  const seen: string[] = [];
+  const takenUp = first.takesUp('performance', 'second').then((isTakenUp) => {
+    seen.push('taken up');
+    return isTakenUp;
+  });
+  // Time enough for one that would not wait.
+  for (let times = 0; times < 20; times += 1)
+    await store.transact((tx) => tx.write('node/other', Buffer.from(`${times}`)));
+  seen.push('the second begins');
+  await follow(second, 'second');
+  expect(await takenUp).toBe(true);
+  expect(seen).toEqual(['the second begins', 'taken up']);
+  // A replica that is sealed acts on nothing, and holds nobody up.
+  await follow(first, 'third');
+  await second.stop();
+  expect(await first.takesUp('performance', 'third')).toBe(true);
+  for (const replica of [first, gone]) await replica.stop();
   await store.close();
 });
 

@@ -25,6 +25,7 @@ import {
 import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
+import { ReplicaTurns } from './replica-turns.ts';
 import {
   type PrimaryRun,
   type RunParts,
@@ -45,7 +46,8 @@ interface Running {
 }
 
 const PUBLISHED_WITHIN_MS = 10_000;
-const TAKEN_UP_WITHIN_MS = 10_000;
+/** Longer than the lease of a replica that was killed lasts. */
+const TAKEN_UP_WITHIN_MS = 12_000;
 const PUBLISHED_POLL_MS = 20;
 
 const LEASE_TTL_MS = 15_000;
@@ -72,9 +74,11 @@ export class ReplicationMember {
   #rootKey: Uint8Array = new Uint8Array(0);
   #indexKey: Uint8Array | undefined;
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #replicas: ReplicaTurns;
 
   constructor(options: ReplicationMemberOptions) {
     this.#options = options;
+    this.#replicas = new ReplicaTurns(options);
   }
 
   get gate(): WriteGate {
@@ -199,28 +203,38 @@ export class ReplicationMember {
       for (const [kind, running] of this.#running)
         if (!isCurrent(kind, running)) await this.#end(kind, running);
       this.gate.close(closedBy(roles));
-      if (this.#options.transport !== NO_TRANSPORT)
-        await this.gate.takeTurn(this.#options.store, turnOf(roles));
+      if (this.#takesPart) await this.gate.takeTurn(this.#options.store, turnOf(roles));
       for (const role of roles) await this.#begin(role);
+      if (this.#takesPart) await this.#replicas.note(turnOf(roles));
       this.#isSettled = true;
       this.#settled.resolve();
       this.#settled = Promise.withResolvers();
     });
   }
 
+  get #takesPart(): boolean {
+    return this.#options.transport !== NO_TRANSPORT;
+  }
+
   /**
-   * Waits until this service acts on a role and no longer on the one before.
+   * Waits until all replicas of this service that live act on a role and no longer on the one before.
    * @param generation of the role; "": none of this kind
    * @returns false when it did not in time
    */
   async takesUp(kind: ReplicationKind, generation: string): Promise<boolean> {
     const { clock } = this.#options;
     const deadline = new AbortController();
-    const givenUp = pause(clock, TAKEN_UP_WITHIN_MS, deadline.signal).then(() => true);
+    const late = new AbortController();
+    const givenUp = pause(clock, TAKEN_UP_WITHIN_MS, deadline.signal).then(() => {
+      late.abort();
+      return true;
+    });
     try {
       for (;;) {
-        if (this.#isSettled && (this.roleOf(kind)?.generation ?? '') === generation) return true;
-        if ((await Promise.race([givenUp, this.#settled.promise])) === true) return false;
+        const settled = this.#settled.promise;
+        if (this.#isSettled && (this.roleOf(kind)?.generation ?? '') === generation)
+          return await this.#othersTakeUp(late.signal);
+        if ((await Promise.race([givenUp, settled])) === true) return false;
       }
     } finally {
       deadline.abort();
@@ -228,11 +242,16 @@ export class ReplicationMember {
     }
   }
 
+  async #othersTakeUp(late: AbortSignal): Promise<boolean> {
+    return !this.#takesPart || this.#replicas.allTake(turnOf(this.#roles), late);
+  }
+
   /** Ends all that runs, as on seal: the barrier is needed for it. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       this.#isSettled = false;
       for (const [kind, running] of this.#running) await this.#end(kind, running);
+      await this.#replicas.end();
       this.#roles = [];
       this.#indexKey = undefined;
       this.#rootKey.fill(0);

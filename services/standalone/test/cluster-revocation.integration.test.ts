@@ -3,14 +3,16 @@ import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
   type Cluster,
+  follow,
   generateRoot,
   startCluster,
   until,
 } from '@keelson/testkit/replication-cluster';
 import { decodePem, parseCrl, toSerialHex } from '@keelson/x509';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const WITHIN_MS = 240_000;
+const PERFORMANCE = 'sys/replication/performance';
 
 let nats: NatsServer;
 let primary: Cluster;
@@ -38,48 +40,94 @@ const listed = async (cluster: Cluster): Promise<readonly string[]> => {
   );
 };
 
-test(
-  'what a secondary revokes is on the list of all clusters, and it can ask the primary to revoke',
-  async () => {
+/** On the list of all clusters, as each of them answers it. */
+const untilListed = async (...serials: readonly string[]): Promise<void> => {
+  for (const cluster of [primary, secondary])
+    await until(
+      () => listed(cluster),
+      (found) => serials.every((serial) => found.includes(serial)),
+    );
+};
+
+const revoke = (cluster: Cluster, serial: string) =>
+  cluster.v1('POST', 'pki/revoke', { serial_number: serial });
+
+describe('over two clusters', { timeout: WITHIN_MS }, () => {
+  let mine: string;
+  let theirs: string;
+  let secondaryId: string;
+
+  test('what a secondary revokes is on the list of both, without being asked for', async () => {
     await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
     await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
     await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
     const config = { unified_crl: true, cross_cluster_revocation: true };
     await primary.v1('POST', 'pki/config/crl', config);
-    await primary.v1('POST', 'sys/replication/performance/primary/enable', {});
+    await primary.v1('POST', `${PERFORMANCE}/primary/enable`, {});
     await attach('performance', primary, secondary, 'berlin');
     secondary.token = await generateRoot(secondary, primary.shares);
+    secondaryId = (await secondary.v1('GET', 'sys/health?perfstandbyok=true')).body.cluster_id;
 
-    const mine = await issue(primary);
-    const theirs = await issue(secondary);
-    const revoked = await secondary.v1('POST', 'pki/revoke', { serial_number: theirs });
-    expect(revoked).toMatchObject({ status: 200, body: { data: { state: 'revoked' } } });
+    mine = await issue(primary);
+    theirs = await issue(secondary);
+    expect(await revoke(secondary, theirs)).toMatchObject({
+      status: 200,
+      body: { data: { state: 'revoked' } },
+    });
     const told = await until(
       () => primary.v1('LIST', 'pki/certs/unified-revoked'),
       ({ status }) => status === 200,
     );
-    const { cluster_id } = (await secondary.v1('GET', 'sys/health?perfstandbyok=true')).body;
     expect(told.body.data).toEqual({
       keys: [theirs],
-      key_info: { [theirs]: { revoking_clusters: [cluster_id] } },
+      key_info: { [theirs]: { revoking_clusters: [secondaryId] } },
     });
-    await primary.v1('GET', 'pki/crl/rotate');
-    expect(await listed(primary)).toEqual([theirs]);
-    await until(
-      () => listed(secondary),
-      (serials) => serials.includes(theirs),
-    );
+    await untilListed(theirs);
+  });
 
-    const asked = await secondary.v1('POST', 'pki/revoke', { serial_number: mine });
-    expect(asked).toMatchObject({ status: 200, body: { data: { state: 'pending' } } });
-    const queue = await until(
-      () => primary.v1('LIST', 'pki/certs/revocation-queue'),
+  test('what it asks for is revoked by the one that issued it, which says so', async () => {
+    expect(await revoke(secondary, mine)).toMatchObject({
+      status: 200,
+      body: { data: { state: 'pending' } },
+    });
+    for (const cluster of [primary, secondary]) {
+      const queue = await until(
+        () => cluster.v1('LIST', 'pki/certs/revocation-queue'),
+        ({ status, body }) => status === 200 && body.data.key_info[mine]?.confirmed === true,
+      );
+      expect(queue.body.data).toMatchObject({
+        keys: [mine],
+        key_info: { [mine]: { requesting_cluster: secondaryId } },
+      });
+    }
+    expect((await primary.v1('GET', `pki/cert/${mine}`)).body.data.revocation_time).toBeGreaterThan(
+      0,
+    );
+    await untilListed(theirs, mine);
+  });
+
+  test('what is revoked right after both were started is told, too', async () => {
+    const serial = await issue(secondary);
+    await Promise.all([primary.restart('SIGKILL'), secondary.restart('SIGKILL')]);
+    const revoked = await until(
+      () => revoke(secondary, serial),
       ({ status }) => status === 200,
     );
-    expect(queue.body.data).toMatchObject({
-      keys: [mine],
-      key_info: { [mine]: { requesting_cluster: cluster_id } },
-    });
-  },
-  WITHIN_MS,
-);
+    expect(revoked.body.data.state).toBe('revoked');
+    await untilListed(theirs, mine, serial);
+  });
+
+  test('what is revoked right after they changed sides is told, too', async () => {
+    const before = await issue(primary);
+    expect((await primary.v1('POST', `${PERFORMANCE}/primary/demote`)).status).toBe(200);
+    // There is nobody to tell it to yet.
+    expect((await revoke(primary, before)).status).toBe(200);
+    const promoted = await until(
+      () => secondary.v1('POST', `${PERFORMANCE}/secondary/promote`),
+      ({ status }) => status !== 503,
+    );
+    expect(promoted.status).toBe(200);
+    await follow('performance', secondary, primary, 'former');
+    await untilListed(theirs, mine, before);
+  });
+});
