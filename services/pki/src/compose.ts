@@ -49,6 +49,7 @@ import { MountCleaning } from './mounts/mount-cleaning.ts';
 import { type MountScope, REPLICATED_AREAS } from './mounts/mount-records.ts';
 import { createOcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
+import { createCompromisedKeys } from './revocation/compromised-keys.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
@@ -144,6 +145,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     carry,
     authorities,
     maker,
+    compromisedKeys: createCompromisedKeys(store),
     crlBuilder,
     clock,
     logger,

@@ -213,5 +213,7 @@ export const issueUnderPolicy = async (
 export const signUnderPolicy = async (
   parts: PolicyParts,
   request: Omit<DecisionRequest, 'acme'>,
-): Promise<IssuedCertificate> =>
-  keepDecided(parts, request, await decideCertificate(parts, request));
+): Promise<IssuedCertificate> => {
+  await parts.compromisedKeys.refuse(request.mount, () => request.publicKeyDer);
+  return keepDecided(parts, request, await decideCertificate(parts, request));
+};

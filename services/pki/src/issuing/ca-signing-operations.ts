@@ -58,6 +58,7 @@ export const signIntermediate = async (
   const authority = await parts.authorities.of(mount);
   const issuer = requireSigner(authority, request.issuerRef);
   const csr = readCsrPem(request.csr);
+  await parts.compromisedKeys.refuse(mount, () => csr.publicKeyDer);
   checkKeySize(csr.keyAlgorithm);
   const pathLength = decidePathLength(request.maxPathLength, issuer.pathLength);
   const behavior = privilegedBehavior(issuer.issuer.leafNotAfterBehavior, {

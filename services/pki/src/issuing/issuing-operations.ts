@@ -4,6 +4,7 @@ import type { CertificateOrder } from '../making/make-certificate.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import type { Role } from '../roles/domain/role.ts';
 import { requireRole } from '../roles/role-operations.ts';
+import { readCsrPem } from './domain/csr-names.ts';
 import type { KeyRequest } from './domain/key-rules.ts';
 import type { NameParameters } from './domain/requested-names.ts';
 import {
@@ -51,6 +52,8 @@ const makeAndKeep = async (
   requireMetadataAllowed(request, role);
   const authority = await parts.authorities.of(request.mount);
   const issuer = requireSigner(authority, request.issuerRef ?? role?.issuerRef ?? 'default');
+  if (order.kind !== 'issue')
+    await parts.compromisedKeys.refuse(request.mount, () => readCsrPem(order.csr).publicKeyDer);
   const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, order);
   return keepCertificate(parts, request, { ...made, authority, issuer, role });
 };

@@ -15,6 +15,7 @@ import type { Authorities } from '../issuers/issuer-records.ts';
 import type { CertificateMaker } from '../making/certificate-maker.ts';
 import { type MadeCertificate, signChecked } from '../making/make-certificate.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import type { CompromisedKeys } from '../revocation/compromised-keys.ts';
 import type { Role } from '../roles/domain/role.ts';
 import {
   type AskedLifetime,
@@ -27,6 +28,7 @@ export interface IssuingParts {
   readonly store: Store;
   readonly authorities: Authorities;
   readonly maker: CertificateMaker;
+  readonly compromisedKeys: CompromisedKeys;
   readonly clock: Clock;
 }
 

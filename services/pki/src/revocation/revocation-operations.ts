@@ -22,6 +22,7 @@ import type { CrlBuilder } from '../crl/crl-builder.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { noteCompromise } from './compromised-keys.ts';
 
 export interface RevocationParts extends TellingParts {
   readonly authorities: Authorities;
@@ -169,6 +170,7 @@ const recordRevocation = (
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
     const revocation = { revokedAtMs, issuerId, notAfterMs, reason };
+    noteCompromise(tx, mount, certificate.publicKeyDer, revocation);
     await writeRevocation(tx, mount, cluster(), serialKey, revocation);
     return revokedAtMs;
   });

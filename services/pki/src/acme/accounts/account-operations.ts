@@ -1,7 +1,8 @@
 /** Accounts: made, found, changed, and given another key (RFC 8555 §7.3). */
 import type { Clock } from '@keelson/clock';
-import type { Store } from '@keelson/storage';
+import type { Reads, Store } from '@keelson/storage';
 import type { MountScope } from '../../mounts/mount-records.ts';
+import { isCompromisedKey } from '../../revocation/compromised-keys.ts';
 import {
   accountKeyIndex,
   accountKeyRecords,
@@ -30,6 +31,16 @@ export interface KnownAccount {
 export const requireOpenAccount = ({ status }: Account): void => {
   if (status !== 'valid')
     throw new AcmeProblem('unauthorized', `the account is ${status}`, { status: 401 });
+};
+
+/** @throws AcmeProblem `badPublicKey` for a key whose certificate was revoked as compromised */
+const requireTrustedKey = async (
+  reads: Reads,
+  mount: MountScope,
+  thumbprint: string,
+): Promise<void> => {
+  if (await isCompromisedKey(reads, mount, thumbprint))
+    throw new AcmeProblem('badPublicKey', 'the key is known to be compromised');
 };
 
 export interface NewAccount {
@@ -71,6 +82,7 @@ export const openAccount = async (
     }
     if (request.onlyReturnExisting)
       throw new AcmeProblem('accountDoesNotExist', 'there is no account with this key');
+    await requireTrustedKey(tx, mount, thumbprint);
     const requested = request.requested();
     let binding: AccountBinding | undefined;
     if (request.externalAccountBinding !== undefined) {
@@ -182,6 +194,7 @@ export const changeAccountKey = (
     const index = accountKeyIndex(account.directory, thumbprint);
     const taken = await accountKeyRecords(mount).find(tx, index);
     if (taken !== undefined) return { kind: 'taken', accountId: taken.accountId };
+    await requireTrustedKey(tx, mount, thumbprint);
     const changed = { ...account, key, thumbprint };
     accountRecords(mount).write(tx, id, changed);
     accountKeyRecords(mount).delete(tx, accountKeyIndex(account.directory, account.thumbprint));

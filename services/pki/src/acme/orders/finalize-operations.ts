@@ -8,6 +8,7 @@ import { buildLeafCertificate } from '../../issuing/domain/leaf-certificate.ts';
 import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import { signChecked } from '../../making/make-certificate.ts';
+import type { MountScope } from '../../mounts/mount-records.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
 import type { KnownAccount } from '../accounts/account-operations.ts';
@@ -33,9 +34,16 @@ const asBadCsr = (error: unknown): unknown =>
     ? new AcmeProblem('badCSR', error.message, { cause: error })
     : error;
 
-const readCsr = async (der: Uint8Array): Promise<ParsedCsr> => {
+/** @throws AcmeProblem `badCSR` for what is none, and for a key that is known to be compromised */
+const readCsr = async (
+  { compromisedKeys }: FinalizeParts,
+  mount: MountScope,
+  der: Uint8Array,
+): Promise<ParsedCsr> => {
   try {
-    return await parseCsrOnPool(der);
+    const csr = await parseCsrOnPool(der);
+    await compromisedKeys.refuse(mount, () => csr.publicKeyDer);
+    return csr;
   } catch (error) {
     throw asBadCsr(error);
   }
@@ -116,7 +124,7 @@ const issueUnderRole = async (
 
 const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<PolicyCertificate> => {
   const { directory, account, known, csrDer } = finalizing;
-  const csr = await readCsr(csrDer);
+  const csr = await readCsr(parts, directory.mount, csrDer);
   const { der: accountKeyDer } = keyOfAccount(account.account);
   const { commonName } = checkOrderedCsr(csr, known.order.identifiers, accountKeyDer);
   const issuance = await issuanceOf(parts, directory, known.order.profile);
