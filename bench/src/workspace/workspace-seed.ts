@@ -2,7 +2,7 @@
 import type { Store } from '@keelson/storage';
 import { nameOf, tagsOf } from './workspace-names.ts';
 
-const PER_TRANSACTION = 200;
+const PER_TRANSACTION = 1000;
 const AT_ONCE = 4;
 const HOUR_MS = 3_600_000;
 
@@ -13,8 +13,9 @@ interface Stored {
   readonly runs: object;
 }
 
+/** In the order of creation, as ids are, and before those that are made now. */
 const idOf = (prefix: string, at: number): string =>
-  `${prefix}-${(Math.imul(at, 0x9e3779b1) >>> 0).toString(36)}${at.toString(36)}`.padEnd(19, 'X');
+  `${prefix}-${at.toString(36).padStart(16, '0')}`;
 
 const json = (value: unknown): Uint8Array => Buffer.from(JSON.stringify(value));
 
