@@ -63,6 +63,21 @@ func TestConfigurationVersions(t *testing.T) {
 	must(t, client.ConfigurationVersions.Archive(ctx, older.ID))
 	_, err = client.ConfigurationVersions.Download(ctx, older.ID)
 	equal(t, errors.Is(err, tfe.ErrResourceNotFound), true)
+
+	if client.ConfigurationVersions.SoftDeleteBackingData(ctx, newer.ID) == nil {
+		t.Error("the files of the current configuration were withheld")
+	}
+	newest := uploadConfiguration(t, client, workspace.ID)
+	must(t, client.ConfigurationVersions.SoftDeleteBackingData(ctx, newer.ID))
+	_, err = client.ConfigurationVersions.Download(ctx, newer.ID)
+	equal(t, errors.Is(err, tfe.ErrResourceNotFound), true)
+	must(t, client.ConfigurationVersions.RestoreBackingData(ctx, newer.ID))
+	_, err = client.ConfigurationVersions.Download(ctx, newer.ID)
+	must(t, err)
+	must(t, client.ConfigurationVersions.SoftDeleteBackingData(ctx, newer.ID))
+	must(t, client.ConfigurationVersions.PermanentlyDeleteBackingData(ctx, newer.ID))
+	_, err = client.ConfigurationVersions.Download(ctx, newest.ID)
+	must(t, err)
 }
 
 func TestRunIsPlannedConfirmedAndApplied(t *testing.T) {

@@ -34,6 +34,7 @@ import { apiDescriptionRoutes } from './api-description/api-description-routes.t
 import { assessmentRoutes } from './assessments/assessment-routes.ts';
 import type { WorkspaceConfig } from './config.ts';
 import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
+import { CONFIGURATION_VERSION_PROJECTIONS } from './configuration-versions/configuration-version-projections.ts';
 import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
 import { lockRoutes } from './locking/lock-routes.ts';
 import { oauthClientRoutes } from './oauth/oauth-client-routes.ts';
@@ -79,6 +80,7 @@ export { workspaceConfigSchema } from './config.ts';
 export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
   ...LISTING_PROJECTIONS,
   ...STATE_VERSION_PROJECTIONS,
+  ...CONFIGURATION_VERSION_PROJECTIONS,
   ...RUN_PROJECTIONS,
   ...AGENT_PROJECTIONS,
 ];

@@ -59,6 +59,17 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     allowed: ADMINS,
     success: 409,
   },
+  ...Object.fromEntries(
+    // It is current and stays as it is: 400 is for who could.
+    ['soft_delete', 'restore', 'permanently_delete'].map((action): [string, Case] => [
+      `POST /configuration-versions/{configuration_version_id}/actions/${action}_backing_data`,
+      {
+        target: `/configuration-versions/{cv}/actions/${action}_backing_data`,
+        allowed: ADMINS,
+        success: 400,
+      },
+    ]),
+  ),
   'PUT /uploads/configuration-versions/{configuration_version_id}': signed(
     '/uploads/configuration-versions/{cv}',
   ),

@@ -355,6 +355,10 @@ describe('the upkeep of states', () => {
       harness.call('POST', `/state-versions/${old.id}/actions/${name}_backing_data`);
     expect((await action('restore')).status).toBe(204);
     expect((await action('restore')).status).toBe(400);
+    // However old it is: from its withholding on there is time to have it back.
+    harness.clock.advance(30 * DAY_MS);
+    await harness.runUpkeep();
+    expect(await statuses()).toEqual(['backing_data_soft_deleted', 'finalized']);
     harness.clock.advance(7 * DAY_MS);
     await harness.runUpkeep();
     expect(await statuses()).toEqual(['backing_data_permanently_deleted', 'finalized']);

@@ -25,7 +25,8 @@ export const configurationTransferRoutes = (context: ServiceContext): Route[] =>
     summary: 'Download the files of a configuration version',
     handle: async ({ params }) => {
       const version = await configurationVersionRecords.find(context.store, params[ID] ?? '');
-      if (!version?.archive) throw notFound('configuration version');
+      if (version?.status !== 'uploaded' || version.archive === null)
+        throw notFound('configuration version');
       return edgeResponse(
         200,
         {

@@ -19,7 +19,7 @@ export const toConfigurationVersionResource = (
       'error-message': null,
       'status-timestamps': Object.fromEntries(
         Object.entries(version.statusTimesMs).map(([status, atMs]) => [
-          `${status}-at`,
+          `${status.replaceAll('_', '-')}-at`,
           toTimestamp(atMs),
         ]),
       ),

@@ -1,7 +1,8 @@
 import { KeelsonError } from '@keelson/errors';
-import { newResourceId } from '@keelson/jsonapi';
+import { newResourceId, type Page } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
+import type { Kysely } from 'kysely';
 import {
   notFound,
   requireWorkspace,
@@ -17,9 +18,9 @@ import {
   storeContent,
 } from '../states/state-content-operations.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import type { ConfigurationVersionTables } from './configuration-version-projections.ts';
 import {
   configurationVersionRecords,
-  listConfigurationVersionIds,
   workspaceConfigurationVersions,
   workspaceReadmes,
 } from './configuration-version-records.ts';
@@ -57,7 +58,7 @@ export const createConfigurationVersion = (
       createdAtMs,
     };
     configurationVersionRecords.write(tx, [version.id], version);
-    workspaceConfigurationVersions.write(tx, [workspaceId, version.id], { createdAtMs });
+    workspaceConfigurationVersions.write(tx, [workspaceId, version.id], {});
     return version;
   });
 
@@ -67,9 +68,9 @@ const conflict = (text: string): KeelsonError => new KeelsonError('workspace.con
 const becomesCurrent = ({ speculative, provisional }: GivenConfigurationVersion): boolean =>
   !speculative && !provisional;
 
-const storeReadme = (tx: Transaction, workspaceId: string, markdown: string | null): void => {
-  if (markdown === null) workspaceReadmes.delete(tx, workspaceId);
-  else workspaceReadmes.write(tx, [workspaceId], { markdown });
+const storeReadme = (tx: Transaction, ownerId: string, markdown: string | null): void => {
+  if (markdown === null) workspaceReadmes.delete(tx, ownerId);
+  else workspaceReadmes.write(tx, [ownerId], { markdown });
 };
 
 /**
@@ -98,7 +99,7 @@ export const uploadConfiguration = async (
   });
   const owner = await workspaceRecords.find(store, announced.workspaceId);
   const folder = owner?.settings.workingDirectory ?? '';
-  const readme = becomesCurrent(announced)
+  const readme = !announced.speculative
     ? await findReadme(readLooseContent(store, content), folder)
     : null;
   await store.transact(async (tx) => {
@@ -116,7 +117,8 @@ export const uploadConfiguration = async (
     const next = becomesCurrent(version)
       ? { ...workspace, currentConfigurationVersionId: version.id, hasReadme: readme !== null }
       : workspace;
-    if (next !== workspace) storeReadme(tx, workspace.id, readme);
+    if (!version.speculative)
+      storeReadme(tx, next === workspace ? version.id : workspace.id, readme);
     workspaceRecords.write(tx, [workspace.id], next);
     if (version.autoQueueRuns && (await hasRuns(tx, next))) {
       await queueUploadedRun(tx, next, uploaded, clock.nowMs());
@@ -167,12 +169,40 @@ export const archiveConfigurationVersion = (
     });
   });
 
-/** Ids, newest first. */
+export interface ConfigurationVersionPage {
+  readonly versions: readonly ConfigurationVersion[];
+  readonly totalCount: number;
+}
+
+/** Those of a workspace, newest first. */
 export const listConfigurationVersions = async (
   { store }: ServiceContext,
   principal: Principal,
   workspaceId: string,
-): Promise<readonly string[]> => {
+  { number, size }: Page,
+): Promise<ConfigurationVersionPage> => {
   await requireWorkspace(store, principal, { workspaceId }, 'canReadRun');
-  return listConfigurationVersionIds(store, workspaceId);
+  const [counted] = await store.select((tables: Kysely<ConfigurationVersionTables>) =>
+    tables
+      .selectFrom('configuration_version')
+      .where('workspace_id', '=', workspaceId)
+      .select((rows) => rows.fn.countAll<number | bigint>().as('versions')),
+  );
+  const rows = await store.select((tables: Kysely<ConfigurationVersionTables>) =>
+    tables
+      .selectFrom('configuration_version')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(size)
+      .offset((number - 1) * size),
+  );
+  const found = await Promise.all(
+    rows.map(({ id }) => configurationVersionRecords.find(store, id)),
+  );
+  return {
+    versions: found.filter((version) => version !== undefined),
+    totalCount: Number(counted?.versions ?? 0),
+  };
 };

@@ -10,12 +10,14 @@ import {
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { Type } from 'typebox';
 import { notFound } from '../access/access-operations.ts';
+import type { BackingDataAction } from '../retention/domain/backing-data.ts';
 import { requireRun } from '../runs/run-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
 } from '../signed-urls/signed-url-operations.ts';
+import { changeConfigurationData } from './configuration-data-operations.ts';
 import { toConfigurationVersionResource } from './configuration-version-document.ts';
 import {
   archiveConfigurationVersion,
@@ -23,7 +25,6 @@ import {
   listConfigurationVersions,
   requireConfigurationVersion,
 } from './configuration-version-operations.ts';
-import { configurationVersionRecords } from './configuration-version-records.ts';
 
 const flag = Type.Optional(Type.Boolean());
 const CREATE = resourceBody(
@@ -52,10 +53,22 @@ export const configurationVersionRoutes = (context: ServiceContext): Route[] => 
           principal,
           await findId(principal, params),
         );
-        if (version.archive === null) throw notFound('configuration');
+        if (version.archive === null || version.status !== 'uploaded')
+          throw notFound('configuration');
         const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
         const location = sign('GET', `/downloads/configuration-versions/${version.id}`);
         return { status: 302, location };
+      },
+    });
+  const backingData = (action: BackingDataAction, summary: string): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/actions/${action}_backing_data`,
+      summary,
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await changeConfigurationData(context, principal, idOf(params), action);
+        return undefined;
       },
     });
   return jsonApiRoutes('configuration versions', [
@@ -88,18 +101,15 @@ export const configurationVersionRoutes = (context: ServiceContext): Route[] => 
       summary: 'List the configuration versions of a workspace',
       handle: async ({ head, principal, params, query }) => {
         const workspaceId = params['workspace_id'] ?? '';
-        const ids = await listConfigurationVersions(context, principal, workspaceId);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const found = await Promise.all(
-          ids
-            .slice(from, from + page.size)
-            .map((id) => configurationVersionRecords.find(store, id)),
+        const { versions, totalCount } = await listConfigurationVersions(
+          context,
+          principal,
+          workspaceId,
+          page,
         );
-        const data = found
-          .filter((version) => version !== undefined)
-          .map((version) => toConfigurationVersionResource(version, null));
-        return { document: toPaginatedDocument(head, { data, page, totalCount: ids.length }) };
+        const data = versions.map((version) => toConfigurationVersionResource(version, null));
+        return { document: toPaginatedDocument(head, { data, page, totalCount }) };
       },
     }),
     endpoint({
@@ -126,5 +136,8 @@ export const configurationVersionRoutes = (context: ServiceContext): Route[] => 
         return undefined;
       },
     }),
+    backingData('soft_delete', 'Withhold the files of a configuration version that is not current'),
+    backingData('restore', 'Give the withheld files of a configuration version back'),
+    backingData('permanently_delete', 'Delete the withheld files of a configuration version'),
   ]);
 };

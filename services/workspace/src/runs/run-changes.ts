@@ -5,6 +5,7 @@ import { notFound } from '../access/access-operations.ts';
 import { agentRecords } from '../agents/agent-records.ts';
 import type { Agent } from '../agents/domain/agent.ts';
 import { decideAssessments } from '../assessments/domain/assessment.ts';
+import { withAppliedConfiguration } from '../configuration-versions/configuration-adoption.ts';
 import { isHeldBy, type Lock } from '../locking/domain/lock.ts';
 import { withoutPendingState, withPromotedState } from '../states/state-version-operations.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
@@ -30,9 +31,10 @@ export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run):
     released === workspace
       ? workspace
       : await withPromotedState(tx, await withoutPendingState(tx, released));
+  const configured = await withAppliedConfiguration(tx, next, run);
   const assessments = decideAssessments(workspace.assessments, run);
   workspaceRecords.write(tx, [workspace.id], {
-    ...next,
+    ...configured,
     runs: decideRuns(workspace.runs, run),
     ...(assessments && { assessments }),
   });

@@ -2,46 +2,53 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
+import { listAged } from '../retention/aged-versions.ts';
+import {
+  type BackingDataAction,
+  DELETED,
+  decideRetention,
+  nextStatus,
+  WITHHELD,
+} from '../retention/domain/backing-data.ts';
 import { loadRuleInForce } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import type { StateStatus, StateVersion } from './domain/state-version.ts';
 import { releaseContent } from './state-content-operations.ts';
-import { findStateIdsOf, findStatesBefore, type StatePlace } from './state-listing.ts';
+import { findStateIdsOf } from './state-listing.ts';
 import { requireStateVersion } from './state-version-operations.ts';
 import { removedWorkspaces, stateSummaries, stateVersionRecords } from './state-version-records.ts';
 
-export type BackingDataAction = 'soft_delete' | 'restore' | 'permanently_delete';
-
-const TRANSITIONS: Readonly<Record<BackingDataAction, { from: StateStatus; to: StateStatus }>> = {
-  soft_delete: { from: 'finalized', to: 'backing_data_soft_deleted' },
-  restore: { from: 'backing_data_soft_deleted', to: 'finalized' },
-  permanently_delete: {
-    from: 'backing_data_soft_deleted',
-    to: 'backing_data_permanently_deleted',
-  },
-};
+const KEPT = 'finalized' satisfies StateStatus;
 
 const applyAction = async (
   tx: Transaction,
   version: StateVersion,
   action: BackingDataAction,
-): Promise<void> => {
-  const status = TRANSITIONS[action].to;
-  if (action !== 'permanently_delete') {
-    stateVersionRecords.write(tx, [version.id], { ...version, status });
-    return;
+  nowMs: number,
+): Promise<boolean> => {
+  const status = nextStatus(KEPT, version.status, action);
+  if (status === undefined) return false;
+  if (status !== DELETED) {
+    const withheldAtMs = status === WITHHELD ? nowMs : version.withheldAtMs;
+    stateVersionRecords.write(tx, [version.id], {
+      ...version,
+      status,
+      ...(withheldAtMs !== undefined && { withheldAtMs }),
+    });
+    return true;
   }
   await releaseContent(tx, version.state);
   await releaseContent(tx, version.jsonState);
   stateSummaries.delete(tx, version.id);
   const withoutData = { ...version, status, state: null, jsonState: null, outputCount: 0 };
   stateVersionRecords.write(tx, [version.id], withoutData);
+  return true;
 };
 
 /** @throws KeelsonError `request.invalid` when the version is current or in another status */
 export const changeBackingData = (
-  { store }: ServiceContext,
+  { store, clock }: ServiceContext,
   principal: Principal,
   id: string,
   action: BackingDataAction,
@@ -50,18 +57,12 @@ export const changeBackingData = (
     const { version, workspace } = await requireStateVersion(tx, principal, id, 'canUpdate');
     const { currentId, newestId } = workspace.state;
     const isInForce = id === currentId || id === newestId;
-    if (isInForce || version.status !== TRANSITIONS[action].from) {
-      throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
-    }
-    await applyAction(tx, version, action);
+    const isAllowed = !isInForce && (await applyAction(tx, version, action, clock.nowMs()));
+    if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
   });
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-/** Withheld states can be given back for as long after the policy's days. */
-const GRACE_MS = 7 * DAY_MS;
-
 /** What the policy in force for its workspace says of a version. */
-const decideRetention = async (
+const decideAction = async (
   reads: Reads,
   version: StateVersion,
   nowMs: number,
@@ -71,45 +72,32 @@ const decideRetention = async (
   const { currentId, newestId } = workspace.state;
   if (version.id === currentId || version.id === newestId) return undefined;
   const rule = await loadRuleInForce(reads, workspace);
-  if (rule?.kind !== 'delete-older') return undefined;
-  const ageMs = nowMs - version.createdAtMs - rule.days * DAY_MS;
-  if (version.status === 'finalized') return ageMs >= 0 ? 'soft_delete' : undefined;
-  return version.status === 'backing_data_soft_deleted' && ageMs >= GRACE_MS
-    ? 'permanently_delete'
-    : undefined;
+  return decideRetention(KEPT, { withheldAtMs: undefined, ...version }, rule, nowMs);
 };
 
 const findDue = async (reads: Reads, id: string, nowMs: number) => {
   const version = await stateVersionRecords.find(reads, id);
-  const action = version && (await decideRetention(reads, version, nowMs));
+  const action = version && (await decideAction(reads, version, nowMs));
   return version === undefined || action === undefined ? undefined : { version, action };
 };
 
-const PAGE_SIZE = 100;
-
-/** One pass over all states that a policy may have reached (the shortest one is of a day). */
+/** One pass over all states that a policy may have reached. */
 export const applyRetention = async (
   { store, clock }: ServiceContext,
   options: TransactOptions,
 ): Promise<void> => {
   const nowMs = clock.nowMs();
-  for (const status of ['finalized', 'backing_data_soft_deleted'] as const) {
-    let page: readonly StatePlace[];
-    let place: StatePlace | undefined;
-    do {
-      page = await findStatesBefore(store, status, nowMs - DAY_MS + 1, place, PAGE_SIZE);
-      place = page.at(-1);
-      for (const { id } of page) {
-        // Most are kept: only what looks due is decided in a transaction.
-        if ((await findDue(store, id, nowMs)) === undefined) continue;
-        await store.transact(async (tx) => {
-          const due = await findDue(tx, id, nowMs);
-          if (due !== undefined) await applyAction(tx, due.version, due.action);
-        }, options);
-      }
-    } while (page.length === PAGE_SIZE);
+  for await (const id of listAged(store, 'state_version', KEPT, nowMs)) {
+    // Most are kept: only what looks due is decided in a transaction.
+    if ((await findDue(store, id, nowMs)) === undefined) continue;
+    await store.transact(async (tx) => {
+      const due = await findDue(tx, id, nowMs);
+      if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);
+    }, options);
   }
 };
+
+const REMOVED_AT_ONCE = 100;
 
 /** Removes states of workspaces that are gone. @returns true when there may be more */
 export const removeStatesOfRemoved = async (
@@ -118,7 +106,7 @@ export const removeStatesOfRemoved = async (
 ): Promise<boolean> => {
   const [workspaceId] = await removedWorkspaces.keys(store, [], { limit: 1 });
   if (workspaceId === undefined) return false;
-  const ids = await findStateIdsOf(store, workspaceId, PAGE_SIZE);
+  const ids = await findStateIdsOf(store, workspaceId, REMOVED_AT_ONCE);
   await store.transact(async (tx) => {
     for (const id of ids) {
       const version = await stateVersionRecords.find(tx, id);
@@ -128,7 +116,7 @@ export const removeStatesOfRemoved = async (
       stateSummaries.delete(tx, id);
       stateVersionRecords.delete(tx, id);
     }
-    if (ids.length < PAGE_SIZE) removedWorkspaces.delete(tx, workspaceId);
+    if (ids.length < REMOVED_AT_ONCE) removedWorkspaces.delete(tx, workspaceId);
   }, options);
   return true;
 };

@@ -76,37 +76,3 @@ export const findStateIdsOf = async (
   limit: number,
 ): Promise<readonly string[]> =>
   (await selectIds(store, workspaceId, [], { number: 1, size: limit })).map(({ id }) => id);
-
-/** A place among all states, in order of creation. */
-export interface StatePlace {
-  readonly createdAtMs: number;
-  readonly id: string;
-}
-
-/** States of one status made before a time, oldest first, that come after `place`. */
-export const findStatesBefore = async (
-  store: Pick<Store, 'select'>,
-  status: StateStatus,
-  beforeMs: number,
-  place: StatePlace | undefined,
-  limit: number,
-): Promise<readonly StatePlace[]> => {
-  const rows = await store.select((tables: Tables) => {
-    const found = tables
-      .selectFrom('state_version')
-      .select(['id', 'created_at'])
-      .where('status', '=', status)
-      .where('created_at', '<', beforeMs)
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(limit);
-    if (place === undefined) return found;
-    return found.where((row) =>
-      row.or([
-        row('created_at', '>', place.createdAtMs),
-        row.and([row('created_at', '=', place.createdAtMs), row('id', '>', place.id)]),
-      ]),
-    );
-  });
-  return rows.map(({ id, created_at }) => ({ id, createdAtMs: Number(created_at) }));
-};

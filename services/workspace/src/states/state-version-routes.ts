@@ -9,9 +9,10 @@ import {
   parsePage,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { BackingDataAction } from '../retention/domain/backing-data.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
-import { type BackingDataAction, changeBackingData } from './backing-data-operations.ts';
+import { changeBackingData } from './backing-data-operations.ts';
 import { STATE_STATUSES, type StateStatus } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
 import { uploadJsonState, uploadState } from './state-upload-operations.ts';

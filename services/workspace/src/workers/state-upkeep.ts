@@ -1,5 +1,9 @@
-/** Removes what no one will read again: broken-off uploads, states of removed workspaces, old states. */
+/**
+ * Removes what no one will read again: broken-off uploads, states of removed workspaces, old states and
+ * configurations.
+ */
 import type { PeriodicWork } from '@keelson/locks';
+import { applyConfigurationRetention } from '../configuration-versions/configuration-data-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { applyRetention, removeStatesOfRemoved } from '../states/backing-data-operations.ts';
 import { removeLooseContents } from '../states/state-content-operations.ts';
@@ -16,6 +20,13 @@ export const stateUpkeep = (
     everyMs: 360 * MINUTE_MS,
     round: async (options) => {
       if (!isSealed()) await applyRetention(context, options);
+      return false;
+    },
+  },
+  'configuration-retention': {
+    everyMs: 360 * MINUTE_MS,
+    round: async (options) => {
+      if (!isSealed()) await applyConfigurationRetention(context, options);
       return false;
     },
   },

@@ -1,5 +1,10 @@
 /** One upload of the files that runs of a workspace work on. */
-type ConfigurationStatus = 'pending' | 'uploaded' | 'archived';
+type ConfigurationStatus =
+  | 'pending'
+  | 'uploaded'
+  | 'archived'
+  | 'backing_data_soft_deleted'
+  | 'backing_data_permanently_deleted';
 
 export interface ConfigurationVersion {
   /** `cv-…`. */
@@ -14,7 +19,7 @@ export interface ConfigurationVersion {
   readonly speculative: boolean;
   /** Its runs may save their plan and be applied later; it becomes current with an apply only. */
   readonly provisional: boolean;
-  /** A tar archive under gzip; null before the upload and after the archiving. */
+  /** A tar archive under gzip; null before the upload and after its deletion. */
   readonly archive: { readonly id: string; readonly sizeBytes: number } | null;
   readonly createdById: string | null;
   readonly createdAtMs: number;

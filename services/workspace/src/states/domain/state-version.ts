@@ -44,6 +44,8 @@ export interface StateVersion {
   /** The version whose content this one repeats. */
   readonly rollbackOf: string | null;
   readonly createdAtMs: number;
+  /** When its bytes were withheld, the last time; absent before the first. */
+  readonly withheldAtMs?: number;
 }
 
 /** What a workspace knows of its states. */

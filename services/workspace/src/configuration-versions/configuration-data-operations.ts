@@ -1,0 +1,105 @@
+/** What becomes of the files of configurations that are no longer current. */
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
+import { listAged } from '../retention/aged-versions.ts';
+import {
+  type BackingDataAction,
+  DELETED,
+  decideRetention,
+  nextStatus,
+  WITHHELD,
+} from '../retention/domain/backing-data.ts';
+import { loadRuleInForce } from '../retention/retention-operations.ts';
+import { openRuns, runRecords } from '../runs/run-records.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { releaseContent } from '../states/state-content-operations.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { requireConfigurationVersion } from './configuration-version-operations.ts';
+import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
+import type { ConfigurationVersion } from './domain/configuration-version.ts';
+
+const KEPT = 'uploaded';
+
+/** Files that new runs begin with, or that a run which has not ended works on, stay. */
+const isNeeded = async (
+  reads: Reads,
+  { id, currentConfigurationVersionId }: Workspace,
+  versionId: string,
+): Promise<boolean> => {
+  if (currentConfigurationVersionId === versionId) return true;
+  for (const runId of await openRuns.keys(reads, [id])) {
+    const run = await runRecords.find(reads, runId);
+    if (run?.configurationVersionId === versionId) return true;
+  }
+  return false;
+};
+
+const applyAction = async (
+  tx: Transaction,
+  version: ConfigurationVersion,
+  action: BackingDataAction,
+  nowMs: number,
+): Promise<boolean> => {
+  const status = nextStatus(KEPT, version.status, action);
+  if (status === undefined) return false;
+  if (status === DELETED) {
+    await releaseContent(tx, version.archive);
+    workspaceReadmes.delete(tx, version.id);
+  }
+  configurationVersionRecords.write(tx, [version.id], {
+    ...version,
+    status,
+    archive: status === DELETED ? null : version.archive,
+    statusTimesMs: { ...version.statusTimesMs, [status]: nowMs },
+  });
+  return true;
+};
+
+/** @throws KeelsonError `request.invalid` when the version is needed or in another status */
+export const changeConfigurationData = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  versionId: string,
+  action: BackingDataAction,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { version, workspace } = await requireConfigurationVersion(
+      tx,
+      principal,
+      versionId,
+      'canUpdate',
+    );
+    const isAllowed =
+      !(await isNeeded(tx, workspace, versionId)) &&
+      (await applyAction(tx, version, action, clock.nowMs()));
+    if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
+  });
+
+const findDue = async (reads: Reads, id: string, nowMs: number) => {
+  const version = await configurationVersionRecords.find(reads, id);
+  const workspace = version && (await workspaceRecords.find(reads, version.workspaceId));
+  if (version === undefined || workspace === undefined) return undefined;
+  const rule = await loadRuleInForce(reads, workspace);
+  const withheldAtMs = version.statusTimesMs[WITHHELD];
+  const action = decideRetention(KEPT, { ...version, withheldAtMs }, rule, nowMs);
+  if (action === undefined || (await isNeeded(reads, workspace, id))) return undefined;
+  return { version, action };
+};
+
+/** One pass over all configuration versions that a policy may have reached. */
+export const applyConfigurationRetention = async (
+  { store, clock }: ServiceContext,
+  options: TransactOptions,
+): Promise<void> => {
+  const nowMs = clock.nowMs();
+  for await (const id of listAged(store, 'configuration_version', KEPT, nowMs)) {
+    // Most are kept: only what looks due is decided in a transaction.
+    if ((await findDue(store, id, nowMs)) === undefined) continue;
+    await store.transact(async (tx) => {
+      const due = await findDue(tx, id, nowMs);
+      if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);
+    }, options);
+  }
+};

@@ -1,0 +1,68 @@
+/** Finds versions, of states or of configurations, that a policy may have reached. */
+import type { Store } from '@keelson/storage';
+import type { Kysely } from 'kysely';
+import { DAY_MS, WITHHELD } from './domain/backing-data.ts';
+
+type VersionTable = 'state_version' | 'configuration_version';
+type Tables = Readonly<
+  Record<
+    VersionTable,
+    { readonly id: string; readonly status: string; readonly created_at: number }
+  >
+>;
+
+/** A place among all versions, in order of creation. */
+interface Place {
+  readonly id: string;
+  readonly createdAtMs: number;
+}
+
+const PAGE_SIZE = 100;
+
+const findBefore = async (
+  store: Pick<Store, 'select'>,
+  table: VersionTable,
+  status: string,
+  beforeMs: number,
+  place: Place | undefined,
+): Promise<readonly Place[]> => {
+  const rows = await store.select((tables: Kysely<Tables>) => {
+    const found = tables
+      .selectFrom(table)
+      .select(['id', 'created_at'])
+      .where('status', '=', status)
+      .where('created_at', '<', beforeMs)
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(PAGE_SIZE);
+    if (place === undefined) return found;
+    return found.where((row) =>
+      row.or([
+        row('created_at', '>', place.createdAtMs),
+        row.and([row('created_at', '=', place.createdAtMs), row('id', '>', place.id)]),
+      ]),
+    );
+  });
+  return rows.map(({ id, created_at }) => ({ id, createdAtMs: Number(created_at) }));
+};
+
+/**
+ * Ids of the versions that are at least a day old, as the shortest policy says, and whose bytes are there.
+ * @param kept the status of versions whose bytes are not withheld
+ */
+export const listAged = async function* (
+  store: Pick<Store, 'select'>,
+  table: VersionTable,
+  kept: string,
+  nowMs: number,
+): AsyncGenerator<string, void, void> {
+  for (const status of [kept, WITHHELD]) {
+    let page: readonly Place[];
+    let place: Place | undefined;
+    do {
+      page = await findBefore(store, table, status, nowMs - DAY_MS + 1, place);
+      place = page.at(-1);
+      yield* page.map(({ id }) => id);
+    } while (page.length === PAGE_SIZE);
+  }
+};

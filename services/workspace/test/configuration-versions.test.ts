@@ -1,0 +1,161 @@
+/** Configuration versions: their list, which is current, and what becomes of the files of the others. */
+import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startRunHarness } from './run-harness.ts';
+
+const DAY_MS = 86_400_000;
+const FINISHED = { status: 'finished', 'has-changes': true };
+let runs: Awaited<ReturnType<typeof startRunHarness>>;
+let workspaceId: string;
+/** The one that the workspace got with its making. */
+let firstId: string;
+
+const call = (method: string, target: string, body?: unknown) =>
+  runs.harness.call(method, target, body);
+const show = async (id: string) => (await call('GET', `/configuration-versions/${id}`)).data;
+const statusOf = async (id: string) => (await show(id)).attributes['status'];
+const act = async (id: string, action: string) =>
+  (await call('POST', `/configuration-versions/${id}/actions/${action}_backing_data`)).status;
+const currentId = async () =>
+  (
+    (await runs.workspaceOf(workspaceId)).relationships['current-configuration-version'] as {
+      data: { id: string };
+    }
+  ).data.id;
+
+beforeAll(async () => {
+  runs = await startRunHarness();
+});
+afterAll(() => runs.harness[Symbol.asyncDispose]());
+beforeEach(async () => {
+  workspaceId = await runs.makeWorkspace();
+  firstId = await currentId();
+});
+
+describe('configuration versions', () => {
+  test('are listed newest first, in pages', async () => {
+    const ids = [firstId];
+    for (let made = 0; made < 4; made += 1) ids.unshift((await runs.uploadTo(workspaceId)).id);
+    const list = (page: string) =>
+      call('GET', `/workspaces/${workspaceId}/configuration-versions?${page}`);
+    const all = await list('');
+    expect(all.list.map(({ id }) => id)).toEqual(ids);
+    const second = await list('page[size]=2&page[number]=2');
+    expect(second.list.map(({ id }) => id)).toEqual(ids.slice(2, 4));
+    expect(second.meta.pagination['total-count']).toBe(5);
+  });
+
+  test('give their files up in steps that can be taken back until the last', async () => {
+    expect(await act(firstId, 'soft_delete')).toBe(400);
+    await runs.uploadTo(workspaceId);
+    expect(await act(firstId, 'restore')).toBe(400);
+    expect(await act(firstId, 'permanently_delete')).toBe(400);
+    expect(await act(firstId, 'soft_delete')).toBe(204);
+    expect(await show(firstId)).toMatchObject({
+      attributes: {
+        status: 'backing_data_soft_deleted',
+        'status-timestamps': { 'backing-data-soft-deleted-at': expect.any(String) as string },
+      },
+    });
+    const download = `/configuration-versions/${firstId}/download`;
+    expect((await call('GET', download)).status).toBe(404);
+    const body = {
+      data: {
+        type: 'runs',
+        relationships: {
+          workspace: { data: { type: 'workspaces', id: workspaceId } },
+          'configuration-version': { data: { type: 'configuration-versions', id: firstId } },
+        },
+      },
+    };
+    expect((await call('POST', '/runs', body)).status).toBe(422);
+    expect(await act(firstId, 'restore')).toBe(204);
+    expect((await call('GET', download)).status).toBe(302);
+    expect(await act(firstId, 'soft_delete')).toBe(204);
+    expect(await act(firstId, 'permanently_delete')).toBe(204);
+    expect(await statusOf(firstId)).toBe('backing_data_permanently_deleted');
+    expect(await act(firstId, 'restore')).toBe(400);
+  });
+
+  test('keep the files that a run works on', async () => {
+    const runId = await runs.queue(workspaceId);
+    await runs.uploadTo(workspaceId);
+    expect(await act(firstId, 'soft_delete')).toBe(400);
+    await runs.act(runId, 'cancel');
+    expect(await act(firstId, 'soft_delete')).toBe(204);
+  });
+
+  test('follow the retention policy, but for the current one and those of open runs', async () => {
+    const policy = { type: 'data-retention-policy-delete-olders', attributes: {} };
+    await call('POST', `/workspaces/${workspaceId}/relationships/data-retention-policy`, {
+      data: { ...policy, attributes: { deleteOlderThanNDays: 2 } },
+    });
+    const worked = (await runs.uploadTo(workspaceId)).id;
+    const runId = await runs.queue(workspaceId);
+    const current = (await runs.uploadTo(workspaceId)).id;
+    const pending = await runs.harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      {},
+    );
+    const upkeepAfter = async (days: number) => {
+      runs.harness.clock.advance(days * DAY_MS);
+      await runs.harness.runUpkeep();
+      return Promise.all([firstId, worked, current, pending.id].map(statusOf));
+    };
+    expect(await upkeepAfter(1)).toEqual(['uploaded', 'uploaded', 'uploaded', 'pending']);
+    const withheld = 'backing_data_soft_deleted';
+    expect(await upkeepAfter(1)).toEqual([withheld, 'uploaded', 'uploaded', 'pending']);
+    await runs.act(runId, 'cancel');
+    const deleted = 'backing_data_permanently_deleted';
+    expect(await upkeepAfter(1)).toEqual([withheld, withheld, 'uploaded', 'pending']);
+    expect(await upkeepAfter(7)).toEqual([deleted, deleted, 'uploaded', 'pending']);
+    // What is left of this workspace is the archive of the current version.
+    await runs.harness.runUpkeep();
+    expect(await runs.harness.store.scan('shared/loose-state-contents/')).toEqual([]);
+  });
+
+  test('that are provisional become current with an apply, with what they say of themselves', async () => {
+    const readmeOf = async () => {
+      const { included } = await call('GET', `/workspaces/${workspaceId}?include=readme`);
+      return included.map(({ attributes }) => attributes['raw-markdown']);
+    };
+    const announced = await runs.harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      { 'auto-queue-runs': false, provisional: true },
+    );
+    const archive = pack();
+    archive.entry({ name: 'README.md' }, 'provisional');
+    archive.finalize();
+    const bytes = gzipSync(Buffer.concat(await Array.fromAsync(archive as AsyncIterable<Buffer>)));
+    const url = String(announced.attributes['upload-url']);
+    expect((await runs.harness.transfer('PUT', url, bytes)).status).toBe(204);
+    expect([await currentId(), await readmeOf()]).toEqual([firstId, []]);
+    const queued = await call('POST', '/runs', {
+      data: {
+        type: 'runs',
+        attributes: { 'save-plan': true },
+        relationships: {
+          workspace: { data: { type: 'workspaces', id: workspaceId } },
+          'configuration-version': { data: { type: 'configuration-versions', id: announced.id } },
+        },
+      },
+    });
+    const runId = queued.data.id;
+    const agentId = await runs.registerAgent('late');
+    const endPhase = async () => {
+      const { data: phase } = await runs.claimAs(agentId);
+      expect(phase.id).toBe(runId);
+      const report = { data: { type: 'agent-runs', attributes: FINISHED } };
+      const token = String(phase.attributes['token']);
+      await runs.harness.call('PATCH', `/agent-runs/${runId}`, report, token);
+    };
+    await endPhase();
+    expect(await currentId()).toBe(firstId);
+    expect(await runs.act(runId, 'apply')).toBe(202);
+    await endPhase();
+    expect([await currentId(), await readmeOf()]).toEqual([announced.id, ['provisional']]);
+  });
+});
