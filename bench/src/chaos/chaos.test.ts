@@ -4,7 +4,7 @@ import { TRIALS } from './trials.ts';
 /** How long an answer takes says nothing where other tests run beside: only what never comes fails. */
 const PATIENCE_MS = 120_000;
 
-describe('in its short form', () => {
+describe('in its short form', { timeout: 600_000 }, () => {
   test.for(TRIALS.map((trial) => [trial.name, trial] as const))('%s holds', async ([, trial]) => {
     const report = await trial.run({
       count: trial.counts.short,

@@ -1,5 +1,6 @@
 import { acmeInput } from './acme-input/acme-input.ts';
 import type { Chaos } from './chaos.ts';
+import { disk } from './disk/disk.ts';
 import { kills } from './faults/kills.ts';
 import { killsDistributed } from './faults/kills-distributed.ts';
 import { outages } from './faults/outages.ts';
@@ -23,4 +24,5 @@ export const TRIALS: readonly Chaos[] = [
   outages,
   partition,
   soak,
+  disk,
 ];

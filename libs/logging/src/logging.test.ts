@@ -134,6 +134,19 @@ describe('a log file', () => {
     },
   );
 
+  test('on a full disk does not end the process, which says so once', async () => {
+    const script = `
+      import { createLogger, openLogDestination } from ${JSON.stringify(MODULE)};
+      const destination = openLogDestination('/dev/full');
+      const logger = createLogger({ name: 'test', level: 'info', destination });
+      logger.error('lost');
+      logger.error('lost, too');
+      process.stdout.write('goes on');`;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', script]);
+    expect(stdout).toBe('goes on');
+    expect(stderr.match(/log lines cannot be written: Error: ENOSPC/g)).toHaveLength(1);
+  });
+
   test('is not written to for each ordinary line', async () => {
     await using folder = await temporaryDirectory();
     const request =

@@ -27,6 +27,8 @@ export interface LoggerOptions {
 
 const BATCH_LENGTH = 16_384;
 const WRITTEN_WITHIN_MS = 100;
+/** Of lines that wait for a disk that is full; what comes beyond is lost. */
+const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
 /** Whether somebody must look at a line: `createLogger` puts the level first in each. */
 const isUrgent = (line: string): boolean =>
@@ -37,10 +39,25 @@ const isUrgent = (line: string): boolean =>
  * are written some at a time, since each write is a system call. An error is written at once, with all
  * that came before it, since what it tells of may end the process without a word; the others when the
  * process exits, by itself or after an uncaught error. They are held here because pino's destination
- * measures all that it holds again for each line.
+ * measures all that it holds again for each line. Where nothing can be written any more, a full disk,
+ * standard error says so once and lines wait: a service does not end for want of its log.
  */
 export const openLogDestination = (file?: string): DestinationStream & { flushSync(): void } => {
-  const destination = pino.destination({ dest: file ?? 1, mkdir: true, mode: 0o600, sync: true });
+  const destination = pino.destination({
+    dest: file ?? 1,
+    mkdir: true,
+    mode: 0o600,
+    sync: true,
+    maxLength: MAX_WAITING_LENGTH,
+  });
+  let isFailing = false;
+  destination.on('error', (error: unknown) => {
+    if (!isFailing) process.stderr.write(`log lines cannot be written: ${String(error)}\n`);
+    isFailing = true;
+  });
+  destination.on('write', () => {
+    isFailing = false;
+  });
   let held = '';
   let timer: NodeJS.Timeout | undefined;
   const flush = (): void => {
@@ -50,20 +67,19 @@ export const openLogDestination = (file?: string): DestinationStream & { flushSy
     held = '';
     if (lines !== '') destination.write(lines);
   };
-  process.on('exit', () => {
+  const flushSync = (): void => {
     flush();
-    destination.flushSync();
-  });
+    // On a full disk it would try for ever.
+    if (!isFailing) destination.flushSync();
+  };
+  process.on('exit', flushSync);
   return {
     write: (line) => {
       held += line;
       if (held.length >= BATCH_LENGTH || isUrgent(line)) flush();
       else timer ??= setTimeout(flush, WRITTEN_WITHIN_MS).unref();
     },
-    flushSync: () => {
-      flush();
-      destination.flushSync();
-    },
+    flushSync,
   };
 };
 

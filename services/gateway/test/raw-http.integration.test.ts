@@ -73,6 +73,18 @@ describe('a body that breaks off', () => {
   });
 });
 
+/** Shorter than an idle connection is kept. */
+const CLOSED_WITHIN_MS = 60_000;
+
+test('a LIST behind another request ends with its answer when the client has said that no more comes', {
+  timeout: CLOSED_WITHIN_MS,
+}, async () => {
+  const request = (method: string): string =>
+    `${method} /v1/pki/echo HTTP/1.1\r\nhost: h\r\nx-service-token: ${TOKEN}\r\n\r\n`;
+  const answers = await send(Buffer.from(request('GET') + request('LIST')));
+  expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
+});
+
 describe('a body for a route of the gateway’s own', () => {
   test.for([
     ['of no media type', 'application/x\xd8/y', '[1]'],

@@ -72,7 +72,7 @@ export const acmeInput: Chaos = {
   name: 'acme-input',
   promise: 'bad JWS and ACME bodies are refused: no crash, no 5xx, no answer over 1 s (R4)',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 3000 },
+  counts: { full: 1_000_000, short: 1500 },
   run: async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
     const key = newKey();

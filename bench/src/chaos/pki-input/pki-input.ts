@@ -74,7 +74,7 @@ export const pkiInput: Chaos = {
   promise:
     'bad DER, CSRs, PEM and parameters are refused: no crash, no 5xx, no answer over 1 s, memory flat (R4)',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 3000 },
+  counts: { full: 1_000_000, short: 1500 },
   run: async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
     const authority = await openAuthority(folder);

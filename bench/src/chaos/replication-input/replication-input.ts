@@ -89,7 +89,7 @@ export const replicationInput: Chaos = {
     'none, no answer over 1 s, memory flat; a secondary whose messages are damaged, lost and doubled holds ' +
     'the same in the end',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 2000 },
+  counts: { full: 1_000_000, short: 1000 },
   run: async (context): Promise<ChaosReport> => {
     const random = new Random(context.seed);
     const way = new DamagingBus(random);

@@ -1,6 +1,5 @@
 /** R4 for HTTP: bytes that are no request, or a bad one, to the port of a standalone cluster. */
 import { connect } from 'node:net';
-import type { Cluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { rawRequest } from './raw-requests.ts';
 import { type Outcome, tryServer } from './tried-server.ts';
@@ -38,15 +37,15 @@ export const httpInput: Chaos = {
     'R4 bytes that are no HTTP, bad framing, headers, targets and bodies: every connection is answered or ' +
     'closed within 1 s after its end, no 5xx, no crash, memory flat',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 1500 },
+  counts: { full: 1_000_000, short: 1000 },
   run: (context) =>
     tryServer(context, {
-      send: async (cluster: Cluster, random) => {
+      next: (cluster, random) => {
         const bytes = rawRequest(cluster.token, random);
-        const received = await exchange(Number(new URL(cluster.process().http).port), bytes);
+        const port = Number(new URL(cluster.process().http).port);
         return {
-          ...judge(received),
-          input: JSON.stringify(bytes.toString('latin1')).slice(0, 1500),
+          shown: JSON.stringify(bytes.toString('latin1')).slice(0, 1500),
+          send: async () => judge(await exchange(port, bytes)),
         };
       },
     }),

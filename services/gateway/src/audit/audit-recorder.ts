@@ -35,6 +35,7 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   PUT: 'update',
   PATCH: 'patch',
   DELETE: 'delete',
+  OPTIONS: 'read',
 };
 
 const parseJson = (bytes: Uint8Array): Json | undefined => {

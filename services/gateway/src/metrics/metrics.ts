@@ -19,6 +19,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'PUT',
   'PATCH',
   'DELETE',
+  'OPTIONS',
 ]);
 
 interface Counted {

@@ -92,8 +92,15 @@ export const CLIENT_CERTIFICATE = 'client-cert';
 /** What an engine says of a request for the audit entry, JSON in base64; never sent to a client. */
 export const AUDITED_REQUEST = 'x-audited-request';
 
-/** Headers an engine may always answer with; further ones are allowed by the mount's tuning. */
+/**
+ * Headers an engine may always answer with; further ones are allowed by the mount's tuning. Those of
+ * `access-control-` here say nothing without `access-control-allow-origin`, which is not among them.
+ */
 const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
   'cache-control',
   'content-disposition',
   'content-length',

@@ -43,6 +43,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'PUT',
   'PATCH',
   'DELETE',
+  'OPTIONS',
 ]);
 
 const NOTHING = Buffer.alloc(0);

@@ -86,6 +86,8 @@ export const teachList = (server: Server, event: 'connection' | 'secureConnectio
     const continued = new ContinuedConnection(raw, event === 'secureConnection');
     server.emit(event, continued);
     continued.receive(Buffer.concat([bytes, unread]));
+    // Told while nobody listened, because an earlier answer was under way.
+    if (raw.readableEnded) continued.push(null);
     raw.resume();
   };
 
