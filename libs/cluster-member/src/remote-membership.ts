@@ -30,6 +30,13 @@ export const remoteMembership = (
         ? undefined
         : { id: found.id, publicKey: found.publicKey, firstEpoch: Number(found.firstEpoch) };
     },
+    unfilteredSecondaries: async () => {
+      const { secondaries } = await sets.listUnfiltered({ kind });
+      return secondaries.map(({ firstEpoch, ...one }) => ({
+        ...one,
+        firstEpoch: Number(firstEpoch),
+      }));
+    },
     renewLog: async () => {
       await sets.renewLog({ kind, service });
     },
@@ -67,6 +74,16 @@ export const replicationSets = (
     return found === undefined
       ? { id: '', publicKey: '', firstEpoch: 0n }
       : { id, publicKey: found.publicKey, firstEpoch: BigInt(found.firstEpoch) };
+  },
+  listUnfiltered: async ({ kind }) => {
+    const found = await membershipOf(parseKind(kind)).unfilteredSecondaries();
+    return {
+      secondaries: found.map(({ id, publicKey, firstEpoch }) => ({
+        id,
+        publicKey,
+        firstEpoch: BigInt(firstEpoch),
+      })),
+    };
   },
   renewLog: async ({ kind, service }) => {
     await membershipOf(parseKind(kind), service).renewLog();

@@ -90,6 +90,25 @@ test('a secondary that was away meanwhile does, and keeps the keys over a restar
   expect(again.barrier.term).toBe(3);
 }, 120_000);
 
+test('an epoch that began just before the primary was lost is open to those who stay', async () => {
+  await using primary = await startPrimary(nats.url, 'dr');
+  primary.publish();
+  await using kept = await startSecondary(nats.url, primary, 'kept');
+  await using revoked = await startSecondary(nats.url, primary, 'revoked');
+  for (const one of [kept, revoked]) await one.untilCaughtUp(primary);
+  primary.silence();
+  await primary.membership.revoke('revoked');
+  await rotateAndVanish(primary);
+  await untilSettled(primary, kept);
+  expect(await findDeviations(primary, kept)).toEqual([]);
+  expect(kept.failures).toEqual([]);
+  await revoked.until(({ state }) => state === 'idle');
+  expect(revoked.barrier.term).toBe(1);
+  expect(await revoked.store.read('shared/late')).toBeUndefined();
+  // It asked in vain what it was not given.
+  expect(revoked.failures).not.toEqual([]);
+}, 120_000);
+
 test('a revoked secondary is told no new key, though it still gets the stream', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();

@@ -38,6 +38,8 @@ export interface Membership {
   currentEpoch(): Promise<EpochKey>;
   findEpoch(epoch: number): Promise<EpochKey | undefined>;
   findSecondary(id: string): Promise<AdmittedSecondary | undefined>;
+  /** All that are admitted and have no filter. */
+  unfilteredSecondaries(): Promise<readonly AdmittedSecondary[]>;
   /** Gives the log a new id: what was published is not of this log. */
   renewLog(): Promise<void>;
   /**

@@ -232,6 +232,12 @@ export class StoredMembership implements Membership {
     return this.#secondaries.find(this.#store, id);
   }
 
+  async unfilteredSecondaries(): Promise<readonly AdmittedSecondary[]> {
+    const admitted = await this.#secondaries.entries(this.#store);
+    const filtered = new Set(await this.filteredSecondaries());
+    return admitted.flatMap(([id, secondary]) => (filtered.has(id) ? [] : [secondary]));
+  }
+
   async #clear(tx: Transaction): Promise<void> {
     for (const id of await this.#secondaries.keys(tx)) this.#secondaries.delete(tx, id);
     for (const epoch of await this.#epochs.keys(tx)) this.#epochs.delete(tx, epoch);

@@ -12,6 +12,7 @@ import { deriveLinkKey, deriveStreamKey } from '../cipher/link-key.ts';
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 import { inGroups } from '../in-groups.ts';
 import type { EpochKey, Membership } from '../membership/membership.ts';
+import { KEYS_PER_MESSAGE, sealEpochKey } from '../wire/epoch-keys.ts';
 import { filteredLogOf, filteredStreamOf, streamOf } from '../wire/names.ts';
 import { LINK_EPOCH, type MessagePart, toParts } from '../wire/stream-message.ts';
 import { encodeBatch } from '../wire/wal-batch.ts';
@@ -65,6 +66,8 @@ interface Place {
   lastSequence: number;
   /** The keyring up to it was sent since this publisher began. */
   term: number;
+  /** Its key was given to those who may have it since this publisher began. */
+  epoch: number;
 }
 
 interface Channel {
@@ -163,10 +166,22 @@ export class WalPublisher {
         if (filtered === undefined) await membership.renewLog();
         ({ logId } = await this.#channel([]));
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
-        return { logId, walSequence: published.walSequence, lastSequence, term: 0 };
+        return {
+          logId,
+          walSequence: published.walSequence,
+          lastSequence,
+          term: 0,
+          epoch: LINK_EPOCH,
+        };
     }
     // Who followed sees the gap or the other log, and compares Merkle trees.
-    const place = { logId, walSequence: await store.wal.headSequence(), lastSequence, term: 0 };
+    const place = {
+      logId,
+      walSequence: await store.wal.headSequence(),
+      lastSequence,
+      term: 0,
+      epoch: LINK_EPOCH,
+    };
     await this.#send(stream, place, []);
     return place;
   }
@@ -179,7 +194,7 @@ export class WalPublisher {
     if (filtered === undefined || published === undefined || published.logId === logId) return;
     const key = await this.#ownKey(filtered.secondaryId);
     const walSequence = await store.wal.headSequence();
-    const place = { logId, walSequence, lastSequence, term: 0 };
+    const place = { logId, walSequence, lastSequence, term: 0, epoch: LINK_EPOCH };
     await this.#sendBatch(stream, place, { logId, key }, []);
   }
 
@@ -208,6 +223,8 @@ export class WalPublisher {
     entries: readonly WalEntry[],
   ): Promise<void> {
     const { kind, store } = this.#options;
+    if (key.epoch !== LINK_EPOCH && key.epoch !== place.epoch)
+      await this.#giveKey(stream, place, logId, key);
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
     const term = Math.max(place.term, newestTerm(kind, entries));
@@ -219,6 +236,32 @@ export class WalPublisher {
       await this.#publishPart(stream, place, part);
     place.walSequence = last;
     place.term = term;
+  }
+
+  /** Before the first batch that it opens, so that nobody has to ask for it. */
+  async #giveKey(stream: string, place: Place, logId: string, key: EpochKey): Promise<void> {
+    const { kind, membership } = this.#options;
+    const { clusterId, keys: own } = await membership.identity();
+    // Read after the epoch: who was cut off with its beginning is not among them.
+    const members = await membership.unfilteredSecondaries();
+    const sealed = members
+      .filter(({ firstEpoch }) => firstEpoch <= key.epoch)
+      .map(({ id: secondaryId, publicKey: peerPublicKey }) => {
+        const linkKey = deriveLinkKey({ own, peerPublicKey, clusterId, secondaryId });
+        return sealEpochKey({ stream, secondaryId, linkKey }, key);
+      });
+    const head = {
+      logId,
+      epoch: key.epoch,
+      first: place.walSequence + 1,
+      last: place.walSequence,
+    };
+    for (let at = 0; at < sealed.length; at += KEYS_PER_MESSAGE) {
+      const given = Object.fromEntries(sealed.slice(at, at + KEYS_PER_MESSAGE));
+      for (const { headers, payload } of toParts(stream, head, key, encodeBatch(kind, [])))
+        await this.#publishPart(stream, place, { headers: { ...headers, ...given }, payload });
+    }
+    place.epoch = key.epoch;
   }
 
   async #publishPart(stream: string, place: Place, { headers, payload }: MessagePart) {

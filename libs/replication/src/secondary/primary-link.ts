@@ -1,5 +1,5 @@
 /** A secondary's questions to its primary. */
-import type { Bus } from '@keelson/bus';
+import type { Bus, StreamMessage } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type {
   Filter,
@@ -12,6 +12,7 @@ import type { RemoteTree, SubpageIndex, TreeType } from '@keelson/storage';
 import { deriveLinkKey, deriveStreamKey, type LinkKeyPair } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
+import { openEpochKey } from '../wire/epoch-keys.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
 import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
 import { LINK_EPOCH } from '../wire/stream-message.ts';
@@ -142,15 +143,35 @@ export class PrimaryLink {
 
   /** Kept on disk, too: what is in the stream opens after a restart although the primary is gone. */
   async epochKey(epoch: number): Promise<Uint8Array> {
-    const { keptKeys } = this.#options;
-    const purpose = `epoch ${this.#subject} ${epoch}`;
     const known = this.#epochs.get(epoch);
     if (known !== undefined) return known;
-    const kept = await keptKeys?.findKey(epoch);
-    if (kept !== undefined) return this.#know(epoch, openMessage(this.#linkKey, purpose, kept));
+    const kept = await this.#options.keptKeys?.findKey(epoch);
+    if (kept !== undefined)
+      return this.#know(epoch, openMessage(this.#linkKey, this.#keptFor(epoch), kept));
     const { key } = await this.ask('epoch', { $case: 'epoch', value: { epoch: BigInt(epoch) } });
-    await keptKeys?.keepKey(epoch, sealMessage(this.#linkKey, purpose, key));
+    return this.#keep(epoch, key);
+  }
+
+  /** Keeps the key that came with a message of the stream, if one did that is not known. */
+  async learnEpochKey(
+    stream: string,
+    epoch: number,
+    headers: StreamMessage['headers'],
+  ): Promise<void> {
+    if (this.#epochs.has(epoch)) return;
+    const { secondaryId } = this.#options.identity;
+    const key = openEpochKey({ stream, secondaryId, linkKey: this.#linkKey }, epoch, headers);
+    if (key !== undefined) await this.#keep(epoch, key);
+  }
+
+  async #keep(epoch: number, key: Uint8Array): Promise<Uint8Array> {
+    const sealed = sealMessage(this.#linkKey, this.#keptFor(epoch), key);
+    await this.#options.keptKeys?.keepKey(epoch, sealed);
     return this.#know(epoch, key);
+  }
+
+  #keptFor(epoch: number): string {
+    return `epoch ${this.#subject} ${epoch}`;
   }
 
   #know(epoch: number, key: Uint8Array): Uint8Array {

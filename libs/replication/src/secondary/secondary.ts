@@ -405,7 +405,7 @@ export class Secondary {
         stream: streamOfLog(logId, identity, service),
         logId,
         fence,
-        epochKey: (epoch) => this.#link.epochKey(epoch),
+        epochKeys: this.#link,
         beforeApplying: async (entries, wrappedKeyring) => {
           if (wrappedKeyring !== undefined)
             await extendKeyring(store, barrier, wrappedKeyring, { fence });

@@ -9,6 +9,7 @@ import type { ReplicationKind } from '../domain/crossing.ts';
 import { inGroups } from '../in-groups.ts';
 import { openBatch, PartAssembler, type SealedBatch } from '../wire/stream-message.ts';
 import { type DecodedBatch, decodeBatch } from '../wire/wal-batch.ts';
+import type { PrimaryLink } from './primary-link.ts';
 
 const GROUP_BYTES = 2 * 1024 * 1024;
 const AHEAD_BYTES = 8 * 1024 * 1024;
@@ -20,7 +21,7 @@ export interface WalApplierOptions {
   readonly stream: string;
   readonly logId: string;
   readonly fence: Fence;
-  readonly epochKey: (epoch: number) => Promise<Uint8Array>;
+  readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'learnEpochKey'>;
   /**
    * Called before entries are applied, to have the keys they are sealed under.
    * @param wrappedKeyring the newest that came with them
@@ -42,7 +43,7 @@ export const applyStream = async (
   options: WalApplierOptions,
   signal: AbortSignal,
 ): Promise<void> => {
-  const { store, bus, stream, logId, fence, beforeApplying, onApplied } = options;
+  const { store, bus, stream, logId, fence, epochKeys, beforeApplying, onApplied } = options;
   const position = await store.appliedPosition(logId);
   if (position === undefined) throw new KeelsonError('replication.log_broken', { sequence: 0 });
   let { sequence } = position;
@@ -62,6 +63,7 @@ export const applyStream = async (
       const batch = assembler.add(message);
       if (batch === undefined) continue;
       cursor = batch.streamSequence;
+      await epochKeys.learnEpochKey(stream, batch.head.epoch, message.headers);
       const end = sequence + entries.length;
       const opened = await openEntries(options, batch, end);
       for (const entry of opened.entries) if (entry.sequence > end) entries.push(entry);
@@ -77,14 +79,14 @@ export const applyStream = async (
 };
 
 const openEntries = async (
-  { stream, logId, kind, epochKey }: WalApplierOptions,
+  { stream, logId, kind, epochKeys }: WalApplierOptions,
   batch: SealedBatch,
   sequence: number,
 ): Promise<DecodedBatch> => {
   const { head } = batch;
   if (head.logId !== logId || head.first > sequence + 1)
     throw new KeelsonError('replication.log_broken', { sequence });
-  const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKey(head.epoch)));
+  const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKeys.epochKey(head.epoch)));
   const { entries } = decoded;
   if (
     entries.length !== head.last - head.first + 1 ||

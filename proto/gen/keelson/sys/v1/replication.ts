@@ -76,6 +76,14 @@ export interface ReplicationSecondary {
   firstEpoch: bigint;
 }
 
+export interface ListUnfilteredRequest {
+  kind: string;
+}
+
+export interface UnfilteredSecondaries {
+  secondaries: ReplicationSecondary[];
+}
+
 export interface RenewLogResponse {
 }
 
@@ -916,6 +924,116 @@ export const ReplicationSecondary: MessageFns<ReplicationSecondary> = {
     message.firstEpoch = (object.firstEpoch !== undefined && object.firstEpoch !== null)
       ? BigInt(object.firstEpoch)
       : 0n;
+    return message;
+  },
+};
+
+function createBaseListUnfilteredRequest(): ListUnfilteredRequest {
+  return { kind: "" };
+}
+
+export const ListUnfilteredRequest: MessageFns<ListUnfilteredRequest> = {
+  encode(message: ListUnfilteredRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListUnfilteredRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListUnfilteredRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ListUnfilteredRequest>, I>>(base?: I): ListUnfilteredRequest {
+    return ListUnfilteredRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListUnfilteredRequest>, I>>(object: I): ListUnfilteredRequest {
+    const message = createBaseListUnfilteredRequest();
+    message.kind = object.kind ?? "";
+    return message;
+  },
+};
+
+function createBaseUnfilteredSecondaries(): UnfilteredSecondaries {
+  return { secondaries: [] };
+}
+
+export const UnfilteredSecondaries: MessageFns<UnfilteredSecondaries> = {
+  encode(message: UnfilteredSecondaries, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.secondaries) {
+      ReplicationSecondary.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UnfilteredSecondaries {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUnfilteredSecondaries();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.secondaries.push(ReplicationSecondary.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<UnfilteredSecondaries>, I>>(base?: I): UnfilteredSecondaries {
+    return UnfilteredSecondaries.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<UnfilteredSecondaries>, I>>(object: I): UnfilteredSecondaries {
+    const message = createBaseUnfilteredSecondaries();
+    message.secondaries = object.secondaries?.map((e) => ReplicationSecondary.fromPartial(e)) || [];
     return message;
   },
 };
@@ -2698,6 +2816,15 @@ export const ReplicationSetsDefinition = {
       requestType: FindSecondaryRequest as typeof FindSecondaryRequest,
       requestStream: false,
       responseType: ReplicationSecondary as typeof ReplicationSecondary,
+      responseStream: false,
+      options: {},
+    },
+    /** All that are admitted and get everything. */
+    listUnfiltered: {
+      name: "ListUnfiltered",
+      requestType: ListUnfilteredRequest as typeof ListUnfilteredRequest,
+      requestStream: false,
+      responseType: UnfilteredSecondaries as typeof UnfilteredSecondaries,
       responseStream: false,
       options: {},
     },

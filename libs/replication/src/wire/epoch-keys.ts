@@ -1,0 +1,51 @@
+/**
+ * The key of an epoch as it travels with the stream: sealed for each secondary that may have it, in headers
+ * of a batch without entries. One header each, named after the secondary, so that those who need nothing
+ * read past them.
+ */
+import { createHash } from 'node:crypto';
+import type { StreamMessage } from '@keelson/bus';
+import { hasCode } from '@keelson/errors';
+import { deriveStreamKey } from '../cipher/link-key.ts';
+import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
+import type { EpochKey } from '../membership/membership.ts';
+
+/** Some 120 bytes each; NATS takes headers of 64 KB. */
+export const KEYS_PER_MESSAGE = 256;
+
+const headerOf = (secondaryId: string): string =>
+  `key-${createHash('sha256').update(secondaryId).digest('hex').slice(0, 32)}`;
+const purposeOf = (stream: string, epoch: number): string => `epoch key ${stream} ${epoch}`;
+
+/** Whose key it is, and where it is read. */
+export interface KeyReader {
+  readonly stream: string;
+  readonly secondaryId: string;
+  readonly linkKey: Uint8Array;
+}
+
+/** Name and value of the header. */
+export const sealEpochKey = (
+  { stream, secondaryId, linkKey }: KeyReader,
+  { epoch, key }: EpochKey,
+): readonly [string, string] => [
+  headerOf(secondaryId),
+  sealMessage(deriveStreamKey(linkKey), purposeOf(stream, epoch), key).toString('base64'),
+];
+
+/** undefined: there is none for this secondary, or it was sealed for another one of its name. */
+export const openEpochKey = (
+  { stream, secondaryId, linkKey }: KeyReader,
+  epoch: number,
+  headers: StreamMessage['headers'],
+): Uint8Array | undefined => {
+  const sealed = headers[headerOf(secondaryId)];
+  if (sealed === undefined) return undefined;
+  try {
+    const bytes = Buffer.from(sealed, 'base64');
+    return openMessage(deriveStreamKey(linkKey), purposeOf(stream, epoch), bytes);
+  } catch (error) {
+    if (hasCode(error, 'replication.undecryptable')) return undefined;
+    throw error;
+  }
+};
