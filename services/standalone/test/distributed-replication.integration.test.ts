@@ -26,7 +26,7 @@ import {
 } from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-const WITHIN_MS = 300_000;
+const WITHIN_MS = 600_000;
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
 const PERFORMANCE = 'sys/replication/performance';
 const TWO = { sys: 2, pki: 2, workspace: 2 };
@@ -135,11 +135,26 @@ const rootsOf = (leader: AddressedCluster, follower: AddressedCluster) =>
     async () => (await follower.status('performance'))?.merkle_root as string,
   ] as const;
 
+/** The root of what crosses to the branch, and the branch's own. */
+const filteredRootsOf = (leader: AddressedCluster, follower: AddressedCluster) =>
+  [
+    async () => {
+      const [told] = (await leader.status('performance'))?.secondaries ?? [];
+      return told?.filtered === true ? (told.merkle_root as string) : '';
+    },
+    rootsOf(leader, follower)[1],
+  ] as const;
+
 const SERVICES = ['sys', 'pki', 'workspace'] as const;
+const FILTER = `${PERFORMANCE}/primary/paths-filter/branch`;
 
 describe('services in processes of their own, with replicas', { timeout: WITHIN_MS }, () => {
   test('become primaries and secondaries', async () => {
-    await ok(primary, 'POST', 'sys/mounts/pki', { type: 'pki' });
+    // Until pki has told what it serves.
+    await until(
+      () => primary.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+      ({ status }) => status === 204,
+    );
     await until(
       () =>
         primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
@@ -180,7 +195,51 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     await ok(branch, 'POST', 'pki/issue/web', { common_name: 'a.example', ttl: '1h' });
   });
 
-  test('lose nothing when a replica of each is killed under writes', async () => {
+  test('keep a mount from the branch, whichever replicas are asked', async () => {
+    for (const path of ['kept', 'team/kept']) {
+      if (path.startsWith('team/')) await ok(primary, 'POST', 'sys/namespaces/team');
+      await ok(primary, 'POST', path.replace(/kept$/, 'sys/mounts/kept'), { type: 'pki' });
+      await until(
+        () => branch.v1('POST', `${path}/roles/before`, { allow_any_name: true }),
+        ({ status }) => status === 200,
+      );
+    }
+    const leased = await until(
+      async () => {
+        await primary.v1('POST', 'kept/root/generate/internal', { common_name: 'Kept' });
+        await primary.v1('POST', 'kept/roles/leased', {
+          allow_any_name: true,
+          generate_lease: true,
+        });
+        return branch.v1('POST', 'kept/issue/leased', { common_name: 'a.example', ttl: '1h' });
+      },
+      ({ status }) => status === 200,
+    );
+    await ok(primary, 'POST', FILTER, { mode: 'deny', paths: ['kept', 'team'] });
+    for (const path of ['kept/roles/before', 'team/kept/roles/before'])
+      for (let times = 0; times < 2; times += 1)
+        await until(
+          () => branch.v1('GET', path),
+          ({ status }) => status === 404,
+        );
+    await until(
+      () => branch.v1('POST', 'sys/leases/lookup', { lease_id: leased.body.lease_id }),
+      ({ status }) => status === 400,
+    );
+    for (const [side, cluster] of [
+      ['primary', primary],
+      ['secondary', branch],
+    ] as const)
+      for (let times = 0; times < 2; times += 1)
+        expect(
+          (await cluster.v1('GET', `${PERFORMANCE}/${side}/dynamic-filter/branch`)).body.data,
+        ).toEqual({
+          dynamic_filtered_mounts: ['kept/', 'team/kept/'],
+          dynamic_filtered_namespaces: ['team/'],
+        });
+  });
+
+  test('lose nothing when a replica of each is killed under writes, and keep back what is denied', async () => {
     const ledger = new WriteLedger();
     const stopWriting = startWriting(branch, 'killed', ledger);
     for (const cluster of [primary, branch])
@@ -192,6 +251,11 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
           async () => ledger.acknowledged.length,
           (count) => count > length + 3,
         );
+        const kept = `kept/roles/${cluster === primary ? 'a' : 'b'}-${service}`;
+        await until(
+          () => primary.v1('POST', kept, { allow_any_name: true }),
+          ({ status }) => status === 200,
+        );
         await first?.start();
       }
     await stopWriting();
@@ -200,9 +264,18 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
       await findBroken({
         ledger,
         held: await heldBy(primary),
-        roots: { branch: rootsOf(primary, branch) },
+        roots: { branch: filteredRootsOf(primary, branch) },
       }),
     ).toEqual([]);
+    expect((await branch.v1('GET', 'sys/mounts')).body.data).not.toHaveProperty('kept/');
+  });
+
+  test('give everything when the filter goes', async () => {
+    await ok(primary, 'DELETE', FILTER);
+    await untilEqual('performance', primary, branch);
+    expect((await branch.v1('LIST', 'kept/roles')).body.data.keys).toEqual(
+      (await primary.v1('LIST', 'kept/roles')).body.data.keys,
+    );
   });
 
   test('change sides under writes, and nothing acknowledged is lost', async () => {
