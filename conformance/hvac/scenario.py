@@ -3,6 +3,7 @@
 Every line is what a user of the library writes. Prints `done` at the end; an exception is a failure.
 """
 
+import base64
 import os
 import subprocess
 import tempfile
@@ -73,6 +74,42 @@ def wrapping():
     other = hvac.Client(url=ADDRESS)
     assert other.sys.unwrap(token=token)["data"] == {"note": "for you"}
     refused((InvalidRequest, Forbidden), other.sys.unwrap, token=token)
+
+
+def messages():
+    path = "sys/config/ui/custom-messages"
+    client.sys.create_namespace("team")
+    team = hvac.Client(url=ADDRESS, token=ROOT_TOKEN, namespace="team")
+    anyone = hvac.Client(url=ADDRESS, namespace="team")
+    text = base64.b64encode(b"tonight").decode()
+    notice = {"title": "Maintenance", "message": text, "start_time": "2026-01-01T00:00:00Z"}
+    before = client.write_data(path, data={**notice, "authenticated": False})["data"]
+    after = team.write_data(path, data={**notice, "type": "modal", "link": {"Plan": "https://x.example"}})["data"]
+    assert before["active"] is True and before["authenticated"] is False, before
+    assert after["authenticated"] is True and after["end_time"] is None, after
+    assert client.list(path)["data"]["keys"] == [before["id"]]
+    read = team.read(f"{path}/{after['id']}")["data"]
+    assert read["type"] == "modal" and read["link"] == {"Plan": "https://x.example"}, read
+    shown = anyone.read("sys/internal/ui/unauthenticated-messages")["data"]
+    assert shown["keys"] == [before["id"]], shown
+    assert anyone.read("sys/internal/ui/authenticated-messages")["data"] == {}
+    assert team.read("sys/internal/ui/authenticated-messages")["data"]["keys"] == [after["id"]]
+    changed = team.write_data(f"{path}/{after['id']}", data={**notice, "end_time": "2026-01-02T00:00:00Z"})["data"]
+    assert changed["active"] is False and changed["type"] == "banner" and changed["link"] is None, changed
+    text = refused(InvalidRequest, team.write_data, path, data={**notice, "message": "?"})
+    assert "must be base64 encoded" in text, text
+    team.delete(f"{path}/{after['id']}")
+    client.delete(f"{path}/{before['id']}")
+    assert client.list(path) is None
+    client.sys.delete_namespace("team")
+
+
+def replication():
+    status = hvac.Client(url=ADDRESS).read("sys/replication/status")["data"]
+    assert status == {"dr": {"mode": "disabled"}, "performance": {"mode": "disabled"}}, status
+    base = "sys/replication/performance/primary"
+    refused(InvalidRequest, client.write_data, f"{base}/secondary-token", data={"id": "branch"})
+    refused(Forbidden, hvac.Client(url=ADDRESS).write_data, f"{base}/enable", data={})
 
 
 def mounts():
@@ -203,6 +240,8 @@ def leaving(limited):
 
 health_and_seal()
 wrapping()
+messages()
+replication()
 mounts()
 limited_client = policies_and_tokens()
 root_pem, intermediate_pem = authorities()

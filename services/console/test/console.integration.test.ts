@@ -66,6 +66,9 @@ const signIn = async (page: Page, namespace = ''): Promise<void> => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
+const titled = (page: Page, title: string) =>
+  page.waitForFunction(`document.title === ${JSON.stringify(title)}`);
+
 describe('the console', { timeout: 180_000 }, () => {
   test('refuses a wrong token and says why', async () => {
     const { page } = await openConsole();
@@ -87,7 +90,7 @@ describe('the console', { timeout: 180_000 }, () => {
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('status').getByText('Sonntag früh').waitFor();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
-    await page.getByRole('cell', { name: 'Wartung ✓' }).waitFor();
+    await page.getByRole('cell', { name: 'Wartung ✓', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     const banner = page.getByRole('status');
     await banner.getByText('Sonntag früh').waitFor();
@@ -147,6 +150,38 @@ describe('the console', { timeout: 180_000 }, () => {
     expect(problems).toEqual([]);
   });
 
+  test('fits a telephone, on every page', async () => {
+    await createMessage({ title: 'a-word-without-an-end'.repeat(6), message: 'SGk=' });
+    const { page } = await openConsole();
+    await page.setViewportSize({ width: 360, height: 640 });
+    const overhang = () =>
+      page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await signIn(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByText('a-word-without-an-end').last().waitFor();
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await page.getByRole('button', { name: 'Create message' }).click();
+    await page.getByRole('heading', { name: 'Create message' }).waitFor();
+    expect(await overhang()).toBeLessThanOrEqual(0);
+    await page.getByRole('link', { name: 'Replication' }).click();
+    await page.getByRole('heading', { name: /Disaster recovery/ }).waitFor();
+    expect(await overhang()).toBeLessThanOrEqual(0);
+  });
+
+  test('goes from tab to tab by the arrow keys, and names its pages', async () => {
+    const { page } = await openConsole();
+    await titled(page, 'Sign in · Keelson');
+    await signIn(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await titled(page, 'Custom messages · Keelson');
+    await page.getByRole('tab', { name: 'After login' }).focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByRole('tab', { name: 'Before login', selected: true }).waitFor();
+    expect((await page.locator(':focus').textContent())?.trim()).toBe('Before login');
+    await page.getByRole('tabpanel', { name: 'Before login' }).waitFor();
+  });
+
   test('sends no file without the policy that forbids foreign code, and knows its versions', async () => {
     const answer = await fetch(`${keelson.http}/ui/`);
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -156,5 +191,11 @@ describe('the console', { timeout: 180_000 }, () => {
     expect(again.status).toBe(304);
     expect((await fetch(`${keelson.http}/ui/absent.js`)).status).toBe(404);
     expect((await fetch(`${keelson.http}/ui/..%2fconsole.ts`)).status).toBe(404);
+  });
+
+  test('says that the cluster is sealed, where nobody can sign in', async () => {
+    await api('sys/seal', {});
+    const { page } = await openConsole();
+    expect(await page.getByRole('note').textContent()).toContain('This cluster is sealed');
   });
 });

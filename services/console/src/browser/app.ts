@@ -36,6 +36,10 @@ const App = (): VNode => {
     keepSession(next);
     setSession(next);
   };
+  useEffect(() => {
+    document.title =
+      session.token === undefined ? 'Sign in · Keelson' : `${PAGES[name].title} · Keelson`;
+  }, [session.token === undefined, name]);
   if (session.token === undefined)
     return html`
       <${ShownMessages} key="before" session=${session} />
@@ -47,7 +51,7 @@ const App = (): VNode => {
     `;
   const { page } = PAGES[name];
   return html`
-    <nav class="top">
+    <nav class="top" aria-label="Pages">
       <strong>Keelson</strong>
       ${Object.entries(PAGES).map(
         ([key, { title }]) =>

@@ -9,7 +9,9 @@ import { MessageForm } from './message-form.ts';
 const COLLECTION = 'sys/config/ui/custom-messages';
 
 const shownTime = (time: string | null): string =>
-  time === null ? 'never' : new Date(time).toLocaleString();
+  time === null
+    ? 'never'
+    : new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 const stateOf = (message: Message): 'active' | 'scheduled' | 'over' => {
   if (message.active) return 'active';
@@ -72,20 +74,30 @@ export const MessagesPage = (props: { session: Session }): VNode => {
     <button
       type="button"
       role="tab"
+      id=${value ? 'tab-after' : 'tab-before'}
       aria-selected=${authenticated === value}
+      aria-controls="messages"
+      tabindex=${authenticated === value ? 0 : -1}
       onClick=${() => setAuthenticated(value)}
     >
       ${text}
     </button>
   `;
+  // The arrow keys go from one tab to the other, and the focus with them.
+  const moveTab = (event: KeyboardEvent): void => {
+    if (event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') return;
+    setAuthenticated(!authenticated);
+    document.getElementById(authenticated ? 'tab-before' : 'tab-after')?.focus();
+  };
   return html`
     <header class="page-head">
       <h1>Custom messages</h1>
       <button type="button" class="primary" onClick=${() => setEditing({})}>Create message</button>
     </header>
-    <div role="tablist" class="tabs">
+    <div role="tablist" aria-label="Messages shown" class="tabs" onKeyDown=${moveTab}>
       ${tab(true, 'After login')} ${tab(false, 'Before login')}
     </div>
+    <div role="tabpanel" id="messages" aria-labelledby=${authenticated ? 'tab-after' : 'tab-before'}>
     ${(problem ?? list.error) && html`<p role="alert" class="problem">${problem ?? list.error}</p>`}
     ${
       messages.length === 0 && !list.isLoading && list.error === undefined
@@ -96,24 +108,30 @@ export const MessagesPage = (props: { session: Session }): VNode => {
     }
     ${
       messages.length > 0 &&
-      html`<table>
+      html`<table class="stacking">
         <thead>
           <tr>
             <th scope="col">Title</th><th scope="col">Type</th><th scope="col">State</th>
-            <th scope="col">Starts</th><th scope="col">Ends</th><th></th>
+            <th scope="col">Starts</th><th scope="col">Ends</th>
+            <th scope="col"><span class="unseen">Actions</span></th>
           </tr>
         </thead>
         <tbody>
           ${messages.map(
             ([id, message]) => html`<tr key=${id}>
-              <td>${message.title}</td>
-              <td>${message.type}</td>
-              <td><span class="state ${stateOf(message)}">${stateOf(message)}</span></td>
-              <td>${shownTime(message.start_time)}</td>
-              <td>${shownTime(message.end_time)}</td>
+              <td data-label="Title" class="title">${message.title}</td>
+              <td data-label="Type">${message.type}</td>
+              <td data-label="State"><span class="state ${stateOf(message)}">${stateOf(message)}</span></td>
+              <td data-label="Starts">${shownTime(message.start_time)}</td>
+              <td data-label="Ends">${shownTime(message.end_time)}</td>
               <td class="actions">
-                <button type="button" onClick=${edit(id)}>Edit</button>
-                <button type="button" class="danger" onClick=${remove(id, message.title)}>
+                <button type="button" aria-label=${`Edit ${message.title}`} onClick=${edit(id)}>Edit</button>
+                <button
+                  type="button"
+                  class="danger"
+                  aria-label=${`Delete ${message.title}`}
+                  onClick=${remove(id, message.title)}
+                >
                   Delete
                 </button>
               </td>
@@ -122,5 +140,6 @@ export const MessagesPage = (props: { session: Session }): VNode => {
         </tbody>
       </table>`
     }
+    </div>
   `;
 };

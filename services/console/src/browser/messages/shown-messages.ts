@@ -24,7 +24,7 @@ export const Banner = (props: { message: Shown; onDismiss?: () => void }): VNode
     </div>
     ${
       props.onDismiss &&
-      html`<button type="button" class="plain" aria-label="Dismiss" onClick=${props.onDismiss}>×</button>`
+      html`<button type="button" class="plain" aria-label=${`Dismiss ${props.message.title}`} onClick=${props.onDismiss}>×</button>`
     }
   </section>
 `;

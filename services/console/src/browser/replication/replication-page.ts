@@ -2,12 +2,17 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { readData, type Session } from '../api-client.ts';
 import { useLoaded } from '../loading.ts';
-
-type Status = Readonly<Record<string, unknown>> & {
-  readonly mode?: string;
-  readonly secondaries?: readonly Readonly<Record<string, unknown>>[];
-  readonly primaries?: readonly Readonly<Record<string, unknown>>[];
-};
+import {
+  type Facts,
+  healthOf,
+  mainFacts,
+  type Status,
+  shownDuration,
+  shownLag,
+  shownMoment,
+  shownName,
+  shownValue,
+} from './status.ts';
 
 interface Statuses {
   readonly dr?: Status;
@@ -16,44 +21,65 @@ interface Statuses {
 
 const REFRESH_MS = 2_000;
 
-const shown = (value: unknown): string => {
-  if (value === null || value === undefined || value === '') return '–';
-  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(shown).join(', ');
-  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
-};
+const pill = (word: unknown): VNode =>
+  html`<span class="state ${healthOf(word)}">${shownValue(word)}</span>`;
 
-const label = (name: string): string => name.replaceAll('_', ' ');
-
-const factsTable = (status: object): VNode => html`
+const factsTable = (facts: readonly (readonly [string, string])[]): VNode => html`
   <table class="facts">
     <tbody>
-      ${Object.entries(status)
-        .filter(([name]) => !['mode', 'secondaries', 'primaries'].includes(name))
-        .map(
-          ([name, value]) =>
-            html`<tr key=${name}><th scope="row">${label(name)}</th><td>${shown(value)}</td></tr>`,
-        )}
+      ${facts.map(
+        ([name, text]) => html`<tr key=${name}><th scope="row">${name}</th><td>${text}</td></tr>`,
+      )}
     </tbody>
   </table>
 `;
 
+const allFacts = (facts: Facts): readonly (readonly [string, string])[] =>
+  Object.entries(facts)
+    .filter(([, value]) => !Array.isArray(value) || value.every((one) => typeof one !== 'object'))
+    .map(([name, value]) => [shownName(name), shownValue(value)] as const);
+
+const COLUMNS: readonly (readonly [string, (peer: Facts) => string | VNode])[] = [
+  ['Connection', (peer) => pill(peer['connection_status'])],
+  ['Heard of', (peer) => shownMoment(peer['last_heartbeat'])],
+  ['Newest sign', (peer) => shownDuration(peer['replication_primary_canary_age_ms'])],
+  ['Clock skew', (peer) => shownDuration(peer['clock_skew_ms'])],
+  ['Cluster address', (peer) => shownValue(peer['cluster_address'])],
+];
+
 const peersTable = (
   title: string,
-  peers: readonly Readonly<Record<string, unknown>>[] | undefined,
+  peers: readonly Facts[] | undefined,
+  more: typeof COLUMNS = [],
 ): VNode | undefined => {
   if (peers === undefined || peers.length === 0) return undefined;
-  const columns = [...new Set(peers.flatMap((peer) => Object.keys(peer)))];
+  const columns = [...more, ...COLUMNS];
   return html`
     <h3>${title}</h3>
-    <div class="wide">
-      <table>
-        <thead><tr>${columns.map((name) => html`<th scope="col" key=${name}>${label(name)}</th>`)}</tr></thead>
-        <tbody>
-          ${peers.map((peer, at) => html`<tr key=${at}>${columns.map((name) => html`<td key=${name}>${shown(peer[name])}</td>`)}</tr>`)}
-        </tbody>
-      </table>
-    </div>
+    <table class="stacking">
+      <thead><tr>${columns.map(([name]) => html`<th scope="col" key=${name}>${name}</th>`)}</tr></thead>
+      <tbody>
+        ${peers.map(
+          (peer, at) => html`<tr key=${at}>
+            ${columns.map(([name, show]) => html`<td key=${name} data-label=${name}>${show(peer)}</td>`)}
+          </tr>`,
+        )}
+      </tbody>
+    </table>
   `;
+};
+
+const SECONDARY_COLUMNS: typeof COLUMNS = [
+  ['Id', (peer) => shownValue(peer['node_id'])],
+  ['Behind at heartbeat', shownLag],
+];
+
+/** The words of a status that say how it goes. */
+const pillsOf = (status: Status): readonly unknown[] => {
+  if (status.mode === 'primary') return [status['state']];
+  return status.mode === 'bootstrapping'
+    ? ['bootstrapping', status['state']]
+    : [status['state'], status['connection_state']];
 };
 
 const kindSection = (title: string, status: Status | undefined, session: Session): VNode => {
@@ -65,9 +91,16 @@ const kindSection = (title: string, status: Status | undefined, session: Session
       ${
         status === undefined || mode === 'disabled'
           ? html`<p class="empty">This cluster does not take part.</p>`
-          : html`${factsTable(status)} ${peersTable('Secondaries', status.secondaries)}
-            ${peersTable('Primaries', status.primaries)}
-            ${filtered.map(({ node_id: id }) => html`<${FilterFacts} key=${String(id)} session=${session} id=${String(id)} />`)}`
+          : html`<p class="pills">${pillsOf(status).map(pill)}</p>
+            ${factsTable(mainFacts(status))}
+            ${peersTable('Secondaries', status.secondaries, SECONDARY_COLUMNS)}
+            ${peersTable('Primary', status.primaries)}
+            ${filtered.map(({ node_id: id }) => html`<${FilterFacts} key=${String(id)} session=${session} id=${String(id)} />`)}
+            <details>
+              <summary>All fields</summary>
+              ${factsTable(allFacts(status))}
+              ${[...(status.secondaries ?? []), ...(status.primaries ?? [])].map((peer) => factsTable(allFacts(peer)))}
+            </details>`
       }
     </section>
   `;
@@ -84,7 +117,7 @@ interface DynamicFilter {
 }
 
 /** What a paths filter keeps from one secondary. */
-const FilterFacts = (props: { session: Session; id: string }): VNode => {
+const FilterFacts = (props: { session: Session; id: string }): VNode | undefined => {
   const { session, id } = props;
   const at = (suffix: string): string =>
     `sys/replication/performance/primary/${suffix}/${encodeURIComponent(id)}`;
@@ -100,7 +133,7 @@ const FilterFacts = (props: { session: Session; id: string }): VNode => {
   return html`
     <h3>Paths filter of ${id}</h3>
     ${error && html`<p class="problem">${error}</p>`}
-    ${value && factsTable(value)}
+    ${value && factsTable(allFacts(value))}
   `;
 };
 
@@ -117,9 +150,9 @@ export const ReplicationPage = (props: { session: Session }): VNode => {
     ${error && html`<p role="alert" class="problem">${error}</p>`}
     ${
       !isLoading &&
-      error === undefined &&
-      html`${kindSection('Performance', value?.performance, props.session)}
-        ${kindSection('Disaster recovery', value?.dr, props.session)}`
+      value !== undefined &&
+      html`${kindSection('Performance', value.performance, props.session)}
+        ${kindSection('Disaster recovery', value.dr, props.session)}`
     }
   `;
 };

@@ -2,7 +2,11 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { callApi, type Session } from '../api-client.ts';
-import { messageOf } from '../loading.ts';
+import { messageOf, useLoaded } from '../loading.ts';
+import { ReplicationPage } from '../replication/replication-page.ts';
+import { hindranceOf, readHealth } from './cluster-health.ts';
+
+const HEALTH_EVERY_MS = 5_000;
 
 /** Asks for a token and proves it before it is kept. */
 export const LoginPage = (props: {
@@ -12,6 +16,8 @@ export const LoginPage = (props: {
 }): VNode => {
   const [token, setToken] = useState('');
   const [problem, setProblem] = useState<string>();
+  const { value: health } = useLoaded(readHealth, [], HEALTH_EVERY_MS);
+  const hindrance = health && hindranceOf(health);
   const login = async (): Promise<void> => {
     const session = { token: token.trim(), namespace: props.namespace };
     try {
@@ -29,6 +35,7 @@ export const LoginPage = (props: {
   return html`
     <main class="login card">
       <h1>Keelson</h1>
+      ${hindrance && html`<p role="note" class="hindrance">${hindrance}</p>`}
       <form onSubmit=${submit}>
         ${problem && html`<p role="alert" class="problem">${problem}</p>`}
         <label>
@@ -54,5 +61,9 @@ export const LoginPage = (props: {
         <button class="primary">Sign in</button>
       </form>
     </main>
+    ${
+      health?.replication_dr_mode === 'secondary' &&
+      html`<section class="page"><${ReplicationPage} session=${{ token: undefined, namespace: '' }} /></section>`
+    }
   `;
 };
