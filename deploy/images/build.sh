@@ -1,15 +1,16 @@
 #!/bin/sh
-# Builds the Keelson image: build.sh [TAG]. BASE_IMAGE overrides the base (any glibc image with
-# libstdc++ and CA certificates).
+# Builds the Keelson image: build.sh [TAG [OPTION OF docker build ...]]. BASE_IMAGE overrides the base (any
+# glibc image with libstdc++ and CA certificates).
 set -eu
 cd "$(dirname "$0")/../.."
 tag=${1:-keelson:dev}
+[ "$#" -eq 0 ] || shift
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
 git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/policy-service \
-  | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/' \
+  | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/' \
   | xargs -0 cp --parents -t "$context"
 (cd "$context" && npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error)
-docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} \
+docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} "$@" \
   -t "$tag" -f deploy/images/Dockerfile "$context"

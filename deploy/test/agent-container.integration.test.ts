@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { GenericContainer, Wait } from 'testcontainers';
 import { describe, expect, test, vi } from 'vitest';
-import { AGENT_IMAGE, buildAgentImage } from './agent-image.ts';
+import { buildAgentImage } from './agent-image.ts';
 
 const run = promisify(execFile);
 const LIMIT_MS = 600_000;
@@ -25,7 +25,7 @@ interface Resource {
 
 describe.runIf(terraform !== undefined)('the image of the agent', () => {
   test('executes a run, and leaves when it is stopped', { timeout: LIMIT_MS }, async () => {
-    await buildAgentImage(terraform ?? '');
+    await using image = await buildAgentImage(terraform ?? '');
     await using folder = await temporaryDirectory();
     await using started = new AsyncDisposableStack();
     const keelson = await startKeelson({ dataFolder: join(folder.path, 'keelson') });
@@ -56,7 +56,7 @@ describe.runIf(terraform !== undefined)('the image of the agent', () => {
       'authentication-tokens',
       { description: 'container' },
     );
-    const agent = await new GenericContainer(AGENT_IMAGE)
+    const agent = await new GenericContainer(image.name)
       .withNetworkMode('host')
       .withEnvironment({
         KEELSON_AGENT_ADDRESS: keelson.http,

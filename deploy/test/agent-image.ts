@@ -4,15 +4,16 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '@keelson/testkit';
-import { REPOSITORY } from './images.ts';
-
-export const AGENT_IMAGE = 'keelson-agent:test';
-const AGENT_BASE_IMAGE = 'keelson-agent-base:test';
+import { newImageName, REPOSITORY, removeImages, TEST_IMAGE_OPTIONS } from './images.ts';
 
 const run = promisify(execFile);
 
+export interface AgentImage extends AsyncDisposable {
+  readonly name: string;
+}
+
 /** @param terraform the binary that goes into the image */
-export const buildAgentImage = async (terraform: string): Promise<void> => {
+export const buildAgentImage = async (terraform: string): Promise<AgentImage> => {
   await run('deploy/images/stand-ins/build.sh', { cwd: REPOSITORY });
   await using folder = await temporaryDirectory();
   await copyFile(process.execPath, join(folder.path, 'node'));
@@ -21,10 +22,10 @@ export const buildAgentImage = async (terraform: string): Promise<void> => {
     join(folder.path, 'Dockerfile'),
     'FROM keelson-base:bookworm\nCOPY node terraform /usr/local/bin/\n',
   );
-  await run('docker', ['build', '--quiet', '-t', AGENT_BASE_IMAGE, folder.path]);
-  const base = `BASE_IMAGE=${AGENT_BASE_IMAGE}`;
-  const file = ['-f', 'deploy/agent/Dockerfile', 'deploy/agent'];
-  await run('docker', ['build', '--quiet', '--build-arg', base, '-t', AGENT_IMAGE, ...file], {
-    cwd: REPOSITORY,
-  });
+  const [base, name] = [newImageName('keelson-agent-base'), newImageName('keelson-agent')];
+  const build = ['build', '--quiet', ...TEST_IMAGE_OPTIONS, '-t'];
+  await run('docker', [...build, base, folder.path]);
+  const file = ['--build-arg', `BASE_IMAGE=${base}`, '-f', 'deploy/agent/Dockerfile'];
+  await run('docker', [...build, name, ...file, 'deploy/agent'], { cwd: REPOSITORY });
+  return { name, [Symbol.asyncDispose]: () => removeImages(name, base) };
 };

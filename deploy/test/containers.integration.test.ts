@@ -1,11 +1,11 @@
 /**
- * What runs in containers: the standalone image inside somebody's test suite (testcontainers), and the
- * distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, and the policy
+ * What runs in containers: the standalone image inside somebody's test suite (@keelson/testcontainers) and as
+ * restricted as in a pod, and the distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, and the policy
  * service beside it.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
@@ -16,17 +16,18 @@ import {
   generateRoot,
   untilEqual,
 } from '@keelson/testkit/replication-cluster';
-import { GenericContainer, Wait } from 'testcontainers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { buildImages, KEELSON_IMAGE, REPOSITORY } from './images.ts';
+import { parse } from 'yaml';
+import { buildImages, REPOSITORY, type TestImages } from './images.ts';
 
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 300_000;
-let images: Record<string, string>;
+let images: TestImages;
 
 beforeAll(async () => {
   images = await buildImages();
 }, BUILD_LIMIT_MS);
+afterAll(() => images?.[Symbol.asyncDispose]());
 
 interface Answer {
   readonly status: number;
@@ -47,27 +48,94 @@ const call = async (
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text) };
 };
 
+/** A container of a manifest, as far as it is looked at here. */
+interface PodContainer {
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+}
+
 describe('the standalone image', () => {
-  test('serves inside another test suite through testcontainers', async () => {
-    const container = await new GenericContainer(KEELSON_IMAGE)
-      .withExposedPorts(8200)
-      .withEnvironment({ KEELSON_LISTEN_ADDRESS: '0.0.0.0' })
-      .withWaitStrategy(Wait.forLogMessage('Keelson is up'))
-      .start();
+  test('serves inside the test suite of another project, which has @keelson/testcontainers', async () => {
+    await using project = await temporaryDirectory();
+    const own = join(REPOSITORY, 'libs/testcontainers');
+    const modules = join(project.path, 'node_modules');
+    const installed = join(modules, '@keelson/testcontainers');
+    await run('npx', ['tsc', '-p', own, '--outDir', join(installed, 'dist')], { cwd: REPOSITORY });
+    await copyFile(join(own, 'package.json'), join(installed, 'package.json'));
+    const dependency = 'node_modules/testcontainers';
+    await symlink(join(REPOSITORY, dependency), join(project.path, dependency));
+
+    // The example of its README, with a look at what it promises before it stops.
+    const readme = await readFile(join(own, 'README.md'), 'utf8');
+    const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    const checks = `
+      const ask = async (url, headers) => (await fetch(url, { headers })).status;
+      const { get } = await import('node:https');
+      const secured = new Promise((resolve, reject) =>
+        get(keelson.httpsUrl + '/healthz', { ca: keelson.caCertificate }, (r) => resolve(r.resume().statusCode)).on('error', reject));
+      console.log(JSON.stringify([
+        await ask(keelson.httpUrl + '/v1/sys/mounts/pki', { 'x-service-token': keelson.rootToken }),
+        await ask(keelson.httpUrl + '/api/v2/account/details', { authorization: 'Bearer ' + keelson.apiToken }),
+        await secured,
+      ]));`;
+    const suite = join(project.path, 'suite.mjs');
+    const stop = 'await keelson.stop();';
+    expect(example).toContain(`${stop}\n`);
+    await writeFile(
+      suite,
+      example.replace('keelson:dev', images.keelson).replace(stop, `${checks}\n${stop}`),
+    );
+    const { stdout } = await run(process.execPath, [suite], { cwd: project.path });
+    expect(stdout).toBe('[200,200,200]\n');
+  });
+
+  test('runs as restricted as in a pod of deploy/kubernetes', async () => {
+    const manifest = join(REPOSITORY, 'deploy/kubernetes/standalone/stateful-set.yaml');
+    const { spec } = parse(await readFile(manifest, 'utf8')) as {
+      readonly spec: {
+        readonly template: { readonly spec: { readonly containers: readonly [PodContainer] } };
+      };
+    };
+    const [pod] = spec.template.spec.containers;
+    const volume = `keelson-test-${randomBytes(6).toString('hex')}`;
+    const mount = ['--volume', `${volume}:/data`];
+    // As the kubelet gives a volume to a group: its root stays root's.
+    const give = 'chown root:65532 /data && chmod 2775 /data';
+    const shell = ['--user', '0', '--entrypoint', '/bin/sh', images.keelson, '-c', give];
+    await run('docker', ['run', '--rm', ...mount, ...shell]);
+    const restrictions = [
+      '--user=65532:65532',
+      '--read-only',
+      '--tmpfs=/tmp',
+      '--cap-drop=ALL',
+      '--security-opt=no-new-privileges',
+    ];
+    const settings = pod.env.map(({ name, value }) => `--env=${name}=${value}`);
+    const options = [
+      '--detach',
+      '--publish=127.0.0.1::8200',
+      ...mount,
+      ...restrictions,
+      ...settings,
+    ];
+    const started = await run('docker', ['run', ...options, images.keelson, ...pod.args]);
+    const container = started.stdout.trim();
     try {
-      const base = `http://${container.getHost()}:${container.getMappedPort(8200)}`;
-      const { output } = await container.exec(['cat', '/data/first-run.json']);
-      const facts = JSON.parse(output) as { root_token: string; api_token: string };
-      const policies = await call(`${base}/v1/sys/policies/acl?list=true`, {
-        headers: { 'x-vault-token': facts.root_token },
-      });
-      expect(policies.body.data.keys).toContain('default');
-      const account = await call(`${base}/api/v2/account/details`, {
-        headers: { authorization: `Bearer ${facts.api_token}` },
-      });
-      expect(account.status).toBe(200);
+      const { stdout } = await run('docker', ['port', container, '8200']);
+      await vi.waitFor(
+        async () => expect((await call(`http://${stdout.trim()}/readyz`)).status).toBe(200),
+        { timeout: 180_000, interval: 200 },
+      );
+      const facts = ['exec', container, 'cat', '/data/keelson/first-run.json'];
+      const { root_token } = JSON.parse((await run('docker', facts)).stdout) as {
+        readonly root_token: string;
+      };
+      const logged = (await run('docker', ['logs', container])).stdout;
+      expect(logged).toContain('Keelson is up');
+      expect(logged).not.toContain(root_token);
     } finally {
-      await container.stop();
+      await run('docker', ['rm', '--force', '--volumes', container]);
+      await run('docker', ['volume', 'rm', volume]);
     }
   });
 });
@@ -86,7 +154,7 @@ describe('the distributed installation', () => {
       cwd: REPOSITORY,
       env: {
         ...process.env,
-        ...images,
+        ...images.environment,
         KEELSON_PORT: '127.0.0.1:0',
         KEELSON_BRANCH_PORT: '127.0.0.1:0',
         KEELSON_SPARE_PORT: '127.0.0.1:0',

@@ -5,7 +5,7 @@ export interface GreetingFacts {
   readonly addresses: readonly string[];
   readonly caCertificateFile: string | undefined;
   readonly firstRunFile: string;
-  /** Present on the first start only: tokens are printed once. */
+  /** Present on the first start in a terminal only: tokens are printed once, and to no log. */
   readonly firstRun?: FirstRun;
 }
 

@@ -22,7 +22,10 @@ await runConfiguredProcess({
         addresses: standalone.addresses,
         caCertificateFile: standalone.caCertificateFile,
         firstRunFile: folder.file('first-run.json'),
-        ...(standalone.firstRun === undefined ? {} : { firstRun: standalone.firstRun }),
+        // To a person only: what is no terminal keeps what it is told, as the logs of a container do.
+        ...(standalone.firstRun === undefined || !process.stdout.isTTY
+          ? {}
+          : { firstRun: standalone.firstRun }),
       }),
     );
     return {
