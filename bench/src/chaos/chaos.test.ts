@@ -5,7 +5,8 @@ import { TRIALS } from './trials.ts';
 const PATIENCE_MS = 120_000;
 
 describe('in its short form', { timeout: 600_000 }, () => {
-  test.for(TRIALS.map((trial) => [trial.name, trial] as const))('%s holds', async ([, trial]) => {
+  const together = TRIALS.filter(({ isApart }) => isApart !== true);
+  test.for(together.map((trial) => [trial.name, trial] as const))('%s holds', async ([, trial]) => {
     const report = await trial.run({
       count: trial.counts.short,
       seed: 20_261_121,

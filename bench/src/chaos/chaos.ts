@@ -27,5 +27,7 @@ export interface Chaos {
   readonly unit: 'inputs' | 'kills' | 'faults' | 'cases' | 'seconds';
   /** Of a full run, and of the short one that the tests run. */
   readonly counts: { readonly full: number; readonly short: number };
+  /** The tests leave it out: other tests make its faults. */
+  readonly isApart?: true;
   run(context: ChaosContext): Promise<ChaosReport>;
 }

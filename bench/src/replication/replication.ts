@@ -16,6 +16,7 @@ import {
 import { measureLag } from './lag.ts';
 
 const DIFFERING = 1000;
+const MOST_APPLIED = 100_000;
 const WRITERS = 64;
 const POLL_MS = 5;
 const ROLE = { allowed_domains: 'example.com', key_type: 'ec' };
@@ -135,7 +136,7 @@ export const replication: Bench = {
     'of the secondary are changed while it is stopped, then update-primary has it compare.',
   run: async ({ quick, say, records }) => {
     const count = records ?? (quick ? 3000 : 1_000_000);
-    const appliedCount = quick ? 300 : 100_000;
+    const appliedCount = quick ? 300 : Math.min(MOST_APPLIED, count);
     const differing = quick ? 30 : DIFFERING;
     say(`local store, ${appliedCount} records`);
     const localPerSecond = await measureLocalWrites(appliedCount);

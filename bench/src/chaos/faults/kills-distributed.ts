@@ -15,6 +15,7 @@ export const killsDistributed: Chaos = {
     'under writes: as kills',
   unit: 'kills',
   counts: { full: 100, short: 5 },
+  isApart: true,
   run: async (context) => {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ jetstream: true }));

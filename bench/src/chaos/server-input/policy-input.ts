@@ -64,6 +64,6 @@ export const policyInput: Chaos = {
     'R4 bad policy texts are refused, and those accepted judge any path: no crash, no 5xx, no answer over ' +
     '1 s, memory flat',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 1000 },
+  counts: { full: 1_000_000, short: 400 },
   run: (context) => tryServer(context, sending()),
 };
