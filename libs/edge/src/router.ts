@@ -7,7 +7,7 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
 import { decodePath } from './request-path.ts';
 
-export type EdgeMethod = 'GET' | 'LIST' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+export type EdgeMethod = 'GET' | 'LIST' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
 export interface RouteExchange extends EdgeRequest {
   /** Decoded path parameters. */

@@ -322,6 +322,9 @@ export const createAccess = (
     const operation = operationOf(request.method);
     if (operation === undefined) return refuse('request.unsupported_operation');
     const target = await findTarget(request, operation, state);
+    // What a browser asks before a request of another origin carries no token (Fetch standard §4.8).
+    if (request.method === 'OPTIONS' && !target.isUnauthenticated)
+      return refuse('request.unsupported_operation');
     audit.namespace = toNamespace(target.namespace);
     audit.mountType = target.mount?.type ?? 'system';
     audit.mountPath = target.mount?.path ?? `${target.path.decoded.split('/', 1)[0] ?? ''}/`;

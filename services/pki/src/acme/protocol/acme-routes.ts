@@ -19,6 +19,7 @@ import {
 } from '../domain/directory.ts';
 import { malformed } from '../domain/problem.ts';
 import { type AcmeAnswer, refusalAnswer, renderAcme, toProblem } from './acme-answer.ts';
+import { answerPreflight, withCrossOrigin } from './cross-origin.ts';
 import {
   type RequestParts,
   readSignedRequest,
@@ -126,10 +127,11 @@ export const acmeRoutesOf = (
     path: `${form.route}/${path}`,
     operation: describe(summary),
     handle: async (exchange) => {
+      const mount = requireMount(exchange.head);
       try {
-        return await answer(exchange, await open(exchange, form));
+        return withCrossOrigin(mount, await answer(exchange, await open(exchange, form)));
       } catch (error) {
-        return refuse(error, exchange, form);
+        return withCrossOrigin(mount, await refuse(error, exchange, form));
       }
     },
   });
@@ -172,7 +174,26 @@ export const acmeRoutesOf = (
     }),
   ];
 
+  /** Methods by path: a resource may be read in several ways. */
+  const methodsOf = new Map<string, readonly EdgeMethod[]>();
+  for (const { path, method, isReadSigned } of openResources)
+    methodsOf.set(path, [
+      ...(methodsOf.get(path) ?? []),
+      method,
+      ...(isReadSigned === true ? (['POST'] as const) : []),
+    ]);
+  for (const { path } of signedResources) methodsOf.set(path, ['POST']);
+
+  const preflightRoutes = (form: DirectoryForm): readonly Route[] =>
+    [...methodsOf].map(([path, methods]) => ({
+      method: 'OPTIONS',
+      path: `${form.route}/${path}`,
+      operation: describe('What a page of another origin may ask (RFC 8555 §6.1)'),
+      handle: ({ head }) => Promise.resolve(answerPreflight(requireMount(head), methods)),
+    }));
+
   return DIRECTORY_FORMS.flatMap((form) => [
+    ...preflightRoutes(form),
     ...openResources.flatMap((resource) => openRoutes(form, resource)),
     ...signedResources.flatMap((resource) => signedRoutes(form, resource)),
   ]);

@@ -11,6 +11,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   PUT: 'update',
   PATCH: 'patch',
   DELETE: 'delete',
+  OPTIONS: 'read',
 };
 
 export const operationOf = (method: string): Operation | undefined =>
