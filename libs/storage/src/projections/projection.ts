@@ -62,8 +62,13 @@ export interface ProjectedChange {
   readonly truncatedTo?: number;
   /** Of the rows whose text or scope is another, came or went. */
   readonly texts: readonly TextChange[];
-  /** By how much the rows of each key grew or shrank. */
-  readonly tallied: ReadonlyMap<string, number>;
+  /** By how much the rows of keys grew or shrank; a key may stand there more than once. */
+  readonly tallied: readonly Tally[];
+}
+
+export interface Tally {
+  readonly key: string;
+  readonly difference: number;
 }
 
 export interface ScopedText {
@@ -132,27 +137,27 @@ const decideTallies = (
   before: readonly ProjectionRow[],
   after: readonly ProjectionRow[],
   texts: readonly TextChange[],
-): ReadonlyMap<string, number> => {
-  const tallied = new Map<string, number>();
+): readonly Tally[] => {
+  const tallied: Tally[] = [];
   const add = (keys: readonly string[], difference: number): void => {
-    for (const key of keys) tallied.set(key, (tallied.get(key) ?? 0) + difference);
+    for (const key of keys) tallied.push({ key, difference });
   };
   for (const row of before) add(projection.tallies?.(row) ?? NOTHING, -1);
   for (const row of after) add(projection.tallies?.(row) ?? NOTHING, 1);
-  if (projection.search?.alphabet !== undefined)
-    for (const change of texts) {
-      if (change.before) add(toTextKeys(change.before.scope, change.before.text), -1);
-      if (change.after) add(toTextKeys(change.after.scope, change.after.text), 1);
-    }
-  for (const [key, difference] of tallied) if (difference === 0) tallied.delete(key);
+  if (projection.search?.alphabet === undefined) return tallied;
+  for (const change of texts) {
+    if (change.before) add(toTextKeys(change.before.scope, change.before.text), -1);
+    if (change.after) add(toTextKeys(change.after.scope, change.after.text), 1);
+  }
   return tallied;
 };
 
-/** Of all changes of one projection together. */
+/** Of all changes of one projection together, what comes to nothing left out. */
 export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>();
   for (const { tallied } of changes)
-    for (const [key, difference] of tallied) sums.set(key, (sums.get(key) ?? 0) + difference);
+    for (const { key, difference } of tallied) sums.set(key, (sums.get(key) ?? 0) + difference);
+  for (const [key, difference] of sums) if (difference === 0) sums.delete(key);
   return sums;
 };
 

@@ -17,18 +17,54 @@ const SCOPE_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** What the index holds of a text. */
 export const toIndexedText = (text: string): string => TEXT_START + text + TEXT_END;
 
-const scopes = new Map<string, string>();
-const MAX_SCOPES = 1000;
+/** What rows are counted under, where an alphabet is given, as `Projection.tallies` are. */
+interface ScopeKeys {
+  /** Of the rows of all scopes that share the three characters, and of this scope. */
+  readonly ofRows: readonly [string, string];
+  /** By character. */
+  readonly ofCharacters: Map<string, string>;
+}
 
-/** Three characters for a scope; different scopes seldom share them. */
-export const toScopeTrigram = (scope: string): string => {
+const scopes = new Map<string, ScopeKeys & { readonly trigram: string }>();
+const MAX_SCOPES = 1000;
+const MAX_CHARACTERS = 1000;
+
+const toScope = (scope: string) => {
   const known = scopes.get(scope);
   if (known !== undefined) return known;
   if (scopes.size >= MAX_SCOPES) scopes.clear();
   const trigram = hashScope(scope);
-  scopes.set(scope, trigram);
-  return trigram;
+  const shared = TEXT_START + trigram;
+  const keys = {
+    trigram,
+    ofRows: [shared, `${shared}/${scope}`],
+    ofCharacters: new Map(),
+  } as const;
+  scopes.set(scope, keys);
+  return keys;
 };
+
+/** Three characters for a scope; different scopes seldom share them. */
+export const toScopeTrigram = (scope: string): string => toScope(scope).trigram;
+
+/** Keys of two counts that are equal where no other scope shares the three characters of this one. */
+export const toSoleScopeKeys = (scope: string): readonly [string, string] => toScope(scope).ofRows;
+
+/** Key of the rows of a scope whose text contains a character. */
+export const toCharacterKey = (scope: string, character: string): string => {
+  const { ofRows, ofCharacters } = toScope(scope);
+  const known = ofCharacters.get(character);
+  if (known !== undefined) return known;
+  const key = `${ofRows[1]}/${character}`;
+  if (ofCharacters.size < MAX_CHARACTERS) ofCharacters.set(character, key);
+  return key;
+};
+
+/** All that a text is counted under. */
+export const toTextKeys = (scope: string, text: string): readonly string[] => [
+  ...toSoleScopeKeys(scope),
+  ...Array.from(new Set(text), (character) => toCharacterKey(scope, character)),
+];
 
 const hashScope = (scope: string): string => {
   const digest = createHash('sha256').update(scope).digest();
@@ -37,27 +73,6 @@ const hashScope = (scope: string): string => {
     (byte) => SCOPE_CHARACTERS[byte % SCOPE_CHARACTERS.length],
   ).join('');
 };
-
-/** What rows are counted under, where an alphabet is given, as `Projection.tallies` are. */
-const toTrigramKey = (scope: string): string => TEXT_START + toScopeTrigram(scope);
-
-const toScopeKey = (scope: string): string => `${toTrigramKey(scope)}/${scope}`;
-
-/** Keys of the rows of a scope whose text contains a character. */
-export const toCharacterKey = (scope: string, character: string): string =>
-  `${toScopeKey(scope)}/${character}`;
-
-/** Keys of two counts that are equal where no other scope shares the three characters of this one. */
-export const toSoleScopeKeys = (scope: string): readonly [string, string] => [
-  toTrigramKey(scope),
-  toScopeKey(scope),
-];
-
-/** All that a text is counted under. */
-export const toTextKeys = (scope: string, text: string): readonly string[] => [
-  ...toSoleScopeKeys(scope),
-  ...Array.from(new Set(text), (character) => toCharacterKey(scope, character)),
-];
 
 /** All of a text that is indexed, each once. */
 export const trigramsOf = (indexedText: string): readonly string[] => {

@@ -333,8 +333,8 @@ export class SqliteBackend implements Backend {
           const { path, version, digest, stored } = change;
           putRow.run(path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored);
         }
-      this.#project(projected);
       moveHead.run(head, endBytes);
+      this.#project(projected);
     });
     this.#headSequence = head;
     this.#uncheckpointedBytes += endBytes - this.#logBytes;
@@ -342,18 +342,21 @@ export class SqliteBackend implements Backend {
   }
 
   #project(changes: readonly ProjectedChange[]): void {
-    for (const change of changes) {
-      const { projection, path, put, truncatedTo } = change;
-      const { putRow, truncate, texts } = this.#statementsOf(projection);
-      for (const { position, row } of put)
-        putRow.run(...rowValues(projection, path, position, row));
-      if (texts !== undefined) indexTexts(texts, change);
-      if (truncatedTo !== undefined) truncate.run(path, truncatedTo);
-    }
-    for (const [projection, ofTable] of Map.groupBy(changes, (change) => change.projection)) {
-      const { addTally } = this.#statementsOf(projection);
+    const byTable = Map.groupBy(changes, ({ projection }) => projection);
+    for (const [projection, ofTable] of byTable) {
+      const { putRow, addTally } = this.#statementsOf(projection);
+      for (const { path, put } of ofTable)
+        for (const { position, row } of put)
+          putRow.run(...rowValues(projection, path, position, row));
       for (const [key, difference] of sumTallies(ofTable))
         addTally.run(projection.table, key, difference);
+    }
+    // Together and last: each other statement in between makes FTS5 write what it holds as a segment.
+    for (const [projection, ofTable] of byTable) {
+      const { truncate, texts } = this.#statementsOf(projection);
+      if (texts !== undefined) for (const change of ofTable) indexTexts(texts, change);
+      for (const { path, truncatedTo } of ofTable)
+        if (truncatedTo !== undefined) truncate.run(path, truncatedTo);
     }
   }
 

@@ -41,7 +41,7 @@ export const prepareTextIndex = (prepare: Prepare, projection: Projection): Text
   add: prepare(`INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`),
 });
 
-/** To be called when the rows of `put` are written and those past `truncatedTo` are still there. */
+/** To be called when the rows that were put are written and those past `truncatedTo` are still there. */
 export const indexTexts = (
   { findRow, remove, add }: TextStatements,
   { path, texts }: ProjectedChange,
