@@ -46,6 +46,7 @@ import { retentionRoutes } from './retention/retention-routes.ts';
 import { createIdentity } from './rpc/identity-rpc.ts';
 import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
 import { runHistoryRoutes } from './runs/run-history-routes.ts';
+import { createRunOrder } from './runs/run-order.ts';
 import { RUN_PROJECTIONS } from './runs/run-projections.ts';
 import { runRoutes } from './runs/run-routes.ts';
 import type { ServiceContext } from './service-context.ts';
@@ -199,6 +200,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     clock,
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
+    nextRunOrder: createRunOrder(clock),
     assessmentIntervalMs: config.workspaceAssessmentIntervalSeconds * 1000,
   };
   const edge: RepeatingService = repeatAnswers(

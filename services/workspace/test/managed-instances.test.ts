@@ -77,3 +77,57 @@ test('what a workspace manages is listed, instance by instance', async () => {
   const paged = await harness.call('GET', `${path}/resources?page[size]=2&page[number]=3`);
   expect(paged.list).toEqual([list[4]]);
 });
+
+test('each instance names the state version that changed it last', async () => {
+  const { id } = await harness.create('/organizations/acme/workspaces', 'workspaces', {
+    name: 'changing',
+  });
+  const at = `/workspaces/${id}`;
+  await harness.call('POST', `${at}/actions/lock`);
+  let serial = 0;
+  const store = async (values: Readonly<Record<string, string>>, more: object = {}) => {
+    serial += 1;
+    const resources = Object.entries(values).map(([name, value]) =>
+      resource(name, [{ attributes: { value }, dependencies: [`of.${serial}`] }]),
+    );
+    const state = Buffer.from(JSON.stringify({ version: 4, serial, resources }));
+    return (
+      await harness.create(`${at}/state-versions`, 'state-versions', {
+        serial,
+        md5: createHash('md5').update(state).digest('hex'),
+        state: state.toString('base64'),
+        ...more,
+      })
+    ).id;
+  };
+  const modifiers = async () => {
+    const { list } = await harness.call('GET', `${at}/resources`);
+    return Object.fromEntries(
+      list.map(({ attributes }) => [
+        attributes['name'],
+        attributes['modified-by-state-version-id'],
+      ]),
+    );
+  };
+  const first = await store({ same: 'a', changed: 'a', gone: 'a' });
+  expect(await modifiers()).toEqual({ same: first, changed: first, gone: first });
+  const second = await store({ same: 'a', changed: 'b', added: 'a' });
+  expect(await modifiers()).toEqual({ same: first, changed: second, added: second });
+  // One that is taken in an apply shows when the lock is given back.
+  const third = await store({ same: 'c', changed: 'b', added: 'a' }, { intermediate: true });
+  expect(await modifiers()).toEqual({ same: first, changed: second, added: second });
+  await harness.call('POST', `${at}/actions/unlock`);
+  expect(await modifiers()).toEqual({ same: third, changed: second, added: second });
+  await harness.call('POST', `${at}/actions/lock`);
+  const rolledBack = await harness.call('PATCH', `${at}/state-versions`, {
+    data: {
+      type: 'state-versions',
+      relationships: { 'rollback-state-version': { data: { type: 'state-versions', id: second } } },
+    },
+  });
+  expect(await modifiers()).toEqual({
+    same: rolledBack.data.id,
+    changed: second,
+    added: second,
+  });
+});

@@ -25,6 +25,18 @@ const ofWorkspace = (method: string, body?: unknown) =>
 const ofOrganization = (method: string, body?: unknown) =>
   harness.call(method, '/organizations/acme/relationships/data-retention-policy', body);
 
+/** The same of the organization. */
+const ofOrganizationEverywhere = async () => {
+  const shown = [
+    (await harness.call('GET', '/organizations/acme')).data,
+    (await harness.call('GET', '/organizations')).list[0],
+    (await harness.call('GET', '/organizations?page[size]=1')).list[0],
+    (await harness.call('PATCH', '/organizations/acme', policy('organizations'))).data,
+    (await harness.call('GET', `/workspaces/${workspaceId}?include=organization`)).included[0],
+  ];
+  return shown.map((resource) => resource?.relationships['data-retention-policy']?.data);
+};
+
 /** The relationship in every document that a workspace is shown in. */
 const shownEverywhere = async () => {
   const at = `/workspaces/${workspaceId}`;
@@ -115,10 +127,12 @@ describe('a data retention policy', () => {
     });
     const { id, type } = set.data;
     for (const shown of await shownEverywhere()) expect(shown).toEqual({ id, type });
+    for (const shown of await ofOrganizationEverywhere()) expect(shown).toEqual({ id, type });
     const never = await ofSite('POST', policy(DONT_DELETES));
     expect([never.status, never.errors[0]?.source?.pointer]).toEqual([422, '/data/type']);
     expect((await ofSite('DELETE')).status).toBe(204);
     expect((await ofWorkspace('GET')).status).toBe(404);
     for (const shown of await shownEverywhere()) expect(shown).toBeNull();
+    for (const shown of await ofOrganizationEverywhere()) expect(shown).toBeNull();
   });
 });

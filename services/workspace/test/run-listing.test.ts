@@ -29,13 +29,13 @@ describe('runs of one millisecond', () => {
 });
 
 describe('runs of several workspaces in one millisecond', () => {
-  test('have one order, in pages, in the queue and at the agents', async () => {
+  test('are in the order of their making in lists and pages, in the queue and at the agents', async () => {
     harness.clock.advance(1);
     const queued: string[] = [];
     for (let index = 0; index < 6; index += 1) queued.push(await queue(await makeWorkspace()));
     const ofStatus = `${O}/runs?filter[status]=pending`;
     const listed = await idsOf(ofStatus);
-    expect(listed.toSorted()).toEqual(queued.toSorted());
+    expect(listed).toEqual(queued.toReversed());
     const paged: string[] = [];
     for (const number of [1, 2, 3]) {
       paged.push(...(await idsOf(`${ofStatus}&page[size]=2&page[number]=${number}`)));

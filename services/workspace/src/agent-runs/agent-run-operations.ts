@@ -40,8 +40,7 @@ const findWaiting = async function* (
         .select('id')
         .where('organization_id', '=', organizationId)
         .where('status', 'in', ['pending', 'confirmed'])
-        .orderBy('created_at')
-        .orderBy('number')
+        .orderBy('made_order')
         .orderBy('id')
         .limit(PAGE_SIZE)
         .offset(from),

@@ -109,7 +109,7 @@ const assessOne = (
       workspace,
       version,
       { planOnly: true, refreshOnly: true, autoApply: false, message: 'Health assessment' },
-      { source: ASSESSMENT_SOURCE, createdById: null, nowMs },
+      { source: ASSESSMENT_SOURCE, createdById: null, nowMs, order: context.nextRunOrder() },
     );
   }, options);
 

@@ -47,7 +47,7 @@ const findDue = async ({ store }: ServiceContext, nowMs: number): Promise<readon
 };
 
 const destroyOne = (
-  { store, clock }: ServiceContext,
+  { store, clock, nextRunOrder }: ServiceContext,
   workspaceId: string,
   options: TransactOptions,
 ): Promise<void> =>
@@ -78,7 +78,7 @@ const destroyOne = (
       workspaceRecords.write(tx, [workspaceId], decide('errored'));
     } else {
       const given = { isDestroy: true, autoApply: true, message: 'Scheduled auto-destroy' };
-      const origin = { source: 'auto-destroy', createdById: null, nowMs };
+      const origin = { source: 'auto-destroy', createdById: null, nowMs, order: nextRunOrder() };
       const isExecuted = (await findMissingExecutorOf(tx, workspace)) === undefined;
       const decided = decide(isExecuted ? 'queued' : 'errored');
       await queueUnaskedRun(tx, decided, { ...version, speculative: false }, given, origin);

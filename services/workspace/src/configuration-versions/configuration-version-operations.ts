@@ -121,7 +121,8 @@ export const uploadConfiguration = async (
       storeReadme(tx, next === workspace ? version.id : workspace.id, readme);
     workspaceRecords.write(tx, [workspace.id], next);
     if (version.autoQueueRuns && (await hasRuns(tx, next))) {
-      await queueUploadedRun(tx, next, uploaded, clock.nowMs());
+      const origin = { nowMs: clock.nowMs(), order: context.nextRunOrder() };
+      await queueUploadedRun(tx, next, uploaded, origin);
     }
   });
 };

@@ -1,13 +1,15 @@
 import { API_PREFIX, type Resource, toOne, toTimestamp } from '@keelson/jsonapi';
 import type { OrganizationAccessResult } from '../access/access-operations.ts';
+import type { RetentionPolicy } from '../retention/domain/retention-policy.ts';
 import { toRetention } from '../retention/retention-document.ts';
 import { toKebabKeys } from '../validation/attribute-names.ts';
 import { decideOrganizationPermissions } from './domain/organization-permissions.ts';
 
-export const toOrganizationResource = ({
-  organization,
-  standing,
-}: OrganizationAccessResult): Resource => {
+/** @param sitePolicy what is kept where the organization does not say it */
+export const toOrganizationResource = (
+  { organization, standing }: OrganizationAccessResult,
+  sitePolicy: RetentionPolicy | null,
+): Resource => {
   const self = `${API_PREFIX}/organizations/${organization.name}`;
   const { mode, agentPoolId } = organization.defaultExecution;
   return {
@@ -33,7 +35,7 @@ export const toOrganizationResource = ({
       ),
       'entitlement-set': toOne('entitlement-sets', organization.id, `${self}/entitlement-set`),
       'data-retention-policy': toRetention(
-        organization.retentionPolicy,
+        organization.retentionPolicy ?? sitePolicy,
         `${self}/relationships/data-retention-policy`,
       ),
       'oauth-tokens': { links: { related: `${self}/oauth-tokens` } },

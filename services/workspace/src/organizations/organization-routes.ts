@@ -8,8 +8,9 @@ import {
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { requireOrganization } from '../access/access-operations.ts';
+import { type OrganizationAccessResult, requireOrganization } from '../access/access-operations.ts';
 import { hasAgents } from '../agents/agent-operations.ts';
+import { findSitePolicy } from '../retention/retention-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
@@ -67,8 +68,10 @@ const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenOrganizat
 
 const ONE = '/organizations/:organization_name';
 
-export const organizationRoutes = (context: ServiceContext): Route[] =>
-  jsonApiRoutes('organizations', [
+export const organizationRoutes = (context: ServiceContext): Route[] => {
+  const show = async (access: OrganizationAccessResult) =>
+    toOrganizationResource(access, await findSitePolicy(context.store));
+  return jsonApiRoutes('organizations', [
     endpoint({
       method: 'POST',
       path: '/organizations',
@@ -84,7 +87,7 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
         });
         return {
           document: {
-            data: toOrganizationResource(access),
+            data: await show(access),
             included: [toEntitlementSetResource(access, false)],
           },
         };
@@ -104,7 +107,10 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
         // Without page parameters everything is one page.
         const page = isPaged ? parsePage(query) : { number: 1, size: Math.max(all.length, 1) };
         const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toOrganizationResource);
+        const sitePolicy = await findSitePolicy(context.store);
+        const data = all
+          .slice(from, from + page.size)
+          .map((access) => toOrganizationResource(access, sitePolicy));
         return {
           document: toPaginatedDocument(head, { data, page, totalCount: all.length }),
         };
@@ -116,7 +122,7 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
       summary: 'Show an organization',
       handle: async ({ principal, params }) => ({
         document: {
-          data: toOrganizationResource(
+          data: await show(
             await requireOrganization(context.store, principal, params['organization_name'] ?? ''),
           ),
         },
@@ -131,7 +137,7 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
         body: { schema: UPDATE },
         handle: async ({ principal, params, body }) => ({
           document: {
-            data: toOrganizationResource(
+            data: await show(
               await updateOrganization(
                 context,
                 principal,
@@ -169,3 +175,4 @@ export const organizationRoutes = (context: ServiceContext): Route[] =>
       },
     }),
   ]);
+};

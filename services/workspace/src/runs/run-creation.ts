@@ -30,6 +30,8 @@ export interface RunOrigin {
   readonly source: string;
   readonly createdById: string | null;
   readonly nowMs: number;
+  /** From `ServiceContext.nextRunOrder`. */
+  readonly order: number;
 }
 
 export const queueRun = (
@@ -37,7 +39,7 @@ export const queueRun = (
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
   given: GivenRun,
-  { source, createdById, nowMs }: RunOrigin,
+  { source, createdById, nowMs, order }: RunOrigin,
 ): Promise<Run> =>
   storeRun(tx, workspace, {
     message: 'Triggered via API',
@@ -55,6 +57,8 @@ export const queueRun = (
     planOnly: version.speculative || (given.planOnly ?? false),
     id: newResourceId('run'),
     number: workspace.runs.newestNumber + 1,
+    // Another replica may have made the one before.
+    order: Math.max(order, (workspace.runs.newestOrder ?? 0) + 1),
     organizationId: workspace.organizationId,
     workspaceId: workspace.id,
     configurationVersionId: version.id,
@@ -92,12 +96,12 @@ export const queueUploadedRun = (
   tx: Transaction,
   workspace: Workspace,
   version: ConfigurationVersion,
-  nowMs: number,
+  origin: Pick<RunOrigin, 'nowMs' | 'order'>,
 ): Promise<Run> =>
   queueUnaskedRun(
     tx,
     workspace,
     version,
     { savePlan: version.provisional && !version.speculative },
-    { source: 'tfe-configuration-version', createdById: version.createdById, nowMs },
+    { source: 'tfe-configuration-version', createdById: version.createdById, ...origin },
   );

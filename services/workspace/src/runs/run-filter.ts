@@ -8,6 +8,7 @@ import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
 import { workspaceNames } from '../workspaces/workspace-records.ts';
 import { filledUp, likePart } from '../workspaces/workspace-selection.ts';
 import { UNLISTED_OPERATIONS } from './domain/run.ts';
+import { ORDERS_PER_MS } from './run-order.ts';
 import type { RunTables } from './run-projections.ts';
 import { runRecords } from './run-records.ts';
 
@@ -121,7 +122,8 @@ export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSe
   if (workspaceIds.length > 0) found = found.where('run.workspace_id', 'in', workspaceIds);
   if (createdMs !== undefined) {
     found = found
-      .where('run.created_at', '>=', createdMs.from)
+      // The order begins with the time, and is what the index has.
+      .where('run.made_order', '>=', createdMs.from * ORDERS_PER_MS)
       .where('run.created_at', '<', createdMs.before);
   }
   if (filter.userId !== undefined) found = found.where('run.created_by', '=', filter.userId);

@@ -32,18 +32,13 @@ type Selection = RunSelection;
 type Order = 'newest' | 'newest of one workspace' | 'queue';
 
 const ORDERS: Readonly<Record<Order, (selection: Selection) => Selection>> = {
-  newest: (selection) =>
-    selection
-      .orderBy('run.created_at', 'desc')
-      .orderBy('run.number', 'desc')
-      .orderBy('run.id', 'desc'),
+  newest: (selection) => selection.orderBy('run.made_order', 'desc').orderBy('run.id', 'desc'),
   'newest of one workspace': (selection) => selection.orderBy('run.number', 'desc'),
   // What runs comes before what waits.
   queue: (selection) =>
     selection
       .orderBy((rows) => rows.case().when('run.status', 'in', RUNNING).then(0).else(1).end())
-      .orderBy('run.created_at')
-      .orderBy('run.number')
+      .orderBy('run.made_order')
       .orderBy('run.id'),
 };
 

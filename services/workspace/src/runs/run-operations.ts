@@ -78,7 +78,7 @@ const CONFIGURATION_POINTER = '/data/relationships/configuration-version/data/id
 
 /** Queues a run of the named configuration version, or of the workspace's current one. */
 export const createRun = (
-  { store, clock }: ServiceContext,
+  { store, clock, nextRunOrder }: ServiceContext,
   principal: Principal,
   workspaceId: string,
   configurationVersionId: string | undefined,
@@ -104,6 +104,7 @@ export const createRun = (
       source: 'tfe-api',
       createdById: principal.kind === 'user' ? principal.id : null,
       nowMs: clock.nowMs(),
+      order: nextRunOrder(),
     };
     const run = await queueRun(tx, workspace, version, { ...given, autoApply }, origin);
     return { ...access, run };

@@ -1,6 +1,7 @@
 /** The table behind lists of runs. */
 import { defineProjection, type Projection } from '@keelson/storage';
 import { toOperation, UNLISTED_OPERATIONS } from './domain/run.ts';
+import { toRunOrder } from './run-order.ts';
 import { runRecords } from './run-records.ts';
 
 type RunRow = {
@@ -16,6 +17,8 @@ type RunRow = {
   readonly message: string;
   readonly number: number;
   readonly created_at: number;
+  /** Over all workspaces; see `run-order.ts`. */
+  readonly made_order: number;
 };
 
 /** Tables as queries see them. */
@@ -31,7 +34,7 @@ export const listedKey = (ownerId: string, status?: string): string =>
 export const RUN_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'run',
-    version: 3,
+    version: 4,
     source: runRecords.collection,
     columns: {
       id: 'text',
@@ -45,11 +48,12 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
       message: 'text',
       number: 'integer',
       created_at: 'integer',
+      made_order: 'integer',
     },
     indexes: [
       ['workspace_id', 'number'],
-      ['organization_id', 'created_at', 'number', 'id'],
-      ['organization_id', 'status', 'created_at', 'number', 'id'],
+      ['organization_id', 'made_order', 'id'],
+      ['organization_id', 'status', 'made_order', 'id'],
     ],
     search: { column: 'message', scope: 'organization_id' },
     tallies: ({ organization_id, workspace_id, operation, status }: RunRow) =>
@@ -69,6 +73,7 @@ export const RUN_PROJECTIONS: readonly Projection[] = [
         message: run.message.toLowerCase(),
         number: run.number,
         created_at: run.createdAtMs,
+        made_order: toRunOrder(run),
       },
     ],
   }) as unknown as Projection,

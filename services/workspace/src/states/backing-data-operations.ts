@@ -17,7 +17,7 @@ import type { StateStatus, StateVersion } from './domain/state-version.ts';
 import { releaseContent } from './state-content-operations.ts';
 import { findStateIdsOf } from './state-listing.ts';
 import { requireStateVersion } from './state-version-operations.ts';
-import { removedWorkspaces, stateSummaries, stateVersionRecords } from './state-version-records.ts';
+import { deleteSummary, removedWorkspaces, stateVersionRecords } from './state-version-records.ts';
 
 const KEPT = 'finalized' satisfies StateStatus;
 
@@ -40,7 +40,7 @@ const applyAction = async (
   }
   await releaseContent(tx, version.state);
   await releaseContent(tx, version.jsonState);
-  stateSummaries.delete(tx, version.id);
+  deleteSummary(tx, version.id);
   const withoutData = { ...version, status, state: null, jsonState: null, outputCount: 0 };
   stateVersionRecords.write(tx, [version.id], withoutData);
   return true;
@@ -113,7 +113,7 @@ export const removeStatesOfRemoved = async (
       if (version === undefined) continue;
       await releaseContent(tx, version.state);
       await releaseContent(tx, version.jsonState);
-      stateSummaries.delete(tx, id);
+      deleteSummary(tx, id);
       stateVersionRecords.delete(tx, id);
     }
     if (ids.length < REMOVED_AT_ONCE) removedWorkspaces.delete(tx, workspaceId);

@@ -4,6 +4,7 @@
  */
 import { KeelsonError } from '@keelson/errors';
 import { JSONParser } from '@streamparser/json';
+import type { InstanceDigest } from './domain/instance-changes.ts';
 import {
   countManaged,
   MAX_INSTANCE_KEYS,
@@ -12,6 +13,7 @@ import {
   type StateOutput,
   type StateResource,
   type StateSummary,
+  toInstanceDigests,
   toStateOutput,
   toStateResource,
 } from './domain/state-summary.ts';
@@ -35,6 +37,7 @@ export const createStateSummaryReader = (): StateSummaryReader => {
   const scalars = new Map<unknown, unknown>();
   const outputs: StateOutput[] = [];
   const resources: StateResource[] = [];
+  const instances: InstanceDigest[] = [];
   let managedCount = 0;
   let isOpened = false;
   let keyCount = 0;
@@ -60,6 +63,8 @@ export const createStateSummaryReader = (): StateSummaryReader => {
       const resource = toStateResource(value);
       managedCount += countManaged([resource]);
       if (resources.length < MAX_RESOURCES) resources.push(withinBounds(resource));
+      if (instances.length < MAX_INSTANCE_KEYS)
+        instances.push(...toInstanceDigests(resource, value));
     }
   };
   let failure: unknown;
@@ -97,6 +102,7 @@ export const createStateSummaryReader = (): StateSummaryReader => {
         lineage: text('lineage'),
         outputs,
         resources,
+        instances: instances.slice(0, MAX_INSTANCE_KEYS),
         managedCount,
       };
     },

@@ -6,6 +6,7 @@ import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { type StateVersion, withFinalized } from './domain/state-version.ts';
+import { noteInstances } from './instance-operations.ts';
 import { adoptContent, storeContent } from './state-content-operations.ts';
 import { createStateSummaryReader } from './state-summary-reader.ts';
 import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
@@ -69,6 +70,7 @@ export const uploadState = async (
       outputCount: summary.outputs.length,
     };
     const { outputs, resources } = summary;
+    await noteInstances(tx, workspace.state.newestId, summary.instances, id);
     await noteInRun(tx, finalized);
     stateVersionRecords.write(tx, [id], finalized);
     stateSummaries.write(tx, [id], { outputs, resources });

@@ -20,6 +20,7 @@ import {
   type StateVersion,
   withFinalized,
 } from './domain/state-version.ts';
+import { restoreInstances } from './instance-operations.ts';
 import { shareContent } from './state-content-operations.ts';
 import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
 
@@ -205,6 +206,7 @@ export const rollBackState = (
     stateVersionRecords.write(tx, [version.id], version);
     const summary = await stateSummaries.find(tx, target.id);
     if (summary !== undefined) stateSummaries.write(tx, [version.id], summary);
+    await restoreInstances(tx, workspace.state.newestId, target.id, version.id);
     workspaceRecords.write(tx, [workspaceId], {
       ...workspace,
       state: {

@@ -8,12 +8,18 @@ import {
 } from '@keelson/jsonapi';
 import { requireWorkspace } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { loadModifiers } from '../states/instance-operations.ts';
 import { stateSummaries } from '../states/state-version-records.ts';
 import { derivedId } from '../workspaces/domain/derived-id.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { listManagedInstances, type ManagedInstance } from './domain/managed-instance.ts';
 
-const toResource = ({ id, state }: Workspace, instance: ManagedInstance): Resource => ({
+/** @param modifiedById the version that changed it last, where that is known */
+const toResource = (
+  { id, state }: Workspace,
+  instance: ManagedInstance,
+  modifiedById: string | undefined,
+): Resource => ({
   id: derivedId('wr', id, instance.address),
   type: 'resources',
   attributes: {
@@ -22,8 +28,8 @@ const toResource = ({ id, state }: Workspace, instance: ManagedInstance): Resour
     module: instance.module,
     provider: instance.provider,
     'provider-type': instance.resourceType,
-    // The version that holds it as it is; which one changed it last is not told by a state.
-    'modified-by-state-version-id': state.currentId,
+    // States of earlier releases were not compared.
+    'modified-by-state-version-id': modifiedById ?? state.currentId,
     'name-index': instance.key === null ? null : String(instance.key),
   },
 });
@@ -43,13 +49,15 @@ export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
           address,
           'canReadStateVersions',
         );
-        const summary = await stateSummaries.find(store, workspace.state.currentId ?? '');
+        const currentId = workspace.state.currentId ?? '';
+        const summary = await stateSummaries.find(store, currentId);
+        const modifierOf = await loadModifiers(store, currentId);
         const all = listManagedInstances(summary?.resources ?? []);
         const page = parsePage(query);
         const from = (page.number - 1) * page.size;
         const data = all
           .slice(from, from + page.size)
-          .map((instance) => toResource(workspace, instance));
+          .map((instance) => toResource(workspace, instance, modifierOf(instance.address)));
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

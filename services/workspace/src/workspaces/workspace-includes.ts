@@ -15,6 +15,7 @@ import {
 } from '../configuration-versions/configuration-version-records.ts';
 import { toOrganizationResource } from '../organizations/organization-document.ts';
 import { toProjectResource } from '../projects/project-document.ts';
+import { findSitePolicy } from '../retention/retention-records.ts';
 import { toApplyResource, toPlanResource, toRunResource } from '../runs/run-document.ts';
 import { type LogUrl, loadLogUrl } from '../runs/run-log-url.ts';
 import { runRecords } from '../runs/run-records.ts';
@@ -175,6 +176,7 @@ export const loadIncluded = async (
   const sign = include.has('current_state_version')
     ? await loadUrlSigner(context, baseUrl)
     : undefined;
+  const sitePolicy = include.has('organization') ? await findSitePolicy(reads) : null;
   const found = new Map<string, Resource>();
   const add = (resources: readonly Resource[]) => {
     for (const resource of resources) found.set(`${resource.type} ${resource.id}`, resource);
@@ -183,7 +185,7 @@ export const loadIncluded = async (
     // The token of a run opens neither runs and what belongs to them nor pools.
     const isRun = access.standing.kind === 'run';
     const seesRuns = access.permissions.canReadRun && !isRun;
-    if (include.has('organization')) add([toOrganizationResource(access)]);
+    if (include.has('organization')) add([toOrganizationResource(access, sitePolicy)]);
     if (include.has('project')) add([toProjectResource(access)]);
     if (include.has('locked_by')) add(await findLockHolder(reads, access, seesRuns));
     if (include.has('vars') && access.permissions.canReadVariable) {

@@ -20,6 +20,8 @@ export interface WorkspaceRuns {
   } | null;
   /** Number of the newest run, 0 before the first. */
   readonly newestNumber: number;
+  /** Place of the newest run among all, absent before the first. */
+  readonly newestOrder?: number;
   /** Applied and errored ones, oldest first, at most `PERFORMANCE_WINDOW`. */
   readonly finished: readonly RunOutcome[];
 }
@@ -41,8 +43,11 @@ const toOutcome = (run: Run): RunOutcome => {
 
 /** After a change of a run. A pending run becomes the current one when the one before has ended. */
 export const decideRuns = (runs: WorkspaceRuns, run: Run): WorkspaceRuns => {
-  const newestNumber = Math.max(runs.newestNumber, run.number);
-  if (run.planOnly) return { ...runs, newestNumber };
+  const newest = {
+    newestNumber: Math.max(runs.newestNumber, run.number),
+    newestOrder: Math.max(runs.newestOrder ?? 0, run.order ?? 0),
+  };
+  if (run.planOnly) return { ...runs, ...newest };
   const { current, finished } = runs;
   const takesOver =
     current === null ||
@@ -52,7 +57,7 @@ export const decideRuns = (runs: WorkspaceRuns, run: Run): WorkspaceRuns => {
   const { id, status, createdAtMs, configurationVersionId } = run;
   const counts = status === 'applied' || status === 'errored';
   return {
-    newestNumber,
+    ...newest,
     current: takesOver ? { id, status, createdAtMs, configurationVersionId } : current,
     finished: counts ? [...finished, toOutcome(run)].slice(-PERFORMANCE_WINDOW) : finished,
   };

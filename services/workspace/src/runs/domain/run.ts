@@ -53,6 +53,8 @@ export interface Run {
   readonly id: string;
   /** Counts the runs of the workspace from 1: their order, also within one millisecond. */
   readonly number: number;
+  /** Its place among the runs of all workspaces; absent in those of earlier releases. */
+  readonly order?: number;
   readonly organizationId: string;
   readonly workspaceId: string;
   readonly configurationVersionId: string;

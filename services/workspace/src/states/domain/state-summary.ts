@@ -1,4 +1,5 @@
 /** What the service reads out of a state file: everything else of it is kept as bytes. */
+import { digestInstance, type InstanceDigest } from './instance-changes.ts';
 
 export interface StateOutput {
   readonly name: string;
@@ -28,6 +29,8 @@ export interface StateSummary {
   readonly lineage: string | null;
   readonly outputs: readonly StateOutput[];
   readonly resources: readonly StateResource[];
+  /** Of managed resources, at most `MAX_INSTANCE_KEYS`. */
+  readonly instances: readonly InstanceDigest[];
 }
 
 /** An output over this is not kept apart from its state. */
@@ -74,6 +77,31 @@ export const toStateResource = (given: unknown): StateResource => {
     count: instances.length,
     ...(instanceKeys.length > 0 && { instanceKeys }),
   };
+};
+
+/** As the provisioning tool writes it: `module.m.type.name["key"]`. */
+export const toInstanceAddress = (
+  { module, type, name }: Pick<StateResource, 'module' | 'type' | 'name'>,
+  key: InstanceKey | null,
+): string => {
+  const resource = `${module === 'root' ? '' : `${module}.`}${type}.${name}`;
+  return key === null ? resource : `${resource}[${JSON.stringify(key)}]`;
+};
+
+/** Instances of a managed resource that are told apart; what is to be destroyed beside one is part of it. */
+export const toInstanceDigests = (
+  resource: StateResource,
+  given: unknown,
+): readonly InstanceDigest[] => {
+  const instances: unknown = isObject(given) ? given['instances'] : undefined;
+  if (!resource.isManaged || !Array.isArray(instances)) return [];
+  return instances
+    .filter((instance) => isObject(instance) && instance['deposed'] === undefined)
+    .map((instance: JsonObject) => {
+      const key = instance['index_key'];
+      const address = toInstanceAddress(resource, isInstanceKey(key) ? key : null);
+      return digestInstance(address, instance);
+    });
 };
 
 /** Data sources are read, not managed. */

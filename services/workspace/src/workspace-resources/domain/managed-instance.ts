@@ -1,5 +1,9 @@
 /** What a workspace manages, one by one, as its state says. */
-import type { InstanceKey, StateResource } from '../../states/domain/state-summary.ts';
+import {
+  type InstanceKey,
+  type StateResource,
+  toInstanceAddress,
+} from '../../states/domain/state-summary.ts';
 
 export interface ManagedInstance {
   /** As the provisioning tool writes it: `module.m.type.name["key"]`. */
@@ -22,11 +26,6 @@ const toProvider = (text: string): string => {
   return source.startsWith(DEFAULT_HOST) ? source.slice(DEFAULT_HOST.length) : source;
 };
 
-const toAddress = ({ module, type, name }: StateResource, key: InstanceKey | null): string => {
-  const resource = `${module === 'root' ? '' : `${module}.`}${type}.${name}`;
-  return key === null ? resource : `${resource}[${JSON.stringify(key)}]`;
-};
-
 /** Instances of managed resources, in the order of the state; data sources are read, not managed. */
 export const listManagedInstances = (
   resources: readonly StateResource[],
@@ -35,7 +34,7 @@ export const listManagedInstances = (
     .filter(({ isManaged, count }) => isManaged && count > 0)
     .flatMap((resource) =>
       (resource.instanceKeys ?? [null]).map((key) => ({
-        address: toAddress(resource, key),
+        address: toInstanceAddress(resource, key),
         name: resource.name,
         module: resource.module,
         provider: toProvider(resource.provider),
