@@ -85,7 +85,7 @@ const primaryPeer = (
 ): ReplicationPeer | undefined =>
   status.heartbeat &&
   toPeer('', {
-    apiAddress: '',
+    apiAddress: status.heartbeat.primaryApiAddress ?? '',
     clusterAddress: status.heartbeat.primaryClusterAddresses[0] ?? '',
     clockSkewMs: status.heartbeat.clockSkewMs,
     lastHeartbeatAtMs: status.heartbeat.atMs,

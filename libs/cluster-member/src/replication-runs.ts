@@ -119,6 +119,7 @@ export const startPrimaryRun = (
       wrappedKeyring: await loadWrappedKeyring(store),
     }),
     clusterAddresses,
+    apiAddress: parts.transport.apiAddress,
     serveForwarded: (request, secondaryId) =>
       parts.serveForwarded(request, (groups) => mayReach(secondaryId, groups)),
     onFiltered: (secondaryId) => filtered.ensure(secondaryId),

@@ -49,6 +49,8 @@ export interface PrimaryOptions {
   readonly handover: () => Promise<KeyringHandover>;
   /** Where secondaries find the primary, and those that may take its place. */
   readonly clusterAddresses: () => Promise<readonly string[]>;
+  /** Where clients reach the primary. */
+  readonly apiAddress?: string;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
   readonly serveForwarded?: (request: Uint8Array, secondaryId: string) => Promise<Uint8Array>;
   /** Called when a secondary that has a filter asks or is heard of: its log has to be published. */
@@ -292,6 +294,7 @@ export class Primary {
         lastWal: BigInt(lastWal),
         primaryClusterAddresses: [...(await this.#options.clusterAddresses())],
         logId: await this.#logOf(secondary),
+        primaryApiAddress: this.#options.apiAddress ?? '',
       },
     };
   }

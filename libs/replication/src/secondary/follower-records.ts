@@ -29,6 +29,8 @@ export interface SecondaryStatus extends SecondaryState {
         readonly clockSkewMs: number;
         readonly roundTripMs: number;
         readonly primaryClusterAddresses: readonly string[];
+        /** undefined: noted before it was told. */
+        readonly primaryApiAddress?: string;
         readonly lagEntryCount: number;
       }
     | undefined;

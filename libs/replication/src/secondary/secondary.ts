@@ -455,7 +455,7 @@ export class Secondary {
     const sentAtMs = this.#clock.nowMs();
     const before = this.#status.heartbeat;
     const wasUnheard = this.#newestQuestion === 'failed';
-    const { nowMs, lastWal, primaryClusterAddresses, logId } = await this.#link.ask('heartbeat', {
+    const answer = await this.#link.ask('heartbeat', {
       $case: 'heartbeat',
       value: {
         sentAtMs: BigInt(sentAtMs),
@@ -471,6 +471,7 @@ export class Secondary {
         resyncBytes: BigInt(this.#status.resync.bytes),
       },
     });
+    const { nowMs, lastWal, primaryClusterAddresses, primaryApiAddress, logId } = answer;
     const receivedAtMs = this.#clock.nowMs();
     const times = { sentAtMs, receivedAtMs, primaryNowMs: Number(nowMs) };
     // The primary is back: what failed without it need not wait any longer.
@@ -483,6 +484,7 @@ export class Secondary {
         clockSkewMs: clockSkewMs(times),
         roundTripMs: roundTripMs(times),
         primaryClusterAddresses,
+        primaryApiAddress,
         lagEntryCount: lagEntryCount(Number(lastWal), this.#status.lastRemoteWal),
       },
     });

@@ -258,6 +258,8 @@ export interface HeartbeatAnswer {
   primaryClusterAddresses: string[];
   /** The log this secondary is to follow; another one after its filter changed. */
   logId: string;
+  /** Where clients reach the primary; "": not configured. */
+  primaryApiAddress: string;
 }
 
 function createBaseWalBatch(): WalBatch {
@@ -2856,7 +2858,7 @@ export const ForwardRest: MessageFns<ForwardRest> = {
 };
 
 function createBaseHeartbeatAnswer(): HeartbeatAnswer {
-  return { nowMs: 0n, lastWal: 0n, primaryClusterAddresses: [], logId: "" };
+  return { nowMs: 0n, lastWal: 0n, primaryClusterAddresses: [], logId: "", primaryApiAddress: "" };
 }
 
 export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
@@ -2878,6 +2880,9 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
     }
     if (message.logId !== "") {
       writer.uint32(34).string(message.logId);
+    }
+    if (message.primaryApiAddress !== "") {
+      writer.uint32(42).string(message.primaryApiAddress);
     }
     return writer;
   },
@@ -2927,6 +2932,14 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
             message.logId = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.primaryApiAddress = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2948,6 +2961,7 @@ export const HeartbeatAnswer: MessageFns<HeartbeatAnswer> = {
     message.lastWal = (object.lastWal !== undefined && object.lastWal !== null) ? BigInt(object.lastWal) : 0n;
     message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
     message.logId = object.logId ?? "";
+    message.primaryApiAddress = object.primaryApiAddress ?? "";
     return message;
   },
 };

@@ -1,0 +1,145 @@
+/** Addresses of both sides: what secondaries are given, what the status shows, and which one answers. */
+import type { ReplicationTransport } from '@keelson/cluster-member';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { inProcessTransport } from './in-process-transport.ts';
+import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
+
+const KINDS = ['performance', 'dr'] as const;
+type Kind = (typeof KINDS)[number];
+
+let shared: ReplicationTransport;
+let primary: SysHarness;
+let secondary: SysHarness;
+let root: string;
+let primaryKey: string;
+/** Addresses the secondary tried, in their order. */
+let tried: string[];
+const dead = new Set<string>();
+
+beforeEach(async () => {
+  shared = inProcessTransport();
+  tried = [];
+  dead.clear();
+  primary = await openSysHarness({
+    transport: { ...shared, apiAddress: 'https://primary.example', clusterAddress: 'configured' },
+  });
+  ({ key: primaryKey } = await primary.initialize());
+  secondary = await openSysHarness({
+    transport: {
+      ...shared,
+      apiAddress: 'https://secondary.example',
+      clusterAddress: 'of the secondary',
+      connect: async (addresses) => {
+        tried.push(...addresses);
+        const bus = await shared.connect(addresses);
+        return addresses.some((address) => dead.has(address))
+          ? { ...bus, request: () => Promise.reject(new Error('nobody there')) }
+          : bus;
+      },
+    },
+  });
+  ({ rootToken: root } = await secondary.initialize());
+});
+afterEach(async () => {
+  await secondary.close();
+  await primary.close();
+});
+
+const statusOf = async (harness: SysHarness, kind: Kind): Promise<Document> =>
+  (await harness.call('GET', `sys/replication/${kind}/status`)).body?.data;
+
+const until = async (harness: SysHarness, kind: Kind, isSo: (status: Document) => boolean) => {
+  for (;;) {
+    const status = await statusOf(harness, kind);
+    if (status !== undefined && isSo(status)) return status;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+const attach = async (kind: Kind, primaryClusterAddress: string): Promise<void> => {
+  const base = `sys/replication/${kind}`;
+  await primary.asRoot('POST', `${base}/primary/enable`, {
+    body: { primary_cluster_addr: primaryClusterAddress },
+  });
+  const made = await secondary.call('POST', `${base}/secondary/generate-public-key`, {
+    token: root,
+  });
+  const issued = await primary.asRoot('POST', `${base}/primary/secondary-token`, {
+    body: { id: 'two', secondary_public_key: made.body.data.secondary_public_key },
+  });
+  expect(issued.body.wrap_info).toBeNull();
+  const enabled = await secondary.call('POST', `${base}/secondary/enable`, {
+    token: root,
+    body: { token: issued.body.data.token },
+  });
+  expect(enabled.status).toBe(200);
+};
+
+describe.for(KINDS)('a %s secondary', { timeout: 60_000 }, (kind) => {
+  test.for([
+    ['', 'configured'],
+    ['another.example', 'another.example'],
+  ] as const)('is given the address "%s" of the primary as "%s"', async ([given, told]) => {
+    await attach(kind, given);
+    expect((await statusOf(primary, kind)).primary_cluster_addr).toBe(given);
+    const status = await until(secondary, kind, ({ primaries }) => primaries?.length === 1);
+    expect(status).toMatchObject({ primary_cluster_addr: told, secondary_id: 'two' });
+    expect(status.known_primary_cluster_addrs).toContain(told);
+    expect(new Set(tried)).toEqual(new Set([told]));
+  });
+
+  test('and its primary show where clients and clusters reach each other', async () => {
+    await attach(kind, '');
+    const seen = await until(secondary, kind, ({ primaries }) => primaries?.length === 1);
+    expect(seen.primaries).toEqual([
+      {
+        api_address: 'https://primary.example',
+        cluster_address: expect.any(String),
+        connection_status: 'connected',
+        clock_skew_ms: expect.stringMatching(/^-?\d+$/),
+        last_heartbeat: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]+Z$/),
+        last_heartbeat_duration_ms: expect.stringMatching(/^\d+$/),
+        replication_primary_canary_age_ms: expect.stringMatching(/^\d*$/),
+      },
+    ]);
+    const { secondaries } = await until(primary, kind, (status) => status.secondaries.length === 1);
+    expect(secondaries[0]).toMatchObject({
+      api_address: 'https://secondary.example',
+      cluster_address: 'of the secondary',
+      node_id: 'two',
+    });
+  });
+});
+
+test('of several addresses the first that answers is the primary', {
+  timeout: 60_000,
+}, async () => {
+  await attach('dr', '');
+  const operation = await generateOperationToken();
+  dead.add('down.example').add('gone.example');
+  tried = [];
+  const follow = (addresses: readonly string[]) =>
+    secondary.call('POST', 'sys/replication/dr/secondary/update-primary', {
+      body: { dr_operation_token: operation, update_primary_addrs: addresses },
+    });
+  expect(await follow(['down.example', 'gone.example'])).toMatchObject({
+    status: 400,
+    body: { errors: ['none of update_primary_addrs answers as the primary'] },
+  });
+  expect(tried).toEqual(['down.example', 'gone.example']);
+  tried = [];
+  expect((await follow(['down.example', 'up.example', 'unasked.example'])).status).toBe(200);
+  expect(tried.slice(0, 2)).toEqual(['down.example', 'up.example']);
+  expect(tried).not.toContain('unasked.example');
+  expect((await statusOf(secondary, 'dr')).primary_cluster_addr).toBe('up.example');
+});
+
+const generateOperationToken = async (): Promise<string> => {
+  const base = 'sys/replication/dr/secondary/generate-operation-token';
+  const { body: started } = await secondary.call('POST', `${base}/attempt`);
+  const { body } = await secondary.call('POST', `${base}/update`, {
+    body: { key: primaryKey, nonce: started.nonce },
+  });
+  const mixed = Buffer.from(body.encoded_token, 'base64');
+  return Buffer.from(mixed.map((byte, at) => byte ^ started.otp.charCodeAt(at))).toString();
+};
