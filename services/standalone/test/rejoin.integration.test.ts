@@ -1,5 +1,5 @@
 /** Secondaries that come and go, and the tokens that let them in, between standalone processes. */
-import { type NatsServer, startNats } from '@keelson/testkit';
+import { findFreePort, type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
   type Cluster,
@@ -34,8 +34,11 @@ const issueToken = async (id: string, more: Readonly<Record<string, unknown>> = 
   (await primary.v1('POST', `${base('performance')}/primary/secondary-token`, { id, ...more }))
     .body;
 
-const enable = (token: unknown) =>
-  secondary.v1('POST', `${base('performance')}/secondary/enable`, { token });
+const enable = (token: unknown, primaryApiAddress = '') =>
+  secondary.v1('POST', `${base('performance')}/secondary/enable`, {
+    token,
+    primary_api_addr: primaryApiAddress,
+  });
 
 describe('activation tokens', { timeout: WITHIN_MS }, () => {
   test('are refused when their time is over, wrapped or sealed to a key, and nothing is cleared', async () => {
@@ -67,7 +70,13 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
 
   test('are used up by the secondary that joins', async () => {
     const { wrap_info: wrap } = await issueToken('branch');
-    expect((await enable(wrap.token)).status).toBe(200);
+    // Asked for under this address in place of the one in the token, which stays unused.
+    const elsewhere = `http://127.0.0.1:${await findFreePort()}`;
+    expect(await enable(wrap.token, elsewhere)).toMatchObject({
+      status: 500,
+      body: { errors: [expect.stringContaining(`${elsewhere}/v1/sys/wrapping/unwrap`)] },
+    });
+    expect((await enable(wrap.token, primary.process().http)).status).toBe(200);
     await untilEqual('performance', primary, secondary);
     secondary.token = await generateRoot(secondary, primary.shares);
     await secondary.v1('POST', `${base('performance')}/secondary/disable`);

@@ -1,0 +1,213 @@
+/** Status objects of both sides, member by member as the administration document lists them. */
+import {
+  ReplicationPeer,
+  ReplicationReport,
+  type ReplicationSecondaryReport,
+} from '@keelson/proto/sys/v1/replication';
+import { describe, expect, test } from 'vitest';
+import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-document.ts';
+
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+const SERVICES = ['sys', 'pki', 'workspace'];
+
+/** "string" and so on; arrays as such. */
+const typesOf = (document: object): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? 'array' : typeof value,
+    ]),
+  );
+
+const PEER = {
+  api_address: 'string',
+  clock_skew_ms: 'string',
+  cluster_address: 'string',
+  connection_status: 'string',
+  last_heartbeat: 'string',
+  last_heartbeat_duration_ms: 'string',
+  replication_primary_canary_age_ms: 'string',
+};
+const COMMON = {
+  cluster_id: 'string',
+  corrupted_merkle_tree: 'boolean',
+  last_corruption_check_epoch: 'string',
+  last_reindex_epoch: 'string',
+  merkle_root: 'string',
+  mode: 'string',
+  primary_cluster_addr: 'string',
+  ssct_generation_counter: 'number',
+  state: 'string',
+};
+
+const peer = ReplicationPeer.fromPartial({
+  id: 'branch',
+  lastHeartbeatAtMs: BigInt(NOW_MS - 1000),
+  lastRemoteWal: 3n,
+});
+const LINK = {
+  secondaryId: 'branch',
+  keys: { publicKey: '', privateKey: '' },
+  primaryPublicKey: '',
+  addresses: ['nats://a'],
+};
+const primaryReport = ReplicationReport.fromPartial({
+  lastWal: 4n,
+  merkleRoot: 'ab',
+  side: { $case: 'primary', value: { secondaries: [peer] } },
+});
+const primaryRole = {
+  role: 'primary',
+  clusterId: 'set',
+  generation: 'one',
+  primaryClusterAddress: '',
+} as const;
+
+describe('a primary', () => {
+  const statusOf = (kind: 'performance' | 'dr') =>
+    toPrimaryStatus(
+      kind,
+      primaryRole,
+      ['branch', 'unused'],
+      SERVICES.map((service) => ({ service, report: primaryReport })),
+      NOW_MS,
+    );
+
+  test.for([
+    ['performance', 'last_performance_wal', 'last_dr_wal'],
+    ['dr', 'last_dr_wal', 'last_performance_wal'],
+  ] as const)('of %s shows what is documented', ([kind, own, other]) => {
+    const status = statusOf(kind);
+    expect(typesOf(status)).toEqual({
+      ...COMMON,
+      known_secondaries: 'array',
+      last_wal: 'number',
+      [own]: 'number',
+      secondaries: 'array',
+    });
+    expect(status).not.toHaveProperty(other);
+    expect(status).toMatchObject({
+      mode: 'primary',
+      state: 'running',
+      known_secondaries: ['branch', 'unused'],
+      last_wal: 12,
+      last_corruption_check_epoch: '-62135596800',
+      last_reindex_epoch: '0',
+    });
+    const [secondary] = status['secondaries'] as readonly object[];
+    expect(typesOf(secondary ?? {})).toMatchObject({ ...PEER, node_id: 'string' });
+    expect(secondary).toMatchObject({
+      node_id: 'branch',
+      connection_status: 'connected',
+      last_heartbeat: '2026-11-21T11:59:59Z',
+      lag_entries: 3,
+    });
+  });
+});
+
+describe('a secondary', () => {
+  const statusOf = (
+    sides: readonly Partial<ReplicationSecondaryReport>[],
+    link: typeof LINK | null = LINK,
+  ) =>
+    toSecondaryStatus(
+      {
+        ...primaryRole,
+        role: 'secondary',
+        primaryClusterAddress: 'nats://a',
+        activation: '',
+        previousRootKey: '',
+        ...(link && { link }),
+      },
+      sides.map((side, at) => ({
+        service: SERVICES[at] ?? '',
+        report: ReplicationReport.fromPartial({
+          merkleRoot: 'ab',
+          side: {
+            $case: 'secondary',
+            value: { mode: 'secondary', state: 'stream-wals', connectionState: 'ready', ...side },
+          },
+        }),
+      })),
+      NOW_MS,
+    );
+
+  test('shows what is documented', () => {
+    const status = statusOf(SERVICES.map(() => ({ lastRemoteWal: 5n, primary: peer })));
+    expect(typesOf(status)).toMatchObject({
+      ...COMMON,
+      connection_state: 'string',
+      known_primary_cluster_addrs: 'array',
+      last_remote_wal: 'number',
+      last_start: 'string',
+      primaries: 'array',
+      secondary_id: 'string',
+    });
+    expect(status).toMatchObject({
+      mode: 'secondary',
+      state: 'stream-wals',
+      connection_state: 'ready',
+      last_remote_wal: 15,
+      known_primary_cluster_addrs: ['nats://a'],
+    });
+    const [shown] = status['primaries'] as readonly object[];
+    expect(typesOf(shown ?? {})).toEqual(PEER);
+  });
+
+  test.for([
+    [['stream-wals', 'merkle-diff', 'stream-wals'], 'merkle-diff'],
+    [['merkle-sync', 'stream-wals', 'stream-wals'], 'merkle-sync'],
+    [['stream-wals', 'merkle-diff', 'idle'], 'idle'],
+  ] as const)('of services that are %j is %s', ([states, shown]) => {
+    expect(statusOf(states.map((state) => ({ state })))['state']).toBe(shown);
+  });
+
+  test.for([
+    [['ready', 'ready', 'connecting'], 'connecting'],
+    [['ready', 'transient_failure', 'connecting'], 'transient_failure'],
+    [['ready', 'idle', 'ready'], 'idle'],
+    [['ready', 'shutdown', 'ready'], 'shutdown'],
+  ] as const)('connected as %j is %s', ([states, shown]) => {
+    const sides = states.map((connectionState) => ({ connectionState }));
+    expect(statusOf(sides)['connection_state']).toBe(shown);
+  });
+
+  test('is bootstrapping while a service is', () => {
+    expect(statusOf([{}, { mode: 'bootstrapping' }, {}])['mode']).toBe('bootstrapping');
+  });
+
+  test('without a primary is idle, and keeps the id of its set', () => {
+    expect(statusOf([{}], null)).toMatchObject({
+      mode: 'secondary',
+      cluster_id: 'set',
+      state: 'idle',
+      connection_state: 'shutdown',
+      secondary_id: '',
+    });
+  });
+});
+
+test('merkle-check tells of the trees of all services', () => {
+  const tree = (isCorrupted: boolean) => ({
+    corrupted_index_tuples_map: isCorrupted ? { 23: { corrupted: true, subpages: [7] } } : null,
+    corrupted_subtree_root: isCorrupted,
+    root_hash: 'aGFzaA==',
+    tree_type: 'replicated',
+  });
+  const report = (isCorrupted: boolean) =>
+    JSON.stringify({ corrupted_root: isCorrupted, corrupted_tree_map: { 1: tree(isCorrupted) } });
+  const reports = new Map([
+    ['sys', report(false)],
+    ['pki', report(true)],
+  ]);
+  expect(toMerkleReport(reports, NOW_MS)).toEqual({
+    merkle_corruption_report: {
+      corrupted_root: true,
+      corrupted_tree_map: {
+        1: { ...tree(false), service: 'sys' },
+        2: { ...tree(true), service: 'pki' },
+      },
+    },
+    last_corruption_check_epoch: '2026-11-21T12:00:00Z',
+  });
+});
