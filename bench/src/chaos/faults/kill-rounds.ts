@@ -7,6 +7,8 @@ import { Random } from '../random.ts';
 import { ALL_KINDS, findHalfMade, Writers } from './written.ts';
 
 const MOST_MS_BEFORE = 1500;
+/** All that was written is looked at in the end. */
+const PAUSE_MS = 5;
 /** Each process comes back within a moment; its roots are compared so often. */
 const COMPARISONS = 1200;
 
@@ -24,7 +26,7 @@ export const killInTurn = async (
   victims: readonly Victim[],
 ): Promise<ChaosReport> => {
   const random = new Random(seed);
-  const writers = new Writers(primary, 'kill', { kinds: ALL_KINDS });
+  const writers = new Writers(primary, 'kill', { kinds: ALL_KINDS, pauseMs: PAUSE_MS });
   const broken: string[] = [];
   const times = new Map(victims.map(({ name }) => [name, 0]));
   let slowestMs = 0;

@@ -17,6 +17,8 @@ import { ALL_KINDS, findHalfMade, prepare, Writers } from './written.ts';
 
 const FAULT_MS = { least: 500, most: 4000 };
 const SLOW_MS = 300;
+/** All that was written is looked at in the end. */
+const PAUSE_MS = 5;
 
 interface Neighbour {
   readonly name: string;
@@ -85,7 +87,7 @@ export const outages: Chaos = {
     await prepare(primary);
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, secondary, 'secondary');
-    const writers = new Writers(primary, 'outage', { kinds: ALL_KINDS });
+    const writers = new Writers(primary, 'outage', { kinds: ALL_KINDS, pauseMs: PAUSE_MS });
     const broken: string[] = [];
     let slowest = 0;
     let faults = 0;
