@@ -1,14 +1,17 @@
 /** Whoever can read the stream can open its values, also when the primary cannot be asked any more. */
 import { join } from 'node:path';
-import { rotateBarrier } from '@keelson/storage';
+import { rotateBarrier, type WalEntry } from '@keelson/storage';
 import { type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { parsePathsFilter } from '../src/replication.ts';
+import { parsePathsFilter, streamOf } from '../src/replication.ts';
+import { toParts } from '../src/wire/stream-message.ts';
+import { encodeBatch } from '../src/wire/wal-batch.ts';
 import {
   admit,
   findDeviations,
   put,
   resumeSecondary,
+  SERVICE,
   startPrimary,
   startSecondary,
   type TestPrimary,
@@ -122,4 +125,33 @@ test('a revoked secondary is told no new key, though it still gets the stream', 
   expect(await findDeviations(primary, kept)).toEqual([]);
   await revoked.until(({ state }) => state === 'idle');
   expect(revoked.barrier.term).toBe(1);
+}, 120_000);
+
+test('a primary of before, which sends no keys along, is asked for them', async () => {
+  await using primary = await startPrimary(nats.url);
+  const publishing = primary.publish();
+  await using secondary = await startSecondary(nats.url, primary);
+  await secondary.untilCaughtUp(primary);
+  await publishing.stop();
+  await rotateBarrier(primary.store, primary.barrier, 2);
+  const applied = secondary.secondary.status().lastRemoteWal;
+  await put(primary.store, { 'shared/a': 'under the new key' });
+  const entries: WalEntry[] = [];
+  for await (const entry of primary.store.wal.follow(applied, new AbortController().signal)) {
+    entries.push(entry);
+    if (entry.operations.some(({ path }) => path === 'shared/a')) break;
+  }
+  const stream = streamOf(primary.clusterId, SERVICE);
+  const { logId } = await primary.membership.identity();
+  const key = await primary.membership.currentEpoch();
+  const last = applied + entries.length;
+  const head = { logId, epoch: key.epoch, first: applied + 1, last };
+  for (const part of toParts(stream, head, key, encodeBatch('performance', entries)))
+    await primary.bus.publish(stream, part.payload, {
+      headers: part.headers,
+      messageId: 'of before',
+    });
+  await secondary.until(({ lastRemoteWal }) => lastRemoteWal >= last);
+  expect(await secondary.store.read('shared/a')).toBeDefined();
+  expect(secondary.barrier.term).toBe(2);
 }, 120_000);

@@ -18,6 +18,7 @@ import {
   attach,
   type Cluster,
   follow,
+  generateOperationToken,
   generateRoot,
   startCluster,
   until,
@@ -308,5 +309,36 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     ).toEqual([]);
     expect(await write(primary, 'back', 0)).toBe(204);
     expect(await heldBy(branch)).toContain('back');
+  });
+
+  test('are stood in for by their DR secondary, which loses no more than its lag', async () => {
+    const ledger = new WriteLedger();
+    const stopWriting = startWriting(primary, 'lost', ledger);
+    await until(
+      async () => ledger.acknowledged.length,
+      (count) => count > 20,
+    );
+    // What the primary knows: it has all that was acknowledged, and heard how far the spare came.
+    const mark = await ledger.mark(
+      async () => (await primary.status('dr')).secondaries[0].lag_entries,
+    );
+    for (const one of Object.values(primary.processes).flat()) await one.kill();
+    await stopWriting();
+    const token = await generateOperationToken(spare, primary.shares);
+    const promoted = await spare.v1('POST', 'sys/replication/dr/secondary/promote', {
+      dr_operation_token: token,
+      force: true,
+    });
+    expect(promoted.status).toBe(200);
+    spare.token = primary.token;
+    await untilStreaming('performance', spare);
+    expect(
+      await findBroken({
+        ledger,
+        held: await heldBy(spare),
+        mark,
+        roots: { spare: rootsOf(branch, spare) },
+      }),
+    ).toEqual([]);
   });
 });
