@@ -38,7 +38,7 @@ test.for([
   ['a', 'a'],
   ['a/b', 'a'],
   ['a', 'a/b'],
-])(
+] as const)(
   'the local mount %s is reached, that of the primary at %s when it is gone',
   async ([own, theirs]) => {
     await mount(theirs);
