@@ -4,12 +4,14 @@
  */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { KeelsonProcess } from '@keelson/testkit';
 
 /** Environment of a process that can be looked into, on a port that the system chooses. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 const MEGABYTE = 1024 ** 2;
+const POLL_MS = 10;
 const EXPRESSION =
   'JSON.stringify({ memory: process.memoryUsage(), resources: process.getActiveResourcesInfo() })';
 
@@ -43,11 +45,18 @@ const countKinds = (kinds: readonly string[]): ReadonlyMap<string, number> => {
 const fromStatus = (status: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? Number.NaN);
 
+/** Printed before anything else, but not in the same stream: it may be read later. */
+const addressOf = async (process: KeelsonProcess): Promise<string> => {
+  for (;;) {
+    const address = /Debugger listening on (ws:\S+)/.exec(process.output())?.[1];
+    if (address !== undefined) return address;
+    await delay(POLL_MS);
+  }
+};
+
 /** @param process started with `INSPECTED` */
 export const inspect = async (process: KeelsonProcess): Promise<Inspector> => {
-  const address = /Debugger listening on (ws:\S+)/.exec(process.output())?.[1];
-  if (address === undefined) throw new Error('the process has no inspector');
-  const socket = new WebSocket(address);
+  const socket = new WebSocket(await addressOf(process));
   await once(socket, 'open');
   const waiting = new Map<number, (reply: Reply) => void>();
   socket.addEventListener('message', ({ data }) => {

@@ -200,7 +200,7 @@ export const workspaceInput: Chaos = {
   promise:
     'bad bodies, queries and paths of the workspace API are refused: no crash, no 5xx, no answer over 1 s (R4)',
   unit: 'inputs',
-  counts: { full: 1_000_000, short: 4000 },
+  counts: { full: 1_000_000, short: 2500 },
   run: async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-chaos-'));
     const service = await startWorkspaces(folder);
