@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { decideHealthCode, type HealthOverrides, type HealthState } from './health.ts';
+
+const ACTIVE: HealthState = {
+  initialized: true,
+  sealed: false,
+  isDrSecondary: false,
+  isPerformanceStandby: false,
+  isStandby: false,
+};
+
+test.for<readonly [string, Partial<HealthState>, HealthOverrides, number]>([
+  ['active', {}, {}, 200],
+  ['active, another code', {}, { activecode: 204 }, 204],
+  ['not initialized, before all else', { initialized: false, sealed: true }, {}, 501],
+  ['not initialized, another code', { initialized: false }, { uninitcode: 200 }, 200],
+  ['sealed, before the role', { sealed: true, isDrSecondary: true }, {}, 503],
+  ['sealed, another code', { sealed: true }, { sealedcode: 299 }, 299],
+  ['DR secondary, also its standby', { isDrSecondary: true, isStandby: true }, {}, 472],
+  ['DR secondary, another code', { isDrSecondary: true }, { drsecondarycode: 200 }, 200],
+  ['DR secondary, not a standby that is fine', { isDrSecondary: true }, { standbyok: true }, 472],
+  ['performance standby', { isPerformanceStandby: true, isStandby: true }, {}, 473],
+  [
+    'performance standby, another code',
+    { isPerformanceStandby: true },
+    { performancestandbycode: 210 },
+    210,
+  ],
+  [
+    'performance standby that is fine',
+    { isPerformanceStandby: true },
+    { perfstandbyok: true, activecode: 201 },
+    201,
+  ],
+  ['standby', { isStandby: true }, {}, 429],
+  ['standby, another code', { isStandby: true }, { standbycode: 211 }, 211],
+  ['standby that is fine', { isStandby: true }, { standbyok: true }, 200],
+])('%s', ([, state, overrides, code]) => {
+  expect(decideHealthCode({ ...ACTIVE, ...state }, overrides)).toBe(code);
+});
