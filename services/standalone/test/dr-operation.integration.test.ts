@@ -128,6 +128,37 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
     expect((await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '')).status).toBe(200);
     expect((await secondary.v1('POST', `${SECONDARY}/reindex`, body, '')).status).toBe(403);
   });
+
+  test('opens no route of the workspace API, on either side', async () => {
+    const token = await generateOperationToken(secondary, primary.shares);
+    const described = await fetch(`${primary.process().http}/api/v2/openapi/stable.json`);
+    const { paths } = (await described.json()) as { paths: Record<string, object> };
+    const routes = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method): [string, string] => [method.toUpperCase(), path]),
+    );
+    const statusesOf = async ({ process }: Cluster): Promise<readonly number[]> => {
+      const seen = new Set<number>();
+      for (const [method, path] of routes) {
+        if (path.startsWith('/openapi/')) continue;
+        const url = `${process().http}/api/v2${path.replaceAll(/\{\w+\}/g, 'x')}`;
+        const answer = await fetch(url, {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            'content-type': 'application/vnd.api+json',
+          },
+        });
+        await answer.arrayBuffer();
+        seen.add(answer.status);
+      }
+      return [...seen].toSorted();
+    };
+    // 403: an address without its signature.
+    expect(await statusesOf(primary)).toEqual([401, 403]);
+    expect(await statusesOf(secondary)).toEqual([400]);
+    const remove = `${SECONDARY}/operation-token/delete`;
+    await secondary.v1('POST', remove, { dr_operation_token: token }, '');
+  });
 });
 
 /** As a disk that lies: the row of the role is not what was written. */
