@@ -1,5 +1,5 @@
 /** Answers to ACME clients: what every one of them carries, refusals included. */
-import { type EdgeResponse, edgeResponse } from '@keelson/edge';
+import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { type DirectoryUrls } from '../domain/directory.ts';
 import { AcmeProblem } from '../domain/problem.ts';
@@ -40,21 +40,19 @@ export const renderAcme = (
   answer: AcmeAnswer,
 ): EdgeResponse => {
   const [content, contentType] = contentOf(answer);
-  const links = [[urls.directory, 'index'] as const, ...(answer.links ?? [])];
-  return edgeResponse(
-    answer.status ?? 200,
-    {
-      ...(contentType !== undefined && { 'content-type': contentType }),
-      ...(nonce !== undefined && { 'replay-nonce': nonce }),
-      ...(answer.location !== undefined && { location: answer.location }),
-      ...(answer.retryAfterSeconds !== undefined && {
-        'retry-after': String(answer.retryAfterSeconds),
-      }),
-      link: links.map(([url, relation]) => `<${url}>;rel="${relation}"`),
-      'cache-control': answer.cacheControl ?? 'no-store',
-    },
-    content,
-  );
+  const { status = 200, location, retryAfterSeconds, links = [] } = answer;
+  const headers: { name: string; value: string }[] = [];
+  const add = (name: string, value: string | undefined): void => {
+    if (value !== undefined) headers.push({ name, value });
+  };
+  add('content-type', contentType);
+  add('replay-nonce', nonce);
+  add('location', location);
+  add('retry-after', retryAfterSeconds?.toString());
+  add('link', `<${urls.directory}>;rel="index"`);
+  for (const [url, relation] of links) add('link', `<${url}>;rel="${relation}"`);
+  add('cache-control', answer.cacheControl ?? 'no-store');
+  return { head: { status, headers }, body: content };
 };
 
 /** What is told of anything that was thrown; `serverInternal` where it is a bug of ours. */

@@ -16,7 +16,7 @@ export interface ChallengeAttempt {
   readonly token: string;
   /** Token, dot, thumbprint of the account's key (RFC 8555 §8.1). */
   readonly keyAuthorization: string;
-  /** As the client knows it: dns-account-01 hashes it. */
+  /** As the client knows it: dns-account-01 hashes it, the others do not look at it. */
   readonly accountUrl: string;
 }
 

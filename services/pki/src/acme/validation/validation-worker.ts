@@ -40,7 +40,7 @@ export interface ValidationParts {
   readonly mounts: () => readonly MountScope[];
   readonly openValidation: OpenValidation;
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
-  /** As the account's owner knows it. */
+  /** As the account's owner knows it; asked for where the challenge is about it. */
   readonly accountUrl: (mount: MountScope, challenge: TriedChallenge) => Promise<string>;
 }
 
@@ -109,7 +109,7 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
   ): Promise<AttemptOutcome | undefined> => {
     const { type, identifier, wildcard, token, keyAuthorization } = challenge;
     try {
-      const accountUrl = await parts.accountUrl(mount, challenge);
+      const accountUrl = type === 'dns-account-01' ? await parts.accountUrl(mount, challenge) : '';
       const outcome = await validate(
         { type, identifier, wildcard, token, keyAuthorization, accountUrl },
         await parts.settingsOf(mount),
