@@ -140,7 +140,7 @@ export const composeSys = (parts: SysParts): SysService => {
     logger,
     transport,
     gate,
-    membershipOf: (kind) => replication.state.membershipOf(kind, 'sys'),
+    membershipOf: (kind) => replication.state.ownMembershipOf(kind, 'sys'),
     serveForwarded: serveForwarded(() => edge),
     groups: recordGroups(SYS_AREAS),
     describeFilter: (secondaryId) => replication.filters.describe(secondaryId),
@@ -361,7 +361,7 @@ export const composeSys = (parts: SysParts): SysService => {
       writesLocally: () => gate.closed !== 'all',
     }),
     replicationSets: replicationSets((kind, service) =>
-      replication.state.membershipOf(kind, service),
+      replication.state.ownMembershipOf(kind, service),
     ),
     ledger: administration.leases,
     periodicWork,

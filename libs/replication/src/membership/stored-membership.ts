@@ -197,9 +197,11 @@ export class StoredMembership implements Membership {
     return this.#secondaries.keys(this.#store);
   }
 
-  async renewLog(): Promise<void> {
+  /** @param check part of the transaction: throws where the log is not ours to renew */
+  async renewLog(check?: (reads: Reads) => Promise<void>): Promise<void> {
     const logId = randomUUID();
     await this.#store.transact(async (tx) => {
+      await check?.(tx);
       const set = await this.#requireSet(tx);
       if (this.#service !== undefined) this.#logs.write(tx, this.#service, logId);
       else {

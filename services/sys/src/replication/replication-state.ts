@@ -6,10 +6,16 @@ import { randomUUID } from 'node:crypto';
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
-import { type FilterCatalog, type ReplicationKind, StoredMembership } from '@keelson/replication';
+import {
+  type FilterCatalog,
+  type Membership,
+  type ReplicationKind,
+  StoredMembership,
+} from '@keelson/replication';
 import { deriveView, type Store } from '@keelson/storage';
 import { deriveServiceKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
+import { whilePrimary } from './primary-membership.ts';
 import {
   findRoles,
   ROLE_PATHS,
@@ -40,6 +46,8 @@ export interface ReplicationState {
   /** For a service: with its own keys. Waits for a change under way. */
   rolesFor(service: string): Promise<ReplicationRole[]>;
   membershipOf(kind: ReplicationKind, service?: string): StoredMembership;
+  /** For a service that publishes: answers while this cluster is the primary of the set. */
+  ownMembershipOf(kind: ReplicationKind, service?: string): Membership;
   /** Writes a role and acts on it, with all services unless while `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
   /** Acts on what is recorded. */
@@ -98,6 +106,8 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
   const recorded = deriveView(store, ROLE_PATHS, (reads) =>
     findRoles(reads, seal.requireRootKey()),
   );
+  const membershipOf = (kind: ReplicationKind, service?: string): StoredMembership =>
+    new StoredMembership(store, kind, service, options.catalog);
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
   /** Changes that not all services act on yet. */
@@ -148,7 +158,15 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       await settled();
       return toReplicationRoles(effective(await recorded()), service);
     },
-    membershipOf: (kind, service) => new StoredMembership(store, kind, service, options.catalog),
+    membershipOf,
+    ownMembershipOf: (kind, service) =>
+      whilePrimary(membershipOf(kind, service), async (reads) => {
+        const found = await (reads === undefined
+          ? recorded()
+          : findRoles(reads, seal.requireRootKey()));
+        if (effective(found)[kind]?.role !== 'primary')
+          throw new KeelsonError('replication.not_ready');
+      }),
     change: async (kind, role) => {
       await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
       await apply();
