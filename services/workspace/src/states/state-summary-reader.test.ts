@@ -68,3 +68,33 @@ test.for(['', ' ', '[]', '"text"', '{"serial":1', '{"a":1}{"b":2}', '{a:1}', '7'
     expect(() => read(text)).toThrow('not a JSON object');
   },
 );
+
+test.for([
+  ['an output', (value: string) => `{"outputs":{"a":{"value":${value}}}}`],
+  [
+    'an instance',
+    (value: string) =>
+      `{"resources":[{"mode":"managed","instances":[{"attributes":{"a":${value}}}]}]}`,
+  ],
+] as const)('refuses %s that is nested without end', ([, state]) => {
+  const depth = 200_000;
+  const text = state('['.repeat(depth) + ']'.repeat(depth));
+  expect(() => read(text, 100_000)).toThrow(
+    expect.objectContaining({ code: 'workspace.state_malformed' }) as Error,
+  );
+});
+
+test('tells instances apart by what they are, but for very large ones', () => {
+  const state = (attributes: object) =>
+    JSON.stringify({
+      resources: [
+        { mode: 'managed', type: 't', name: 'n', instances: [{ attributes, private: 'x' }] },
+      ],
+    });
+  const contentOf = (attributes: object) => read(state(attributes), 100_000).instances[0]?.content;
+  const one = contentOf({ a: 'x' });
+  expect(one).toMatch(/^.{12}$/);
+  expect(contentOf({ a: 'x' })).toBe(one);
+  expect(contentOf({ a: 'y' })).not.toBe(one);
+  expect(contentOf({ a: 'x'.repeat(5 * 1024 * 1024) })).toBe('');
+});

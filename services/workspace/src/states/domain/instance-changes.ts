@@ -16,14 +16,35 @@ export interface InstanceDigest {
 
 export const digestAddress = digest;
 
-/** @param instance as the state file has it */
+/** Characters of an instance; of a larger one it takes too long to tell whether it changed. */
+const MAX_COMPARED_LENGTH = 4 * 1024 * 1024;
+
+/** Whether all texts in a value together are longer than that. */
+const isLarge = (value: unknown): boolean => {
+  let left = MAX_COMPARED_LENGTH;
+  const waiting: unknown[] = [value];
+  while (waiting.length > 0 && left >= 0) {
+    const next = waiting.pop();
+    left -= typeof next === 'string' ? next.length : 1;
+    if (typeof next === 'object' && next !== null) {
+      for (const inner of Object.values(next)) waiting.push(inner);
+    }
+  }
+  return left < 0;
+};
+
+/**
+ * @param instance as the state file has it
+ * @returns with an empty content where that is too large: it counts as changed with every state
+ */
 export const digestInstance = (
   address: string,
   instance: Readonly<Record<string, unknown>>,
 ): InstanceDigest => {
   // What it depends on, and what the provider keeps for itself, is not what it is.
   const { attributes, attributes_flat: flat, schema_version: schema, status } = instance;
-  const content = digest(JSON.stringify([attributes, flat, schema, status]));
+  const compared = [attributes, flat, schema, status];
+  const content = isLarge(compared) ? '' : digest(JSON.stringify(compared));
   return { place: digestAddress(address), content };
 };
 
@@ -39,6 +60,6 @@ export const decideModifiers = (
   const known = new Map(before.map((instance) => [instance[0], instance]));
   return found.map(({ place, content }) => {
     const former = known.get(place);
-    return former?.[1] === content ? former : [place, content, stateVersionId];
+    return content !== '' && former?.[1] === content ? former : [place, content, stateVersionId];
   });
 };
