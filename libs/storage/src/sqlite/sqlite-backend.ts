@@ -49,6 +49,7 @@ import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
+import { SqliteSubpages } from './sqlite-subpages.ts';
 import {
   countByPart,
   createTextIndex,
@@ -65,6 +66,8 @@ const DELETE_STEP = 1000;
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
+/** Records after which the index of subpages catches up: more at once write fewer of its pages. */
+const MAX_RECORDS_BEHIND = 20_000;
 
 /** SQLite's "no limit". */
 const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
@@ -89,6 +92,9 @@ export class SqliteBackend implements Backend {
   #uncheckpointedBytes = 0;
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #subpages: SqliteSubpages;
+  #adding: Promise<void> | undefined;
+  #isClosing = false;
   readonly #compiled = new Map<string, StatementSync>();
   readonly #projected = new Map<Projection, ProjectedStatements>();
   readonly tables = sqliteTables<unknown>();
@@ -99,6 +105,7 @@ export class SqliteBackend implements Backend {
   constructor(database: DatabaseSync, file: string) {
     this.#database = database;
     this.#statements = prepareStatements(database);
+    this.#subpages = new SqliteSubpages(database);
     // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
     this.#fileDescriptor = openSync(file, 'r+');
     this.#logDescriptor = openSync(`${file}-wal`, 'r+');
@@ -124,9 +131,11 @@ export class SqliteBackend implements Backend {
   }
 
   async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
-    return guarded(() =>
-      this.#statements.listSubpage.all(subpage).map((row) => row['path'] as string),
-    );
+    while (this.#subpages.behind > 0) {
+      await this.#transact(() => this.#subpages.addNext());
+      await setImmediate();
+    }
+    return guarded(() => this.#subpages.list(subpage));
   }
 
   async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
@@ -151,15 +160,11 @@ export class SqliteBackend implements Backend {
   }
 
   async restoreRow({ path, stored, version, digest }: PutRow): Promise<void> {
-    await this.#transact(() =>
-      this.#statements.restoreRow.run(
-        digest?.subpage ?? null,
-        digest?.leaf ?? null,
-        stored,
-        path,
-        version,
-      ),
-    );
+    const subpage = digest?.subpage ?? null;
+    await this.#transact(() => {
+      this.#statements.restoreRow.run(subpage, digest?.leaf ?? null, stored, path, version);
+      this.#subpages.restored(path);
+    });
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
@@ -192,9 +197,12 @@ export class SqliteBackend implements Backend {
     visible();
     await this.#flush(this.#logDescriptor);
     if (this.#uncheckpointedBytes > CHECKPOINT_BYTES) this.#startCheckpoint();
+    if (this.#subpages.behind > MAX_RECORDS_BEHIND) this.#startAdding();
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#adding;
     await this.#untilWritable();
     if (!this.#isBroken) await this.#moveLogToFile();
     this.#database.close();
@@ -224,6 +232,25 @@ export class SqliteBackend implements Backend {
       .finally(() => {
         this.#checkpoint = undefined;
       });
+  }
+
+  /** Adds to the index of subpages what it is behind with, between commits. */
+  #startAdding(): void {
+    this.#adding ??= this.#addToSubpages()
+      // Tried again after the next commit; the index says how far it is.
+      .catch(() => undefined)
+      .finally(() => {
+        this.#adding = undefined;
+      });
+  }
+
+  async #addToSubpages(): Promise<void> {
+    for (const step of this.#subpages.additions()) {
+      if (this.#isClosing) return;
+      await this.#transact(step);
+      this.#uncheckpointedBytes += CHECKPOINT_BYTES / 8;
+      await setImmediate();
+    }
   }
 
   async #moveLogToFile(): Promise<void> {
@@ -318,7 +345,7 @@ export class SqliteBackend implements Backend {
   }
 
   #write({ entries, changes, projected }: Batch): void {
-    const { appendEntry, putRow, deleteRow, moveHead } = this.#statements;
+    const { appendEntry, putRow, moveHead } = this.#statements;
     const head = this.#headSequence + entries.length;
     let endBytes = this.#logBytes;
     this.#transactNow(() => {
@@ -327,12 +354,15 @@ export class SqliteBackend implements Backend {
         endBytes += encoded.length;
         appendEntry.run(sequence, committedAtMs, endBytes, encoded);
       }
-      for (const change of changes)
-        if (change.stored === undefined) deleteRow.run(change.path);
-        else {
-          const { path, version, digest, stored } = change;
-          putRow.run(path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored);
-        }
+      this.#subpages.deleteRecords(
+        changes.filter(({ stored }) => stored === undefined).map(({ path }) => path),
+      );
+      for (const change of changes) {
+        if (change.stored === undefined) continue;
+        const { path, version, digest, stored } = change;
+        putRow.run(path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored);
+      }
+      this.#subpages.noteNew();
       moveHead.run(head, endBytes);
       this.#project(projected);
     });
@@ -388,6 +418,7 @@ export class SqliteBackend implements Backend {
         return result;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        this.#subpages.reload();
         throw error;
       }
     });
@@ -427,7 +458,6 @@ const prepareStatements = (database: DatabaseSync) =>
     moveHead: database.prepare('UPDATE head SET sequence = ?, log_bytes = ?'),
     findRow: database.prepare('SELECT path, stored, version FROM record WHERE path = ?'),
     findLeaf: database.prepare('SELECT leaf FROM record WHERE path = ?'),
-    listSubpage: database.prepare('SELECT path FROM record WHERE subpage = ? ORDER BY path'),
     listPaths: database.prepare(
       'SELECT path FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
     ),
@@ -446,7 +476,6 @@ const prepareStatements = (database: DatabaseSync) =>
        ON CONFLICT (path) DO UPDATE SET
          version = excluded.version, leaf = excluded.leaf, stored = excluded.stored`,
     ),
-    deleteRow: database.prepare('DELETE FROM record WHERE path = ?'),
     firstSequence: database.prepare('SELECT min(sequence) AS sequence FROM wal'),
     loadEntries: database.prepare(
       `SELECT sequence, committed_at_ms, operations FROM wal

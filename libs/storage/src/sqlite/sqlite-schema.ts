@@ -1,5 +1,6 @@
 import { STORE_FORMAT } from '../backend.ts';
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
+import { SUBPAGES_SCHEMA } from './sqlite-subpages.ts';
 
 /**
  * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table; a rowid
@@ -25,7 +26,7 @@ CREATE TABLE IF NOT EXISTS record (
   leaf BLOB,
   stored BLOB NOT NULL
 );
-CREATE INDEX IF NOT EXISTS record_subpage ON record (subpage);
+${SUBPAGES_SCHEMA};
 CREATE TABLE IF NOT EXISTS wal (
   sequence INTEGER PRIMARY KEY,
   committed_at_ms INTEGER NOT NULL,
