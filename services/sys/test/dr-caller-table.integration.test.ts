@@ -3,6 +3,7 @@
  * rows made from the routes as in caller-table; and who may operate a DR secondary, by the token in the body.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { operationToken, whileTimeGoesOn } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
@@ -37,16 +38,6 @@ let rows: { readonly method: string; readonly path: string }[] = [];
 const post = async (path: string, body: Document = {}, token = ''): Promise<Document> =>
   (await harness.call('POST', path, { token, body })).body;
 
-const generateOperationToken = async (): Promise<string> => {
-  const { nonce, otp } = await post(`${SECONDARY}/generate-operation-token/attempt`);
-  const { encoded_token: encoded } = await post(`${SECONDARY}/generate-operation-token/update`, {
-    key,
-    nonce,
-  });
-  const mixed = Buffer.from(encoded, 'base64');
-  return Buffer.from(mixed.map((byte, at) => byte ^ otp.charCodeAt(at))).toString();
-};
-
 beforeAll(async () => {
   harness = await openSysHarness({ transport: inProcessTransport() });
   const made = await harness.initialize();
@@ -66,17 +57,8 @@ beforeAll(async () => {
   tokens.set('policy-less', (await post('auth/token/create', nothing, root)).auth.client_token);
   tokens.set('root', root);
   await post('sys/replication/dr/primary/enable', {}, root);
-  // Nobody follows; what waits for the log to be published waits by this clock.
-  let isDemoted = false;
-  const demoting = post('sys/replication/dr/primary/demote', {}, root).finally(() => {
-    isDemoted = true;
-  });
-  while (!isDemoted) {
-    harness.clock.advance(1000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  await demoting;
-  operation = await generateOperationToken();
+  await whileTimeGoesOn(harness, post('sys/replication/dr/primary/demote', {}, root));
+  operation = await operationToken(harness, key);
   tokens.set('DR operation token', operation);
   const { pathsJson } = await harness.sys.edge.describe();
   rows = Object.entries(JSON.parse(pathsJson) as Record<string, Record<string, unknown>>).flatMap(
@@ -205,7 +187,7 @@ describe('an operation of a DR secondary', () => {
       call('merkle-check', { dr_operation_token: token });
     expect(await remove(operation)).toBe(204);
     expect([await check(operation), await remove(operation)]).toEqual([403, 403]);
-    operation = await generateOperationToken();
+    operation = await operationToken(harness, key);
     expect(await remove(batch.get('of the path'))).toBe(204);
     expect([await check(operation), await check(batch.get('of the path'))]).toEqual([403, 200]);
   });

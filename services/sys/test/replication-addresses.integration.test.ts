@@ -1,6 +1,7 @@
 /** Addresses of both sides: what secondaries are given, what the status shows, and which one answers. */
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { operationToken } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
@@ -115,7 +116,7 @@ test('of several addresses the first that answers is the primary', {
   timeout: 60_000,
 }, async () => {
   await attach('dr', '');
-  const operation = await generateOperationToken();
+  const operation = await operationToken(secondary, primaryKey);
   dead.add('down.example').add('gone.example');
   tried = [];
   const follow = (addresses: readonly string[]) =>
@@ -133,13 +134,3 @@ test('of several addresses the first that answers is the primary', {
   expect(tried).not.toContain('unasked.example');
   expect((await statusOf(secondary, 'dr')).primary_cluster_addr).toBe('up.example');
 });
-
-const generateOperationToken = async (): Promise<string> => {
-  const base = 'sys/replication/dr/secondary/generate-operation-token';
-  const { body: started } = await secondary.call('POST', `${base}/attempt`);
-  const { body } = await secondary.call('POST', `${base}/update`, {
-    body: { key: primaryKey, nonce: started.nonce },
-  });
-  const mixed = Buffer.from(body.encoded_token, 'base64');
-  return Buffer.from(mixed.map((byte, at) => byte ^ started.otp.charCodeAt(at))).toString();
-};

@@ -3,6 +3,7 @@
  * the table does not list for a state is refused and changes nothing. Both kinds.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ceremonyToken, operationToken, whileTimeGoesOn } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
@@ -44,29 +45,6 @@ afterEach(async () => {
   await other.close();
 });
 
-/** A primary waits for its log to be published, by its clock. */
-const whileTimeGoesOn = async <T>(harness: SysHarness, asked: Promise<T>): Promise<T> => {
-  let isAnswered = false;
-  const done = asked.finally(() => {
-    isAnswered = true;
-  });
-  done.catch(() => undefined);
-  while (!isAnswered) {
-    harness.clock.advance(1000);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return done;
-};
-
-const ceremony = async (path: string, key: string): Promise<string> => {
-  const { body: started } = await cluster.call('POST', `${path}/attempt`);
-  const { body } = await cluster.call('POST', `${path}/update`, {
-    body: { key, nonce: started.nonce },
-  });
-  const mixed = Buffer.from(body.encoded_token, 'base64');
-  return Buffer.from(mixed.map((byte, at) => byte ^ started.otp.charCodeAt(at))).toString();
-};
-
 describe.for(['performance', 'dr'] as const)(
   '%s replication',
   { timeout: 60_000 },
@@ -98,10 +76,9 @@ describe.for(['performance', 'dr'] as const)(
       const after = await status();
       expect([after.mode, after.cluster_id]).toEqual([mode, id]);
     };
-    const operationToken = async (key: string): Promise<string> =>
-      kind === 'dr'
-        ? ceremony('sys/replication/dr/secondary/generate-operation-token', key)
-        : operation;
+    const authorize = async (key: string): Promise<void> => {
+      if (kind === 'dr') operation = await operationToken(cluster, key);
+    };
 
     test('disabled: becomes a primary, and nothing else is possible', async () => {
       await refuses(...OF_A_PRIMARY, ...OF_A_SECONDARY, ['secondary/enable', { token: 'x' }]);
@@ -133,7 +110,7 @@ describe.for(['performance', 'dr'] as const)(
         secondary_id: '',
         primaries: [],
       });
-      operation = await operationToken(ownKey);
+      await authorize(ownKey);
       await refuses(...BEGINNINGS, ...OF_A_PRIMARY, [
         'secondary/update-primary',
         { update_primary_addrs: ['nats://a'] },
@@ -174,16 +151,17 @@ describe.for(['performance', 'dr'] as const)(
         await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await status()).toMatchObject({ cluster_id: id, secondary_id: 'x' });
 
-      operation = await operationToken(otherKey);
+      await authorize(otherKey);
       // Its own tokens are void; those of its primary hold on a DR secondary alone.
-      token = kind === 'dr' ? otherToken : await ceremony('sys/generate-root', otherKey);
+      token =
+        kind === 'dr' ? otherToken : await ceremonyToken(cluster, 'sys/generate-root', otherKey);
       await refuses(...BEGINNINGS, ...OF_A_PRIMARY);
       expect((await post('secondary/update-primary', { token: '' })).status).toBe(200);
       expect(await status()).toMatchObject({ mode: 'secondary', cluster_id: id, state: 'idle' });
       expect((await post('secondary/disable')).status).toBe(200);
       expect(await status()).toEqual({ mode: 'disabled' });
 
-      token = await ceremony('sys/generate-root', otherKey);
+      token = await ceremonyToken(cluster, 'sys/generate-root', otherKey);
       const policies = (await cluster.call('LIST', 'sys/policies/acl', { token })).body.data.keys;
       expect(policies).toContain('theirs');
       expect(policies).not.toContain('ours');
