@@ -22,6 +22,23 @@ export interface WalLogOptions {
   readonly closed: AbortSignal;
 }
 
+/**
+ * Not a race with one promise for the abort: what is raced with again and again keeps something of each
+ * race until it settles, and a follower of a log goes on for as long as its process.
+ */
+const settledOrAborted = (promise: Promise<void>, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    if (signal.aborted) resolve();
+    else {
+      signal.addEventListener('abort', end, { once: true });
+      void promise.then(end);
+    }
+  });
+
 export class WalLog implements WalReader {
   readonly #options: WalLogOptions;
 
@@ -54,9 +71,6 @@ export class WalLog implements WalReader {
 
   async *follow(sequence: number, signal: AbortSignal): AsyncIterable<WalEntry> {
     const ended = AbortSignal.any([signal, this.#options.closed]);
-    const aborted = new Promise<void>((resolve) => {
-      ended.addEventListener('abort', () => resolve(), { once: true });
-    });
     let last = sequence;
     while (!ended.aborted) {
       const grown = this.#options.grown.next();
@@ -64,7 +78,7 @@ export class WalLog implements WalReader {
         if (!ended.aborted) throw error;
         return [];
       });
-      if (page.length === 0) await Promise.race([grown, aborted]);
+      if (page.length === 0) await settledOrAborted(grown, ended);
       for (const entry of page) {
         if (ended.aborted) return;
         last = entry.sequence;
