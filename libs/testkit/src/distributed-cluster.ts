@@ -31,6 +31,8 @@ export interface DistributedOptions {
   readonly settings?: Readonly<
     Partial<Record<DistributedService | 'gateway', Readonly<Record<string, string>>>>
   >;
+  /** "shamir": one share opens it, and every start of sys needs it. Default: a key file that its replicas share. */
+  readonly seal?: 'shamir' | 'static';
   /** Where the services reach PostgreSQL, when not directly. */
   readonly postgresPort?: number;
 }
@@ -62,13 +64,22 @@ const freeAddresses = async (count: number): Promise<readonly string[]> => {
   return addresses;
 };
 
-/** Started and initialized; opened by a key file that its replicas of sys share. */
+/** Gives a sealed cluster its share. @throws Error when that does not open it */
+const unseal = async (url: string, key: string): Promise<void> => {
+  const body = JSON.stringify({ key });
+  const answer = await fetch(`${url}/v1/sys/unseal`, { method: 'PUT', body });
+  const told = (await answer.json()) as { readonly sealed?: boolean };
+  if (told.sealed !== false) throw new Error(`unseal: ${answer.status} ${JSON.stringify(told)}`);
+};
+
+/** Started, initialized and opened. */
 export const startDistributed = async ({
   postgres,
   redisUrl,
   name,
   replicas = {},
   settings = {},
+  seal = 'static',
   postgresPort = postgres.port,
 }: DistributedOptions): Promise<DistributedCluster> => {
   await using stack = new AsyncDisposableStack();
@@ -95,7 +106,7 @@ export const startDistributed = async ({
     sys: {
       ...others,
       INTERNAL_CA_FILE: join(trust, 'sys', 'internal-ca.pem'),
-      UNSEAL_KEY_FILE: join(directory.path, 'unseal.key'),
+      ...(seal === 'static' && { UNSEAL_KEY_FILE: join(directory.path, 'unseal.key') }),
       CLUSTER_NAME: name,
     },
     pki: enrolled('pki'),
@@ -148,17 +159,24 @@ export const startDistributed = async ({
   const url = urls[0] ?? '';
   const answer = await fetch(`${url}/v1/sys/init`, {
     method: 'PUT',
-    body: JSON.stringify({ recovery_shares: 1, recovery_threshold: 1 }),
+    body: JSON.stringify(
+      seal === 'static'
+        ? { recovery_shares: 1, recovery_threshold: 1 }
+        : { secret_shares: 1, secret_threshold: 1 },
+    ),
   });
   if (!answer.ok) throw new Error(`init: ${answer.status} ${await answer.text()}`);
   const facts = (await answer.json()) as {
     readonly root_token: string;
-    readonly recovery_keys_base64: readonly string[];
+    readonly recovery_keys_base64?: readonly string[];
+    readonly keys_base64: readonly string[];
   };
+  const shares = facts.recovery_keys_base64 ?? facts.keys_base64;
+  if (seal === 'shamir') await unseal(url, shares[0] ?? '');
   const owned = stack.move();
   const cluster: DistributedCluster = {
     token: facts.root_token,
-    shares: facts.recovery_keys_base64,
+    shares,
     apiToken,
     urls,
     processes: { sys, pki, workspace, gateway },

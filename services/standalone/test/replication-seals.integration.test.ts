@@ -1,0 +1,172 @@
+/**
+ * Clusters of both seals in processes of their own, performance and DR: services that a share opens
+ * (PostgreSQL, Redis) and standalone ones that open themselves. The shares of the primary hold everywhere.
+ */
+import {
+  type NatsServer,
+  type PostgresServer,
+  type RedisServer,
+  startNats,
+  startPostgres,
+  startRedis,
+} from '@keelson/testkit';
+import { type DistributedCluster, startDistributed } from '@keelson/testkit/distributed-cluster';
+import {
+  type AddressedCluster,
+  attach,
+  type Cluster,
+  follow,
+  generateOperationToken,
+  generateRoot,
+  startCluster,
+  until,
+  untilEqual,
+  untilStreaming,
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const WITHIN_MS = 300_000;
+const POLICY = 'path "pki/*" { capabilities = ["read"] }';
+
+let postgres: PostgresServer;
+let redis: RedisServer;
+let nats: NatsServer;
+/** A share opens it. */
+let shamir: DistributedCluster;
+/** These open themselves. */
+let branch: Cluster;
+let spare: Cluster;
+/** The newest of the set. */
+let share: string;
+
+beforeAll(async () => {
+  [postgres, redis, nats] = await Promise.all([
+    startPostgres({ settings: { max_connections: '200' } }),
+    startRedis(),
+    startNats({ jetstream: true }),
+  ]);
+  [shamir, branch, spare] = await Promise.all([
+    startDistributed({
+      postgres,
+      redisUrl: redis.url,
+      name: 'shamir',
+      seal: 'shamir',
+      settings: Object.fromEntries(
+        ['sys', 'pki', 'workspace'].map((service) => [service, { NATS_URL: nats.url }]),
+      ),
+    }),
+    startCluster(nats.url),
+    startCluster(nats.url),
+  ]);
+}, WITHIN_MS);
+afterAll(async () => {
+  for (const one of [shamir, branch, spare, nats, redis, postgres])
+    if (one !== undefined) await ('stop' in one ? one.stop() : one[Symbol.asyncDispose]());
+}, WITHIN_MS);
+
+const ok = async (cluster: AddressedCluster, path: string, body?: unknown) => {
+  const answer = await cluster.v1('POST', path, body);
+  if (answer.status >= 300) throw new Error(`${path}: ${answer.status}`);
+  return answer.body;
+};
+
+const isSealed = async (): Promise<boolean> =>
+  (await shamir.v1('GET', 'sys/seal-status', undefined, '')).body?.sealed;
+
+/** Kills its sys, and tries the keys one after the other. @returns after which it was open */
+const reopen = async (keys: readonly string[]): Promise<readonly boolean[]> => {
+  const [sys] = shamir.processes.sys;
+  await sys?.kill();
+  await sys?.start();
+  await until(isSealed, (sealed) => sealed === true);
+  const opened: boolean[] = [];
+  for (const key of keys) {
+    await shamir.v1('PUT', 'sys/unseal', { key }, '');
+    opened.push(!(await isSealed()));
+  }
+  return opened;
+};
+
+const accepts = async (cluster: AddressedCluster, key: string): Promise<boolean> => {
+  const started = await cluster.v1('POST', 'sys/generate-root/attempt', {}, '');
+  const { nonce } = started.body;
+  const { body } = await cluster.v1('POST', 'sys/generate-root/update', { key, nonce }, '');
+  if (body?.complete === true) return true;
+  await cluster.v1('DELETE', `sys/generate-root/attempt?nonce=${nonce}`, undefined, '');
+  return false;
+};
+
+describe('clusters of different seals', { timeout: WITHIN_MS }, () => {
+  test('follow one that a share opens', async () => {
+    [share = ''] = shamir.shares;
+    for (const kind of ['performance', 'dr'])
+      await ok(shamir, `sys/replication/${kind}/primary/enable`);
+    await attach('performance', shamir, branch, 'branch');
+    await attach('dr', shamir, spare, 'spare');
+    branch.token = await generateRoot(branch, [share]);
+    await ok(shamir, 'sys/policies/acl/one', { policy: POLICY });
+    await Promise.all([branch.restart('SIGKILL'), spare.restart('SIGKILL')]);
+    await untilStreaming('performance', branch);
+    await untilStreaming('dr', spare);
+    await untilEqual('performance', shamir, branch);
+    await untilEqual('dr', shamir, spare);
+    expect((await branch.v1('GET', 'sys/policies/acl/one')).status).toBe(200);
+  });
+
+  test('take its new share, and the former one nowhere', async () => {
+    const former = share;
+    const { nonce } = await ok(shamir, 'sys/rekey/init', { secret_shares: 1, secret_threshold: 1 });
+    const renewed = await ok(shamir, 'sys/rekey/update', { key: former, nonce });
+    [share = ''] = renewed.keys_base64;
+    await until(
+      () => accepts(branch, share),
+      (accepted) => accepted,
+    );
+    expect(await accepts(branch, former)).toBe(false);
+    expect(await reopen([former, share])).toEqual([false, true]);
+    await untilEqual('dr', shamir, spare);
+  });
+
+  test('change places: the one that a share opens follows', async () => {
+    await ok(shamir, 'sys/replication/dr/primary/demote');
+    const token = await generateOperationToken(spare, [share]);
+    const promoted = await until(
+      () => spare.v1('POST', 'sys/replication/dr/secondary/promote', { dr_operation_token: token }),
+      ({ status }) => status !== 503,
+    );
+    expect(promoted.status).toBe(200);
+    spare.token = shamir.token;
+    await until(
+      () => spare.v1('GET', 'sys/policies/acl/one'),
+      ({ status }) => status === 200,
+    );
+    await follow('dr', spare, shamir, 'former', await generateOperationToken(shamir, [share]));
+    await ok(spare, 'sys/policies/acl/two', { policy: POLICY });
+    await untilEqual('dr', spare, shamir);
+    expect(await reopen([share])).toEqual([true]);
+    await untilStreaming('dr', shamir);
+    await untilEqual('dr', spare, shamir);
+    await untilEqual('performance', spare, branch);
+  });
+
+  test('and follows as performance secondary', async () => {
+    const token = await generateOperationToken(shamir, [share]);
+    const path = 'sys/replication/dr/secondary/disable';
+    const disabled = await until(
+      () => shamir.v1('POST', path, { dr_operation_token: token }),
+      ({ status }) => status !== 503,
+    );
+    expect(disabled.status).toBeLessThan(300);
+    shamir.token = await until(
+      () => generateRoot(shamir, [share]).catch(() => ''),
+      (made) => made !== '',
+    );
+    await attach('performance', spare, shamir, 'shamir');
+    await untilEqual('performance', spare, shamir);
+    expect(await reopen([share])).toEqual([true]);
+    await untilStreaming('performance', shamir);
+    await untilEqual('performance', spare, shamir);
+    shamir.token = await generateRoot(shamir, [share]);
+    expect((await shamir.v1('GET', 'sys/policies/acl/two')).status).toBe(200);
+  });
+});
