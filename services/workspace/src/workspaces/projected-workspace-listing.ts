@@ -64,6 +64,14 @@ const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly Na
 const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
   (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : '');
 
+/** Names that start with a part follow each other in the order that is asked for, and nothing else decides. */
+const isRangeOfNames = ({ patterns, sort, visible, projectId, ...others }: ResolvedQuery) =>
+  patterns.length === 1 &&
+  patterns.every(({ isAtStart }) => isAtStart) &&
+  (sort === undefined || sort.by === 'name') &&
+  [visible, projectId, others.exceptId].every((condition) => condition === undefined) &&
+  [others.conditions, others.excludeTags, others.runStatuses].every((list) => list.length === 0);
+
 const NO_CONDITIONS = {
   patterns: [],
   conditions: [],
@@ -195,6 +203,7 @@ export const createWorkspaceListing = (
   /** Where few rows are found that all matches are among; undefined when no condition leaves few. */
   const findStart = async (query: ResolvedQuery): Promise<Start | undefined> => {
     const { organizationId, visible, projectId, conditions } = query;
+    if (isRangeOfNames(query)) return undefined;
     const ids = await findNamed(query);
     if (ids !== undefined) return { by: 'ids', ids };
     if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= fewTagged) return { by: 'tag' };
