@@ -282,6 +282,7 @@ const isPassing = (error: unknown): boolean =>
     'bus.stream_not_found',
     'bus.stream_moved',
     'storage.unavailable',
+    'storage.conflict',
     'storage.wal_pruned',
     'storage.wal_diverged',
     'storage.sealed',
