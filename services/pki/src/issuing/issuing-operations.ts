@@ -52,7 +52,7 @@ const makeAndKeep = async (
   requireMetadataAllowed(request, role);
   const authority = await parts.authorities.of(request.mount);
   const issuer = requireSigner(authority, request.issuerRef ?? role?.issuerRef ?? 'default');
-  if (order.kind !== 'issue')
+  if ('csr' in order)
     await parts.compromisedKeys.refuse(request.mount, () => readCsrPem(order.csr).publicKeyDer);
   const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, order);
   return keepCertificate(parts, request, { ...made, authority, issuer, role });

@@ -75,7 +75,16 @@ export interface VerbatimOrder {
   readonly enforcesBehavior: boolean;
 }
 
-export type CertificateOrder = IssueOrder | SignOrder | VerbatimOrder;
+/** A certificate for a key that its holder has proven to have, with a validity that was decided. */
+export interface ProvenOrder {
+  readonly kind: 'proven';
+  readonly names: NameParameters;
+  readonly publicKeyDer: Uint8Array;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+export type CertificateOrder = IssueOrder | SignOrder | VerbatimOrder | ProvenOrder;
 
 export interface MadeCertificate {
   readonly der: Uint8Array;
@@ -175,6 +184,29 @@ const makeSigned = async (
   };
 };
 
+const makeProven = async (
+  issuer: SigningIssuer,
+  role: Role,
+  { names, publicKeyDer, notBeforeMs, notAfterMs }: ProvenOrder,
+): Promise<MadeCertificate> => {
+  const decided = decideNames(role, names, undefined, undefined);
+  const fields = buildLeafCertificate({
+    ...issuerPart(issuer),
+    role,
+    names: decided,
+    notBeforeMs,
+    notAfterMs,
+    publicKeyDer,
+  });
+  return {
+    der: await signChecked(issuer, fields, role),
+    serialNumber: fields.serialNumber,
+    notAfterMs: fields.notAfterMs,
+    keyPair: undefined,
+    warnings: decided.warnings,
+  };
+};
+
 const makeVerbatim = async (
   issuer: SigningIssuer,
   role: Role | undefined,
@@ -215,5 +247,12 @@ export const makeCertificate = async (
 ): Promise<MadeCertificate> => {
   if (order.kind === 'verbatim') return makeVerbatim(issuer, role, order);
   if (role === undefined) throw new KeelsonError('pki.role_not_found', { role: '' });
-  return order.kind === 'issue' ? makeIssued(issuer, role, order) : makeSigned(issuer, role, order);
+  switch (order.kind) {
+    case 'issue':
+      return makeIssued(issuer, role, order);
+    case 'sign':
+      return makeSigned(issuer, role, order);
+    case 'proven':
+      return makeProven(issuer, role, order);
+  }
 };

@@ -91,16 +91,25 @@ export const requireAcmeRole = async (
   return allowRoleExtKeyUsage ? role : forServersOnly(role);
 };
 
+/** Roles for servers only, by the role they were made of: the thread that makes certificates is told each once. */
+const serversOnly = new WeakMap<Role, Role>();
+
 /** Reference §7.7: server authentication, whatever the role says. */
-const forServersOnly = (role: Role): Role => ({
-  ...role,
-  serverFlag: true,
-  clientFlag: false,
-  codeSigningFlag: false,
-  emailProtectionFlag: false,
-  extKeyUsage: [],
-  extKeyUsageOids: [],
-});
+const forServersOnly = (role: Role): Role => {
+  const known = serversOnly.get(role);
+  if (known !== undefined) return known;
+  const made = {
+    ...role,
+    serverFlag: true,
+    clientFlag: false,
+    codeSigningFlag: false,
+    emailProtectionFlag: false,
+    extKeyUsage: [],
+    extKeyUsageOids: [],
+  };
+  serversOnly.set(role, made);
+  return made;
+};
 
 const decideIssuance = async (
   parts: DirectoryParts,

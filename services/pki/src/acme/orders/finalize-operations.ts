@@ -1,13 +1,10 @@
 /** From a proven order and its CSR to a certificate (RFC 8555 §7.4). */
 import { KeelsonError } from '@keelson/errors';
-import { type ParsedCsr, parseCsrOnPool, randomSerialNumber, toSerialKey } from '@keelson/x509';
+import { type ParsedCsr, parseCsrOnPool, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
-import { buildLeafCertificate } from '../../issuing/domain/leaf-certificate.ts';
-import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
-import { signChecked } from '../../making/make-certificate.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
@@ -79,21 +76,6 @@ const issueUnderRole = async (
   checkCsrKey(role, csr.keyAlgorithm);
   const valuesOf = (type: Identifier['type']): readonly string[] =>
     order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
-  const names = decideNames(
-    role,
-    {
-      commonName: commonNameFor(role, commonNameOfCsr, order.identifiers),
-      altNames: valuesOf('dns'),
-      ipSans: valuesOf('ip'),
-      uriSans: [],
-      otherSans: [],
-      serialNumber: '',
-      userIds: [],
-      excludeCnFromSans: true,
-    },
-    undefined,
-    undefined,
-  );
   const { notBeforeMs, notAfterMs } = order;
   const lifetime = decideOrderLifetime(parts, {
     mount,
@@ -103,21 +85,26 @@ const issueUnderRole = async (
     notBeforeMs,
     notAfterMs,
   });
-  const signing = authority.signingIssuerOf(issuer);
-  const fields = buildLeafCertificate({
-    role,
-    names,
-    ...lifetime,
-    serialNumber: randomSerialNumber(),
+  const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, {
+    kind: 'proven',
+    names: {
+      commonName: commonNameFor(role, commonNameOfCsr, order.identifiers),
+      altNames: valuesOf('dns'),
+      ipSans: valuesOf('ip'),
+      uriSans: [],
+      otherSans: [],
+      serialNumber: '',
+      userIds: [],
+      excludeCnFromSans: true,
+    },
     publicKeyDer: csr.publicKeyDer,
-    issuerName: signing.name,
-    issuerKeyIdentifier: signing.keyIdentifier,
-    urls: signing.urls,
+    notBeforeMs: lifetime.notBeforeMs,
+    notAfterMs: lifetime.notAfterMs,
   });
   return {
-    der: await signChecked(signing, fields, role),
-    serialKey: toSerialKey(fields.serialNumber),
-    notAfterMs: fields.notAfterMs,
+    der: made.der,
+    serialKey: toSerialKey(made.serialNumber),
+    notAfterMs: made.notAfterMs,
     issuerId: issuer.issuer.id,
   };
 };
