@@ -12,7 +12,7 @@ test('ids are made in the order of their time, and are never the same', () => {
   vi.useFakeTimers({ now: Date.UTC(2026, 10, 21) });
   onTestFinished(() => void vi.useRealTimers());
   const ids: string[] = [];
-  for (let step = 0; step < 3000; step += 1) {
+  for (let step = 1; step <= 3000; step += 1) {
     ids.push(newResourceId('ws'));
     vi.advanceTimersByTime(step);
   }
