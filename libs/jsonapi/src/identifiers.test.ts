@@ -14,7 +14,7 @@ test('ids are made in the order of their time, and are never the same', () => {
   const ids: string[] = [];
   for (let step = 1; step <= 3000; step += 1) {
     ids.push(newResourceId('ws'));
-    vi.advanceTimersByTime(step);
+    vi.advanceTimersByTime(1 + step);
   }
   expect(ids.toSorted()).toEqual(ids);
   const atOnce = Array.from({ length: 10_000 }, () => newResourceId('ws'));
