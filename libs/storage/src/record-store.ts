@@ -166,8 +166,7 @@ export class RecordStore implements Store {
         result = await body(run);
       } catch (error) {
         // What the body refused may rest on records of different moments: then it runs again.
-        await this.#reader.refresh();
-        if (run.isCurrent()) throw error;
+        if (await this.#isStillCurrent(run)) throw error;
         continue;
       } finally {
         run.end();
@@ -295,10 +294,20 @@ export class RecordStore implements Store {
       const operations = run.operations((path, value) => this.#barrier.encrypt(path, value));
       return this.#queue.commit({ transaction: run, operations, values: run.writes, refusals });
     }
-    await this.#reader.refresh();
-    if (!run.isCurrent()) return false;
+    if (!(await this.#isStillCurrent(run))) return false;
     if (run.hasReadUndurable()) await this.#untilDurable();
     return true;
+  }
+
+  /**
+   * When not, the run is to be made again, and only once the group that is being written can be seen: what
+   * it changes counts as changed from before, so that all runs would be used up while the disk is slow.
+   */
+  async #isStillCurrent(run: BufferedTransaction): Promise<boolean> {
+    await this.#reader.refresh();
+    if (run.isCurrent()) return true;
+    await this.#queue.flushed();
+    return false;
   }
 
   /** Projections are checked late: building one needs the barrier, which opens after the store. */
