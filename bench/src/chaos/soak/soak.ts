@@ -19,6 +19,8 @@ const MILLISECONDS = 1000;
 const SETTLING_PART = 1 / 3;
 const SAMPLES = 180;
 const LEAST_SAMPLE_MS = 500;
+/** In a shorter run what grows may be caches that are not full yet. */
+const JUDGED_FROM_SECONDS = 1200;
 /** What a line may gain while it is judged, whatever its slope: caches with a limit fill slowly. */
 const NOISE_MEGABYTES = { liveMegabytes: 2, anonymousMegabytes: 48 } as const;
 /** Timers and sockets that come and go by themselves; one leaked in a thousand requests is more. */
@@ -49,14 +51,17 @@ class Watched {
     this.#inspector.close();
   }
 
-  judge(memory: Memory): { readonly figure: string; readonly broken: readonly string[] } {
+  judge(
+    memory: Memory,
+    isLongEnough: boolean,
+  ): { readonly figure: string; readonly broken: readonly string[] } {
     const values = this.#samples.map((sight): Sample => ({ ...sight, value: sight[memory] }));
     const slope = slopeOf(values);
     if (slope === undefined) return { figure: 'too short to tell', broken: [] };
     const { perHour, within, gained } = slope;
     const last = values.at(-1)?.value ?? 0;
     const figure = `${perHour.toFixed(1)} ± ${within.toFixed(1)} MB/h, ${last.toFixed(0)} MB at the end`;
-    const isGrowing = perHour - within > 0 && gained > NOISE_MEGABYTES[memory];
+    const isGrowing = isLongEnough && perHour - within > 0 && gained > NOISE_MEGABYTES[memory];
     return { figure, broken: isGrowing ? [`${memory} of ${this.name} grows: ${figure}`] : [] };
   }
 }
@@ -111,8 +116,8 @@ const run = async (
   for (const [index, one] of watched.entries()) {
     const [first, last] = [before[index], after[index]];
     if (first === undefined || last === undefined) continue;
-    const live = one.judge('liveMegabytes');
-    const anonymous = one.judge('anonymousMegabytes');
+    const live = one.judge('liveMegabytes', count >= JUDGED_FROM_SECONDS);
+    const anonymous = one.judge('anonymousMegabytes', count >= JUDGED_FROM_SECONDS);
     broken.push(...live.broken, ...anonymous.broken, ...findLeaks(one.name, first, last));
     figures[`live memory of ${one.name}`] = live.figure;
     figures[`anonymous memory of ${one.name}`] = anonymous.figure;
