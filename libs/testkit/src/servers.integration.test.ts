@@ -97,6 +97,7 @@ test('a server ends with the process that started it, even when that is killed',
   connection.resume();
   starter.kill('SIGKILL');
   await closed.promise;
+  expect(connection.destroyed).toBe(true);
 });
 
 test('a missing binary names the Debian package', async () => {

@@ -151,7 +151,7 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
         await answer.arrayBuffer();
         seen.add(answer.status);
       }
-      return [...seen].toSorted();
+      return [...seen].toSorted((a, b) => a - b);
     };
     // 403: an address without its signature.
     expect(await statusesOf(primary)).toEqual([401, 403]);
