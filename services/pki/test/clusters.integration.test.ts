@@ -245,6 +245,27 @@ describe('a certificate revoked in one cluster', () => {
     expect([...page.data.keys, ...rest.data.keys]).toEqual(inOrder([before, between]));
   });
 
+  test('in a secondary is told as well, each time that lists become unified there', async () => {
+    await replicate();
+    const revoked: string[] = [];
+    for (const _ of ['first', 'again']) {
+      const { serial_number } = await issue(secondary);
+      await revoke(secondary, serial_number);
+      revoked.push(serial_number);
+      await unify();
+      // Replication brings the change and nothing else; the worker of the secondary looks by the clock.
+      const isTold = async () => {
+        secondary.clock.advance(60_000);
+        const prefix = `local/outbox/${secondary.mount.uuid}/`;
+        return (await secondary.store.list(prefix)).length > 0;
+      };
+      await expect.poll(isTold, { timeout: 60_000 }).toBe(true);
+      await forward();
+      await untilListed(primary, revoked);
+      await unify({ unified_crl: false });
+    }
+  });
+
   test('gives delta lists of all clusters, and numbers that only grow over both kinds', async () => {
     await unify({ auto_rebuild: true, enable_delta: true, delta_rebuild_interval: '10m' });
     const { serial_number } = await issue(secondary);

@@ -17,8 +17,14 @@ export const clusterRevocationRecords = (mount: MountScope): RecordCollection<Re
 export const clusterRevocationsOf = (mount: MountScope, serialKey: string): string =>
   `${clusterRevocationRecords(mount).path(serialKey)}/`;
 
-/** Present once the revocations of before `unified_crl` was turned on have been told too. */
-export const toldRecords = (mount: MountScope): RecordCollection<{ readonly atMs: number }> =>
+/** That this cluster has told what it revoked before the lists became unified. */
+export interface Told {
+  readonly atMs: number;
+  /** Of the configuration of the lists: which time. */
+  readonly unification?: string | undefined;
+}
+
+export const toldRecords = (mount: MountScope): RecordCollection<Told> =>
   jsonRecords(`${localPrefix(mount)}unified/`);
 export const TOLD = 'told';
 

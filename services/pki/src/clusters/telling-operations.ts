@@ -2,6 +2,7 @@
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
 import { revocationRecords } from '../certificates/certificate-records.ts';
+import { crlConfigRecords, SETTING } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { type ThisCluster, TOLD, tellRevocation, toldRecords } from './cluster-records.ts';
 
@@ -15,10 +16,14 @@ export interface TellingParts {
 
 const PAGE_SIZE = 500;
 
-/** Once: what was revoked before there was anybody to tell. Told again, it is the same. */
+/**
+ * What was revoked before there was anybody to tell. Told again, it is the same. What is revoked from
+ * `unification` on is told as it is revoked, so that what comes during this is missed by neither.
+ */
 const tellOfBefore = async (
   { store, clock, cluster }: TellingParts,
   mount: MountScope,
+  unification: string | undefined,
 ): Promise<void> => {
   const records = revocationRecords(mount);
   let after: string | undefined;
@@ -35,12 +40,16 @@ const tellOfBefore = async (
     });
     after = page.at(-1);
   } while (after !== undefined);
-  await store.transact((tx) => toldRecords(mount).write(tx, TOLD, { atMs: clock.nowMs() }));
+  const told = { atMs: clock.nowMs(), unification };
+  await store.transact((tx) => toldRecords(mount).write(tx, TOLD, told));
 };
 
 /** Brings what the others do not know yet to where they see it. */
 export const tellRevocations = async (parts: TellingParts, mount: MountScope): Promise<void> => {
-  const told = await toldRecords(mount).find(parts.store, TOLD);
-  if (told === undefined) await tellOfBefore(parts, mount);
+  const { store } = parts;
+  const config = await crlConfigRecords(mount).find(store, SETTING.crl);
+  const told = await toldRecords(mount).find(store, TOLD);
+  if (config?.unifiedCrl && (told === undefined || told.unification !== config.unification))
+    await tellOfBefore(parts, mount, config.unification);
   await parts.carry(mount);
 };

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
-import { TOLD, toldRecords } from '../clusters/cluster-records.ts';
 import { crlConfigRecords, loadSettings, SETTING } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CrlBuilder } from './crl-builder.ts';
@@ -20,9 +20,9 @@ export const updateCrlConfig = async (
       throw new KeelsonError('request.invalid', {
         text: 'unified_crl and cross_cluster_revocation cannot be enabled on a local mount',
       });
-    crlConfigRecords(mount).write(tx, SETTING.crl, changed);
-    // What is revoked while nobody is told is told when somebody is again.
-    if (existing.unifiedCrl && !changed.unifiedCrl) toldRecords(mount).delete(tx, TOLD);
+    const isUnified = !existing.unifiedCrl && changed.unifiedCrl;
+    const unification = isUnified ? randomUUID() : existing.unification;
+    crlConfigRecords(mount).write(tx, SETTING.crl, { ...changed, unification });
     return { before: existing, config: changed };
   });
   const warnings = changesLists(before, config) ? await crlBuilder.rebuild(mount) : [];

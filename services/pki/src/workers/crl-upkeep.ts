@@ -6,6 +6,7 @@ import type { Logger } from '@keelson/logging';
 import type { RecordCollection, Store } from '@keelson/storage';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
 import { outboxPrefix } from '../clusters/outbox.ts';
+import { tellRevocations } from '../clusters/telling-operations.ts';
 import { untilTold } from '../clusters/told.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import { crlRecords, pendingRecords } from '../crl/crl-records.ts';
@@ -48,7 +49,10 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   const isLeft = async (records: RecordCollection<unknown>): Promise<boolean> =>
     (await records.keys(store, { limit: 1 })).length > 0;
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
-  if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0) await upkeep.carry(mount);
+  // The lists may have become unified by a change that replication brought.
+  if (config.unifiedCrl) await tellRevocations(upkeep, mount);
+  else if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0)
+    await upkeep.carry(mount);
   // What other clusters revoked, brought here by replication.
   if (!upkeep.cluster().isSecondary && config.unifiedCrl && !config.autoRebuild)
     if (await isLeft(pendingRecords(mount, 'all'))) return 'complete';

@@ -20,6 +20,8 @@ export interface CrlConfig {
   readonly allowExpiredCertRevocation: boolean;
   readonly crossClusterRevocation: boolean;
   readonly unifiedCrl: boolean;
+  /** Another one each time that lists become unified: what was revoked before is told for it once. */
+  readonly unification?: string | undefined;
   readonly unifiedCrlOnExistingPaths: boolean;
 }
 
