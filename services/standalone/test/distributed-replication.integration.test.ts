@@ -294,7 +294,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
       () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`),
       ({ status }) => status !== 503,
     );
-    expect(promoted.status).toBe(200);
+    expect(promoted).toMatchObject({ status: 200 });
     primary.token = await until(
       () => generateRoot(primary, primary.shares).catch(() => ''),
       (token) => token !== '',
@@ -329,7 +329,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
       dr_operation_token: token,
       force: true,
     });
-    expect(promoted.status).toBe(200);
+    expect(promoted).toMatchObject({ status: 200 });
     spare.token = primary.token;
     await untilStreaming('performance', spare);
     expect(

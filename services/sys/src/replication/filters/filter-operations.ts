@@ -36,7 +36,7 @@ export interface FilterOperations {
   describe(id: string): Promise<Filter | undefined>;
   /** On a secondary: asks the primary, and notes what it tells. */
   learn(): Promise<void>;
-  /** What this secondary was told last. */
+  /** What this secondary was told last, without what is here nevertheless: a later filter let it through. */
   known(): Promise<DynamicFilter | undefined>;
   /** This cluster follows nobody any more. */
   forget(): Promise<void>;
@@ -113,6 +113,20 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
     );
   };
 
+  const known = async (): Promise<DynamicFilter | undefined> => {
+    const told = await toldFilters.find(store, TOLD);
+    if (told === undefined) return undefined;
+    const here = new Set((await catalog.filterables()).map(({ type, path }) => `${type} ${path}`));
+    return {
+      dynamic_filtered_mounts: told.dynamic_filtered_mounts.filter(
+        (path) => path === WORKSPACE_PATH || !here.has(`mount ${path}`),
+      ),
+      dynamic_filtered_namespaces: told.dynamic_filtered_namespaces.filter(
+        (path) => !here.has(`namespace ${path}`),
+      ),
+    };
+  };
+
   return {
     refresh: async () => {
       if ((await membership().filteredSecondaries()).length > 0) await members.refreshFilters();
@@ -155,24 +169,12 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
         noFilter(given);
       // While the primary cannot be asked, what it told last holds.
       await learn().catch(() => undefined);
-      const told = await toldFilters.find(store, TOLD);
-      if (told === undefined) return noFilter(given);
-      const here = new Set(
-        (await catalog.filterables()).map(({ type, path }) => `${type} ${path}`),
-      );
-      return {
-        dynamic_filtered_mounts: told.dynamic_filtered_mounts.filter(
-          (path) => path === WORKSPACE_PATH || !here.has(`mount ${path}`),
-        ),
-        dynamic_filtered_namespaces: told.dynamic_filtered_namespaces.filter(
-          (path) => !here.has(`namespace ${path}`),
-        ),
-      };
+      return (await known()) ?? noFilter(given);
     },
 
     describe,
     learn,
-    known: async () => toldFilters.find(store, TOLD),
+    known,
     forget: () => store.transact((tx) => toldFilters.delete(tx, TOLD)),
 
     mountMoved: async (tx, before, after) => {
