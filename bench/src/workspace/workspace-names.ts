@@ -5,7 +5,8 @@ const WORDS = (
   'profile media video image edge core shared portal ledger metrics alert backup archive quota'
 ).split(' ');
 const ENVIRONMENTS = ['prod', 'staging', 'dev', 'test'];
-const TEAMS = 50;
+/** Workspaces of a team: an organization grows by teams, not they by it. */
+const PER_TEAM = 2000;
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
 export const seededRandom = (seed: number): (() => number) => {
@@ -28,7 +29,7 @@ const partsOf = (at: number) => {
   return {
     words: [pick(WORDS, random()), pick(WORDS, random())],
     environment: pick(ENVIRONMENTS, random()),
-    team: `t${Math.floor(random() * TEAMS)}`,
+    team: `t${Math.floor(at / PER_TEAM)}`,
   };
 };
 
@@ -55,6 +56,8 @@ const tagFilter = (at: number, key: string, value: string): string =>
   `filter[tagged][${at}][key]=${key}&filter[tagged][${at}][value]=${value}`;
 
 const anyAt = (random: () => number, count: number): number => Math.floor(random() * count);
+
+const anyTeam = (random: () => number, count: number): string => partsOf(anyAt(random, count)).team;
 
 /** By what they are called in the table. */
 export const QUERIES: Readonly<Record<string, Query>> = {
@@ -86,10 +89,10 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   'two characters': (random) => `search[name]=${pick(LETTERS, random())}${pick(LETTERS, random())}`,
   'part, by latest change': (random) =>
     `search[name]=${pick(WORDS, random())}&sort=-latest-change-at`,
-  'two tag filters': (random) =>
-    `${tagFilter(0, 'env', pick(ENVIRONMENTS, random()))}&${tagFilter(1, 'team', `t${Math.floor(random() * TEAMS)}`)}`,
-  'two tag filters, by latest change': (random) =>
-    `sort=latest-change-at&${tagFilter(0, 'env', pick(ENVIRONMENTS, random()))}&${tagFilter(1, 'team', `t${Math.floor(random() * TEAMS)}`)}`,
+  'two tag filters': (random, count) =>
+    `${tagFilter(0, 'env', pick(ENVIRONMENTS, random()))}&${tagFilter(1, 'team', anyTeam(random, count))}`,
+  'two tag filters, by latest change': (random, count) =>
+    `sort=latest-change-at&${tagFilter(0, 'env', pick(ENVIRONMENTS, random()))}&${tagFilter(1, 'team', anyTeam(random, count))}`,
   'two tag keys': () => 'search[tags]=env,team',
 };
 
