@@ -44,7 +44,7 @@ test('ends with a revoked certificate that the client refuses', async () => {
     expect(said).toEqual([
       'Verification: OK',
       'leaf.pem: good',
-      'certificate revoked',
+      'verify error:num=23:certificate revoked',
       'leaf.pem: revoked',
     ]);
   } finally {
