@@ -15,8 +15,6 @@ import {
   type Store,
   type SubpageIndex,
   type TreeType,
-  takeOverKeyring,
-  termOf,
   type WalOperation,
 } from '@keelson/storage';
 import { connectionStateOf } from '../domain/connection-state.ts';
@@ -41,6 +39,7 @@ import { FollowedLog } from './followed-log.ts';
 import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
 import { copyLetThrough, removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
+import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { applyStream } from './wal-applier.ts';
@@ -83,6 +82,7 @@ export class Secondary {
   readonly #options: SecondaryOptions;
   readonly #clock: Clock;
   readonly #link: PrimaryLink;
+  readonly #keys: PrimaryKeys;
   readonly #listeners = new Set<() => void>();
   #status: SecondaryStatus;
   #activity: 'not_started' | 'running' | 'stopped' = 'not_started';
@@ -132,6 +132,7 @@ export class Secondary {
         };
       },
     });
+    this.#keys = new PrimaryKeys({ store, barrier: options.barrier, link: this.#link });
     this.#status = {
       ...startSecondary(false),
       connectionState: 'idle',
@@ -326,7 +327,7 @@ export class Secondary {
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
-    await this.#takeOverKeyring();
+    await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
     await removeLeftOut(store, groups, position.leftOut, apply);
@@ -371,7 +372,7 @@ export class Secondary {
     fence: Fence,
   ): Promise<void> {
     if (operations.length === 0) return;
-    await this.#ensureKeys(operations);
+    await this.#keys.ensureFor(operations);
     await this.#options.store.applyRecords(logId, operations, { fence });
     this.#change({ copiedRecordCount: this.#status.copiedRecordCount + operations.length });
   }
@@ -409,7 +410,7 @@ export class Secondary {
         beforeApplying: async (entries, wrappedKeyring) => {
           if (wrappedKeyring !== undefined)
             await extendKeyring(store, barrier, wrappedKeyring, { fence });
-          await this.#ensureKeys(entries.flatMap(({ operations }) => operations));
+          await this.#keys.ensureFor(entries.flatMap(({ operations }) => operations));
         },
         onApplied: (sequence, bytes) => {
           this.#change({
@@ -422,22 +423,6 @@ export class Secondary {
       },
       signal,
     );
-  }
-
-  /** The primary rotated its keyring, and did not send it along: asked for before it is needed. */
-  async #ensureKeys(operations: readonly WalOperation[]): Promise<void> {
-    const { barrier } = this.#options;
-    const isUnknown = operations.some(
-      ({ stored }) => stored !== undefined && (termOf(stored) ?? 0) > barrier.term,
-    );
-    if (isUnknown) await this.#takeOverKeyring();
-  }
-
-  async #takeOverKeyring(): Promise<void> {
-    const { store, barrier } = this.#options;
-    const { rootKey, wrappedKeyring } = await this.#link.loadKeyring();
-    await takeOverKeyring(store, barrier, rootKey, wrappedKeyring);
-    rootKey.fill(0);
   }
 
   /** Tells the primary how we stand, until `signal` aborts. A failure shows in the connection state. */
