@@ -1,7 +1,8 @@
-/** Finds versions, of states or of configurations, that a policy may have reached. */
-import type { Store } from '@keelson/storage';
+/** Does to versions, of states or of configurations, what a policy says once it has reached them. */
+import type { Reads, Store, Transaction, TransactOptions } from '@keelson/storage';
 import type { Kysely } from 'kysely';
-import { DAY_MS, WITHHELD } from './domain/backing-data.ts';
+import type { ServiceContext } from '../service-context.ts';
+import { type BackingDataAction, DAY_MS, WITHHELD } from './domain/backing-data.ts';
 
 type VersionTable = 'state_version' | 'configuration_version';
 type Tables = Readonly<
@@ -50,7 +51,7 @@ const findBefore = async (
  * Ids of the versions that are at least a day old, as the shortest policy says, and whose bytes are there.
  * @param kept the status of versions whose bytes are not withheld
  */
-export const listAged = async function* (
+const listAged = async function* (
   store: Pick<Store, 'select'>,
   table: VersionTable,
   kept: string,
@@ -64,5 +65,41 @@ export const listAged = async function* (
       place = page.at(-1);
       yield* page.map(({ id }) => id);
     } while (page.length === PAGE_SIZE);
+  }
+};
+
+export interface AgedVersions<Version> {
+  readonly table: VersionTable;
+  /** The status of versions whose bytes are not withheld. */
+  readonly kept: string;
+  /** What the policy in force says of a version; undefined: nothing. */
+  readonly findDue: (
+    reads: Reads,
+    id: string,
+    nowMs: number,
+  ) => Promise<{ readonly version: Version; readonly action: BackingDataAction } | undefined>;
+  /** @returns false when the version is in another status */
+  readonly applyAction: (
+    tx: Transaction,
+    version: Version,
+    action: BackingDataAction,
+    nowMs: number,
+  ) => Promise<boolean>;
+}
+
+/** One pass over all versions that a policy may have reached. */
+export const applyToAged = async <Version>(
+  { store, clock }: ServiceContext,
+  { table, kept, findDue, applyAction }: AgedVersions<Version>,
+  options: TransactOptions,
+): Promise<void> => {
+  const nowMs = clock.nowMs();
+  for await (const id of listAged(store, table, kept, nowMs)) {
+    // Most are kept: only what looks due is decided in a transaction.
+    if ((await findDue(store, id, nowMs)) === undefined) continue;
+    await store.transact(async (tx) => {
+      const due = await findDue(tx, id, nowMs);
+      if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);
+    }, options);
   }
 };

@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
-import { listAged } from '../retention/aged-versions.ts';
+import { applyToAged } from '../retention/aged-versions.ts';
 import {
   type BackingDataAction,
   DELETED,
@@ -82,20 +82,8 @@ const findDue = async (reads: Reads, id: string, nowMs: number) => {
 };
 
 /** One pass over all states that a policy may have reached. */
-export const applyRetention = async (
-  { store, clock }: ServiceContext,
-  options: TransactOptions,
-): Promise<void> => {
-  const nowMs = clock.nowMs();
-  for await (const id of listAged(store, 'state_version', KEPT, nowMs)) {
-    // Most are kept: only what looks due is decided in a transaction.
-    if ((await findDue(store, id, nowMs)) === undefined) continue;
-    await store.transact(async (tx) => {
-      const due = await findDue(tx, id, nowMs);
-      if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);
-    }, options);
-  }
-};
+export const applyRetention = (context: ServiceContext, options: TransactOptions): Promise<void> =>
+  applyToAged(context, { table: 'state_version', kept: KEPT, findDue, applyAction }, options);
 
 const REMOVED_AT_ONCE = 100;
 
