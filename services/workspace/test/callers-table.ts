@@ -20,7 +20,7 @@ export const CALLERS = [
 export type Caller = (typeof CALLERS)[number];
 
 export interface Case {
-  /** Concrete target with placeholders {ws}, {prj}, {team}, {user}, {at}, {tws}. */
+  /** Concrete target with parameters {ws}, {prj}, {team}, {user}, {at}, {tws}. */
   readonly target: string;
   readonly body?: unknown;
   /** Who succeeds, with which status; everyone else gets `refused`. */
