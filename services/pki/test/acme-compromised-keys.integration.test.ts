@@ -27,7 +27,7 @@ const outcome = ({ status, json }: AcmeAnswer) => [
 
 type Key = { readonly privateKey: KeyObject };
 const requestFor = ({ privateKey }: Key): Promise<string> =>
-  csrFor(['localhost'], { key: { privateKey, publicKey: privateKey } });
+  csrFor(['localhost'], { key: { privateKey, publicKey: privateKey }, commonName: 'localhost' });
 
 const readyOrder = async (client: AcmeClient): Promise<AcmeAnswer> => {
   const order = await client.order('localhost');
@@ -75,6 +75,29 @@ test.for(ACCOUNT_ALGORITHMS)('a key for %s is refused from then on', async (alg)
       ['the key is that of a certificate that was revoked because it is compromised'],
     ]);
   }
+});
+
+test('a compromised key is refused by EST too, which says why', async () => {
+  await acme.post('config/est', {
+    enabled: true,
+    default_mount: false,
+    default_path_policy: 'role:any',
+    authenticators: {},
+  });
+  const enroll = async (key: Key) => {
+    const body = Buffer.from(Buffer.from(await requestFor(key), 'base64url').toString('base64'));
+    const { status, bytes } = await acme.pki.call('POST', 'est/simpleenroll', body, {
+      contentType: 'application/pkcs10',
+    });
+    return { status, text: bytes.toString() };
+  };
+  const key = newAccountKey();
+  expect(await enroll(key)).toMatchObject({ status: 200 });
+  await revoked(key, 1);
+  expect(await enroll(key)).toMatchObject({
+    status: 400,
+    text: expect.stringContaining('revoked because it is compromised'),
+  });
 });
 
 const changeTo = async (client: AcmeClient, key: AccountKey): Promise<AcmeAnswer> => {
