@@ -199,6 +199,16 @@ describe('bodies', () => {
     );
   });
 
+  test('a form has as many parameters as an object entries, even of one name', async () => {
+    const pairs = (count: number): string =>
+      Array.from({ length: count }, () => 'tags=a').join('&');
+    expect((await answer(things, { type: form, body: pairs(10_000) }))[0]).toBe(200);
+    expect(await answer(things, { type: form, body: pairs(10_001) })).toEqual([
+      400,
+      { errors: ['a form has at most 10000 parameters'] },
+    ]);
+  });
+
   test.for([
     ['{', 'it cannot be parsed'],
     ['[]', 'it is not an object'],
