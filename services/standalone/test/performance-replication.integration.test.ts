@@ -61,7 +61,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     ).toBe(400);
     await primary.v1('POST', 'sys/wrapping/unwrap', { token });
     expect(await secondary.v1('POST', `${PERFORMANCE}/secondary/enable`, { token })).toMatchObject({
-      status: 500,
+      status: 400,
       body: {
         errors: [
           'error response unwrapping secondary token; status code is 400, message is "400 Bad Request"',

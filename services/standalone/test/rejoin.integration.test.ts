@@ -55,7 +55,7 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
       ({ status }) => status === 400,
     );
     expect(await enable(wrapped.wrap_info.token)).toMatchObject({
-      status: 500,
+      status: 400,
       body: { errors: [expect.stringContaining('error response unwrapping secondary token')] },
     });
     expect(await enable(sealed.data.token)).toMatchObject({

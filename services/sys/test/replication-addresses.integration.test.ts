@@ -1,6 +1,12 @@
 /** Addresses of both sides: what secondaries are given, what the status shows, and which one answers. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import type { ReplicationTransport } from '@keelson/cluster-member';
+import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadRoots } from '../src/replication/activation-token.ts';
 import { operationToken } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
@@ -133,4 +139,73 @@ test('of several addresses the first that answers is the primary', {
   expect(tried.slice(0, 2)).toEqual(['down.example', 'up.example']);
   expect(tried).not.toContain('unasked.example');
   expect((await statusOf(secondary, 'dr')).primary_cluster_addr).toBe('up.example');
+});
+
+/** What stands at the address that a token names. */
+const answering = async (status: number, body: string) => {
+  const server = createServer((_, response) => response.writeHead(status).end(body));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.asyncDispose]: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+};
+const BUNDLE = { kind: 'dr', version: '0.1.0', expiresAtMs: 9e15, clusterId: 'a' };
+
+test('a token that somebody else answers changes nothing, and the refusal says why', {
+  timeout: 60_000,
+}, async () => {
+  const noToken = 'the token is no secondary activation token';
+  for (const [status, body, refused, text] of [
+    [200, '<html></html>', 400, noToken],
+    [200, 'null', 400, noToken],
+    [200, JSON.stringify({ data: { word: 'wrapped' } }), 400, noToken],
+    [200, JSON.stringify({ data: BUNDLE }), 400, noToken],
+    [400, '{"errors":[]}', 400, 'status code is 400, message is "400 Bad Request"'],
+    [503, '{"errors":[]}', 500, '/v1/sys/wrapping/unwrap": 503 Service Unavailable'],
+  ] as const) {
+    await using server = await answering(status, body);
+    expect(
+      await secondary.call('POST', 'sys/replication/dr/secondary/enable', {
+        token: root,
+        body: { token: 'a.b.c', primary_api_addr: server.address },
+      }),
+    ).toEqual({ status: refused, body: { errors: [expect.stringContaining(text)] } });
+  }
+  expect(await statusOf(secondary, 'dr')).toEqual({ mode: 'disabled' });
+  expect((await secondary.call('GET', 'auth/token/lookup-self', { token: root })).status).toBe(200);
+});
+
+test('authorities are the certificates of a file or folder, without the keys beside them', async () => {
+  await using folder = await temporaryDirectory();
+  const pem = (type: string, text: string) =>
+    `-----BEGIN ${type}-----\n${text}\n-----END ${type}-----\n`;
+  const [one, two] = [pem('CERTIFICATE', 'MIIB'), pem('CERTIFICATE', 'MIIC')];
+  await writeFile(join(folder.path, 'a.pem'), `text\n${one}${two}`);
+  await writeFile(join(folder.path, 'key.pem'), pem('PRIVATE KEY', 'MIIE'));
+  await writeFile(join(folder.path, 'README'), 'text');
+  await mkdir(join(folder.path, 'java'));
+  const roots = [one.trim(), two.trim()];
+  expect(await loadRoots({ caFile: '', caPath: folder.path })).toEqual(roots);
+  expect(await loadRoots({ caFile: join(folder.path, 'a.pem'), caPath: '/none' })).toEqual(roots);
+  expect(await loadRoots({ caFile: '', caPath: '' })).toBeUndefined();
+  for (const [caFile, text] of [
+    [join(folder.path, 'key.pem'), 'holds no certificate'],
+    [join(folder.path, 'absent.pem'), 'cannot be read'],
+    [folder.path, 'cannot be read'],
+    ['/dev/zero', 'cannot be read'],
+  ] as const)
+    await expect(loadRoots({ caFile, caPath: '' })).rejects.toThrow(text);
+});
+
+test('an id that could be no segment of a path is refused', async () => {
+  await primary.asRoot('POST', 'sys/replication/dr/primary/enable', { body: {} });
+  for (const id of ['', '.', '..', 'a/b', 'a\nb', 'a'.repeat(129)])
+    expect(
+      await primary.asRoot('POST', 'sys/replication/dr/primary/secondary-token', { body: { id } }),
+    ).toEqual({ status: 400, body: { errors: ['invalid secondary id'] } });
 });

@@ -87,8 +87,8 @@ export const REPLICATION_ERRORS = {
     tell: 'Keelson is changing its replication role, try again shortly',
   },
   'replication.unwrap_refused': {
-    grpc: 'INTERNAL',
-    http: 500,
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
     retry: false,
     tell: 'error response unwrapping secondary token; status code is {status}, message is "{message}"',
   },

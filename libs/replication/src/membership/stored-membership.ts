@@ -36,9 +36,9 @@ type StoredKey = string;
 const EPOCH_KEY_BYTES = 32;
 const SET = 'set';
 const MAX_ID_LENGTH = 128;
-/** An id is a segment of a record path. */
+/** An id is a segment of record paths and of paths of the API. */
 // oxlint-disable-next-line no-control-regex -- control characters are what it refuses
-const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]/;
+const FORBIDDEN_IN_ID = /[\u0000-\u001f\u007f/]|^\.\.?$/;
 
 /** A service whose log was renewed alone. */
 type LogId = string;

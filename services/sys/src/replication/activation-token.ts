@@ -1,5 +1,5 @@
 /** Activation tokens on their two ways: unwrapped at the primary's API, or sealed to a public key. */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -12,12 +12,14 @@ import {
   openMessage,
   sealMessage,
 } from '@keelson/replication';
-import type { ActivationBundle } from './domain/activation-bundle.ts';
+import { type ActivationBundle, toActivationBundle } from './domain/activation-bundle.ts';
 
 const SEALED_PREFIX = 'krs1.';
 const PURPOSE = 'keelson secondary activation';
 const UNWRAP_WITHIN_MS = 30_000;
 const MAX_ANSWER_BYTES = 1024 * 1024;
+const MAX_ROOTS_BYTES = 4 * 1024 * 1024;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 const refuse = (text: string, cause?: unknown): never => {
   throw new KeelsonError('request.invalid', { text }, cause === undefined ? {} : { cause });
@@ -50,7 +52,7 @@ export const openBundle = (token: string, own: LinkKeyPair): ActivationBundle =>
   try {
     const key = deriveLinkKey({ own, peerPublicKey, clusterId: PURPOSE, secondaryId: '' });
     const opened = openMessage(key, PURPOSE, Buffer.from(sealed, 'base64url'));
-    return JSON.parse(opened.toString()) as ActivationBundle;
+    return toActivationBundle(JSON.parse(opened.toString()));
   } catch (cause) {
     return refuse('the token was not made for the public key of this cluster', cause);
   }
@@ -74,19 +76,36 @@ export interface TrustedRoots {
   readonly caPath: string;
 }
 
-/** undefined: the system's. @throws KeelsonError `request.invalid` */
+/** Certificates of a file. What else it holds, a key perhaps, is not taken along. */
+const readCertificates = async (path: string): Promise<readonly string[]> => {
+  const { size } = await stat(path);
+  if (size > MAX_ROOTS_BYTES) throw new Error('the file is too large');
+  return (await readFile(path, 'utf8')).match(CERTIFICATE) ?? [];
+};
+
+/** Files of a folder; what lies in folders below it does not count. */
+const filesIn = async (folder: string): Promise<readonly string[]> => {
+  const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
+  const areFiles = await Promise.all(paths.map(async (path) => (await stat(path)).isFile()));
+  return paths.filter((_, at) => areFiles[at]);
+};
+
+/** One certificate each, PEM; undefined: the system's. @throws KeelsonError `request.invalid` */
 export const loadRoots = async ({
   caFile,
   caPath,
 }: TrustedRoots): Promise<readonly string[] | undefined> => {
+  if (caFile === '' && caPath === '') return undefined;
+  let roots: readonly string[];
   try {
-    if (caFile !== '') return [await readFile(caFile, 'utf8')];
-    if (caPath === '') return undefined;
-    const names = await readdir(caPath);
-    return await Promise.all(names.sort().map((name) => readFile(join(caPath, name), 'utf8')));
+    // A device or a pipe would be read for ever.
+    if (caFile !== '' && !(await stat(caFile)).isFile()) throw new Error('not a file');
+    const paths = caFile === '' ? await filesIn(caPath) : [caFile];
+    roots = (await Promise.all(paths.map(readCertificates))).flat();
   } catch (cause) {
     return refuse('ca_file or ca_path cannot be read', cause);
   }
+  return roots.length > 0 ? roots : refuse('ca_file or ca_path holds no certificate');
 };
 
 interface HttpAnswer {
@@ -138,6 +157,15 @@ const parseUrl = (address: string): URL => {
   return refuse('no API address of the primary: give primary_api_addr');
 };
 
+/** `data` of an answer; undefined when it is none of this API. */
+const dataOf = (body: string): unknown => {
+  try {
+    return (JSON.parse(body) as { readonly data?: unknown } | null)?.data;
+  } catch {
+    return undefined;
+  }
+};
+
 /**
  * Takes the bundle out of a wrapping token, which ends with it.
  * @param ca PEM roots beside those of the system; undefined: none
@@ -156,12 +184,11 @@ export const unwrapBundle = async (
     const reason = cause instanceof Error ? cause.message : 'failed';
     throw new KeelsonError('replication.unwrap_failed', { url: url.href, reason }, { cause });
   }
-  const { status, statusText } = answer;
+  const { status, statusText, body } = answer;
+  const message = `${status} ${statusText}`;
+  if (status >= 400 && status < 500)
+    throw new KeelsonError('replication.unwrap_refused', { status, message });
   if (status !== 200)
-    throw new KeelsonError('replication.unwrap_refused', {
-      status,
-      message: `${status} ${statusText}`,
-    });
-  const { data } = JSON.parse(answer.body) as { data?: ActivationBundle };
-  return data ?? refuse('the token is no secondary activation token');
+    throw new KeelsonError('replication.unwrap_failed', { url: url.href, reason: message });
+  return toActivationBundle(dataOf(body));
 };

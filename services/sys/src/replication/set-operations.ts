@@ -83,7 +83,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
       if (roles[kind] !== undefined)
         refuse(`${NAMES[kind]} replication is already enabled as ${roles[kind].role}`);
       if (transport.bus === undefined)
-        refuse('replication needs a NATS server: natsUrl is not configured');
+        refuse('replication needs a NATS server: KEELSON_NATS_URL is not set');
       const clusterId = randomUUID();
       await state.membershipOf(kind).found(clusterId);
       await state.change(kind, {

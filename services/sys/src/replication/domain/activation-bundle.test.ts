@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type ActivationBundle, isOlderVersion, requireUsable } from './activation-bundle.ts';
+import {
+  type ActivationBundle,
+  isOlderVersion,
+  requireUsable,
+  toActivationBundle,
+} from './activation-bundle.ts';
 
 test.for([
   ['1.0.0', '1.0.0', false],
@@ -24,7 +29,30 @@ const bundle: ActivationBundle = {
   expiresAtMs: 1000,
 };
 
+test.for([
+  undefined,
+  null,
+  'text',
+  [],
+  {},
+  { ...bundle, version: 5 },
+  { ...bundle, expiresAtMs: '1000' },
+  { ...bundle, seal: undefined },
+  { ...bundle, seal: { ...bundle.seal, type: 'open' } },
+  { ...bundle, seal: { ...bundle.seal, threshold: 1.5 } },
+  { ...bundle, seal: { ...bundle.seal, wrappedRootKey: 7 } },
+  { ...bundle, secondaryKeys: { publicKey: 'a' } },
+])('%j is no bundle of a primary', (held) => {
+  expect(() => toActivationBundle(held)).toThrow('the token is no secondary activation token');
+});
+
 describe('a bundle', () => {
+  test('of a primary is taken as it is', () => {
+    expect(toActivationBundle(bundle)).toBe(bundle);
+    const own = { ...bundle, secondaryKeys: { publicKey: 'a', privateKey: 'b' } };
+    expect(toActivationBundle(own)).toBe(own);
+  });
+
   const here = { kind: 'dr', version: '1.2.0', nowMs: 999 } as const;
   test('is used by a cluster of the same or a newer version', () => {
     expect(requireUsable(bundle, here)).toBe(bundle);

@@ -29,6 +29,52 @@ export interface ActivationBundle {
   readonly expiresAtMs: number;
 }
 
+type Members = Readonly<Record<string, unknown>>;
+
+const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+
+const areText = (members: Members, names: readonly string[]): boolean =>
+  names.every((name) => typeof members[name] === 'string');
+
+const areOptionalText = (members: Members, names: readonly string[]): boolean =>
+  names.every((name) => ['string', 'undefined'].includes(typeof members[name]));
+
+const isSeal = (seal: unknown): boolean =>
+  isMembers(seal) &&
+  (seal['type'] === 'shamir' || seal['type'] === 'static') &&
+  Number.isInteger(seal['shares']) &&
+  Number.isInteger(seal['threshold']) &&
+  areOptionalText(seal, ['wrappedRootKey', 'recoveryKeyHash']);
+
+const TEXTS = [
+  'kind',
+  'version',
+  'clusterId',
+  'secondaryId',
+  'primaryClusterAddress',
+  'primaryPublicKey',
+];
+
+/**
+ * What a token held, as the bundle of a primary: anybody can wrap anything.
+ * @throws KeelsonError `request.invalid`
+ */
+export const toActivationBundle = (held: unknown): ActivationBundle => {
+  const isBundle =
+    isMembers(held) &&
+    areText(held, TEXTS) &&
+    typeof held['expiresAtMs'] === 'number' &&
+    isSeal(held['seal']) &&
+    (held['secondaryKeys'] === undefined ||
+      (isMembers(held['secondaryKeys']) &&
+        areText(held['secondaryKeys'], ['publicKey', 'privateKey'])));
+  if (!isBundle)
+    throw new KeelsonError('request.invalid', {
+      text: 'the token is no secondary activation token',
+    });
+  return held as unknown as ActivationBundle;
+};
+
 /** [major, minor, patch]; what is no number counts as 0. */
 const numbersOf = (version: string): readonly number[] =>
   version.split(/[.+-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
