@@ -51,17 +51,23 @@ export const serveForwarded =
       throw new KeelsonError('replication.malformed', { reason: 'no request' });
     if (!(await mayReach(groupsOf(head, whole))))
       throw new KeelsonError('sys.no_route', { path: head.path });
-    const response = await edge().handle({
-      head,
-      body: bufferedBody(body),
-      signal: AbortSignal.timeout(deadlineMs),
-      timeoutMs: deadlineMs,
-    });
-    return ResponseStart.encode({
-      head: response.head,
-      body: Buffer.from(await readAll(response.body)),
-      complete: true,
-    }).finish();
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), deadlineMs);
+    try {
+      const response = await edge().handle({
+        head,
+        body: bufferedBody(body),
+        signal: late.signal,
+        timeoutMs: deadlineMs,
+      });
+      return ResponseStart.encode({
+        head: response.head,
+        body: Buffer.from(await readAll(response.body)),
+        complete: true,
+      }).finish();
+    } finally {
+      clearTimeout(timer);
+    }
   };
 
 /** An envelope of /v1 with one more warning; other documents have no place for one. */

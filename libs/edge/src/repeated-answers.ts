@@ -21,22 +21,34 @@ const NEVER_MATTER: ReadonlySet<string> = new Set([
 /** What an answer takes besides its key and its content, the reads of the service included; measured. */
 const OVERHEAD_BYTES = 1750;
 
-/** Of a generation of keys; some 5 MB in all. */
+/** Of a generation of keys; less than a megabyte in all. */
 const MAX_ASKED = 16_384;
 
-/** Keys that were asked for lately, in two generations: the older is dropped when the younger is full. */
+/** FNV-1a over the characters, as 30 bits: a number that takes no memory beside its place in a set. */
+const digestOf = (key: string): number => {
+  let digest = 0x811c9dc5;
+  for (let at = 0; at < key.length; at += 1)
+    digest = Math.imul(digest ^ key.charCodeAt(at), 0x01000193);
+  return digest >>> 2;
+};
+
+/**
+ * Digests of keys that were asked for lately, in two generations: the older is dropped when the younger is
+ * full. Where two keys have the same one, an answer is kept that was asked for once.
+ */
 class AskedLately {
-  #young = new Set<string>();
-  #old = new Set<string>();
+  #young = new Set<number>();
+  #old = new Set<number>();
 
   /** Whether it was asked for before; from now on it was. */
   ask(key: string): boolean {
-    const isKnown = this.#young.has(key) || this.#old.has(key);
+    const digest = digestOf(key);
+    const isKnown = this.#young.has(digest) || this.#old.has(digest);
     if (this.#young.size >= MAX_ASKED) {
       this.#old = this.#young;
       this.#young = new Set();
     }
-    this.#young.add(key);
+    this.#young.add(digest);
     return isKnown;
   }
 }

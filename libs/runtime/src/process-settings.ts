@@ -32,6 +32,16 @@ export const enrolledSettings = Type.Object({
   }),
 });
 
+/** A process with stores. */
+export const storeSettings = Type.Object({
+  storeCacheBytes: Type.Integer({
+    description:
+      'Memory for what a store remembers: a third of it for records, a twelfth for which of them changed, the rest for pages of an SQLite file. A process has one store, standalone three.',
+    default: 96 * 1024 * 1024,
+    minimum: 1024 * 1024,
+  }),
+});
+
 /** A service that is reached over gRPC and keeps records. */
 export const servingSettings = Type.Object({
   rpcAddress: Type.String({

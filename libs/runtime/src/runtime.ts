@@ -6,6 +6,7 @@ export {
   processSettings,
   replicationSettings,
   servingSettings,
+  storeSettings,
 } from './process-settings.ts';
 export { startTracing, type Tracing, type TracingOptions } from './tracing.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -7,6 +7,7 @@ import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Backend, StoredRow } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
 import { KEYRING_PATH } from './barrier/keyring.ts';
+import type { CacheShares } from './cache-shares.ts';
 import { RecordCache } from './record-cache.ts';
 import type { PathRange } from './record-path.ts';
 import { scopeOf } from './record-path.ts';
@@ -16,6 +17,8 @@ import { RecentPresence } from './transaction/recent-presence.ts';
 
 /** A replica further behind than this forgets its cache instead of reading the entries. */
 const MAX_CATCH_UP_ENTRIES = 1000;
+/** Prefixes whose coming and going is known; the one asked about longest ago goes first. */
+const MAX_PRESENCES = 64;
 
 export class RecordReader {
   readonly changes: RecentChanges;
@@ -27,11 +30,16 @@ export class RecordReader {
   #durable: number;
   #catchingUp: Promise<void> = Promise.resolve();
 
-  constructor(backend: Backend, barrier: Barrier, headSequence: number, cacheBytes: number) {
+  constructor(
+    backend: Backend,
+    barrier: Barrier,
+    headSequence: number,
+    { recordBytes, changeBytes }: CacheShares,
+  ) {
     this.#backend = backend;
     this.#barrier = barrier;
-    this.#cache = new RecordCache(cacheBytes);
-    this.changes = new RecentChanges(headSequence);
+    this.#cache = new RecordCache(recordBytes);
+    this.changes = new RecentChanges(headSequence, changeBytes);
     this.#position = headSequence;
     this.#durable = headSequence;
   }
@@ -86,10 +94,13 @@ export class RecordReader {
 
   /** What comes and goes below `prefix` from the first call on. */
   presenceBelow(prefix: string): RecentPresence {
-    const known = this.#presence.get(prefix);
-    if (known !== undefined) return known;
-    const presence = new RecentPresence(prefix, this.#position);
+    const presence = this.#presence.get(prefix) ?? new RecentPresence(prefix, this.#position);
+    this.#presence.delete(prefix);
     this.#presence.set(prefix, presence);
+    for (const oldest of this.#presence.keys()) {
+      if (this.#presence.size <= MAX_PRESENCES) break;
+      this.#presence.delete(oldest);
+    }
     return presence;
   }
 

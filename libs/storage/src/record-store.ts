@@ -4,6 +4,7 @@ import { hasCode, KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
+import type { CacheShares } from './cache-shares.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
 import type { TableQuery } from './projections/table-queries.ts';
@@ -47,8 +48,7 @@ export interface RecordStoreOptions {
   readonly barrier: Barrier;
   readonly clock: Clock;
   readonly projections: readonly Projection[];
-  /** Memory for decrypted records. */
-  readonly cacheBytes: number;
+  readonly cache: CacheShares;
   /** Woken when the log may have grown, here or on another replica. */
   readonly grown: Wakeup;
 }
@@ -69,10 +69,10 @@ export class RecordStore implements Store {
 
   /** @param headSequence position of the log when the backend was opened */
   constructor(options: RecordStoreOptions, headSequence: number) {
-    const { backend, barrier, clock, projections, cacheBytes, grown } = options;
+    const { backend, barrier, clock, projections, cache, grown } = options;
     this.#backend = backend;
     this.#barrier = barrier;
-    this.#reader = new RecordReader(backend, barrier, headSequence, cacheBytes);
+    this.#reader = new RecordReader(backend, barrier, headSequence, cache);
     const projector = new Projector(backend, this.#reader, projections);
     this.#queue = new CommitQueue({
       backend,

@@ -5,6 +5,7 @@ import {
   processSettings,
   replicationSettings,
   servingSettings,
+  storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
@@ -67,6 +68,7 @@ export type PkiConfig = Readonly<Type.Static<typeof pkiConfigSchema>>;
 export const pkiProcessConfig = composeConfig(
   pkiConfigSchema,
   servingSettings,
+  storeSettings,
   electingSettings,
   enrolledSettings,
   replicationSettings,

@@ -41,6 +41,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     barrier,
     clock,
     projections: PKI_PROJECTIONS,
+    cacheBytes: config.storeCacheBytes,
   });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
   const sys = { address: config.sysAddresses, service: 'sys', tls } as const;

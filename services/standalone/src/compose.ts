@@ -59,6 +59,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
       barrier,
       clock,
       projections,
+      cacheBytes: config.storeCacheBytes,
     });
     return { config, store, barrier, leases, clock, logger };
   };

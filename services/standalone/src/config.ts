@@ -1,7 +1,7 @@
 import { composeConfig } from '@keelson/config';
 import { gatewayConfig } from '@keelson/gateway-service';
 import { pkiConfigSchema } from '@keelson/pki-service';
-import { processSettings, replicationSettings } from '@keelson/runtime';
+import { processSettings, replicationSettings, storeSettings } from '@keelson/runtime';
 import { sysConfigSchema } from '@keelson/sys-service';
 import { workspaceConfigSchema } from '@keelson/workspace-service';
 import { Type } from 'typebox';
@@ -25,6 +25,7 @@ export const standaloneConfig = composeConfig(
       default: ['localhost', '127.0.0.1', '::1'],
     }),
   }),
+  storeSettings,
   replicationSettings,
   gatewayConfig,
   sysConfigSchema,

@@ -4,6 +4,7 @@ import {
   processSettings,
   replicationSettings,
   servingSettings,
+  storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
@@ -36,6 +37,7 @@ export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
 export const sysProcessConfig = composeConfig(
   sysConfigSchema,
   servingSettings,
+  storeSettings,
   electingSettings,
   Type.Object({
     pkiAddresses: Type.Array(Type.String(), {

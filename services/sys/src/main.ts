@@ -33,7 +33,12 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
   const kept = await issuer.identityOf('sys');
   const tls = kept.identity;
   const barrier = createBarrier();
-  const store = await openPostgresStore({ connectionString: config.databaseUrl, barrier, clock });
+  const store = await openPostgresStore({
+    connectionString: config.databaseUrl,
+    barrier,
+    clock,
+    cacheBytes: config.storeCacheBytes,
+  });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
   const pkiTarget = { address: config.pkiAddresses, service: 'pki', tls } as const;
   const workspaceTarget = {

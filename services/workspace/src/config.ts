@@ -5,6 +5,7 @@ import {
   processSettings,
   replicationSettings,
   servingSettings,
+  storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
@@ -14,6 +15,11 @@ export const workspaceConfigSchema = Type.Object({
     default: ['1.13.5', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'],
     description:
       'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
+  }),
+  workspaceGlobalRemoteState: Type.Boolean({
+    default: false,
+    description:
+      'Whether new workspaces that do not say it share their state with all workspaces of their organization.',
   }),
   workspaceAssessmentIntervalSeconds: Type.Integer({
     default: 86_400,
@@ -37,6 +43,7 @@ export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>
 export const workspaceProcessConfig = composeConfig(
   workspaceConfigSchema,
   servingSettings,
+  storeSettings,
   electingSettings,
   enrolledSettings,
   replicationSettings,

@@ -40,6 +40,7 @@ const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logg
     barrier,
     clock,
     projections: WORKSPACE_PROJECTIONS,
+    cacheBytes: config.storeCacheBytes,
   });
   const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
   const cluster = createRpcClient(ClusterDefinition, sys);

@@ -15,6 +15,11 @@ import { type Sample, slopeOf } from './slope.ts';
 
 const KIND = 'performance';
 const MILLISECONDS = 1000;
+/**
+ * Little, as a user may set it, so that what stores remember is full within the first minutes and what
+ * grows after that has no limit.
+ */
+const STORE_CACHE = { KEELSON_STORE_CACHE_BYTES: String(6 * 1024 * 1024) };
 /** Caches and compiled code settle in the first part of the time, which is not judged. */
 const SETTLING_PART = 1 / 3;
 const SAMPLES = 180;
@@ -141,8 +146,8 @@ export const soak: Chaos = {
     await using stack = new AsyncDisposableStack();
     const nats = stack.use(await startNats({ jetstream: true }));
     const [primary, secondary] = await Promise.all([
-      startCluster(nats.url, INSPECTED),
-      startCluster(nats.url, INSPECTED),
+      startCluster(nats.url, { ...INSPECTED, ...STORE_CACHE }),
+      startCluster(nats.url, { ...INSPECTED, ...STORE_CACHE }),
     ]);
     stack.defer(() => primary.stop());
     stack.defer(() => secondary.stop());

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '@keelson/clock';
 import pg from 'pg';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
+import { DEFAULT_CACHE_BYTES, shareCache } from '../cache-shares.ts';
 import type { Projection } from '../projections/projection.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
@@ -13,7 +14,6 @@ import { POSTGRES_SCHEMA } from './postgres-schema.ts';
 /** OID of BIGINT; sequences and times stay below 2^53. */
 const INT8 = 20;
 
-const RECORD_CACHE_BYTES = 33_554_432;
 const CONNECTION_COUNT = 8;
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Also frees the head row when a replica disappears with its lock. */
@@ -26,7 +26,7 @@ export interface PostgresStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
-  /** Memory for decrypted records. */
+  /** Memory for what the store remembers, 96 MiB; the share for pages is not used. */
   readonly cacheBytes?: number;
   readonly connectionCount?: number;
 }
@@ -41,7 +41,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     barrier,
     clock = systemClock,
     projections = [],
-    cacheBytes = RECORD_CACHE_BYTES,
+    cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
   const pool = new pg.Pool({
     connectionString: options.connectionString,
@@ -62,7 +62,7 @@ export const openPostgresStore = async (options: PostgresStoreOptions): Promise<
     const backend = new PostgresBackend(pool);
     const grown = new Wakeup(POLL_MS);
     return new RecordStore(
-      { backend, barrier, clock, projections, cacheBytes, grown },
+      { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown },
       await backend.headSequence(),
     );
   } catch (error) {

@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
+import { DEFAULT_CACHE_BYTES, shareCache } from '../cache-shares.ts';
 import type { Projection } from '../projections/projection.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
@@ -14,16 +15,14 @@ import { fromSqliteError } from './sqlite-errors.ts';
 import { SQLITE_SCHEMA } from './sqlite-schema.ts';
 
 const PAGE_BYTES = 4096;
-const PAGE_CACHE_KIB = 65_536;
 const MAPPED_BYTES = 1_073_741_824;
-const RECORD_CACHE_BYTES = 33_554_432;
 
 export interface SqliteStoreOptions {
   readonly file: string;
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
-  /** Memory for decrypted records. */
+  /** Memory for what the store remembers; 96 MiB. */
   readonly cacheBytes?: number;
 }
 
@@ -38,16 +37,17 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
     barrier,
     clock = systemClock,
     projections = [],
-    cacheBytes = RECORD_CACHE_BYTES,
+    cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
-  const backend = openBackend(file);
+  const cache = shareCache(cacheBytes);
+  const backend = openBackend(file, cache.pageBytes);
   return new RecordStore(
-    { backend, barrier, clock, projections, cacheBytes, grown: new Wakeup() },
+    { backend, barrier, clock, projections, cache, grown: new Wakeup() },
     backend.headSequence(),
   );
 };
 
-const openBackend = (file: string): SqliteBackend => {
+const openBackend = (file: string, pageBytes: number): SqliteBackend => {
   requireWritable(dirname(file));
   if (existsSync(file)) requireWritable(file);
   let database: DatabaseSync | undefined;
@@ -60,7 +60,7 @@ const openBackend = (file: string): SqliteBackend => {
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = OFF;
       PRAGMA wal_autocheckpoint = 0;
-      PRAGMA cache_size = -${PAGE_CACHE_KIB};
+      PRAGMA cache_size = -${Math.ceil(pageBytes / 1024)};
       PRAGMA mmap_size = ${MAPPED_BYTES}`);
     requireKnownFormat(database);
     database.exec(SQLITE_SCHEMA);

@@ -5,19 +5,23 @@
  */
 import { prefixesOf } from '../record-path.ts';
 
-/** Of a generation; roughly 150 bytes each. */
-const MAX_KEYS = 50_000;
+/** What a key takes besides its characters: its place in the map, its string; measured. */
+const KEY_BYTES = 110;
 
 export class RecentChanges {
   /** Record paths, and the prefixes above them, by the newest sequence that touched them. */
   #young = new Map<string, number>();
   #old = new Map<string, number>();
+  #youngBytes = 0;
+  readonly #maxYoungBytes: number;
   #newest: number;
   /** What the younger generation does not reach back to. */
   #youngFloor: number;
   #floor: number;
 
-  constructor(headSequence: number) {
+  /** @param maxBytes memory of both generations; a single call of `add` may take more */
+  constructor(headSequence: number, maxBytes: number) {
+    this.#maxYoungBytes = maxBytes / 2;
     this.#newest = headSequence;
     this.#youngFloor = headSequence;
     this.#floor = headSequence;
@@ -25,17 +29,24 @@ export class RecentChanges {
 
   /** Sequences must grow from call to call. */
   add(sequence: number, paths: Iterable<string>): void {
-    if (this.#young.size >= MAX_KEYS) {
+    if (this.#youngBytes >= this.#maxYoungBytes) {
       this.#old = this.#young;
       this.#floor = this.#youngFloor;
       this.#young = new Map();
+      this.#youngBytes = 0;
       this.#youngFloor = this.#newest;
     }
     for (const path of paths) {
-      this.#young.set(path, sequence);
-      for (const prefix of prefixesOf(path)) this.#young.set(prefix, sequence);
+      this.#set(path, sequence);
+      for (const prefix of prefixesOf(path)) this.#set(prefix, sequence);
     }
     this.#newest = sequence;
+  }
+
+  #set(key: string, sequence: number): void {
+    const sizeBefore = this.#young.size;
+    this.#young.set(key, sequence);
+    if (this.#young.size > sizeBefore) this.#youngBytes += key.length + KEY_BYTES;
   }
 
   /** Whether the record at this path, or any below this prefix (ends with a slash), changed. */
@@ -48,6 +59,7 @@ export class RecentChanges {
   reset(headSequence: number): void {
     this.#young = new Map();
     this.#old = new Map();
+    this.#youngBytes = 0;
     this.#newest = headSequence;
     this.#youngFloor = headSequence;
     this.#floor = headSequence;

@@ -4,8 +4,8 @@
  */
 import type { WalEntry } from '../store.ts';
 
-/** Roughly 100 bytes each. */
-const MAX_CHANGES = 20_000;
+/** Roughly 130 bytes each. */
+const MAX_CHANGES = 8000;
 
 export interface PresenceChange {
   readonly sequence: number;
