@@ -32,7 +32,10 @@ let key: string;
 let operation: string;
 const tokens = new Map<Caller, string>();
 /** By the policy that it has. */
-const batch = new Map<'of the path' | 'of another path', string>();
+const batch = new Map<
+  'of the path' | 'of another path' | 'of a namespace' | 'bound to a network',
+  string
+>();
 let rows: { readonly method: string; readonly path: string }[] = [];
 
 const post = async (path: string, body: Document = {}, token = ''): Promise<Document> =>
@@ -51,6 +54,26 @@ beforeAll(async () => {
   };
   batch.set('of the path', await batchToken('operator', `${SECONDARY}/*`));
   batch.set('of another path', await batchToken('stranger', 'sys/replication/dr/primary/*'));
+  // What a namespace's own administrator can make: the policy names the path, but below the namespace.
+  const inTeam = { token: root, namespace: 'team' };
+  const everything = 'path "*" { capabilities = ["create", "read", "update", "delete", "sudo"] }';
+  await post('sys/namespaces/team', {}, root);
+  await harness.call('POST', 'sys/policies/acl/all', { ...inTeam, body: { policy: everything } });
+  const ofTeam = await harness.call('POST', 'auth/token/create-orphan', {
+    ...inTeam,
+    body: { type: 'batch', policies: ['all'], ttl: '8h' },
+  });
+  batch.set('of a namespace', ofTeam.body.auth.client_token);
+  const networks = {
+    token_type: 'batch',
+    orphan: true,
+    renewable: false,
+    allowed_policies: ['operator'],
+    token_bound_cidrs: ['10.0.0.0/8'],
+  };
+  await post('auth/token/roles/site', networks, root);
+  const bound = await post('auth/token/create/site', { policies: ['operator'] }, root);
+  batch.set('bound to a network', bound.auth.client_token);
   const nothing = { policies: ['nothing'], no_default_policy: true };
   tokens.set('none', '');
   tokens.set('wrong', `hvs.${'x'.repeat(24)}`);
@@ -126,8 +149,12 @@ const OPERATIONS: readonly (readonly [string, Document])[] = [
 ];
 
 describe('an operation of a DR secondary', () => {
-  const call = async (suffix: string, body: Document, header = ''): Promise<number> =>
-    (await harness.call('POST', `${SECONDARY}/${suffix}`, { body, token: header })).status;
+  const call = async (
+    suffix: string,
+    body: Document,
+    { token = '', remoteAddress = '127.0.0.1' } = {},
+  ): Promise<number> =>
+    (await harness.call('POST', `${SECONDARY}/${suffix}`, { body, token, remoteAddress })).status;
 
   const reindexed = async (): Promise<void> => {
     const { body } = await harness.call('GET', 'sys/replication/dr/status');
@@ -153,9 +180,14 @@ describe('an operation of a DR secondary', () => {
       'an empty one': await call(suffix, withToken('')),
       'a wrong one': await call(suffix, withToken(`hvs.${'x'.repeat(24)}`)),
       'the root token': await call(suffix, withToken(tokens.get('root'))),
-      'the root token in the header': await call(suffix, body, tokens.get('root')),
-      'the operation token in the header': await call(suffix, body, operation),
+      'the root token in the header': await call(suffix, body, { token: tokens.get('root') ?? '' }),
+      'the operation token in the header': await call(suffix, body, { token: operation }),
       'a batch token of another path': await call(suffix, withToken(batch.get('of another path'))),
+      'a batch token of a namespace': await call(suffix, withToken(batch.get('of a namespace'))),
+      'a batch token from elsewhere': await call(
+        suffix,
+        withToken(batch.get('bound to a network')),
+      ),
     };
     expect(answers).toEqual({
       'no token': 400,
@@ -165,6 +197,8 @@ describe('an operation of a DR secondary', () => {
       'the root token in the header': 400,
       'the operation token in the header': 400,
       'a batch token of another path': 403,
+      'a batch token of a namespace': 403,
+      'a batch token from elsewhere': 403,
     });
   });
 
@@ -178,6 +212,8 @@ describe('an operation of a DR secondary', () => {
       await reindexed();
     }
     expect(found).toEqual(lasting.map(([suffix]) => [suffix, 200, 200]));
+    const bound = { dr_operation_token: batch.get('bound to a network') };
+    expect(await call('merkle-check', bound, { remoteAddress: '10.1.2.3' })).toBe(200);
   });
 
   test('is refused once the operation token is deleted; a batch token stays', async () => {

@@ -81,6 +81,7 @@ describe.for(['performance', 'dr'] as const)(
     };
 
     test('disabled: becomes a primary, and nothing else is possible', async () => {
+      operation = 'hvs.of-no-ceremony';
       await refuses(...OF_A_PRIMARY, ...OF_A_SECONDARY, ['secondary/enable', { token: 'x' }]);
       expect((await post('primary/enable')).status).toBe(200);
       expect(await status()).toMatchObject({ mode: 'primary', state: 'running' });

@@ -23,6 +23,7 @@ import {
 import {
   deleteOperationToken,
   issueOperationToken,
+  type OperationClaim,
   requireOperationToken,
 } from './dr/operation-token-operations.ts';
 import type { Catalog } from './filters/filter-catalog.ts';
@@ -64,7 +65,8 @@ export interface Replication {
   readonly modes: () => Promise<ReplicationModes>;
   /** @throws KeelsonError `request.invalid` */
   readonly requireDrSecondary: () => Promise<void>;
-  readonly requireOperationToken: (token: string, path: string) => Promise<void>;
+  /** @throws KeelsonError `replication.operation_token_missing`, `sys.permission_denied` */
+  readonly requireOperationToken: (claim: OperationClaim) => Promise<void>;
   readonly deleteOperationToken: () => Promise<void>;
 }
 
@@ -154,7 +156,7 @@ export const composeReplication = (
           text: 'this cluster is not a DR replication secondary',
         });
     },
-    requireOperationToken: (token, path) => requireOperationToken(parts, token, path),
+    requireOperationToken: (claim) => requireOperationToken(parts, claim),
     deleteOperationToken: () => deleteOperationToken(parts),
   };
 };

@@ -174,12 +174,17 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
 const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route[] => {
   const { secondary } = replication;
   const suffixPath = (suffix: string): string => `/sys/replication/${kind}/secondary/${suffix}`;
-  const authorized = async ({
-    fields,
-    head,
-  }: OperationContext<{ readonly dr_operation_token: string }>): Promise<void> => {
-    if (kind === 'dr')
-      await replication.requireOperationToken(fields.dr_operation_token, head.path.slice(1));
+  const authorized = async (
+    { fields, head }: OperationContext<{ readonly dr_operation_token: string }>,
+    suffix: string,
+  ): Promise<void> => {
+    if (kind === 'performance') return;
+    await replication.requireDrSecondary();
+    await replication.requireOperationToken({
+      token: fields.dr_operation_token,
+      path: suffixPath(suffix).slice(1),
+      remoteAddress: head.remoteAddress,
+    });
   };
   return [
     ...secretsRoutes({
@@ -239,7 +244,7 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
         update: {
           summary: 'Make this secondary the primary',
           handle: async (context) => {
-            await authorized(context);
+            await authorized(context, 'promote');
             const { fields } = context;
             if (fields.dry_run) return promoted(undefined, await secondary.plan(kind));
             const plan = await secondary.promote(kind, {
@@ -262,7 +267,7 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
         update: {
           summary: 'Leave the set and keep the data',
           handle: async (context) => {
-            await authorized(context);
+            await authorized(context, 'disable');
             await secondary.disable(kind);
             return DISABLED;
           },
@@ -288,7 +293,7 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
         update: {
           summary: 'Follow another primary, without clearing anything',
           handle: async (context) => {
-            await authorized(context);
+            await authorized(context, 'update-primary');
             const { token, update_primary_addrs: addresses, ...rest } = context.fields;
             if (token !== undefined && addresses !== undefined)
               throw new KeelsonError('request.invalid', {

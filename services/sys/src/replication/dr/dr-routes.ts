@@ -1,6 +1,12 @@
 /** What only DR secondaries have: the operation token, and upkeep that it authorises. */
 import type { Route } from '@keelson/edge';
-import { type Answer, field, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import {
+  type Answer,
+  field,
+  type OperationContext,
+  secretsRoutes,
+  topLevel,
+} from '@keelson/secrets-api';
 import { cancelling, SHARE_FIELDS } from '../../seal/ceremony-routes.ts';
 import { toTokenCeremony } from '../../seal/seal-document.ts';
 import type { Replication } from '../compose-replication.ts';
@@ -12,6 +18,10 @@ const BASE = '/sys/replication/dr/secondary';
 const TOKEN_FIELD = {
   dr_operation_token: field.string({ description: 'DR operation token.', default: '' }),
 } as const;
+
+interface TokenField {
+  readonly dr_operation_token: string;
+}
 
 const ceremonyRoutes = ({ requireDrSecondary, ceremonies }: Replication): Route[] => [
   ...secretsRoutes({
@@ -67,9 +77,16 @@ const ceremonyRoutes = ({ requireDrSecondary, ceremonies }: Replication): Route[
 
 export const drRoutes = (replication: Replication): Route[] => {
   const { upkeep, requireDrSecondary, requireOperationToken } = replication;
-  const authorized = async (token: string, suffix: string): Promise<void> => {
+  const authorized = async (
+    { fields, head }: OperationContext<TokenField>,
+    suffix: string,
+  ): Promise<void> => {
     await requireDrSecondary();
-    await requireOperationToken(token, `${BASE.slice(1)}/${suffix}`);
+    await requireOperationToken({
+      token: fields.dr_operation_token,
+      path: `${BASE.slice(1)}/${suffix}`,
+      remoteAddress: head.remoteAddress,
+    });
   };
   return [
     ...ceremonyRoutes(replication),
@@ -80,8 +97,8 @@ export const drRoutes = (replication: Replication): Route[] => {
       operations: {
         update: {
           summary: 'Delete the operation token',
-          handle: async ({ fields }) => {
-            await authorized(fields.dr_operation_token, 'operation-token/delete');
+          handle: async (context) => {
+            await authorized(context, 'operation-token/delete');
             await replication.deleteOperationToken();
             return undefined;
           },
@@ -95,9 +112,9 @@ export const drRoutes = (replication: Replication): Route[] => {
       operations: {
         update: {
           summary: 'Count the trees again and compare with the primary',
-          handle: async ({ fields }) => {
-            await authorized(fields.dr_operation_token, 'reindex');
-            return reindex(upkeep, fields);
+          handle: async (context) => {
+            await authorized(context, 'reindex');
+            return reindex(upkeep, context.fields);
           },
         },
       },
@@ -109,8 +126,8 @@ export const drRoutes = (replication: Replication): Route[] => {
       operations: {
         update: {
           summary: 'Try again now what failed',
-          handle: async ({ fields }): Promise<Answer> => {
-            await authorized(fields.dr_operation_token, 'recover');
+          handle: async (context): Promise<Answer> => {
+            await authorized(context, 'recover');
             await upkeep.recover();
             return { data: null, warnings: ['Recovery has been started.'] };
           },
@@ -124,8 +141,8 @@ export const drRoutes = (replication: Replication): Route[] => {
       operations: {
         update: {
           summary: 'Compare the trees with the records',
-          handle: async ({ fields }) => {
-            await authorized(fields.dr_operation_token, 'merkle-check');
+          handle: async (context) => {
+            await authorized(context, 'merkle-check');
             return { data: await replication.merkleReport() };
           },
         },

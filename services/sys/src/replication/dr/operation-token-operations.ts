@@ -1,13 +1,16 @@
 /**
  * Who may operate a DR secondary, where no other token counts: the holder of the operation token that key
- * shares gave, or of a batch token the primary made before, whose policies allow the path.
+ * shares gave, or of a batch token the primary made before in its root namespace, whose policies allow
+ * the path.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
+import { isInNetworks } from '../../access/network.ts';
 import { CAPABILITY_BITS } from '../../policies/domain/capabilities.ts';
 import type { PolicyBook } from '../../policies/policy-book.ts';
 import type { Seal } from '../../seal/seal.ts';
+import type { TokenEntry } from '../../tokens/domain/token-entry.ts';
 import { isBatchToken, RANDOM_LENGTH, SERVICE_PREFIX } from '../../tokens/domain/token-text.ts';
 import type { TokenContext } from '../../tokens/token-context.ts';
 import { findToken, randomBase62 } from '../../tokens/token-operations.ts';
@@ -35,22 +38,39 @@ const isGenerated = async ({ store, seal }: OperationTokenParts, token: string) 
   return kept !== undefined && timingSafeEqual(Buffer.from(kept.hash, 'hex'), hashOf(token));
 };
 
+/** An operation that a token of the body is to authorise. */
+export interface OperationClaim {
+  /** "" when none was given. */
+  readonly token: string;
+  /** Below `/v1/`. */
+  readonly path: string;
+  readonly remoteAddress: string;
+}
+
+/** The cluster belongs to the root namespace: what a policy of another one allows is not about it. */
+const mayOperate = async (
+  { policies }: OperationTokenParts,
+  { namespace, policies: names, boundCidrs }: TokenEntry,
+  { path, remoteAddress }: OperationClaim,
+): Promise<boolean> => {
+  if (namespace.path !== '') return false;
+  if (boundCidrs.length > 0 && !isInNetworks(remoteAddress, boundCidrs)) return false;
+  const capabilities = (await policies()).aclFor(namespace.id, names).capabilitiesOn(path);
+  const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
+  return !isDenied && (capabilities & CAPABILITY_BITS.update) !== 0;
+};
+
 /** @throws KeelsonError `replication.operation_token_missing`, `sys.permission_denied` */
 export const requireOperationToken = async (
   parts: OperationTokenParts,
-  token: string,
-  path: string,
+  claim: OperationClaim,
 ): Promise<void> => {
+  const { token } = claim;
   if (token === '') throw new KeelsonError('replication.operation_token_missing');
   if (await isGenerated(parts, token)) return;
   const batch = isBatchToken(token) ? await findToken(parts.tokens, token) : undefined;
-  if (batch !== undefined) {
-    const acl = (await parts.policies()).aclFor(batch.namespace.id, batch.policies);
-    const capabilities = acl.capabilitiesOn(path);
-    const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
-    if (!isDenied && (capabilities & CAPABILITY_BITS.update) !== 0) return;
-  }
-  throw new KeelsonError('sys.permission_denied');
+  if (batch === undefined || !(await mayOperate(parts, batch, claim)))
+    throw new KeelsonError('sys.permission_denied');
 };
 
 /** @throws KeelsonError as `requireOperationToken`; a batch token cannot be deleted and stays */
