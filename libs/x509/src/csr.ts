@@ -13,7 +13,6 @@ import {
   type SignatureScheme,
   type Signer,
   schemeOfIdentifier,
-  verifyOnPool,
   verifyWithKey,
 } from './keys/signature-scheme.ts';
 import { parseSignedStructure, signStructure } from './signed-structure.ts';
@@ -105,11 +104,6 @@ const readRequest = (der: Uint8Array): { readonly csr: ParsedCsr; readonly proof
   };
 };
 
-const requireProven = (csr: ParsedCsr, isProven: boolean): ParsedCsr => {
-  if (!isProven) throw new KeelsonError('request.invalid', { text: 'request signature invalid' });
-  return csr;
-};
-
 /**
  * The fields of an untrusted request whose signature proves possession of its key.
  * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit, or the key is
@@ -118,12 +112,7 @@ const requireProven = (csr: ParsedCsr, isProven: boolean): ParsedCsr => {
 export const parseCsr = (der: Uint8Array): ParsedCsr => {
   const { csr, proof } = readRequest(der);
   const { scheme, key, content, signature } = proof;
-  return requireProven(csr, verifyWithKey(scheme, key, content, signature));
-};
-
-/** The same with the signature checked on the thread pool, for a thread that has others to answer. */
-export const parseCsrOnPool = async (der: Uint8Array): Promise<ParsedCsr> => {
-  const { csr, proof } = readRequest(der);
-  const { scheme, key, content, signature } = proof;
-  return requireProven(csr, await verifyOnPool(scheme, key, content, signature));
+  if (!verifyWithKey(scheme, key, content, signature))
+    throw new KeelsonError('request.invalid', { text: 'request signature invalid' });
+  return csr;
 };

@@ -20,7 +20,7 @@ export {
   type ParsedCrl,
   parseCrl,
 } from './crl.ts';
-export { type CsrFields, createCsr, type ParsedCsr, parseCsr, parseCsrOnPool } from './csr.ts';
+export { type CsrFields, createCsr, type ParsedCsr, parseCsr } from './csr.ts';
 export { encodeCsrAttributes } from './csr-attributes.ts';
 export { DerReader } from './der/der-reader.ts';
 export { isObjectIdentifier } from './der/object-identifier.ts';

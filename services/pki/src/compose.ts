@@ -163,6 +163,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     config: parts.config,
     policy: createAcmeIssuance(policy),
     hasReplicas: parts.hasReplicas === true,
+    stopping: stopping.signal,
     mounts: () => mounts,
   });
   const routes: readonly Route[] = [

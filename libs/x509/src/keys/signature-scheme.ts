@@ -6,7 +6,6 @@ import {
   verify as cryptoVerify,
   type KeyObject,
 } from 'node:crypto';
-import { promisify } from 'node:util';
 import { KeelsonError } from '@keelson/errors';
 import { DerReader } from '../der/der-reader.ts';
 import { derNull, explicit, integer, sequence, TAG } from '../der/der-types.ts';
@@ -14,8 +13,6 @@ import { type Der, encodeDer } from '../der/der-writer.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';
 import { encodePem } from '../pem.ts';
 import { describeKey, EC_PUBLIC_KEY, type KeyAlgorithm, NAMED_CURVES } from './key-algorithm.ts';
-
-const cryptoVerifyOnPool = promisify(cryptoVerify);
 
 type HashBits = 256 | 384 | 512;
 export type SignatureScheme = `${'rsa' | 'rsa-pss' | 'ecdsa'}-sha${HashBits}` | 'ed25519';
@@ -196,16 +193,6 @@ export const verifyWithKey = (
 ): boolean =>
   key.asymmetricKeyType === SCHEMES[scheme].keyType &&
   cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
-
-/** The same on the thread pool. */
-export const verifyOnPool = async (
-  scheme: SignatureScheme,
-  key: KeyObject,
-  data: Uint8Array,
-  signature: Uint8Array,
-): Promise<boolean> =>
-  key.asymmetricKeyType === SCHEMES[scheme].keyType &&
-  cryptoVerifyOnPool(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
 
 /**
  * A public key from SubjectPublicKeyInfo.

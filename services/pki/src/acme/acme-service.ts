@@ -21,6 +21,7 @@ import { accountResources } from './protocol/account-resources.ts';
 import { acmeRoutesOf } from './protocol/acme-routes.ts';
 import { openResources } from './protocol/directory-resources.ts';
 import { orderResources } from './protocol/order-resources.ts';
+import { createSignatureChecks } from './signatures/signature-checks.ts';
 import { toValidationSettings } from './validation/validation-settings.ts';
 import { validateBeside } from './validation/validation-threads.ts';
 import { createValidationWorker } from './validation/validation-worker.ts';
@@ -32,6 +33,8 @@ export interface AcmeParts extends IssuingParts, RevocationParts {
   readonly policy: IssuancePolicy;
   /** Whether other processes serve the same mounts from the same store. */
   readonly hasReplicas: boolean;
+  /** The service ends. */
+  readonly stopping: AbortSignal;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly Mount[];
 }
@@ -52,6 +55,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const configs = createAcmeConfigs(store, isPublicDisabled);
   const stored = parts.hasReplicas ? createStoredNonces({ store, clock }) : undefined;
   const nonces = stored ?? createInProcessNonces();
+  const signatures = createSignatureChecks(parts);
   const validation = createValidationWorker({
     ...parts,
     openValidation: validateBeside(parts.logger),
@@ -66,6 +70,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   );
   const resourceParts = {
     ...parts,
+    signatures,
     challengeTypes,
     terms: { url: config.acmeTermsOfService, bindExisting: config.acmeTermsBindExisting },
     openOrders: new OpenOrders({
@@ -83,7 +88,7 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
     routes: [
       ...acmeConfigRoutes({ store, authorities, configs, isPublicDisabled }),
       ...externalAccountRoutes(parts),
-      ...acmeRoutesOf({ ...parts, configs, nonces }, openResources(parts), [
+      ...acmeRoutesOf({ ...parts, configs, nonces, signatures }, openResources(parts), [
         ...accountResources(resourceParts),
         ...orderResources(resourceParts),
       ]),

@@ -1,6 +1,6 @@
 /** Key rollover (RFC 8555 §7.3.5): the new key signs that it takes the place of the old one. */
 import { importPublicJwk, type PublicJwk, parsePublicJwk, thumbprintOf } from './account-key.ts';
-import { parseJws, parseMembers, requireSignature } from './jws.ts';
+import { isSigned, parseJws, parseMembers, signedTextOf, unsigned } from './jws.ts';
 import { malformed } from './problem.ts';
 
 export interface KeyChangeContext {
@@ -16,10 +16,7 @@ export interface KeyChangeContext {
  * @param payload of the outer request
  * @throws AcmeProblem
  */
-export const acceptKeyChange = async (
-  payload: string,
-  context: KeyChangeContext,
-): Promise<PublicJwk> => {
+export const acceptKeyChange = (payload: string, context: KeyChangeContext): PublicJwk => {
   const inner = parseJws(parseMembers(payload, 'the payload'));
   const { jwk, kid, url, nonce } = inner.protectedHeader;
   if (jwk === undefined || kid !== undefined)
@@ -28,7 +25,7 @@ export const acceptKeyChange = async (
   if (url !== context.url)
     throw malformed('the "url" of the inner JWS is not that of the outer one');
   const newKey = parsePublicJwk(jwk);
-  await requireSignature(inner, newKey, importPublicJwk(newKey));
+  if (!isSigned(signedTextOf(inner, newKey), importPublicJwk(newKey))) throw unsigned();
   const { account, oldKey } = parseMembers(
     Buffer.from(inner.payload).toString(),
     "the inner JWS's payload",

@@ -1,6 +1,6 @@
 /** From a proven order and its CSR to a certificate (RFC 8555 §7.4). */
 import { KeelsonError } from '@keelson/errors';
-import { type ParsedCsr, parseCsrOnPool, toSerialKey } from '@keelson/x509';
+import { type ParsedCsr, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
@@ -18,11 +18,13 @@ import type { Identifier } from '../domain/identifier.ts';
 import type { IssuancePolicy, PolicyCertificate } from '../domain/issuance-policy.ts';
 import { type Order, orderStatus } from '../domain/order.ts';
 import { AcmeProblem } from '../domain/problem.ts';
+import type { SignatureChecks } from '../signatures/signature-checks.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
 import { issuanceOf, type KnownOrder, requireOrder } from './order-operations.ts';
 
 export interface FinalizeParts extends IssuingParts {
   readonly policy: IssuancePolicy;
+  readonly signatures: SignatureChecks;
 }
 
 /** Anything that is wrong with the CSR, or that the role or the issuer has against it, as `badCSR`. */
@@ -33,12 +35,12 @@ const asBadCsr = (error: unknown): unknown =>
 
 /** @throws AcmeProblem `badCSR` for what is none, and for a key that is known to be compromised */
 const readCsr = async (
-  { compromisedKeys }: FinalizeParts,
+  { compromisedKeys, signatures }: FinalizeParts,
   mount: MountScope,
   der: Uint8Array,
 ): Promise<ParsedCsr> => {
   try {
-    const csr = await parseCsrOnPool(der);
+    const csr = await signatures.readCsr(der);
     await compromisedKeys.refuse(mount, () => csr.publicKeyDer);
     return csr;
   } catch (error) {

@@ -99,7 +99,7 @@ const changeKey = async (
 ): Promise<AcmeAnswer> => {
   const { mount, urls } = directory;
   const signer = signerOf(signed);
-  const newKey = await acceptKeyChange(signed.payload, {
+  const newKey = acceptKeyChange(signed.payload, {
     url: signed.url,
     accountUrl: urls.account(signer.id),
     thumbprint: signer.account.thumbprint,

@@ -227,7 +227,7 @@ const revoke = async (
     certificateDer: base64Url(presented, 'certificate'),
     reason,
     signer,
-    signerKeyDer: key.export({ type: 'spki', format: 'der' }),
+    signerKeyDer: key.der,
   });
   return {};
 };

@@ -1,29 +1,30 @@
 /** From the body of a POST to who signed it and what it says (RFC 8555 §6.2–6.5). */
-import type { KeyObject } from 'node:crypto';
 import type { RouteExchange } from '@keelson/edge';
 import type { Store } from '@keelson/storage';
 import { type KnownAccount, requireOpenAccount } from '../accounts/account-operations.ts';
-import { keyOfAccount } from '../accounts/imported-keys.ts';
+import { type ImportedKey, importKey, keyOfAccount } from '../accounts/imported-keys.ts';
 import { accountRecords } from '../acme-records.ts';
 import type { OpenDirectory } from '../directories/directory-operations.ts';
-import { importPublicJwk, type PublicJwk, parsePublicJwk } from '../domain/account-key.ts';
+import { type PublicJwk, parsePublicJwk } from '../domain/account-key.ts';
 import {
   type JsonMembers,
   type ParsedJws,
   parseJws,
   parseMembers,
   requireAlgorithm,
-  requireSignature,
+  signedTextOf,
+  unsigned,
 } from '../domain/jws.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
 import type { Nonces } from '../nonces/nonces.ts';
+import type { SignatureChecks } from '../signatures/signature-checks.ts';
 
 /** RFC 8555 §6.2: most requests name their account; two may come with a key instead. */
 export type SignerKind = 'account' | 'key' | 'either';
 
 export interface SignedRequest {
   readonly jwk: PublicJwk;
-  readonly key: KeyObject;
+  readonly key: ImportedKey;
   /** undefined where the request came with a key. */
   readonly signer: KnownAccount | undefined;
   /** Of this request. */
@@ -34,6 +35,7 @@ export interface SignedRequest {
 export interface RequestParts {
   readonly store: Store;
   readonly nonces: Nonces;
+  readonly signatures: SignatureChecks;
 }
 
 const MAX_BODY_BYTES = 256 * 1024;
@@ -82,11 +84,11 @@ const findSigner = async (
   if (kid === undefined) {
     if (kind === 'account') throw malformed('this resource needs a "kid"');
     const jwk = parsePublicJwk(presented);
-    return { jwk, key: importPublicJwk(jwk), signer: undefined };
+    return { jwk, key: importKey(jwk), signer: undefined };
   }
   if (kind === 'key') throw malformed('this resource needs a "jwk"');
   const signer = await requireAccount(parts, directory, kid);
-  return { jwk: signer.account.key, key: keyOfAccount(signer.account).key, signer };
+  return { jwk: signer.account.key, key: keyOfAccount(signer.account), signer };
 };
 
 const urlOf = ({ head }: RouteExchange, { urls, path }: OpenDirectory): string => {
@@ -117,7 +119,8 @@ export const readSignedRequest = async (
   if (typeof nonce !== 'string' || !/^[A-Za-z0-9_-]+$/.test(nonce))
     throw malformed('"nonce" is not base64url');
   const found = await findSigner(parts, directory, jws, kind);
-  await requireSignature(jws, found.jwk, found.key);
+  if (!(await parts.signatures.isSigned(signedTextOf(jws, found.jwk), found.key.derText)))
+    throw unsigned();
   // After the signature, so that nobody uses up what is another's.
   if (!(await parts.nonces.redeem(nonce)))
     throw new AcmeProblem('badNonce', 'the nonce is unknown, too old or used');

@@ -5,7 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { createLogger } from '@keelson/logging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
-import { ValidationThread, validateBeside } from './validation-threads.ts';
+import { JobThread } from '../threads/job-thread.ts';
+import type { ChallengeOutcome } from './challenge-validation.ts';
+import {
+  VALIDATION_THREAD,
+  type Validate,
+  type ValidationJob,
+  validateBeside,
+} from './validation-threads.ts';
 
 const asked: PromiseWithResolvers<void>[] = [];
 const server = createServer(({ url = '' }, response) => {
@@ -34,10 +41,14 @@ afterAll(() => {
 
 describe('a thread that validates', () => {
   const causes: unknown[] = [];
-  const start = async (): Promise<ValidationThread> => {
-    const thread = new ValidationThread((cause) => causes.push(cause));
+  const start = async () => {
+    const kind = { entry: VALIDATION_THREAD, name: 'tried', sends: 'each-turn' } as const;
+    const thread = new JobThread<ValidationJob, ChallengeOutcome>(kind, (cause) =>
+      causes.push(cause),
+    );
     await thread.up;
-    return thread;
+    const validate: Validate = (attempt, settings) => thread.do({ attempt, settings });
+    return { validate, end: () => thread.end(new Error('over')) };
   };
 
   test('answers each attempt with what came of it', { timeout: 60_000 }, async () => {
@@ -52,7 +63,7 @@ describe('a thread that validates', () => {
       kind: 'invalid',
       problem: { type: 'rejectedIdentifier' },
     });
-    thread.end(new Error('over'));
+    thread.end();
     expect(causes).toEqual([]);
   });
 
@@ -61,7 +72,7 @@ describe('a thread that validates', () => {
     const isAsked = whenAsked();
     const attempt = thread.validate(on('silent'), settings);
     await isAsked;
-    thread.end(new Error('over'));
+    thread.end();
     await expect(attempt).rejects.toThrow('over');
     expect(causes).toEqual([]);
   });
@@ -71,7 +82,7 @@ describe('a thread that validates', () => {
     const faulty = { ...on('right'), type: 'none' as 'http-01' };
     await expect(thread.validate(faulty, settings)).rejects.toThrow('not a function');
     expect(await thread.validate(on('right'), settings)).toEqual({ kind: 'valid' });
-    thread.end(new Error('over'));
+    thread.end();
   });
 });
 

@@ -1,0 +1,134 @@
+/** Work that needs nothing of what the answering thread has, done beside it where there is a core for that. */
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import type { Logger } from '@keelson/logging';
+import { toThrown } from '../../making/thread-messages.ts';
+import type { FromJobThread, JobResult, NumberedJob } from './job-messages.ts';
+
+/** Jobs and results are plain data. */
+export interface ThreadedWork<Job, Result> {
+  /** Of the thread: a module that serves jobs. */
+  readonly entry: URL;
+  readonly name: string;
+  /**
+   * When a job is sent: at the end of its turn of the event loop, with the others of that turn; or when the
+   * thread has nothing else to do, with all that came meanwhile. A message costs as much as a short job.
+   */
+  readonly sends: 'each-turn' | 'when-idle';
+  /** The same on the calling thread. */
+  readonly here: (job: Job) => Result | Promise<Result>;
+}
+
+export class JobThread<Job, Result> {
+  readonly #worker: Worker;
+  readonly #sends: ThreadedWork<Job, Result>['sends'];
+  readonly #waiting = new Map<number, PromiseWithResolvers<Result>>();
+  readonly #up = Promise.withResolvers<void>();
+  #unsent: NumberedJob<Job>[] = [];
+  #isToSend = false;
+  #lastId = 0;
+  isUp = false;
+
+  /** @param onEnd called once, when the thread ended by itself */
+  constructor(
+    { entry, name, sends }: Pick<ThreadedWork<Job, Result>, 'entry' | 'name' | 'sends'>,
+    onEnd: (cause: unknown) => void,
+  ) {
+    const end = (cause: unknown): void => {
+      this.#letGo(cause);
+      onEnd(cause);
+    };
+    this.#sends = sends;
+    this.#worker = new Worker(entry, { name });
+    this.#worker.on('message', (message: FromJobThread<Result>) => {
+      if (message === 'up') {
+        this.isUp = true;
+        this.#up.resolve();
+      } else this.#receive(message);
+    });
+    this.#worker.on('error', end);
+    this.#worker.on('exit', (code) => end(new Error(`the thread ${name} ended with ${code}`)));
+    this.#worker.unref();
+    // Whoever waits for it is told.
+    this.#up.promise.catch(() => undefined);
+  }
+
+  /** Resolves when the thread is up; rejects where it does not come up. */
+  get up(): Promise<void> {
+    return this.#up.promise;
+  }
+
+  do(job: Job): Promise<Result> {
+    const waiting = Promise.withResolvers<Result>();
+    const id = ++this.#lastId;
+    this.#waiting.set(id, waiting);
+    this.#unsent.push({ id, job });
+    if (!this.#isToSend) {
+      this.#isToSend = true;
+      setImmediate(() => this.#send());
+    }
+    return waiting.promise;
+  }
+
+  end(reason: unknown): void {
+    this.#letGo(reason);
+    void this.#worker.terminate();
+  }
+
+  #send(): void {
+    const isBusy = this.#waiting.size > this.#unsent.length;
+    if (isBusy && this.#sends === 'when-idle') return;
+    this.#isToSend = false;
+    if (this.#unsent.length > 0) this.#worker.postMessage(this.#unsent);
+    this.#unsent = [];
+  }
+
+  #receive(results: readonly JobResult<Result>[]): void {
+    for (const one of results) {
+      const waiting = this.#waiting.get(one.id);
+      this.#waiting.delete(one.id);
+      if ('result' in one) waiting?.resolve(one.result);
+      else waiting?.reject(toThrown(one.refusal));
+    }
+    if (this.#isToSend) this.#send();
+  }
+
+  #letGo(cause: unknown): void {
+    this.#worker.removeAllListeners();
+    this.#up.reject(cause);
+    this.#unsent = [];
+    for (const { reject } of this.#waiting.values()) reject(cause);
+    this.#waiting.clear();
+  }
+}
+
+/**
+ * On a thread of its own, which the first job starts; until it is up, and on a machine of one core, on the
+ * calling thread. What a thread was at when it ended by itself is not done again here: it may have been the
+ * cause.
+ * @param stopping ends the thread, and with it what is under way
+ * @returns rejects with what the work throws, or when it was not brought to its end
+ */
+export const workBeside = <Job, Result>(
+  work: ThreadedWork<Job, Result>,
+  { logger, stopping }: { readonly logger: Logger; readonly stopping: AbortSignal },
+): ((job: Job) => Promise<Result>) => {
+  const here = async (job: Job): Promise<Result> => work.here(job);
+  if (availableParallelism() === 1) return here;
+  let thread: JobThread<Job, Result> | undefined;
+  /** Where a thread does not come up, none is tried again. */
+  let isUsable = true;
+  const start = (): JobThread<Job, Result> => {
+    const started: JobThread<Job, Result> = new JobThread(work, (err) => {
+      logger.error({ err, thread: work.name }, 'a thread beside the requests ended');
+      isUsable = started.isUp;
+      thread = undefined;
+    });
+    return started;
+  };
+  stopping.addEventListener('abort', () => thread?.end(stopping.reason), { once: true });
+  return (job) => {
+    if (isUsable && !stopping.aborted) thread ??= start();
+    return thread?.isUp === true ? thread.do(job) : here(job);
+  };
+};
