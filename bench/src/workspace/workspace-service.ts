@@ -45,7 +45,11 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
     projections: WORKSPACE_PROJECTIONS,
   });
   const service = composeWorkspace({
-    config: { workspaceRuntimeVersions: ['1.11.4'], workspaceAssessmentIntervalSeconds: 86_400 },
+    config: {
+      workspaceRuntimeVersions: ['1.11.4'],
+      workspaceGlobalRemoteState: false,
+      workspaceAssessmentIntervalSeconds: 86_400,
+    },
     store,
     barrier,
     clock: systemClock,

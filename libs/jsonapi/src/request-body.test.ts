@@ -75,4 +75,11 @@ describe('request document', () => {
     const pointers = refusalOf(value).map(({ params }) => params['pointer']);
     expect(pointers).toContain(pointer);
   });
+
+  test('names what is wrong inside a field that may be null, and not the field itself', () => {
+    const wrong = document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 1 } });
+    expect(refusalOf(wrong).map(({ params }) => params['pointer'])).toEqual([
+      '/data/attributes/vcs-repo/oauth-token-id',
+    ]);
+  });
 });

@@ -93,12 +93,15 @@ const withEmptyAttributes = (value: unknown): unknown =>
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
+/** What a value is refused with once more, where a variant of its schema refuses what is inside it. */
+const VARIANT_KEYWORDS: readonly string[] = ['anyOf', 'const', 'type'];
+
 const toViolations = (errors: ReturnType<Validator['Errors']>): readonly Violation[] => {
-  const reasons = new Map<string, string>();
-  const add = (pointer: string, text: string) => {
-    if (!reasons.has(pointer)) reasons.set(pointer, text);
-  };
+  const reasons = new Map<string, { readonly text: string; readonly keyword: string }>();
   for (const { keyword, instancePath, params, message } of errors) {
+    const add = (pointer: string, text: string) => {
+      if (!reasons.has(pointer)) reasons.set(pointer, { text, keyword });
+    };
     const field = instancePath.split('/').at(-1) ?? '';
     if (keyword === 'required') {
       const missing = (params as { requiredProperties?: readonly string[] }).requiredProperties;
@@ -111,7 +114,14 @@ const toViolations = (errors: ReturnType<Validator['Errors']>): readonly Violati
       add(instancePath, `${field} ${message}`.trim());
     }
   }
-  return [...reasons].slice(0, 20).map(([pointer, text]) => ({ pointer, text }));
+  const isRefusedInside = (pointer: string): boolean =>
+    [...reasons.keys()].some((other) => other.startsWith(`${pointer}/`));
+  return [...reasons]
+    .filter(
+      ([pointer, { keyword }]) => !VARIANT_KEYWORDS.includes(keyword) || !isRefusedInside(pointer),
+    )
+    .slice(0, 20)
+    .map(([pointer, { text }]) => ({ pointer, text }));
 };
 
 export interface BodyDecoder<S extends TSchema> {

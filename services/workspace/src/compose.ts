@@ -201,6 +201,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     listing: createWorkspaceListing(store),
     runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
     nextRunOrder: createRunOrder(clock),
+    globalRemoteState: config.workspaceGlobalRemoteState,
     assessmentIntervalMs: config.workspaceAssessmentIntervalSeconds * 1000,
   };
   const edge: RepeatingService = repeatAnswers(

@@ -197,6 +197,9 @@ describe('a repository of a workspace', () => {
     });
     const emptied = await update(id, { 'vcs-repo': { branch: '' } });
     expect(emptied.data.attributes['vcs-repo']).toMatchObject({ branch: '' });
+    await update(id, { 'vcs-repo': { branch: 'next' } });
+    const byDefault = await update(id, { 'vcs-repo': { branch: null } });
+    expect(byDefault.data.attributes['vcs-repo']).toMatchObject({ branch: '' });
     const removed = await update(id, { 'vcs-repo': null });
     expect(removed.data.attributes).toMatchObject({
       'vcs-repo': null,
@@ -258,6 +261,11 @@ const FORBIDDEN: readonly (readonly [string, object, string])[] = [
     'setting-overwrites/execution-mode',
   ],
   [
+    'an own pool without a mode',
+    { 'setting-overwrites': { 'agent-pool': true } },
+    'setting-overwrites/agent-pool',
+  ],
+  [
     'overwrites that differ',
     { 'setting-overwrites': { 'execution-mode': false, 'agent-pool': true } },
     'setting-overwrites',
@@ -290,6 +298,7 @@ const FORBIDDEN: readonly (readonly [string, object, string])[] = [
   ],
   ['a name with a blank', { name: 'a b' }, 'name'],
   ['no name in it', { name: '' }, 'name'],
+  ['a name of 91 characters', { name: 'x'.repeat(91) }, 'name'],
 ];
 
 describe('neither creation nor update takes', () => {
@@ -339,6 +348,31 @@ describe('neither creation nor update takes', () => {
       const reply = await harness.call(method, path, body);
       expect(refusal(reply)).toEqual({ status: 422, pointers: [pointer] });
     }
+  });
+
+  test.for([
+    [{ tags: { data: [{ type: 'tags', attributes: { name: 'no blanks' } }] } }, 'tags', 'name'],
+    [
+      { 'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'hc:mine' } }] } },
+      'tag-bindings',
+      'key',
+    ],
+  ] as const)('the tags of %j', async ([relationships, name, attribute]) => {
+    const { id } = await create();
+    const pointers = [`/data/relationships/${name}/data/0/attributes/${attribute}`];
+    const made = { name: `w-${(serial += 1)}` };
+    for (const reply of [
+      await harness.call('POST', `${O}/workspaces`, document(made, relationships)),
+      await harness.call('PATCH', `/workspaces/${id}`, document({}, relationships)),
+    ]) {
+      expect(refusal(reply)).toEqual({ status: 422, pointers });
+    }
+  });
+
+  test('a name that is too long, and says so', async () => {
+    const { errors } = await tryCreate({ name: 'x'.repeat(91) });
+    expect(errors[0]?.detail).toBe('Name must not have more than 90 characters');
+    expect((await tryCreate({ name: 'x'.repeat(90) })).status).toBe(201);
   });
 
   test('a name that is taken, whichever way the workspace is addressed', async () => {

@@ -60,6 +60,8 @@ export interface Harness extends AsyncDisposable {
 export interface HarnessOptions {
   /** A PostgreSQL database, which several replicas may share; SQLite in a temporary folder if absent. */
   readonly connectionString?: string;
+  /** What the site chose for new workspaces. */
+  readonly globalRemoteState?: boolean;
   /** The administrator's token as another replica made it. */
   readonly adminToken?: string;
 }
@@ -77,6 +79,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
   const service = composeWorkspace({
     config: {
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
+      workspaceGlobalRemoteState: options.globalRemoteState ?? false,
       workspaceAssessmentIntervalSeconds: 86_400,
     },
     store,

@@ -211,6 +211,19 @@ describe('a new workspace', () => {
     expect(reply.status).toBe(201);
   });
 
+  test('shares its state as the site chose, unless it says it', async () => {
+    await using site = await startHarness({ globalRemoteState: true });
+    const owner = { name: 'acme', email: 'ops@keelson.example' };
+    await site.create('/organizations', 'organizations', owner);
+    const isShared = async (name: string, attributes: object = {}) =>
+      (await site.create(COLLECTION, 'workspaces', { name, ...attributes })).attributes[
+        'global-remote-state'
+      ];
+    expect(await isShared('silent')).toBe(true);
+    expect(await isShared('closed', { 'global-remote-state': false })).toBe(false);
+    expect(await isShared('of-project', { 'project-remote-state': true })).toBe(false);
+  });
+
   test('takes tags and key-value bindings from its relationships', async () => {
     const { data } = await tryCreate(
       { name: 'tagged' },

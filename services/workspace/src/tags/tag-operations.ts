@@ -15,8 +15,8 @@ import { requireNoOverride, requireNotOverridden } from './binding-override-oper
 import {
   checkBindingCount,
   checkBindings,
+  checkFlatTag,
   type GivenBinding,
-  isFlatTagName,
   replaceBindings,
   type TagBinding,
   upsertBindings,
@@ -91,9 +91,7 @@ const resolveNames = async (
   const names = await Promise.all(
     given.map(async ({ id, name }, at) => {
       if (name !== undefined) {
-        if (!isFlatTagName(name)) {
-          violations.push({ pointer: `/data/${at}/attributes/name`, text: 'Name is invalid' });
-        }
+        violations.push(...checkFlatTag(name, `/data/${at}`));
         return name.toLowerCase();
       }
       if (id === undefined) {

@@ -25,6 +25,7 @@ import { requireNoOverride } from '../tags/binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
+  checkFlatTag,
   type GivenBinding,
   replaceBindings,
   type TagBinding,
@@ -42,6 +43,7 @@ import {
 import {
   DEFAULT_WORKSPACE_SETTINGS,
   isWorkspaceName,
+  MAX_NAME_LENGTH,
   type Workspace,
   type WorkspaceSettings,
 } from './domain/workspace.ts';
@@ -61,9 +63,12 @@ export interface GivenWorkspace {
 }
 
 const NAME_RULE = 'Name can only include letters, numbers, -, and _.';
+const LENGTH_RULE = `Name must not have more than ${MAX_NAME_LENGTH} characters`;
 
-const checkName = (name: string): readonly Violation[] =>
-  isWorkspaceName(name) ? [] : [attributeViolation('name', NAME_RULE)];
+const checkName = (name: string): readonly Violation[] => {
+  if (isWorkspaceName(name)) return [];
+  return [attributeViolation('name', name.length > MAX_NAME_LENGTH ? LENGTH_RULE : NAME_RULE)];
+};
 
 const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
   if ((await workspaceNames.find(reads, organizationId, name)) !== undefined) {
@@ -72,6 +77,7 @@ const requireFreeName = async (reads: Reads, organizationId: string, name: strin
 };
 
 const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
+const TAGS_POINTER = '/data/relationships/tags/data';
 
 const PROJECT_POINTER = '/data/relationships/project/data/id';
 
@@ -86,7 +92,9 @@ const decideBindings = (
   }
   const own =
     given.tagBindings === undefined ? current : replaceBindings(current, given.tagBindings, source);
-  const flat = (given.flatTags ?? []).map((key) => ({ key }));
+  const { flatTags = [] } = given;
+  refuseInvalid(flatTags.flatMap((name, at) => checkFlatTag(name, `${TAGS_POINTER}/${at}`)));
+  const flat = flatTags.map((key) => ({ key }));
   const next = upsertBindings(own, flat, source);
   refuseInvalid(checkBindingCount(next, BINDINGS_POINTER));
   return next;
@@ -119,6 +127,8 @@ export const createWorkspace = (
     const defaults: WorkspaceSettings = {
       ...DEFAULT_WORKSPACE_SETTINGS,
       runtimeVersion: latestRelease(context),
+      // A workspace that shares with its project does not share with all.
+      globalRemoteState: context.globalRemoteState && given.settings.projectRemoteState !== true,
     };
     refuseInvalid([
       ...checkName(given.name),

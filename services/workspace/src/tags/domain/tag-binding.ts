@@ -29,7 +29,9 @@ const FLAT_NAME = /^[A-Za-z0-9:_-]{1,255}$/;
 /** Prefixes of the provider of the tool are its own. */
 export const isBindingKey = (key: string): boolean => KEY.test(key) && !/^hcp?:/.test(key);
 
-export const isFlatTagName = (name: string): boolean => FLAT_NAME.test(name);
+/** @param pointer of the tag with this name */
+export const checkFlatTag = (name: string, pointer: string): readonly Violation[] =>
+  FLAT_NAME.test(name) ? [] : [{ pointer: `${pointer}/attributes/name`, text: 'Name is invalid' }];
 
 export const checkBindings = (
   given: readonly GivenBinding[],

@@ -38,21 +38,28 @@ export interface GivenExecution {
 export interface ExecutionAttributeNames {
   readonly mode: string;
   readonly agentPool: string;
-  /** Key of `setting-overwrites`. */
+  /** Keys of `setting-overwrites`. */
   readonly overwrite: string;
+  readonly poolOverwrite: string;
 }
 
 export const WORKSPACE_EXECUTION_NAMES: ExecutionAttributeNames = {
   mode: 'execution-mode',
   agentPool: 'agent-pool-id',
   overwrite: 'execution-mode',
+  poolOverwrite: 'agent-pool',
 };
 
 export const DEFAULT_EXECUTION_NAMES: ExecutionAttributeNames = {
   mode: 'default-execution-mode',
   agentPool: 'default-agent-pool-id',
   overwrite: 'default-execution-mode',
+  poolOverwrite: 'default-agent-pool',
 };
+
+/** Both keys of `setting-overwrites` are one switch; undefined where neither is given. */
+const decideIsOwn = (overwrites: GivenExecution['overwrites']): boolean | undefined =>
+  overwrites?.executionMode ?? overwrites?.agentPool ?? undefined;
 
 /** The combinations that are refused. `current` is undefined on creation, null when inherited. */
 export const checkExecution = (
@@ -62,6 +69,7 @@ export const checkExecution = (
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   const { mode, operations, overwrites } = given;
+  const isOwn = decideIsOwn(overwrites);
   // Clients send an empty pool id for "none".
   const pool = given.agentPoolId === '' ? null : given.agentPoolId;
   if (operations !== undefined && mode != null) {
@@ -72,11 +80,12 @@ export const checkExecution = (
       ),
     );
   }
-  if (overwrites?.executionMode === true && mode == null) {
+  if (isOwn === true && mode == null) {
+    const overwrite = overwrites?.executionMode == null ? names.poolOverwrite : names.overwrite;
     violations.push(
       attributeViolation(
-        `setting-overwrites/${names.overwrite}`,
-        `${names.mode} must be given when setting-overwrites.${names.overwrite} is true`,
+        `setting-overwrites/${overwrite}`,
+        `${names.mode} must be given when setting-overwrites.${overwrite} is true`,
       ),
     );
   }
@@ -101,7 +110,7 @@ export const checkExecution = (
         "agent pool must not be specified unless using 'agent' execution mode",
       ),
     );
-  } else if (next === 'agent' && nextPool == null && overwrites?.executionMode !== false) {
+  } else if (next === 'agent' && nextPool == null && isOwn !== false) {
     violations.push(
       attributeViolation(
         names.agentPool,
@@ -119,9 +128,7 @@ export const decideOwnExecution = (
   given: GivenExecution,
   current: Execution | null,
 ): Execution | null => {
-  if (given.overwrites?.executionMode === false || given.overwrites?.agentPool === false) {
-    return null;
-  }
+  if (decideIsOwn(given.overwrites) === false) return null;
   const mode =
     given.mode ?? (given.operations === undefined ? current?.mode : toMode(given.operations));
   if (mode === undefined) return null;

@@ -145,7 +145,8 @@ const nextVcsRepository = (
     ? null
     : (given.oauthTokenId ?? current?.oauthTokenId ?? null);
   return {
-    branch: given.branch ?? current?.branch ?? '',
+    // Empty and null are the default branch of the repository.
+    branch: (given.branch === undefined ? current?.branch : given.branch) ?? '',
     identifier: given.identifier ?? current?.identifier ?? '',
     ingressSubmodules: given.ingressSubmodules ?? current?.ingressSubmodules ?? false,
     oauthTokenId,
