@@ -1,7 +1,8 @@
 /** Orders whose certificate a policy service decides (reference §7.1, §8.5). */
 import { X509Certificate } from 'node:crypto';
+import { encodePem } from '@keelson/x509';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { bindAccount, csrFor } from './acme-client.ts';
+import { bindAccount, csrFor, newAccountKey } from './acme-client.ts';
 import { type OpenAcme, openAcme } from './open-acme.ts';
 import { type Mounts, openMounts } from './open-mounts.ts';
 import {
@@ -122,6 +123,36 @@ test('what the policy service refuses or gets wrong ends as a problem', async ()
   const wrong = await finalizeWith(() => ({ status: 500, body: 'secret' }));
   expect(wrong.json.type).toBe('urn:ietf:params:acme:error:serverInternal');
   expect(wrong.bytes.toString()).not.toContain('secret');
+});
+
+test('a key that was revoked as compromised is refused before the policy service is asked', async () => {
+  const key = newAccountKey();
+  const request = { key: { ...key, publicKey: key.privateKey }, commonName: 'localhost' };
+  const csr = await csrFor(['localhost'], request);
+  const client = acme.client('external-policy/acme/');
+  await client.register();
+  const order = await client.order('localhost');
+  await acme.prove(client, order);
+  await acme.settle(client, order.header('location') ?? '', ['pending']);
+  const finalized = await client.post(order.json.finalize, { csr });
+  const { bytes } = await client.post(finalized.json.certificate);
+  const [, body = ''] = /BEGIN CERTIFICATE-----([^-]*)-/.exec(bytes.toString()) ?? [];
+  const revoked = { certificate: Buffer.from(body, 'base64').toString('base64url'), reason: 1 };
+  expect((await client.post('revoke-cert', revoked)).status).toBe(200);
+  const asked = service.questions.length;
+  for (const kind of ['sign', 'sign-intermediate'])
+    for (const path of [kind, `${kind}/web`])
+      for (const before of ['', 'issuer/default/']) {
+        const pem = encodePem('CERTIFICATE REQUEST', Buffer.from(csr, 'base64url'));
+        const answer = await acme.pki.call('POST', `${before}external-policy/${path}`, {
+          csr: pem,
+        });
+        expect([answer.status, answer.json.errors]).toEqual([
+          400,
+          ['the key is that of a certificate that was revoked because it is compromised'],
+        ]);
+      }
+  expect(service.questions.length).toBe(asked);
 });
 
 test('who asked for an external account binding is told of', async () => {
