@@ -63,7 +63,7 @@ type Registered =
 
 /** The alternative whose text after the `*` ends the captured segments, and what the `*` stands for. */
 const chooseAlternative = (alternatives: Alternatives, captured: string) => {
-  const segments = captured.replace(/\/+$/, '');
+  const segments = captured.replace(/(?<!\/)\/+$/, '');
   const chosen = alternatives.find(
     ({ suffix }) => segments.length > suffix.length && segments.endsWith(suffix),
   );

@@ -67,6 +67,11 @@ test.for([
   expect(read(field.integer({ description }), raw)).toBe(value);
 });
 
+test('a long text that is no integer is refused as soon as it is read', () => {
+  const long = `${' '.repeat(1_000_000)}x`;
+  expect(() => read(field.integer({ description }), long)).toThrow('expected an integer');
+});
+
 test.for([1.5, '1.5', '0x10', 2 ** 53, 'one', true])('refuses what is no integer: %j', (raw) => {
   expect(() => read(field.integer({ description }), raw)).toThrow('expected an integer');
 });

@@ -41,7 +41,7 @@ export const toBoolean: Coercion<boolean> = (raw, refuse) => {
 };
 
 export const toInteger: Coercion<number> = (raw, refuse) => {
-  const value = typeof raw === 'string' && /^\s*[+-]?\d*\s*$/.test(raw) ? Number(raw) : raw;
+  const value = typeof raw === 'string' && /^[+-]?\d*$/.test(raw.trim()) ? Number(raw) : raw;
   return typeof value === 'number' && Number.isSafeInteger(value)
     ? value + 0
     : refuse('expected an integer');

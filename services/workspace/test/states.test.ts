@@ -133,9 +133,11 @@ describe('a state upload', () => {
     const { status, data } = await announce(0, text, { state, 'json-state': state });
     expect([status, data.attributes['status']]).toEqual([201, 'finalized']);
     expect((await harness.transfer('GET', url(data, 'json-state-download'))).text).toBe(text);
-    expect((await announce(1, text, { state: '*' })).errors[0]?.source?.pointer).toBe(
-      '/data/attributes/state',
-    );
+    for (const broken of ['*', `${'='.repeat(500_000)}*`]) {
+      expect((await announce(1, text, { state: broken })).errors[0]?.source?.pointer).toBe(
+        '/data/attributes/state',
+      );
+    }
   });
 
   test('needs the lock of its caller', async () => {

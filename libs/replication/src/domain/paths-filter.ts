@@ -33,7 +33,10 @@ const refuse = (text: string): never => {
 /** Without leading slashes, with one at the end. */
 const normalize = (path: string): string => {
   if (path.length > MAX_PATH_LENGTH || FORBIDDEN.test(path)) refuse('invalid path in paths');
-  const segments = path.replace(/^\/+/, '').replace(/\/+$/, '').split('/');
+  const segments = path
+    .replace(/^\/+/, '')
+    .replace(/(?<!\/)\/+$/, '')
+    .split('/');
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     refuse(`invalid path in paths: "${path}"`);
   return `${segments.join('/')}/`;

@@ -81,7 +81,7 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
         read: {
           summary: 'The mount that serves a path.',
           handle: async ({ namespace, caller, fields }) => {
-            const given = fields.path.replace(/\/*$/, '/');
+            const given = `${fields.path.replace(/(?<!\/)\/+$/, '')}/`;
             const index = await dependencies.mounts();
             const mount = given.startsWith('auth/')
               ? index.findAt(namespace.id, 'auth', given.slice('auth/'.length))

@@ -26,6 +26,7 @@ describe('the README of a configuration', () => {
     ['Readme.MD', ''],
     ['live/app/README.md', 'live/app'],
     ['./live/README.md', './live/'],
+    ['README.md//', ''],
   ] as const)('is found as %s for the folder "%s"', async ([name, folder]) => {
     const files = { 'main.tf': '# x', [name]: '# Hallo, Wörld', 'z.tf': '' };
     expect(await find(files, folder)).toBe('# Hallo, Wörld');
@@ -34,6 +35,17 @@ describe('the README of a configuration', () => {
   test('is not that of another folder', async () => {
     expect(await find({ 'modules/README.md': 'x', 'README.txt': 'x' })).toBeNull();
     expect(await find({ 'README.md': 'x' }, 'live')).toBeNull();
+  });
+
+  test('is found behind a file with very many slashes in its name', async () => {
+    const packed = pack();
+    // The name as an extended header, as tar writes long ones.
+    packed.entry({ name: 'a', pax: { path: `a${'/'.repeat(500_000)}b` } }, '');
+    packed.entry({ name: 'README.md' }, 'x');
+    packed.finalize();
+    const pieces: Buffer[] = [];
+    for await (const piece of packed) pieces.push(piece as Buffer);
+    expect(await findReadme(inPieces(gzipSync(Buffer.concat(pieces))), '')).toBe('x');
   });
 
   test('is cut where it is long, between letters', async () => {

@@ -8,7 +8,7 @@ const MAX_README_BYTES = 64 * 1024;
 /** Unpacked bytes that are searched: an archive may unpack to any size. */
 const MAX_SEARCHED_BYTES = 32 * 1024 * 1024;
 
-const toPath = (name: string): string => name.replace(/^(\.?\/)+/, '').replace(/\/+$/, '');
+const toPath = (name: string): string => name.replace(/^(\.?\/)+/, '').replace(/(?<!\/)\/+$/, '');
 
 const upTo = (limitBytes: number) =>
   async function* (pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

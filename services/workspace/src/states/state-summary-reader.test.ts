@@ -55,6 +55,12 @@ test('names the instances of a resource, as many as are kept', () => {
   expect(found[2]?.instanceKeys).toEqual(['z']);
 });
 
+test('reads a resource of any number of instances', () => {
+  const instances = Array.from({ length: 200_000 }, () => ({}));
+  const text = JSON.stringify({ resources: [{ mode: 'managed', name: 'a', instances }] });
+  expect(read(text, 100_000).managedCount).toBe(200_000);
+});
+
 test('keeps a large output in the state alone', () => {
   const large = { outputs: { big: { value: 'x'.repeat(40_000), type: 'string' } } };
   expect(read(JSON.stringify(large), 1000).outputs).toEqual([

@@ -64,7 +64,7 @@ export const createStateSummaryReader = (): StateSummaryReader => {
       managedCount += countManaged([resource]);
       if (resources.length < MAX_RESOURCES) resources.push(withinBounds(resource));
       if (instances.length < MAX_INSTANCE_KEYS)
-        instances.push(...toInstanceDigests(resource, value));
+        for (const digest of toInstanceDigests(resource, value)) instances.push(digest);
     }
   };
   let failure: unknown;

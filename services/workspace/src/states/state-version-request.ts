@@ -44,6 +44,8 @@ export const toGivenState = ({ data }: CreateDocument): GivenState => {
   };
 };
 
+const withoutPadding = (base64: string): string => base64.replace(/(?<!=)=+$/, '');
+
 /** @throws KeelsonError `jsonapi.invalid_attribute` */
 export const decodeInline = (
   { data }: CreateDocument,
@@ -52,7 +54,7 @@ export const decodeInline = (
   const text = data.attributes[name];
   if (text == null || text === '') return undefined;
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.toString('base64').replace(/=+$/, '') !== text.replace(/=+$/, '')) {
+  if (withoutPadding(bytes.toString('base64')) !== withoutPadding(text)) {
     throw invalidAttribute(`/data/attributes/${name}`, `${name} is not base64`);
   }
   return bytes;

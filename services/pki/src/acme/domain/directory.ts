@@ -86,7 +86,7 @@ export interface DirectoryUrls {
 }
 
 export const directoryUrls = (clusterPath: string, directory: string): DirectoryUrls => {
-  const base = `${clusterPath.replace(/\/+$/, '')}/${directory}`;
+  const base = `${clusterPath.replace(/(?<!\/)\/+$/, '')}/${directory}`;
   return {
     base,
     directory: `${base}directory`,

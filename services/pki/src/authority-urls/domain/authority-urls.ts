@@ -43,7 +43,7 @@ const WIRE_NAMES = {
 type UrlKind = keyof typeof WIRE_NAMES;
 const URL_KINDS = Object.keys(WIRE_NAMES) as readonly UrlKind[];
 
-const TEMPLATE = /\{\{.*?\}\}/g;
+const TEMPLATE = /\{\{[^{}]*\}\}/g;
 
 const checkUrl = (kind: UrlKind, url: string): void => {
   if (!isUrlWithHost(url))

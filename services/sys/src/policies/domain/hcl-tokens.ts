@@ -47,9 +47,28 @@ const unescape = (quoted: string, line: number): string =>
 
 /** `<<-` takes the smallest indentation away. */
 const stripIndentation = (lines: readonly string[]): string[] => {
-  const indents = lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/));
-  const indent = indents.length === 0 ? 0 : Math.min(...indents);
-  return lines.map((line) => line.slice(indent));
+  const indent = lines
+    .filter((line) => line.trim() !== '')
+    .reduce((least, line) => Math.min(least, line.search(/\S/)), Number.POSITIVE_INFINITY);
+  return Number.isFinite(indent) ? lines.map((line) => line.slice(indent)) : [...lines];
+};
+
+/** The lines up to the one that is the marker, and where that one ends. */
+const readHeredoc = (
+  text: string,
+  start: number,
+  marker: string,
+): { readonly lines: readonly string[]; readonly end: number } | undefined => {
+  const lines: string[] = [];
+  for (let at = start; at <= text.length; ) {
+    const newline = text.indexOf('\n', at);
+    const end = newline === -1 ? text.length : newline;
+    const line = text.slice(at, end);
+    if (line.trim() === marker) return { lines, end };
+    lines.push(line);
+    at = end + 1;
+  }
+  return undefined;
 };
 
 /** @throws KeelsonError `sys.policy_unparsable` */
@@ -84,13 +103,10 @@ export function* hclTokens(text: string): Generator<HclToken, void> {
     if (heredoc !== null) {
       line += 1;
       const [, dash, marker = ''] = heredoc;
-      const rest = text.slice(at).split('\n');
-      const end = rest.findIndex((candidate) => candidate.trim() === marker);
-      if (end < 0) fail('heredoc not terminated', startLine);
-      const body = rest.slice(0, end);
-      at += rest.slice(0, end + 1).join('\n').length;
-      line += end;
-      const lines = dash === '' ? body : stripIndentation(body);
+      const body = readHeredoc(text, at, marker) ?? fail('heredoc not terminated', startLine);
+      at = body.end;
+      line += body.lines.length;
+      const lines = dash === '' ? body.lines : stripIndentation(body.lines);
       yield { kind: 'string', text: lines.map((one) => `${one}\n`).join(''), line: startLine };
       continue;
     }

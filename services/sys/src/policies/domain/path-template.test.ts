@@ -31,6 +31,10 @@ describe('parameters in paths', () => {
     expect(resolvePathTemplate(path, IDENTITY)).toBe(resolved);
   });
 
+  test('a long parameter that is not closed takes no longer than others', () => {
+    expect(resolvePathTemplate(`kv/{{${' '.repeat(100_000)}`, IDENTITY)).toBeUndefined();
+  });
+
   test('a token without an identity has no rule with a parameter', () => {
     expect(resolvePathTemplate('kv/{{identity.entity.id}}', undefined)).toBeUndefined();
     expect(resolvePathTemplate('kv/x', undefined)).toBe('kv/x');

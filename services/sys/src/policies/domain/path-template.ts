@@ -17,7 +17,7 @@ export interface Identity {
   readonly groups: readonly { readonly id: string; readonly name: string }[];
 }
 
-const PARAMETER = /\{\{\s*([^{}]+?)\s*\}\}/g;
+const PARAMETER = /\{\{([^{}]+)\}\}/g;
 
 const ownValue = <T>(record: Readonly<Record<string, T>>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
@@ -60,7 +60,7 @@ export const resolvePathTemplate = (
   if (!isTemplated(path)) return path;
   let isComplete = true;
   const resolved = path.replaceAll(PARAMETER, (_whole, name: string) => {
-    const value = identity === undefined ? undefined : resolveParameter(identity, name);
+    const value = identity === undefined ? undefined : resolveParameter(identity, name.trim());
     // A value with a wildcard or a slash would widen the rule beyond the caller's own place.
     if (value === undefined || value === '' || /[*+/{}]/.test(value)) isComplete = false;
     return value ?? '';

@@ -80,6 +80,13 @@ describe('policy texts', () => {
     ).toHaveLength(1);
   });
 
+  test('a heredoc of very many lines, and very many heredocs are read', () => {
+    const lines = '  x\n'.repeat(200_000);
+    expect(parse(`path "a" {\n policy = "read"\n comment = <<-A\n${lines}A\n}`)).toHaveLength(1);
+    const list = '<<A\nA\n,'.repeat(100_000);
+    expect(parse(`path "a" {\n policy = "read"\n comment = [${list}]\n}`)).toHaveLength(1);
+  });
+
   test('the built-in texts are policies', () => {
     expect(parse(DEFAULT_POLICY_TEXT).length).toBeGreaterThan(10);
     expect(parse(RESPONSE_WRAPPING_POLICY_TEXT)).not.toHaveLength(0);
