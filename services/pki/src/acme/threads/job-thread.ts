@@ -5,6 +5,9 @@ import type { Logger } from '@keelson/logging';
 import { toThrown } from '../../making/thread-messages.ts';
 import type { FromJobThread, JobResult, NumberedJob } from './job-messages.ts';
 
+/** What a job leaves behind is gone with it: without a limit V8 lets it grow to 128 MB before it looks. */
+const MAX_YOUNG_MEGABYTES = 32;
+
 /** Jobs and results are plain data. */
 export interface ThreadedWork<Job, Result> {
   /** Of the thread: a module that serves jobs. */
@@ -39,7 +42,8 @@ export class JobThread<Job, Result> {
       onEnd(cause);
     };
     this.#sends = sends;
-    this.#worker = new Worker(entry, { name });
+    const resourceLimits = { maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES };
+    this.#worker = new Worker(entry, { name, resourceLimits });
     this.#worker.on('message', (message: FromJobThread<Result>) => {
       if (message === 'up') {
         this.isUp = true;
