@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
 import type { Installation } from './terraform-cli.ts';
 
 const MAIN = fileURLToPath(new URL('../../deploy/agent/src/main.ts', import.meta.url));
@@ -39,14 +40,16 @@ export const createPool = async (installation: Installation, name: string): Prom
 
 /** @param folder of an agent that was there before, or an empty one */
 export const startAgent = async (
-  { address, caFile }: Installation,
+  { address, caFile, providersFile }: Installation,
   { token }: PoolAccess,
   folder: string,
 ): Promise<AgentProcess> => {
   const child = spawn(process.execPath, [MAIN], {
     env: {
+      ...PROVIDER_ENVIRONMENT,
       PATH: process.env['PATH'],
       HOME: folder,
+      TF_CLI_CONFIG_FILE: providersFile,
       KEELSON_AGENT_ADDRESS: address,
       KEELSON_AGENT_TOKEN: token,
       KEELSON_AGENT_NAME: 'conformance',

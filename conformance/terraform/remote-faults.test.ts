@@ -1,6 +1,9 @@
 /** Runs that are canceled, agents that die, workspaces that destroy themselves: with the real tool. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
+import { fileConfiguration } from './provider-mirror.ts';
 import {
   cloudBlock,
   configuration,
@@ -112,8 +115,9 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(list.map(({ attributes }) => attributes['status'])).toEqual(['idle']);
   });
 
-  test('assesses a workspace whose assessments are enabled', async () => {
-    const { run, id } = await open('assessed', configuration('steady'));
+  test('assesses a workspace whose assessments are enabled, and finds what drifted', async () => {
+    const file = join(await installation.folder('outside'), 'one.txt');
+    const { run, id } = await open('assessed', fileConfiguration(file, 'as it was made'));
     await run('apply', '-auto-approve');
     const enable = (enabled: boolean) =>
       installation.call('PATCH', `/workspaces/${id}`, {
@@ -125,6 +129,11 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     await expect
       .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
       .toMatchObject({ succeeded: true, drifted: false, 'error-msg': null });
+    // Somebody else than the tool.
+    await writeFile(file, 'as it was changed');
+    await expect
+      .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
+      .toMatchObject({ succeeded: true, drifted: true, 'error-msg': null });
     await enable(false);
     const { id: assessed } = await result();
     const read = (kind: string) =>
@@ -132,10 +141,22 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect((await read('json-output')).document).toMatchObject({
       format_version: expect.any(String) as string,
       terraform_version: expect.any(String) as string,
+      resource_drift: [
+        {
+          address: 'files_file.one',
+          change: {
+            actions: ['update'],
+            before: { content: 'as it was made' },
+            after: { content: 'as it was changed' },
+          },
+        },
+      ],
     });
     expect((await read('json-schema')).document).toMatchObject({
-      provider_schemas: { 'terraform.io/builtin/terraform': expect.any(Object) as object },
+      provider_schemas: { 'keelson.example/test/files': expect.any(Object) as object },
     });
+    // It was looked at and nothing more.
+    expect(await readFile(file, 'utf8')).toBe('as it was changed');
     const plan = await installation.call('GET', `/plans/${assessed.replace('asmtres-', 'plan-')}`);
     const log = await (await fetch(String(plan.data.attributes['log-read-url']))).text();
     const lines = log.slice(1, -1).trim().split('\n');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { makeProviderMirror, PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
 
 const BINARY = await findBinary('terraform', 'terraform').catch(() => undefined);
 
@@ -53,6 +54,8 @@ export interface Installation extends AsyncDisposable {
   readonly address: string;
   /** Of the authority that the control plane made for itself. */
   readonly caFile: string;
+  /** Where the tool finds providers, for those who run it themselves. */
+  readonly providersFile: string;
   /** A new folder, removed with the installation. */
   folder(name: string): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
@@ -135,8 +138,11 @@ export const install = async (
     ca_certificate_file: string;
   };
   const cliConfig = join(directory.path, 'cli.tfrc');
-  await writeFile(cliConfig, `credentials "${host}" {\n  token = "${keelson.apiToken}"\n}\n`);
+  const providersFile = await makeProviderMirror(join(directory.path, 'providers'));
+  const credentials = `credentials "${host}" {\n  token = "${keelson.apiToken}"\n}\n`;
+  await writeFile(cliConfig, (await readFile(providersFile, 'utf8')) + credentials);
   const environment: NodeJS.ProcessEnv = {
+    ...PROVIDER_ENVIRONMENT,
     PATH: process.env['PATH'],
     HOME: directory.path,
     TF_CLI_CONFIG_FILE: cliConfig,
@@ -174,6 +180,7 @@ export const install = async (
     host,
     address: keelson.https,
     caFile: facts.ca_certificate_file,
+    providersFile,
     folder: async (name) => {
       const folder = join(directory.path, name);
       await mkdir(folder);
