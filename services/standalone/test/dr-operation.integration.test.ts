@@ -1,4 +1,5 @@
 /** Operating a DR secondary: its operation token in all its forms, and looking after its trees. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type NatsServer, startNats } from '@keelson/testkit';
@@ -244,10 +245,12 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     expect(again.body.data.merkle_corruption_report.corrupted_root).toBe(false);
   });
 
-  test('is measured by its primary, as its heartbeats tell', async () => {
+  test('is measured by its primary, as its heartbeats tell and docs/metrics.md lists', async () => {
     const WANTED = [
       /^keelson_replication_lag_entries{kind="dr",secondary="dr"} \d+$/m,
-      /^keelson_replication_lag_milliseconds{kind="dr",secondary="dr"} \d+$/m,
+      /^keelson_replication_lag_seconds{kind="dr",secondary="dr"} [\d.]+$/m,
+      /^keelson_replication_connected{kind="dr",secondary="dr"} 1$/m,
+      /^keelson_replication_corrupted_merkle_tree{kind="dr"} 0$/m,
       /^keelson_replication_shipped_bytes_total{kind="dr",secondary="dr"} [1-9]\d*$/m,
       /^keelson_replication_resync_bytes{kind="dr",secondary="dr"} [1-9]\d*$/m,
       /^keelson_replication_resync_records{kind="dr",secondary="dr"} \d+$/m,
@@ -257,7 +260,21 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
       () => primary.v1('GET', 'sys/metrics?format=prometheus'),
       (answer) => WANTED.every((one) => one.test(answer.body)),
     );
-    expect(body).toContain('# TYPE keelson_replication_lag_entries gauge');
+    const secondarys = await secondary.v1(
+      'GET',
+      'sys/metrics?format=prometheus',
+      undefined,
+      primary.token,
+    );
+    const typesIn = (text: string): readonly string[] =>
+      [...text.matchAll(/^# TYPE (keelson_\w+) (\w+)$/gm)].map(
+        ([, name, type]) => `${name} ${type}`,
+      );
+    const page = await readFile(join(import.meta.dirname, '../../../docs/metrics.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| `(keelson_\w+)` +\| (\w+) /gm)];
+    expect([...new Set([...typesIn(body), ...typesIn(secondarys.body)])].toSorted()).toEqual(
+      listed.map(([, name, type]) => `${name} ${type}`).toSorted(),
+    );
     const [seen] = (await primary.status('dr')).secondaries;
     expect(seen).toMatchObject({ bytes_shipped: expect.any(Number), lag_ms: expect.any(Number) });
   });

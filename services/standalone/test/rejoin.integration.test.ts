@@ -80,7 +80,7 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', primary, secondary);
     secondary.token = await generateRoot(secondary, primary.shares);
     await secondary.v1('POST', `${base('performance')}/secondary/disable`);
-    expect(await enable(wrap.token)).toMatchObject({ status: 500 });
+    expect(await enable(wrap.token)).toMatchObject({ status: 400 });
     expect((await secondary.status('performance')).mode).toBe('disabled');
   });
 });

@@ -1,105 +1,152 @@
 /** Replication for Prometheus, from the status documents: text exposition format 0.0.4. */
 import type { JsonObject } from '@keelson/secrets-api';
 
+/** A secondary as its primary sees it, or as it sees itself. */
+interface Row {
+  readonly labels: string;
+  readonly document: JsonObject;
+  /** What it shows of the cluster at the other end; undefined before the first heartbeat. */
+  readonly peer: JsonObject | undefined;
+  readonly isSeenByPrimary: boolean;
+}
+
 interface Measure {
   readonly name: string;
+  readonly type: 'counter' | 'gauge';
   readonly help: string;
-  /** Member of a status document, or of an element of its `secondaries`. */
-  readonly member: string;
+  /** undefined: not known, or not measured on this side. */
+  readonly value: (row: Row) => number | undefined;
 }
+
+/** A number of a status; those that are not known are null. */
+const numberOf = (value: unknown): number | undefined =>
+  typeof value === 'number' ? value : undefined;
+
+const secondsOf = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / 1000;
+
+const flag = (isSo: boolean): number => (isSo ? 1 : 0);
 
 const MEASURES: readonly Measure[] = [
   {
     name: 'lag_entries',
+    type: 'gauge',
     help: 'Log entries of the primary that the secondary has not applied, as far as known.',
-    member: 'lag_entries',
+    value: ({ document }) => numberOf(document['lag_entries']),
   },
   {
-    name: 'lag_milliseconds',
-    help: 'Age of the newest canary of the primary that the secondary has applied.',
-    member: 'lag_ms',
+    name: 'lag_seconds',
+    type: 'gauge',
+    help: 'Age of the newest canary of the primary that the secondary has applied, as far as known.',
+    value: ({ document }) => secondsOf(numberOf(document['lag_ms'])),
+  },
+  {
+    name: 'last_heartbeat_timestamp_seconds',
+    type: 'gauge',
+    help: 'When the other side was heard of last.',
+    value: ({ peer }) => secondsOf(peer && Date.parse(String(peer['last_heartbeat']))),
+  },
+  {
+    name: 'connected',
+    type: 'gauge',
+    help: '1 while the primary hears of the secondary; on the primary.',
+    value: ({ document, isSeenByPrimary }) =>
+      isSeenByPrimary ? flag(document['connection_status'] === 'connected') : undefined,
+  },
+  {
+    name: 'streaming',
+    type: 'gauge',
+    help: '1 while the secondary follows its primary from the stream; on the secondary.',
+    value: ({ document, isSeenByPrimary }) =>
+      isSeenByPrimary
+        ? undefined
+        : flag(document['state'] === 'stream-wals' && document['connection_state'] === 'ready'),
+  },
+  {
+    name: 'shipped_bytes_total',
+    type: 'counter',
+    help: 'Bytes that the secondary received since it began to follow its primary.',
+    value: ({ document, isSeenByPrimary }) =>
+      numberOf(document[isSeenByPrimary ? 'bytes_shipped' : 'bytes_received']),
   },
   {
     name: 'resync_records',
+    type: 'gauge',
     help: 'Records that the newest comparison of the trees made the secondary fetch.',
-    member: 'resync_records',
+    value: ({ document }) => numberOf(document['resync_records']),
   },
   {
     name: 'resync_bytes',
+    type: 'gauge',
     help: 'Bytes of the newest comparison of the trees.',
-    member: 'resync_bytes',
+    value: ({ document }) => numberOf(document['resync_bytes']),
   },
 ];
-const SHIPPED = 'Bytes that the secondary received since its process started.';
 
 const escape = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 
-const labels = (kind: string, secondary: string): string =>
-  `{kind="${kind}",secondary="${escape(secondary)}"}`;
+const labels = (kind: string, secondary: unknown): string =>
+  `{kind="${kind}",secondary="${escape(String(secondary))}"}`;
 
-interface Row {
-  readonly labels: string;
-  readonly document: JsonObject;
-  readonly bytes: unknown;
-}
+const listOf = (status: JsonObject, member: string): readonly JsonObject[] =>
+  status[member] as readonly JsonObject[];
 
 const rowsOf = (kind: string, status: JsonObject): readonly Row[] => {
-  if (status['mode'] === 'primary')
-    return (status['secondaries'] as readonly JsonObject[]).map((document) => ({
-      labels: labels(kind, String(document['node_id'])),
-      document,
-      bytes: document['bytes_shipped'],
-    }));
   if (status['mode'] === 'disabled') return [];
+  if (status['mode'] === 'primary')
+    return listOf(status, 'secondaries').map((document) => ({
+      labels: labels(kind, document['node_id']),
+      document,
+      peer: document,
+      isSeenByPrimary: true,
+    }));
   return [
     {
-      labels: labels(kind, String(status['secondary_id'])),
+      labels: labels(kind, status['secondary_id']),
       document: status,
-      bytes: status['bytes_received'],
+      peer: listOf(status, 'primaries')[0],
+      isSeenByPrimary: false,
     },
   ];
 };
 
+const familyText = (
+  { name, type, help }: Pick<Measure, 'name' | 'type' | 'help'>,
+  samples: readonly (readonly [string, number | undefined])[],
+): string => {
+  const full = `keelson_replication_${name}`;
+  const lines = samples.flatMap(([labelled, value]) =>
+    value === undefined ? [] : [`${full}${labelled} ${value}\n`],
+  );
+  return lines.length === 0
+    ? ''
+    : [`# HELP ${full} ${help}\n`, `# TYPE ${full} ${type}\n`, ...lines].join('');
+};
+
+const TREES = {
+  name: 'corrupted_merkle_tree',
+  type: 'gauge',
+  help: '1 when the last check found records that are not what the Merkle trees say.',
+} as const;
+
 /** @param statuses by kind */
 export const toMetricsText = (statuses: Readonly<Record<string, JsonObject>>): string => {
-  const kinds = Object.entries(statuses);
+  const kinds = Object.entries(statuses).filter(([, { mode }]) => mode !== 'disabled');
   const rows = kinds.flatMap(([kind, status]) => rowsOf(kind, status));
-  const lines: string[] = [];
-  const write = (
-    name: string,
-    type: string,
-    help: string,
-    values: readonly (readonly [string, unknown])[],
-  ): void => {
-    if (values.length === 0) return;
-    const full = `keelson_replication_${name}`;
-    lines.push(`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`);
-    for (const [label, value] of values) lines.push(`${full}${label} ${Number(value)}`);
-  };
-  for (const { name, help, member } of MEASURES)
-    write(
-      name,
-      'gauge',
-      help,
-      rows.map((row) => [row.labels, row.document[member]]),
-    );
-  write(
-    'shipped_bytes_total',
-    'counter',
-    SHIPPED,
-    rows.map((row) => [row.labels, row.bytes]),
-  );
-  write(
-    'streaming',
-    'gauge',
-    '1 while this secondary follows its primary from the stream.',
-    kinds
-      .filter(([, { mode }]) => mode === 'secondary' || mode === 'bootstrapping')
-      .map(([kind, status]) => [
-        labels(kind, String(status['secondary_id'])),
-        status['state'] === 'stream-wals' && status['connection_state'] === 'ready' ? 1 : 0,
+  return [
+    ...MEASURES.map((measure) =>
+      familyText(
+        measure,
+        rows.map((row) => [row.labels, measure.value(row)]),
+      ),
+    ),
+    familyText(
+      TREES,
+      kinds.map(([kind, status]) => [
+        `{kind="${kind}"}`,
+        flag(status['corrupted_merkle_tree'] === true),
       ]),
-  );
-  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+    ),
+  ].join('');
 };

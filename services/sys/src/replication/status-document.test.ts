@@ -103,6 +103,23 @@ describe('a primary', () => {
       lag_entries: 3,
     });
   });
+
+  test('that hears nothing of a secondary shows it further behind with every second', () => {
+    const lagAt = (heardMsAgo: number, canaryAgeMs: bigint | undefined) => {
+      const lastHeartbeatAtMs = BigInt(NOW_MS - heardMsAgo);
+      const heard = { ...peer, lastHeartbeatAtMs, canaryAgeMs };
+      const report = ReplicationReport.fromPartial({
+        side: { $case: 'primary', value: { secondaries: [heard] } },
+      });
+      const shown = toPrimaryStatus('dr', primaryRole, [], [{ service: 'sys', report }], NOW_MS);
+      const [one] = shown['secondaries'] as readonly Readonly<Record<string, unknown>>[];
+      return [one?.['lag_ms'], one?.['replication_primary_canary_age_ms']];
+    };
+    expect(lagAt(1000, 800n)).toEqual([800, '800']);
+    expect(lagAt(5000, 800n)).toEqual([800, '800']);
+    expect(lagAt(65_000, 800n)).toEqual([60_800, '60800']);
+    expect(lagAt(1000, undefined)).toEqual([null, '0']);
+  });
 });
 
 describe('a secondary', () => {

@@ -69,12 +69,29 @@ const toPeer = (peer: ReplicationPeer, nowMs: number): PeerDocument =>
     HEARTBEAT_INTERVAL_MS,
   );
 
-const peersOf = (reports: readonly ServiceReport[]): ReadonlyMap<string, ReplicationPeer[]> => {
+/** As a heartbeat told it; one that is overdue makes the canary older. */
+const agedSince = (peer: ReplicationPeer, nowMs: number): ReplicationPeer => {
+  const overdueMs = nowMs - Number(peer.lastHeartbeatAtMs) - HEARTBEAT_INTERVAL_MS;
+  return peer.canaryAgeMs === undefined || overdueMs <= 0
+    ? peer
+    : { ...peer, canaryAgeMs: peer.canaryAgeMs + BigInt(overdueMs) };
+};
+
+/** Age of the newest canary of the service that is furthest behind; null while none has come. */
+const lagMs = (peers: readonly (ReplicationPeer | undefined)[]): number | null => {
+  const ages = peers.flatMap((peer) => (peer?.canaryAgeMs === undefined ? [] : [peer.canaryAgeMs]));
+  return ages.length === 0 ? null : max(ages);
+};
+
+const peersOf = (
+  reports: readonly ServiceReport[],
+  nowMs: number,
+): ReadonlyMap<string, ReplicationPeer[]> => {
   const peers = new Map<string, ReplicationPeer[]>();
   for (const { side } of answered(reports))
     if (side?.$case === 'primary')
       for (const peer of side.value.secondaries)
-        peers.set(peer.id, [...(peers.get(peer.id) ?? []), peer]);
+        peers.set(peer.id, [...(peers.get(peer.id) ?? []), agedSince(peer, nowMs)]);
   return peers;
 };
 
@@ -97,7 +114,7 @@ export const toPrimaryStatus = (
   nowMs: number,
 ): JsonObject => {
   const lastWal = sum(answered(reports).map((one) => one.lastWal));
-  const secondaries = [...peersOf(reports)].map(([id, peers]) => {
+  const secondaries = [...peersOf(reports, nowMs)].map(([id, peers]) => {
     const [first] = peers;
     return {
       ...(first && toPeer(first, nowMs)),
@@ -107,7 +124,7 @@ export const toPrimaryStatus = (
       merkle_root: rootFor(reports, id),
       last_remote_wal: sum(peers.map((peer) => peer.lastRemoteWal)),
       lag_entries: Math.max(0, lastWal - sum(peers.map((peer) => peer.lastRemoteWal))),
-      lag_ms: max(peers.map((peer) => peer.canaryAgeMs ?? 0n)),
+      lag_ms: lagMs(peers),
       bytes_shipped: sum(peers.map((peer) => peer.bytesShipped)),
       resync_records: sum(peers.map((peer) => peer.resyncRecords)),
       resync_bytes: sum(peers.map((peer) => peer.resyncBytes)),
@@ -169,7 +186,7 @@ export const toSecondaryStatus = (
       (lag, side) => lag + Math.max(0, Number(side.lastKnownWal) - Number(side.lastRemoteWal)),
       0,
     ),
-    lag_ms: max(known.map((side) => side.primary?.canaryAgeMs ?? 0n)),
+    lag_ms: lagMs(known.map((side) => side.primary)),
     bytes_received: sum(known.map((side) => side.bytesReceived)),
     resync_records: sum(known.map((side) => side.resyncRecords)),
     resync_bytes: sum(known.map((side) => side.resyncBytes)),

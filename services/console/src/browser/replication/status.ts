@@ -22,7 +22,7 @@ export const healthOf = (word: unknown): Health => {
 /** @param ms number, or text of one */
 export const shownDuration = (ms: unknown): string => {
   const value = Number(ms);
-  if (ms === undefined || ms === '' || !Number.isFinite(value)) return '–';
+  if (ms === undefined || ms === null || ms === '' || !Number.isFinite(value)) return '–';
   if (Math.abs(value) < 1000) return `${Math.round(value)} ms`;
   const seconds = value / 1000;
   if (Math.abs(seconds) < 120) return `${seconds.toFixed(1)} s`;
