@@ -33,8 +33,11 @@ export class MountIndex {
   readonly #byPath = new Map<string, MountRecord>();
   readonly #byUuid = new Map<string, MountRecord>();
   readonly #byNamespace = new Map<string, MountRecord[]>();
+  /** Length of the longest path: no longer prefix of a request's path can be a mount. */
+  readonly #longestPath: number;
 
   constructor(mounts: readonly MountRecord[]) {
+    this.#longestPath = mounts.reduce((longest, { path }) => Math.max(longest, path.length), 0);
     const localMounts = mounts.filter(({ local }) => local);
     for (const mount of mounts) {
       const by = findHiding(mount, localMounts);
@@ -56,7 +59,11 @@ export class MountIndex {
    * one another, so the first prefix that is a mount is the only one.
    */
   findServing(namespaceId: string, path: string): MountRecord | undefined {
-    for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+    for (
+      let slash = path.indexOf('/');
+      slash >= 0 && slash < this.#longestPath;
+      slash = path.indexOf('/', slash + 1)
+    ) {
       const mount = this.#byPath.get(key(namespaceId, 'secret', path.slice(0, slash + 1)));
       if (mount !== undefined) return mount;
     }
