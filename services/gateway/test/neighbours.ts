@@ -58,6 +58,10 @@ const secretRoutes = (state: SystemState): Route[] => [
   route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
   route('POST', '/secret', () => Promise.resolve(json(200, { data: { password: 'pass-SECRET' } }))),
   route('GET', '/forever', () => new Promise(() => undefined)),
+  route('POST', '/small', async ({ body }) => {
+    const { byteLength } = await body.bytes(1024);
+    return json(200, { data: { byteLength } });
+  }),
   route('GET', '/big', () => {
     const chunk = Buffer.alloc(100_000, 'x');
     return Promise.resolve(

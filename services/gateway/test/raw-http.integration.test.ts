@@ -73,6 +73,25 @@ describe('a body that breaks off', () => {
   });
 });
 
+test('a body larger than its service takes ends the connection, whoever keeps it open', async () => {
+  const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => {
+    answer += chunk.toString('latin1');
+  });
+  const ended = new Promise<void>((resolve) => {
+    socket.on('end', resolve);
+    // A reset: bytes were still on their way.
+    socket.on('error', () => resolve());
+  });
+  const length = 1_000_000;
+  const head = `POST /v1/pki/small HTTP/1.1\r\nhost: h\r\nx-service-token: ${TOKEN}\r\n`;
+  socket.write(`${head}content-length: ${length}\r\n\r\n${'x'.repeat(length)}`);
+  await ended;
+  socket.destroy();
+  expect(answer).toMatch(/^(HTTP\/1\.1 413 |$)/);
+});
+
 /** Shorter than an idle connection is kept. */
 const CLOSED_WITHIN_MS = 60_000;
 

@@ -16,7 +16,8 @@ const limited = async function* (
   limitBytes: number,
 ): AsyncIterable<Uint8Array> {
   let total = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // Not destroyed by who stops reading: node would take the socket from it and leave that standing, unread.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     total += chunk.byteLength;
     if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
     yield chunk;
@@ -73,6 +74,10 @@ export const incomingBody = async (
     chunks: () => limited(request, limitBytes),
   };
 };
+
+/** Whether somebody began to read the body and gave up before its end. */
+export const isCutShort = (request: IncomingMessage): boolean =>
+  request.readableDidRead && !request.complete;
 
 /** How long a client that sends too much is still listened to. */
 const DISCARD_WITHIN_MS = 1000;

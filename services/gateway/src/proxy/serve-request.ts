@@ -6,7 +6,7 @@ import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry
 import type { RenderError, Surface } from '../errors/error-answers.ts';
 import type { RequestMetrics } from '../metrics/metrics.ts';
 import { Exchange, writeAnswer } from './exchange.ts';
-import { discardRest } from './incoming-body.ts';
+import { discardRest, isCutShort } from './incoming-body.ts';
 import { readHead } from './request-head.ts';
 import type { ServeExchange } from './v1-surface.ts';
 
@@ -59,6 +59,12 @@ const inSpan = async (
   }
 };
 
+/** Of a body that nobody reads to its end: what is left of it would stand where the next request begins. */
+const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void> => {
+  answerHeaders['connection'] = 'close';
+  await discardRest(request);
+};
+
 export const createServeRequest = (parts: ServeParts): ServeRequest => {
   const { logger, metrics, renderError, timeoutMs, publicUrl } = parts;
   const logRequest = createRequestLog(logger);
@@ -80,6 +86,7 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
         traceparent,
       });
       const answered = await exchange.untilEnd(serve(exchange));
+      if (answered.head.status >= 400 && isCutShort(request)) await endWithAnswer(exchange);
       const streaming = writeAnswer(response, answered, exchange.answerHeaders);
       if (streaming !== undefined) await streaming;
     } catch (thrown) {
@@ -92,10 +99,7 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
       // The rest of its body may take as long again: the connection ends with the answer.
       if (error.code === 'request.deadline_exceeded')
         exchange.answerHeaders['connection'] = 'close';
-      if (error.httpStatus === 413) {
-        exchange.answerHeaders['connection'] = 'close';
-        await discardRest(request);
-      }
+      if (error.httpStatus === 413) await endWithAnswer(exchange);
       const rendered = renderError(surface, thrown, requestId);
       await writeAnswer(response, rendered, exchange.answerHeaders);
     }
