@@ -43,14 +43,23 @@ export const measureThroughput = async (
   return { operations, perSecond: operations / ((performance.now() - startedAt) / 1000) };
 };
 
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** For `measureLatency` where the core that busy waiting takes is one that the measured processes need. */
+export const nextMillisecond = (): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, 1));
+
 /**
  * Latency at a fixed arrival rate. Each operation is timed from the moment it was due, not from when the
  * driver got to it: a stall is charged to all that it delayed (no coordinated omission).
+ *
+ * @param untilNext waits for what is due next; by default busily, to begin it at its moment
  */
 export const measureLatency = async (
   operation: () => Promise<unknown>,
   perSecond: number,
   seconds: number,
+  untilNext = nextTurn,
 ): Promise<LatencySummary> => {
   const histogram = newHistogram();
   const intervalNanoseconds = 1e9 / perSecond;
@@ -70,7 +79,7 @@ export const measureLatency = async (
       });
       underWay.add(one);
     }
-    await new Promise(setImmediate);
+    await untilNext();
   }
   await Promise.all(underWay);
   return summary(histogram);

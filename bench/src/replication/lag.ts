@@ -2,7 +2,7 @@
 import { JetStreamBus } from '@keelson/bus/jetstream';
 import type { Figure, LatencySummary } from '../bench.ts';
 import { startProcess } from '../child-process.ts';
-import { measureLatency } from '../load.ts';
+import { measureLatency, nextMillisecond } from '../load.ts';
 import { openCaller } from './calls.ts';
 import { type Clusters, RECORD_BYTES } from './clusters.ts';
 
@@ -62,9 +62,10 @@ export const measureLag = async (
     lags.push(performance.now() - acknowledgedAt);
   };
   try {
-    await measureLatency(write, WRITES_PER_SECOND, seconds / 4);
+    // Busy waiting would take half of two cores from the clusters and from NATS.
+    await measureLatency(write, WRITES_PER_SECOND, seconds / 4, nextMillisecond);
     lags.length = 0;
-    const whole = await measureLatency(write, WRITES_PER_SECOND, seconds);
+    const whole = await measureLatency(write, WRITES_PER_SECOND, seconds, nextMillisecond);
     const read = await measureLatency(
       () => reader.call('GET', 'pki/roles/live-0'),
       WRITES_PER_SECOND / READ_EVERY,

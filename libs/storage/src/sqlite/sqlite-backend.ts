@@ -48,6 +48,7 @@ import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
+import { CheckpointRhythm } from './checkpoint-rhythm.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { SqliteSubpages } from './sqlite-subpages.ts';
 import {
@@ -63,8 +64,8 @@ const flush = promisify(fdatasync);
 
 /** Entries removed in one go; the event loop is free in between. */
 const DELETE_STEP = 1000;
-/** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
-const CHECKPOINT_BYTES = 1024 * 1024;
+/** What a step of the index of subpages brings into the log; roughly. */
+const SUBPAGE_STEP_BYTES = 128 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
 /** Records after which the index of subpages catches up: more at once write fewer of its pages. */
 const MAX_RECORDS_BEHIND = 20_000;
@@ -89,7 +90,7 @@ export class SqliteBackend implements Backend {
   readonly #database: DatabaseSync;
   readonly #fileDescriptor: number;
   readonly #logDescriptor: number;
-  #uncheckpointedBytes = 0;
+  readonly #rhythm = new CheckpointRhythm();
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #subpages: SqliteSubpages;
@@ -196,7 +197,7 @@ export class SqliteBackend implements Backend {
     this.#write(batch);
     visible();
     await this.#flush(this.#logDescriptor);
-    if (this.#uncheckpointedBytes > CHECKPOINT_BYTES) this.#startCheckpoint();
+    if (this.#rhythm.isDue) this.#startCheckpoint();
     if (this.#subpages.behind > MAX_RECORDS_BEHIND) this.#startAdding();
   }
 
@@ -248,7 +249,7 @@ export class SqliteBackend implements Backend {
     for (const step of this.#subpages.additions()) {
       if (this.#isClosing) return;
       await this.#transact(step);
-      this.#uncheckpointedBytes += CHECKPOINT_BYTES / 8;
+      this.#rhythm.grew(SUBPAGE_STEP_BYTES);
       await setImmediate();
     }
   }
@@ -257,7 +258,7 @@ export class SqliteBackend implements Backend {
     await this.#flush(this.#logDescriptor);
     guarded(() => this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)'));
     await this.#flush(this.#fileDescriptor);
-    this.#uncheckpointedBytes = 0;
+    this.#rhythm.done();
   }
 
   async loadMark(sequence: number): Promise<WalMark | undefined> {
@@ -367,7 +368,7 @@ export class SqliteBackend implements Backend {
       this.#project(projected);
     });
     this.#headSequence = head;
-    this.#uncheckpointedBytes += endBytes - this.#logBytes;
+    this.#rhythm.grew(endBytes - this.#logBytes);
     this.#logBytes = endBytes;
   }
 
