@@ -1,0 +1,428 @@
+/** The specification's parameters of issuing and signing, each by what it changes of a certificate. */
+import { X509Certificate } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { leafRole, MERGE_PATCH, type Mounts, openMounts, other } from './open-mounts.ts';
+
+let mounts: Mounts;
+let rootPem: string;
+/** Of P-256, with nothing but a name. */
+let csr: string;
+beforeAll(async () => {
+  mounts = await openMounts();
+  rootPem = (await mounts.root()).certificate;
+  csr = requestWith();
+  await mounts.post('root/generate/internal', {
+    common_name: 'Second',
+    ttl: '87600h',
+    key_type: 'rsa',
+    issuer_name: 'second',
+  });
+  await mounts.post('roles/leaf', leafRole);
+}, 60_000);
+afterAll(() => mounts.close());
+
+const NAME = { common_name: 'leaf.example.com' };
+
+const requestWith = (...extensions: readonly string[]): string =>
+  mounts.openssl(
+    ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
+    ...['-keyout', mounts.file('unused.key', ''), '-subj', '/O=From CSR/CN=csr.example.com'],
+    ...extensions.flatMap((one) => ['-addext', one]),
+  );
+
+const seconds = (pem: string): { readonly from: number; readonly to: number } => {
+  const { validFrom, validTo } = new X509Certificate(pem);
+  const nowMs = mounts.pki.clock.nowMs();
+  return {
+    from: (Date.parse(validFrom) - nowMs) / 1000,
+    to: (Date.parse(validTo) - nowMs) / 1000,
+  };
+};
+
+describe('the answer', () => {
+  test('of issuing has the envelope of the specification', async () => {
+    const { json } = await mounts.post('issue/leaf', NAME);
+    expect(json).toMatchObject({
+      lease_id: '',
+      renewable: false,
+      lease_duration: 0,
+      warnings: null,
+      auth: null,
+    });
+    expect(Object.keys(json.data).toSorted()).toEqual([
+      'ca_chain',
+      'certificate',
+      'expiration',
+      'issuing_ca',
+      'private_key',
+      'private_key_type',
+      'serial_number',
+    ]);
+    expect(json.data.serial_number).toMatch(/^[0-9a-f]{2}(:[0-9a-f]{2})+$/);
+  });
+
+  test.for(['sign/leaf', 'sign-verbatim', 'sign-verbatim/leaf', 'root/sign-intermediate'])(
+    'of %s has no private key',
+    async (path) => {
+      const { json } = await mounts.post(path, { csr, ...NAME });
+      expect(json).toMatchObject({ lease_id: '', renewable: false, lease_duration: 0, auth: null });
+      expect(Object.keys(json.data).toSorted()).toEqual([
+        'ca_chain',
+        'certificate',
+        'expiration',
+        'issuing_ca',
+        'serial_number',
+      ]);
+    },
+  );
+
+  test('to a list of roles has their names only', async () => {
+    const { data } = await mounts.pki.call('LIST', 'roles');
+    expect(data).toEqual({ keys: ['leaf'] });
+  });
+});
+
+describe('the private key', () => {
+  const shapeOf = (text: string): string =>
+    text.startsWith('-----')
+      ? (/BEGIN ([A-Z ]+)/.exec(text)?.[1] ?? '')
+      : // The version of PKCS#8 is 0, that of SEC 1 is 1.
+        (['PKCS8', 'SEC1'][Buffer.from(text, 'base64').indexOf(Buffer.of(2, 1, 1)) === 2 ? 1 : 0] ??
+        '');
+
+  test.for([
+    ['pem', 'der', 'EC PRIVATE KEY'],
+    ['pem', 'pem', 'EC PRIVATE KEY'],
+    ['pem', 'pkcs8', 'PRIVATE KEY'],
+    ['der', 'der', 'SEC1'],
+    ['der', 'pkcs8', 'PKCS8'],
+    ['pem_bundle', 'pkcs8', 'PRIVATE KEY'],
+  ] as const)('under %s and %s is %s', async ([format, private_key_format, shape]) => {
+    const { data } = await mounts.post('issue/leaf', { ...NAME, format, private_key_format });
+    expect(shapeOf(data.private_key)).toBe(shape);
+    if (format === 'pem_bundle')
+      expect(data.certificate.startsWith('-----BEGIN EC PRIVATE KEY')).toBe(true);
+  });
+});
+
+describe('the issuer', () => {
+  const issuerOf = (pem: string): string => new X509Certificate(pem).issuer;
+
+  test.for([
+    ['', 'CN=Root', 'CN=Second'],
+    ['issuer/second/', 'CN=Second', 'CN=Second'],
+    ['issuer/default/', 'CN=Root', 'CN=Root'],
+  ] as const)('of %s is %s, and %s under a role of the second', async ([before, plain, named]) => {
+    const { post } = mounts;
+    await post('roles/of-second', { ...leafRole, issuer_ref: 'second' });
+    for (const kind of ['issue', 'sign', 'sign-verbatim'])
+      for (const [role, expected] of [
+        ['leaf', plain],
+        ['of-second', named],
+      ] as const) {
+        const { data } = await post(`${before}${kind}/${role}`, { csr, ...NAME });
+        expect([kind, issuerOf(data.certificate)]).toEqual([kind, expected]);
+      }
+    const verbatim = await post(`${before}sign-verbatim`, { csr });
+    expect(issuerOf(verbatim.data.certificate)).toBe(plain);
+  });
+
+  test('of RSA signs as asked for, others as their key has it', async () => {
+    const { post, textOf } = mounts;
+    const asked = { csr, signature_bits: 512, use_pss: true };
+    const { data } = await post('issuer/second/sign-verbatim', asked);
+    expect(textOf(data.certificate)).toMatch(/rsassaPss[\s\S]*sha512/);
+    for (const path of ['sign-verbatim', 'root/sign-intermediate']) {
+      const signed = await post(path, { ...asked, ...NAME });
+      expect(textOf(signed.data.certificate)).toContain('ecdsa-with-SHA256');
+    }
+  });
+});
+
+describe('a chain through an intermediate', () => {
+  beforeAll(async () => {
+    await mounts.intermediate();
+    await mounts.post('issuers/import/cert', { pem_bundle: rootPem }, other);
+    await mounts.post('roles/leaf', leafRole, other);
+  });
+
+  test.for(['issue/leaf', 'sign/leaf', 'sign-verbatim'])(
+    'has no root where %s is to remove it',
+    async (path) => {
+      const chainOf = async (body: object) =>
+        (await mounts.post(path, { csr, ...NAME, ...body }, other)).data;
+      const whole = await chainOf({});
+      expect(whole.ca_chain).toEqual([whole.issuing_ca, rootPem]);
+      const { issuing_ca, ca_chain } = await chainOf({ remove_roots_from_chain: true });
+      expect(ca_chain).toEqual([issuing_ca]);
+    },
+  );
+});
+
+describe('names', () => {
+  const textWith = async (body: object, role: object = {}): Promise<string> => {
+    await mounts.post('roles/named', {
+      ...leafRole,
+      allowed_other_sans: '*',
+      allowed_uri_sans: '*',
+      ...role,
+    });
+    const { data } = await mounts.post('issue/named', { ...NAME, ...body });
+    return mounts.textOf(data.certificate);
+  };
+
+  test('other names are a list with commas, or of JSON', async () => {
+    const values = ['1.2.3.4;UTF8:one', '1.2.3.5;UTF8:two'];
+    for (const other_sans of [values.join(','), values]) {
+      const text = await textWith({ other_sans });
+      expect(text.match(/othername/g)).toHaveLength(2);
+    }
+    const withCommas = await textWith({ other_sans: ['1.2.3.4;UTF8:one,two'] });
+    expect(withCommas).toMatch(/othername: 1\.2\.3\.4:+\s*(?:UTF8STRING:)?one,two/);
+  });
+
+  test('an address of mail as common name may be left out of the alternative ones', async () => {
+    const mail = { common_name: 'me@example.com' };
+    expect(await textWith(mail)).toContain('email:me@example.com');
+    expect(await textWith({ ...mail, exclude_cn_from_sans: true })).not.toContain('email:');
+  });
+
+  test('a request for which one name does not match is denied as a whole', async () => {
+    const role = {
+      key_type: 'ec',
+      allowed_domains: 'example.com',
+      allow_subdomains: true,
+      use_csr_common_name: false,
+      use_csr_sans: false,
+    };
+    await mounts.post('roles/strict', role);
+    for (const wrong of [
+      { alt_names: 'a.example.com,a.example.org' },
+      { alt_names: 'me@example.org' },
+      { uri_sans: 'https://a.example.com' },
+      { other_sans: '1.2.3.4;UTF8:x' },
+      { user_ids: 'u' },
+    ])
+      for (const path of ['issue/strict', 'issuer/second/issue/strict', 'sign/strict'])
+        expect(await mounts.refusal(path, { csr, ...NAME, ...wrong })).toMatch(
+          /not allowed|not al/,
+        );
+  });
+});
+
+describe('signing verbatim', () => {
+  const signed = async (body: object, path = 'sign-verbatim') => {
+    const answer = await mounts.post(path, { csr, ...body });
+    return { ...answer, text: mounts.textOf(answer.data.certificate) };
+  };
+
+  test('gives usages only where the request names none', async () => {
+    expect((await signed({})).text).toContain('Digital Signature, Key Encipherment, Key Agreement');
+    expect((await signed({})).text).not.toContain('Extended Key Usage');
+    const given = {
+      key_usage: ['DATAENCIPHERMENT', 'contentcommitment'],
+      ext_key_usage: 'serverauth,ClientAuth',
+      ext_key_usage_oids: ['1.2.3.4', '1.2.3.5'],
+    };
+    const { text } = await signed(given);
+    expect(text).toMatch(/Key Usage: critical\s+Non Repudiation, Data Encipherment\n/);
+    expect(text).toMatch(
+      /TLS Web Server Authentication, TLS Web Client Authentication, 1\.2\.3\.4, 1\.2\.3\.5/,
+    );
+    expect((await signed({ key_usage: [] })).text).not.toContain('Key Usage');
+    const own = requestWith('keyUsage=critical,keyAgreement', 'extendedKeyUsage=timeStamping');
+    const kept = (await signed({ ...given, csr: own })).text;
+    expect(kept).toMatch(/Key Usage: critical\s+Key Agreement\n/);
+    expect(kept).toMatch(/Extended Key Usage:\s+Time Stamping\n/);
+  });
+
+  test('takes names from the request alone, and user ids unchecked', async () => {
+    const { text } = await signed({ ...NAME, alt_names: 'a.example.com', user_ids: 'ann,bob' });
+    expect(text).toContain('O = From CSR, CN = csr.example.com, UID = ann + UID = bob');
+    expect(text).not.toContain('leaf.example.com');
+    expect(text).not.toContain('a.example.com');
+  });
+
+  test('lasts as its role has it, which is not asked about anything else', async () => {
+    const { post, refusal, pki } = mounts;
+    await post('roles/short', {
+      allowed_domains: 'nowhere.test',
+      key_type: 'rsa',
+      ttl: '1h',
+      max_ttl: '2h',
+      not_before_duration: '5m',
+    });
+    for (const path of ['sign-verbatim/short', 'issuer/default/sign-verbatim/short']) {
+      expect(seconds((await signed({}, path)).data.certificate).to).toBe(3600);
+      expect(seconds((await signed({ ttl: '2h' }, path)).data.certificate)).toEqual({
+        from: expect.any(Number),
+        to: 7200,
+      });
+      expect(await refusal(path, { csr, ttl: '3h' })).toContain('10800s');
+      // The role's maximum is for lifetimes, not for a date.
+      const date = new Date(pki.clock.nowMs() + 14_400_000).toISOString().replace('.000', '');
+      expect(seconds((await signed({ not_after: date }, path)).data.certificate).to).toBe(14_400);
+    }
+    expect(await refusal('sign-verbatim/nobody', { csr })).toBe('unknown role: nobody');
+    pki.clock.advance(600_000);
+    const { from } = seconds((await signed({}, 'sign-verbatim/short')).data.certificate);
+    expect(from).toBe(-300);
+    // Without a role the mount's maximum holds.
+    expect(await refusal('sign-verbatim', { csr, ttl: '1000000h' })).toMatch(/3600000000s/);
+  });
+
+  test('is not kept, or under a lease, where its role says so', async () => {
+    const { post, pki } = mounts;
+    await post('roles/unkept', { ...leafRole, no_store: true });
+    const { data } = await signed({}, 'sign-verbatim/unkept');
+    expect((await pki.call('GET', `cert/${data.serial_number}`)).status).toBe(404);
+    await post('roles/leased', { ...leafRole, generate_lease: true });
+    const { json } = await signed({ ttl: '30m' }, 'sign-verbatim/leased');
+    expect(json.lease_id).not.toBe('');
+    expect(json.lease_duration).toBe(1800);
+  });
+
+  test('answers in every format', async () => {
+    const der = await mounts.post('sign-verbatim', { csr, format: 'der' });
+    expect(new X509Certificate(Buffer.from(der.data.certificate, 'base64')).subject).toContain(
+      'csr.example.com',
+    );
+    const bundle = await mounts.post('sign-verbatim', { csr, format: 'pem_bundle' });
+    expect(bundle.data.certificate).toContain(rootPem.trim());
+  });
+});
+
+describe('signing an intermediate', () => {
+  const signed = async (body: object = {}) => {
+    const { data } = await mounts.post('root/sign-intermediate', { csr, ...NAME, ...body });
+    return { pem: data.certificate, text: mounts.textOf(data.certificate) };
+  };
+
+  test.for([
+    [(value: string) => value, 'text'],
+    [(value: string) => [value], 'an array'],
+  ] as const)('takes the subject from $1', async ([as]) => {
+    const { text } = await signed({
+      ou: as('Unit'),
+      organization: as('Acme'),
+      country: as('NL'),
+      locality: as('Utrecht'),
+      province: as('U'),
+      street_address: as('Lane 1'),
+      postal_code: as('3500'),
+      serial_number: 'S-1',
+      alt_names: 'ca.example.com,ca@example.com',
+      ip_sans: '192.0.2.1',
+      uri_sans: 'https://ca.example.com',
+      other_sans: as('1.2.3.4;UTF8:x'),
+      exclude_cn_from_sans: true,
+      permitted_dns_domains: as('.example.com'),
+    });
+    for (const part of [
+      'C = NL',
+      'O = Acme',
+      'OU = Unit',
+      'L = Utrecht',
+      'ST = U',
+      'street = Lane 1',
+      'postalCode = 3500',
+      'CN = leaf.example.com',
+      'serialNumber = S-1',
+      'DNS:ca.example.com',
+      'email:ca@example.com',
+      'IP Address:192.0.2.1',
+      'URI:https://ca.example.com',
+      'othername',
+      'DNS:.example.com',
+    ])
+      expect(text).toContain(part);
+    // What the request says of itself is not looked at.
+    expect(text).not.toContain('From CSR');
+    expect(text).not.toContain('DNS:leaf.example.com');
+  });
+
+  test('separates values of the subject by commas', async () => {
+    const { text } = await signed({ ou: 'One,Two', permitted_dns_domains: 'a.example,b.example' });
+    expect(text).toContain('OU = One + OU = Two');
+    expect(text).toMatch(/Permitted:\s+DNS:a\.example\s+DNS:b\.example/);
+  });
+
+  test('has the path length that is asked for, zero included', async () => {
+    expect((await signed()).text).toMatch(/CA:TRUE\n/);
+    expect((await signed({ max_path_length: -1 })).text).toMatch(/CA:TRUE\n/);
+    expect((await signed({ max_path_length: 0 })).text).toContain('CA:TRUE, pathlen:0');
+    expect((await signed({ max_path_length: 3 })).text).toContain('CA:TRUE, pathlen:3');
+  });
+
+  test('begins before now, and ends as if it did not', async () => {
+    mounts.pki.clock.advance(86_400_000);
+    expect(seconds((await signed({ ttl: '1h' })).pem)).toEqual({ from: -30, to: 3600 });
+    const early = { ttl: '1h', not_before_duration: '10m' };
+    expect(seconds((await signed(early)).pem)).toEqual({ from: -600, to: 3600 });
+  });
+
+  test('is refused without a request, or with what is no identifier of a key', async () => {
+    expect(await mounts.refusal('root/sign-intermediate', NAME)).toBe('"csr" is empty');
+    for (const skid of ['xyz', 'abc', '00'.repeat(65)])
+      expect(await mounts.refusal('root/sign-intermediate', { csr, ...NAME, skid })).toBe(
+        'the skid parameter is not a hexadecimal key identifier',
+      );
+  });
+
+  test('is done by the issuer of the path', async () => {
+    const { data } = await mounts.post('issuer/second/sign-intermediate', { csr, ...NAME });
+    expect(new X509Certificate(data.certificate).issuer).toBe('CN=Second');
+  });
+});
+
+test('signing a self-issued certificate changes who signs it, and nothing else', async () => {
+  const { post, root } = mounts;
+  const theirs = await root('Theirs', other, {
+    key_type: 'ed25519',
+    max_path_length: 2,
+    permitted_dns_domains: 'example.com',
+  });
+  await post('config/urls', { issuing_certificates: 'http://ca.example.com/' });
+  const { data } = await post('issuer/second/sign-self-issued', {
+    certificate: theirs.certificate,
+  });
+  await post('config/urls', { issuing_certificates: '' });
+  const [before, after] = [theirs.certificate, data.certificate].map((pem: string) => {
+    const [head = '', extensions = ''] = mounts.textOf(pem).split('X509v3 extensions:');
+    return { one: new X509Certificate(pem), head, extensions };
+  });
+  if (before === undefined || after === undefined) throw new Error('two certificates');
+  expect(after.one.issuer).toBe('CN=Second');
+  for (const same of ['subject', 'serialNumber', 'validFrom', 'validTo'] as const)
+    expect(after.one[same]).toBe(before.one[same]);
+  expect(after.one.publicKey.equals(before.one.publicKey)).toBe(true);
+  for (const kept of [
+    'pathlen:2',
+    'Certificate Sign, CRL Sign',
+    'DNS:example.com',
+    /Subject Key Identifier: \n\s+(.+)\n/.exec(before.extensions)?.[1] ?? 'none',
+  ])
+    expect(after.extensions).toContain(kept);
+  expect(after.extensions).toContain('URI:http://ca.example.com/');
+});
+
+test('a mount without a default issuer issues where the issuer is named, and nowhere else', async () => {
+  const { pki, post, refusal } = mounts;
+  await post('root/generate/internal', { common_name: 'Lone', issuer_name: 'lone' }, other);
+  await post('roles/leaf', leafRole, other);
+  await pki.call('PATCH', 'issuer/lone', { leaf_not_after_behavior: 'truncate' }, MERGE_PATCH);
+  const { data: issuers } = await pki.call('LIST', 'issuers', undefined, { mount: other });
+  const { default: current } = (
+    await pki.call('GET', 'config/issuers', undefined, { mount: other })
+  ).data;
+  if (current !== '') await pki.call('DELETE', `issuer/${current}`, undefined, { mount: other });
+  expect(issuers.keys.length).toBeGreaterThan(0);
+  for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'root/sign-intermediate'])
+    expect(await refusal(path, { csr, ...NAME }, other)).toMatch(/default issuer/);
+  for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'sign-intermediate'])
+    expect(
+      new X509Certificate(
+        (await post(`issuer/lone/${path}`, { csr, ...NAME }, other)).data.certificate,
+      ).issuer,
+    ).toBe('CN=Lone');
+});
