@@ -1,7 +1,7 @@
 /** The specification's parameters of issuing and signing, each by what it changes of a certificate. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leafRole, MERGE_PATCH, type Mounts, openMounts, other } from './open-mounts.ts';
+import { leafRole, type Mounts, openMounts, other, third } from './open-mounts.ts';
 
 let mounts: Mounts;
 let rootPem: string;
@@ -25,8 +25,17 @@ const NAME = { common_name: 'leaf.example.com' };
 
 const requestWith = (...extensions: readonly string[]): string =>
   mounts.openssl(
-    ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-keyout', mounts.file('unused.key', ''), '-subj', '/O=From CSR/CN=csr.example.com'],
+    'req',
+    '-new',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-keyout',
+    mounts.file('unused.key', ''),
+    '-subj',
+    '/O=From CSR/CN=csr.example.com',
     ...extensions.flatMap((one) => ['-addext', one]),
   );
 
@@ -83,25 +92,26 @@ describe('the answer', () => {
 });
 
 describe('the private key', () => {
-  const shapeOf = (text: string): string =>
-    text.startsWith('-----')
-      ? (/BEGIN ([A-Z ]+)/.exec(text)?.[1] ?? '')
-      : // The version of PKCS#8 is 0, that of SEC 1 is 1.
-        (['PKCS8', 'SEC1'][Buffer.from(text, 'base64').indexOf(Buffer.of(2, 1, 1)) === 2 ? 1 : 0] ??
-        '');
+  const kindOf = (text: string): string => {
+    if (text.startsWith('-----')) return /BEGIN ([A-Z ]+)/.exec(text)?.[1] ?? '';
+    const der = Buffer.from(text, 'base64');
+    // First comes the version, an integer of one octet: 1 in SEC 1, 0 in PKCS#8.
+    return der[der.indexOf(Buffer.of(2, 1)) + 2] === 1 ? 'SEC 1' : 'PKCS#8';
+  };
 
   test.for([
-    ['pem', 'der', 'EC PRIVATE KEY'],
-    ['pem', 'pem', 'EC PRIVATE KEY'],
-    ['pem', 'pkcs8', 'PRIVATE KEY'],
-    ['der', 'der', 'SEC1'],
-    ['der', 'pkcs8', 'PKCS8'],
-    ['pem_bundle', 'pkcs8', 'PRIVATE KEY'],
-  ] as const)('under %s and %s is %s', async ([format, private_key_format, shape]) => {
+    ['pem', 'der', 'EC PRIVATE KEY', 'CERTIFICATE'],
+    ['pem', 'pem', 'EC PRIVATE KEY', 'CERTIFICATE'],
+    ['pem', 'pkcs8', 'PRIVATE KEY', 'CERTIFICATE'],
+    ['der', 'der', 'SEC 1', ''],
+    ['der', 'pkcs8', 'PKCS#8', ''],
+    ['pem_bundle', 'der', 'EC PRIVATE KEY', 'EC PRIVATE KEY'],
+    // The key that stands before the certificate is as it is.
+    ['pem_bundle', 'pkcs8', 'PRIVATE KEY', 'EC PRIVATE KEY'],
+  ] as const)('under %s and %s is %s', async ([format, private_key_format, kind, first]) => {
     const { data } = await mounts.post('issue/leaf', { ...NAME, format, private_key_format });
-    expect(shapeOf(data.private_key)).toBe(shape);
-    if (format === 'pem_bundle')
-      expect(data.certificate.startsWith('-----BEGIN EC PRIVATE KEY')).toBe(true);
+    expect(kindOf(data.private_key)).toBe(kind);
+    expect(/^-----BEGIN ([A-Z ]+)/.exec(data.certificate)?.[1] ?? '').toBe(first);
   });
 });
 
@@ -407,22 +417,15 @@ test('signing a self-issued certificate changes who signs it, and nothing else',
 });
 
 test('a mount without a default issuer issues where the issuer is named, and nowhere else', async () => {
-  const { pki, post, refusal } = mounts;
-  await post('root/generate/internal', { common_name: 'Lone', issuer_name: 'lone' }, other);
-  await post('roles/leaf', leafRole, other);
-  await pki.call('PATCH', 'issuer/lone', { leaf_not_after_behavior: 'truncate' }, MERGE_PATCH);
-  const { data: issuers } = await pki.call('LIST', 'issuers', undefined, { mount: other });
-  const { default: current } = (
-    await pki.call('GET', 'config/issuers', undefined, { mount: other })
-  ).data;
-  if (current !== '') await pki.call('DELETE', `issuer/${current}`, undefined, { mount: other });
-  expect(issuers.keys.length).toBeGreaterThan(0);
+  const { pki, post, refusal, root } = mounts;
+  const { issuer_id } = await root('First', third);
+  await root('Lone', third, { issuer_name: 'lone' });
+  await pki.call('DELETE', `issuer/${issuer_id}`, undefined, { mount: third });
+  await post('roles/leaf', leafRole, third);
   for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'root/sign-intermediate'])
-    expect(await refusal(path, { csr, ...NAME }, other)).toMatch(/default issuer/);
-  for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'sign-intermediate'])
-    expect(
-      new X509Certificate(
-        (await post(`issuer/lone/${path}`, { csr, ...NAME }, other)).data.certificate,
-      ).issuer,
-    ).toBe('CN=Lone');
+    expect(await refusal(path, { csr, ...NAME }, third)).toMatch(/default issuer/);
+  for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'sign-intermediate']) {
+    const { data } = await post(`issuer/lone/${path}`, { csr, ...NAME }, third);
+    expect(new X509Certificate(data.certificate).issuer).toBe('CN=Lone');
+  }
 });
