@@ -168,5 +168,15 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(since(position)).toEqual(['+shared/rooms/b', '-shared/rooms/a', '+shared/rooms/a']);
       expect(since(between)).toEqual(['+shared/rooms/a']);
     });
+
+    test('tell so of the prefixes that were asked about lately, however many there are', async () => {
+      const { store } = context;
+      const position = await store.position();
+      const ask = (room: number) => store.comingAndGoing(`shared/rooms/${room}/`, position);
+      for (let room = 0; room < 100; room += 1) expect(ask(room)).toEqual([]);
+      await put(store, { 'shared/rooms/0/a': '1', 'shared/rooms/99/a': '1' });
+      expect(ask(99)).toHaveLength(1);
+      expect(ask(0)).toBeUndefined();
+    });
   });
 };

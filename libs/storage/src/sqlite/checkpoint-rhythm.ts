@@ -10,8 +10,14 @@ const SMALL_BYTES = 256 * 1024;
 const SMALL_AFTER_MS = 250;
 
 export class CheckpointRhythm {
+  readonly #nowMs: () => number;
   #bytes = 0;
-  #doneAtMs = performance.now();
+  #doneAtMs: number;
+
+  constructor(nowMs = () => performance.now()) {
+    this.#nowMs = nowMs;
+    this.#doneAtMs = nowMs();
+  }
 
   /** These many bytes came into the log. */
   grew(bytes: number): void {
@@ -19,13 +25,13 @@ export class CheckpointRhythm {
   }
 
   get isDue(): boolean {
-    const elapsedMs = performance.now() - this.#doneAtMs;
+    const elapsedMs = this.#nowMs() - this.#doneAtMs;
     return this.#bytes > (elapsedMs > SMALL_AFTER_MS ? SMALL_BYTES : LARGE_BYTES);
   }
 
   /** All that the log held is in the main file. */
   done(): void {
     this.#bytes = 0;
-    this.#doneAtMs = performance.now();
+    this.#doneAtMs = this.#nowMs();
   }
 }
