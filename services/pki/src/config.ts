@@ -60,6 +60,10 @@ export const pkiConfigSchema = Type.Object({
       'Offers dns-account-01 too, as draft-ietf-acme-dns-account-label has it; not an RFC.',
     default: false,
   }),
+  acmeTlsAlpnAddresses: Type.Boolean({
+    description: 'Offers tls-alpn-01 for addresses too, as RFC 8738 has it; otherwise for names.',
+    default: false,
+  }),
 });
 
 export type PkiConfig = Readonly<Type.Static<typeof pkiConfigSchema>>;

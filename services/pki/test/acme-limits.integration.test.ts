@@ -11,6 +11,8 @@ beforeAll(async () => {
   acme = await openAcme({
     KEELSON_ACME_OPEN_ORDERS: '3',
     KEELSON_ACME_PENDING_AUTHORIZATIONS: '6',
+    KEELSON_ACME_TLS_ALPN_ADDRESSES: 'true',
+    KEELSON_ACME_DNS_ACCOUNT_01: 'true',
   });
 }, 60_000);
 afterAll(() => acme.close());
@@ -33,6 +35,17 @@ test('a request has at most 256 KiB', async () => {
   const answer = await client.post('new-order', { filler: 'a'.repeat(256 * 1024) });
   expect([answer.status, answer.json.type]).toEqual([413, 'urn:ietf:params:acme:error:malformed']);
   expect(answer.header('replay-nonce')).toBeDefined();
+});
+
+test('challenges beyond the specification are offered where settings say so', async () => {
+  const { json } = await client.order('*.example.com', 'www.example.com', '10.0.0.1');
+  const typesOf = async (url: string): Promise<readonly string[]> =>
+    (await client.post(url)).json.challenges.map(({ type }: { type: string }) => type);
+  expect(await Promise.all(json.authorizations.map(typesOf))).toEqual([
+    ['dns-01', 'dns-account-01'],
+    ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'],
+    ['http-01', 'tls-alpn-01'],
+  ]);
 });
 
 describe('an account', () => {

@@ -10,7 +10,6 @@ import type { RevocationParts } from '../revocation/revocation-operations.ts';
 import { FirstAttempts } from './authorizations/first-attempts.ts';
 import { createAcmeConfigs } from './configuration/acme-config-operations.ts';
 import { acmeConfigRoutes } from './configuration/acme-config-routes.ts';
-import { CHALLENGE_TYPES } from './domain/challenge-types.ts';
 import { directoryUrls } from './domain/directory.ts';
 import type { IssuancePolicy } from './domain/issuance-policy.ts';
 import { externalAccountRoutes } from './external-accounts/external-account-routes.ts';
@@ -65,13 +64,13 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
       return directoryUrls(cluster.path, directory).account(accountId);
     },
   });
-  const challengeTypes = new Set(
-    CHALLENGE_TYPES.filter((type) => type !== 'dns-account-01' || config.acmeDnsAccount01),
-  );
   const resourceParts = {
     ...parts,
     signatures,
-    challengeTypes,
+    extraChallenges: {
+      dnsAccount01: config.acmeDnsAccount01,
+      tlsAlpn01ForAddresses: config.acmeTlsAlpnAddresses,
+    },
     terms: { url: config.acmeTermsOfService, bindExisting: config.acmeTermsBindExisting },
     openOrders: new OpenOrders({
       store,

@@ -4,11 +4,22 @@ import type { Identifier } from './identifier.ts';
 export const CHALLENGE_TYPES = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'] as const;
 export type ChallengeType = (typeof CHALLENGE_TYPES)[number];
 
+/** What a service offers beyond the specification. */
+export interface ExtraChallenges {
+  readonly dnsAccount01: boolean;
+  /** RFC 8738 §4. */
+  readonly tlsAlpn01ForAddresses: boolean;
+}
+
 /** RFC 8555 §7.1.3, §8.4: only the DNS speaks for all names below; it has nothing to say of addresses. */
 export const challengeTypesFor = (
   { type }: Identifier,
   wildcard: boolean,
+  { dnsAccount01, tlsAlpn01ForAddresses }: ExtraChallenges,
 ): readonly ChallengeType[] => {
-  if (type === 'ip') return ['http-01', 'tls-alpn-01'];
-  return wildcard ? ['dns-01', 'dns-account-01'] : CHALLENGE_TYPES;
+  if (type === 'ip') return tlsAlpn01ForAddresses ? ['http-01', 'tls-alpn-01'] : ['http-01'];
+  const ofNames: readonly ChallengeType[] = wildcard
+    ? ['dns-01']
+    : ['http-01', 'dns-01', 'tls-alpn-01'];
+  return dnsAccount01 ? [...ofNames, 'dns-account-01'] : ofNames;
 };

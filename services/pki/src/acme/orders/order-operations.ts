@@ -15,7 +15,7 @@ import {
   requireAcmeRole,
 } from '../directories/directory-operations.ts';
 import { isNamedBy, parseCertificateId } from '../domain/certificate-id.ts';
-import { type ChallengeType, challengeTypesFor } from '../domain/challenge-types.ts';
+import { challengeTypesFor, type ExtraChallenges } from '../domain/challenge-types.ts';
 import { authorizedIdentifier, type Identifier } from '../domain/identifier.ts';
 import {
   type Authorization,
@@ -30,8 +30,7 @@ import type { OpenOrders } from './open-orders.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
 
 export interface OrderParts extends IssuingParts {
-  /** Those that the service offers. */
-  readonly challengeTypes: ReadonlySet<ChallengeType>;
+  readonly extraChallenges: ExtraChallenges;
   readonly openOrders: OpenOrders;
 }
 
@@ -136,7 +135,7 @@ const checkReplaced = async (
 };
 
 const newAuthorization = (
-  { challengeTypes }: OrderParts,
+  { extraChallenges }: OrderParts,
   ordered: Identifier,
   expiresAtMs: number,
 ): Authorization => {
@@ -146,14 +145,12 @@ const newAuthorization = (
     wildcard,
     status: 'pending',
     expiresAtMs,
-    challenges: challengeTypesFor(identifier, wildcard)
-      .filter((type) => challengeTypes.has(type))
-      .map((type) => ({
-        type,
-        // RFC 8555 §8: at least 128 bits.
-        token: randomBytes(TOKEN_BYTES).toString('base64url'),
-        status: 'pending',
-      })),
+    challenges: challengeTypesFor(identifier, wildcard, extraChallenges).map((type) => ({
+      type,
+      // RFC 8555 §8: at least 128 bits.
+      token: randomBytes(TOKEN_BYTES).toString('base64url'),
+      status: 'pending',
+    })),
   };
 };
 
