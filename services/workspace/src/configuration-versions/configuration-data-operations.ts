@@ -1,7 +1,8 @@
 /** What becomes of the files of configurations that are no longer current. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
+import type { Reads, Store, Transaction, TransactOptions } from '@keelson/storage';
+import type { Kysely } from 'kysely';
 import { applyToAged } from '../retention/aged-versions.ts';
 import {
   type BackingDataAction,
@@ -10,6 +11,7 @@ import {
   nextStatus,
   WITHHELD,
 } from '../retention/domain/backing-data.ts';
+import { limitsOf } from '../retention/domain/retention-policy.ts';
 import { loadRuleInForce } from '../retention/retention-operations.ts';
 import { openRuns, runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -17,6 +19,7 @@ import { releaseContent } from '../states/state-content-operations.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { requireConfigurationVersion } from './configuration-version-operations.ts';
+import type { ConfigurationVersionTables } from './configuration-version-projections.ts';
 import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
 import type { ConfigurationVersion } from './domain/configuration-version.ts';
 
@@ -81,11 +84,34 @@ const findDue = async (reads: Reads, id: string, nowMs: number) => {
   const version = await configurationVersionRecords.find(reads, id);
   const workspace = version && (await workspaceRecords.find(reads, version.workspaceId));
   if (version === undefined || workspace === undefined) return undefined;
-  const rule = await loadRuleInForce(reads, workspace);
+  const limits = limitsOf(await loadRuleInForce(reads, workspace), 'configurationVersions');
+  if (limits === undefined) return undefined;
   const withheldAtMs = version.statusTimesMs[WITHHELD];
-  const action = decideRetention(KEPT, { ...version, withheldAtMs }, rule, nowMs);
+  const action = decideRetention(KEPT, { ...version, withheldAtMs }, limits, nowMs);
   if (action === undefined || (await isNeeded(reads, workspace, id))) return undefined;
-  return { version, action };
+  return { version, action, keepLatest: limits.keepLatest };
+};
+
+const countNewer = async (
+  store: Pick<Store, 'select'>,
+  { id, workspaceId, createdAtMs }: ConfigurationVersion,
+  limit: number,
+): Promise<number> => {
+  const newer = await store.select((tables: Kysely<ConfigurationVersionTables>) =>
+    tables
+      .selectFrom('configuration_version')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('status', '=', KEPT)
+      .where((row) =>
+        row.or([
+          row('created_at', '>', createdAtMs),
+          row.and([row('created_at', '=', createdAtMs), row('id', '>', id)]),
+        ]),
+      )
+      .limit(limit),
+  );
+  return newer.length;
 };
 
 /** One pass over all configuration versions that a policy may have reached. */
@@ -95,6 +121,6 @@ export const applyConfigurationRetention = (
 ): Promise<void> =>
   applyToAged(
     context,
-    { table: 'configuration_version', kept: KEPT, findDue, applyAction },
+    { table: 'configuration_version', kept: KEPT, findDue, countNewer, applyAction },
     options,
   );

@@ -17,6 +17,7 @@ import { removeOAuthClient } from '../oauth/oauth-operations.ts';
 import { oauthClientRecords, organizationOAuthClients } from '../oauth/oauth-records.ts';
 import { DEFAULT_PROJECT_NAME } from '../projects/domain/project.ts';
 import { projectNames, projectRecords } from '../projects/project-records.ts';
+import { noteRunDataPolicy } from '../retention/retention-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { organizationSshKeys, sshKeyRecords } from '../ssh-keys/ssh-key-records.ts';
 import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from '../tags/reserved-key-records.ts';
@@ -225,6 +226,7 @@ export const deleteOrganization = (
       reservedKeyPlaces.delete(tx, reserved.id);
     }
     await deleteTokensOf(tx, id);
+    noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
     organizationNames.delete(tx, organization.name);
     organizationRecords.delete(tx, id);
   });

@@ -68,6 +68,14 @@ const listAged = async function* (
   }
 };
 
+/** A version that is to go unless it is among the newest of its workspace. */
+export interface DueVersion<Version> {
+  readonly version: Version;
+  readonly action: BackingDataAction;
+  /** So many of the newest stay; null: none for being new. */
+  readonly keepLatest: number | null;
+}
+
 export interface AgedVersions<Version> {
   readonly table: VersionTable;
   /** The status of versions whose bytes are not withheld. */
@@ -77,7 +85,13 @@ export interface AgedVersions<Version> {
     reads: Reads,
     id: string,
     nowMs: number,
-  ) => Promise<{ readonly version: Version; readonly action: BackingDataAction } | undefined>;
+  ) => Promise<DueVersion<Version> | undefined>;
+  /** How many newer ones of the workspace have their bytes, counted up to `limit`. */
+  readonly countNewer: (
+    store: Pick<Store, 'select'>,
+    version: Version,
+    limit: number,
+  ) => Promise<number>;
   /** @returns false when the version is in another status */
   readonly applyAction: (
     tx: Transaction,
@@ -90,13 +104,18 @@ export interface AgedVersions<Version> {
 /** One pass over all versions that a policy may have reached. */
 export const applyToAged = async <Version>(
   { store, clock }: ServiceContext,
-  { table, kept, findDue, applyAction }: AgedVersions<Version>,
+  { table, kept, findDue, countNewer, applyAction }: AgedVersions<Version>,
   options: TransactOptions,
 ): Promise<void> => {
   const nowMs = clock.nowMs();
   for await (const id of listAged(store, table, kept, nowMs)) {
     // Most are kept: only what looks due is decided in a transaction.
-    if ((await findDue(store, id, nowMs)) === undefined) continue;
+    const found = await findDue(store, id, nowMs);
+    if (found === undefined) continue;
+    const { version, keepLatest } = found;
+    // What is new only gets older: a version that is past the newest stays so.
+    if (keepLatest !== null && (await countNewer(store, version, keepLatest)) < keepLatest)
+      continue;
     await store.transact(async (tx) => {
       const due = await findDue(tx, id, nowMs);
       if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);

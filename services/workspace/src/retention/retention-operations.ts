@@ -18,7 +18,7 @@ import {
   type RetentionPolicy,
   type RetentionRule,
 } from './domain/retention-policy.ts';
-import { findSitePolicy, storeSitePolicy } from './retention-records.ts';
+import { findSitePolicy, noteRunDataPolicy, storeSitePolicy } from './retention-records.ts';
 
 export type RetentionTarget =
   | { readonly workspaceId: string }
@@ -35,6 +35,8 @@ export interface TargetedPolicy {
 interface Place {
   readonly own: RetentionPolicy | null;
   readonly target: TargetedPolicy['target'];
+  /** Of the workspace or organization; undefined: the site. */
+  readonly id: string | undefined;
   store(tx: Transaction, policy: RetentionPolicy | null): void;
   findInherited(): Promise<TargetedPolicy | undefined>;
 }
@@ -49,6 +51,7 @@ const sitePlace = async (reads: Reads, principal: Principal): Promise<Place> => 
   return {
     own: await findSitePolicy(reads),
     target: null,
+    id: undefined,
     store: storeSitePolicy,
     findInherited: () => Promise.resolve(undefined),
   };
@@ -107,6 +110,7 @@ const requirePlace = async (
     return {
       own: workspace.retentionPolicy,
       target: { id: workspace.id, type: 'workspaces' },
+      id: workspace.id,
       store: (tx, retentionPolicy) =>
         workspaceRecords.write(tx, [workspace.id], { ...workspace, retentionPolicy }),
       findInherited: () => findInheritedFrom(reads, organization),
@@ -123,6 +127,7 @@ const requirePlace = async (
   return {
     own: organization.retentionPolicy,
     target: { id: organization.name, type: 'organizations' },
+    id: organization.id,
     store: (tx, retentionPolicy) =>
       organizationRecords.write(tx, [organization.id], { ...organization, retentionPolicy }),
     findInherited: () => findInheritedFromSite(reads),
@@ -144,6 +149,7 @@ export const setRetentionPolicy = (
     }
     const policy = decidePolicy(place.own, rule, () => newResourceId('drp'));
     place.store(tx, policy);
+    noteRunDataPolicy(tx, place.id, place.own, policy);
     return { policy, target: place.target };
   });
 
@@ -169,4 +175,5 @@ export const removeRetentionPolicy = (
     const place = await requirePlace(tx, principal, target, true);
     if (place.own === null) throw notFound('data retention policy');
     place.store(tx, null);
+    noteRunDataPolicy(tx, place.id, place.own, null);
   });

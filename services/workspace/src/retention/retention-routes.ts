@@ -4,15 +4,24 @@ import {
   endpoint,
   invalidAttribute,
   jsonApiRoutes,
+  nullable,
   type Resource,
+  refuseInvalid,
   resourceBody,
   toOne,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import type { ServiceContext } from '../service-context.ts';
+import { toKebabKeys } from '../validation/attribute-names.ts';
 import {
+  checkLimits,
+  type GivenLimits,
+  LIMIT_ATTRIBUTES,
+  MAX_KEPT_LATEST,
   MAX_RETENTION_DAYS,
+  RETAINED_KINDS,
   RETENTION_TYPES,
+  type RetainedKind,
   type RetentionRule,
 } from './domain/retention-policy.ts';
 import {
@@ -26,32 +35,104 @@ import {
 // The type of early clients; it always deletes.
 const EARLY_TYPE = 'data-retention-policies';
 
+const LIMITS = Object.values(LIMIT_ATTRIBUTES);
+const limit = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
+const OLDER = 'delete-older-than-n-days';
+const OLDER_IN_CAMEL_CASE = 'deleteOlderThanNDays';
+
 const BODY = resourceBody(
-  [...Object.values(RETENTION_TYPES), EARLY_TYPE],
+  [...new Set([...Object.values(RETENTION_TYPES), EARLY_TYPE])],
   Type.Object({
-    'delete-older-than-n-days': Type.Optional(
-      Type.Integer({ minimum: 1, maximum: MAX_RETENTION_DAYS }),
+    [OLDER]: limit(MAX_RETENTION_DAYS),
+    ...Object.fromEntries(
+      LIMITS.flatMap(({ isDeleted, days, keepLatest }) => [
+        [isDeleted, Type.Optional(nullable(Type.Boolean()))],
+        [days, limit(MAX_RETENTION_DAYS)],
+        [keepLatest, limit(MAX_KEPT_LATEST)],
+      ]),
     ),
   }),
 );
 
+/** One description of the API has these names in camel case, the rest of it all names with hyphens. */
+const ALIASES: Readonly<Record<string, string>> = {
+  [OLDER_IN_CAMEL_CASE]: OLDER,
+  ...(toKebabKeys(
+    Object.fromEntries(LIMITS.flatMap((names) => Object.values(names).map((name) => [name, name]))),
+  ) as Readonly<Record<string, string>>),
+};
+
+type GivenAttributes = Readonly<Record<string, number | boolean | null | undefined>>;
+
+const toGivenLimits = (attributes: GivenAttributes, kind: RetainedKind): GivenLimits => {
+  const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
+  return {
+    isDeleted: attributes[isDeleted] as boolean | null | undefined,
+    days: attributes[days] as number | null | undefined,
+    keepLatest: attributes[keepLatest] as number | null | undefined,
+  };
+};
+
+/** The limits of each kind that is deleted; undefined where the request says nothing of kinds. */
+const toLimits = (attributes: GivenAttributes) => {
+  const given = RETAINED_KINDS.map((kind) => [kind, toGivenLimits(attributes, kind)] as const);
+  if (given.every(([, limits]) => Object.values(limits).every((value) => value == null))) {
+    return undefined;
+  }
+  refuseInvalid(given.flatMap(([kind, limits]) => checkLimits(kind, limits)));
+  return Object.fromEntries(
+    given
+      .filter(([, { isDeleted }]) => isDeleted === true)
+      .map(([kind, { days = null, keepLatest = null }]) => [kind, { days, keepLatest }]),
+  );
+};
+
 const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
   if (data.type === RETENTION_TYPES['never-delete']) return { kind: 'never-delete' };
-  const days = data.attributes['delete-older-than-n-days'];
-  if (days === undefined) {
-    throw invalidAttribute(
-      '/data/attributes/delete-older-than-n-days',
-      'delete-older-than-n-days is required',
-    );
+  const attributes = data.attributes as GivenAttributes;
+  const days = attributes[OLDER] as number | null | undefined;
+  const limits = toLimits(attributes);
+  const pointer = `/data/attributes/${OLDER}`;
+  if (limits === undefined) {
+    if (days == null) throw invalidAttribute(pointer, `${OLDER} is required`);
+    return { kind: 'delete-older', days };
   }
-  return { kind: 'delete-older', days };
+  if (days != null) {
+    throw invalidAttribute(pointer, `${OLDER} cannot be given with limits for each kind`);
+  }
+  if (Object.keys(limits).length === 0) {
+    throw invalidAttribute('/data/attributes', 'at least one kind must be deleted');
+  }
+  return { kind: 'delete-by-kind', limits };
+};
+
+const toAttributes = (rule: RetentionRule): Record<string, unknown> => {
+  switch (rule.kind) {
+    case 'never-delete':
+      return {};
+    case 'delete-older':
+      return { [OLDER]: rule.days, [OLDER_IN_CAMEL_CASE]: rule.days };
+    case 'delete-by-kind': {
+      const named = Object.fromEntries(
+        RETAINED_KINDS.flatMap((kind) => {
+          const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
+          const limits = rule.limits[kind];
+          return [
+            [isDeleted, limits !== undefined],
+            [days, limits?.days ?? null],
+            [keepLatest, limits?.keepLatest ?? null],
+          ];
+        }),
+      );
+      return { ...named, ...toKebabKeys(named) };
+    }
+  }
 };
 
 const toResource = ({ policy, target }: TargetedPolicy): Resource => ({
   id: policy.id,
   type: RETENTION_TYPES[policy.rule.kind],
-  attributes:
-    policy.rule.kind === 'never-delete' ? {} : { 'delete-older-than-n-days': policy.rule.days },
+  attributes: toAttributes(policy.rule),
   relationships: { target: target === null ? { data: null } : toOne(target.type, target.id) },
 });
 
@@ -73,7 +154,7 @@ export const retentionRoutes = (context: ServiceContext): Route[] => {
         body: {
           schema: BODY,
           optional: method === 'POST',
-          aliases: { deleteOlderThanNDays: 'delete-older-than-n-days' },
+          aliases: ALIASES,
         },
         handle: async ({ principal, params, body }) => {
           const target = toTarget(params);

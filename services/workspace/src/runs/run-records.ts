@@ -31,6 +31,10 @@ export interface RunLog {
   readonly chunkCount: number;
   readonly lengthBytes: number;
   readonly isComplete: boolean;
+  /** Since when a policy says that what the run left goes; kept with the log of the plan. */
+  readonly dueSinceMs?: number;
+  /** Set where a policy took it away. */
+  readonly isRemoved?: true;
 }
 
 /** Keyed by `plan-…`, `apply-…`. */
@@ -70,17 +74,43 @@ const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> =
   }
 };
 
+/** @returns whether the phase had a log */
+const removeTextOf = async (tx: Transaction, phaseId: string): Promise<boolean> => {
+  const log = await runLogs.find(tx, phaseId);
+  for (let index = 0; index < (log?.chunkCount ?? 0); index += 1) {
+    runLogChunks.delete(tx, phaseId, String(index));
+  }
+  return log !== undefined;
+};
+
+const removeFileOf = async (tx: Transaction, phaseId: string, kind: RunFileKind): Promise<void> => {
+  await releaseContent(tx, (await runFiles.find(tx, phaseId, kind)) ?? null);
+  runFiles.delete(tx, phaseId, kind);
+};
+
+const PHASES = ['plan', 'apply'] as const satisfies readonly RunPhase[];
+
 const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => {
-  for (const phase of ['plan', 'apply'] as const) {
+  for (const phase of PHASES) {
     const phaseId = toPhaseId(runId, phase);
-    const { chunkCount } = (await runLogs.find(tx, phaseId)) ?? { chunkCount: 0 };
-    for (let index = 0; index < chunkCount; index += 1) {
-      runLogChunks.delete(tx, phaseId, String(index));
-    }
+    await removeTextOf(tx, phaseId);
     runLogs.delete(tx, phaseId);
+    for (const kind of RUN_FILE_KINDS) await removeFileOf(tx, phaseId, kind);
+  }
+};
+
+const EMPTIED: RunLog = { chunkCount: 0, lengthBytes: 0, isComplete: true, isRemoved: true };
+
+/**
+ * The text of its logs, which are complete and empty from then on, and its files, but for a state that
+ * an apply could not store: it may be the last copy.
+ */
+export const removeDataOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const phase of PHASES) {
+    const phaseId = toPhaseId(runId, phase);
+    if (await removeTextOf(tx, phaseId)) runLogs.write(tx, [phaseId], EMPTIED);
     for (const kind of RUN_FILE_KINDS) {
-      await releaseContent(tx, (await runFiles.find(tx, phaseId, kind)) ?? null);
-      runFiles.delete(tx, phaseId, kind);
+      if (kind !== 'errored-state') await removeFileOf(tx, phaseId, kind);
     }
   }
 };

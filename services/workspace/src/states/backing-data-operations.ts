@@ -1,8 +1,9 @@
 /** What becomes of the bytes of states that are no longer current: withheld first, then deleted. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction, TransactOptions } from '@keelson/storage';
-import { applyToAged } from '../retention/aged-versions.ts';
+import type { Reads, Store, Transaction, TransactOptions } from '@keelson/storage';
+import type { Kysely } from 'kysely';
+import { applyToAged, type DueVersion } from '../retention/aged-versions.ts';
 import {
   type BackingDataAction,
   DELETED,
@@ -10,6 +11,7 @@ import {
   nextStatus,
   WITHHELD,
 } from '../retention/domain/backing-data.ts';
+import { limitsOf } from '../retention/domain/retention-policy.ts';
 import { loadRuleInForce } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
@@ -17,6 +19,7 @@ import type { StateStatus, StateVersion } from './domain/state-version.ts';
 import { releaseContent } from './state-content-operations.ts';
 import { findStateIdsOf } from './state-listing.ts';
 import { requireStateVersion } from './state-version-operations.ts';
+import type { StateVersionTables } from './state-version-projections.ts';
 import { deleteSummary, removedWorkspaces, stateVersionRecords } from './state-version-records.ts';
 
 const KEPT = 'finalized' satisfies StateStatus;
@@ -66,24 +69,46 @@ const decideAction = async (
   reads: Reads,
   version: StateVersion,
   nowMs: number,
-): Promise<BackingDataAction | undefined> => {
+): Promise<DueVersion<StateVersion> | undefined> => {
   const workspace = await workspaceRecords.find(reads, version.workspaceId);
   if (workspace === undefined) return undefined;
   const { currentId, newestId } = workspace.state;
   if (version.id === currentId || version.id === newestId) return undefined;
-  const rule = await loadRuleInForce(reads, workspace);
-  return decideRetention(KEPT, { withheldAtMs: undefined, ...version }, rule, nowMs);
+  const limits = limitsOf(await loadRuleInForce(reads, workspace), 'stateVersions');
+  if (limits === undefined) return undefined;
+  const action = decideRetention(KEPT, { withheldAtMs: undefined, ...version }, limits, nowMs);
+  return action && { version, action, keepLatest: limits.keepLatest };
 };
 
 const findDue = async (reads: Reads, id: string, nowMs: number) => {
   const version = await stateVersionRecords.find(reads, id);
-  const action = version && (await decideAction(reads, version, nowMs));
-  return version === undefined || action === undefined ? undefined : { version, action };
+  return version && decideAction(reads, version, nowMs);
+};
+
+const countNewer = async (
+  store: Pick<Store, 'select'>,
+  { workspaceId, number }: StateVersion,
+  limit: number,
+): Promise<number> => {
+  const newer = await store.select((tables: Kysely<StateVersionTables>) =>
+    tables
+      .selectFrom('state_version')
+      .select('id')
+      .where('workspace_id', '=', workspaceId)
+      .where('number', '>', number)
+      .where('status', '=', KEPT)
+      .limit(limit),
+  );
+  return newer.length;
 };
 
 /** One pass over all states that a policy may have reached. */
 export const applyRetention = (context: ServiceContext, options: TransactOptions): Promise<void> =>
-  applyToAged(context, { table: 'state_version', kept: KEPT, findDue, applyAction }, options);
+  applyToAged(
+    context,
+    { table: 'state_version', kept: KEPT, findDue, countNewer, applyAction },
+    options,
+  );
 
 const REMOVED_AT_ONCE = 100;
 

@@ -1,9 +1,10 @@
 /**
- * Removes what no one will read again: broken-off uploads, states of removed workspaces, old states and
- * configurations.
+ * Removes what no one will read again: broken-off uploads, states of removed workspaces, old states,
+ * configurations and what runs left.
  */
 import type { PeriodicWork } from '@keelson/locks';
 import { applyConfigurationRetention } from '../configuration-versions/configuration-data-operations.ts';
+import { applyRunDataRetention } from '../runs/run-data-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { applyRetention, removeStatesOfRemoved } from '../states/backing-data-operations.ts';
 import { removeLooseContents } from '../states/state-content-operations.ts';
@@ -27,6 +28,13 @@ export const stateUpkeep = (
     everyMs: 360 * MINUTE_MS,
     round: async (options) => {
       if (!isSealed()) await applyConfigurationRetention(context, options);
+      return false;
+    },
+  },
+  'run-data-retention': {
+    everyMs: 360 * MINUTE_MS,
+    round: async (options) => {
+      if (!isSealed()) await applyRunDataRetention(context, options);
       return false;
     },
   },

@@ -15,6 +15,7 @@ import { changePoolUse, removePoolUser } from '../agents/pool-use-operations.ts'
 import { assessedWorkspaces, noteAssessed } from '../assessments/assessment-records.ts';
 import { removeConfigurationVersionsOf } from '../configuration-versions/configuration-version-records.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
+import { noteRunDataPolicy } from '../retention/retention-records.ts';
 import { NO_RUNS } from '../runs/domain/run-performance.ts';
 import { removeRunsOf } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -243,6 +244,7 @@ const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<v
   projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
   consumerLists.delete(tx, workspace.id);
   if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
+  noteRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
   removedWorkspaces.write(tx, [workspace.id], {});
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);

@@ -2,7 +2,7 @@
  * The bytes behind versions that are no longer current: withheld first, so that they can be given back,
  * then deleted.
  */
-import type { RetentionRule } from './retention-policy.ts';
+import type { RetentionLimits } from './retention-policy.ts';
 
 export const BACKING_DATA_ACTIONS = ['soft_delete', 'restore', 'permanently_delete'] as const;
 export type BackingDataAction = (typeof BACKING_DATA_ACTIONS)[number];
@@ -31,7 +31,11 @@ export const nextStatus = <Kept extends string>(
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 /** Withheld bytes can be given back for as long. */
-const GRACE_MS = 7 * DAY_MS;
+export const GRACE_MS = 7 * DAY_MS;
+
+/** When limits have reached what was made then; a policy without days begins with the first one. */
+export const reachedAtMs = ({ days }: RetentionLimits, createdAtMs: number): number =>
+  createdAtMs + (days ?? 1) * DAY_MS;
 
 interface AgedVersion {
   readonly status: string;
@@ -40,15 +44,14 @@ interface AgedVersion {
   readonly withheldAtMs: number | undefined;
 }
 
-/** What the rule in force says of a version that nothing needs. */
+/** What the limits in force say of a version that nothing needs, and that is not among the newest. */
 export const decideRetention = (
   kept: string,
   { status, createdAtMs, withheldAtMs }: AgedVersion,
-  rule: RetentionRule | undefined,
+  limits: RetentionLimits,
   nowMs: number,
 ): BackingDataAction | undefined => {
-  if (rule?.kind !== 'delete-older') return undefined;
-  const endsAtMs = createdAtMs + rule.days * DAY_MS;
+  const endsAtMs = reachedAtMs(limits, createdAtMs);
   if (nowMs < endsAtMs) return undefined;
   if (status === kept) return 'soft_delete';
   // A policy that comes late, or a shorter one, takes nothing away that could not be given back.

@@ -1,0 +1,214 @@
+/** Policies with limits for each kind: what they take and show, and what they do to each kind. */
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRunHarness } from './run-harness.ts';
+
+const DAY_MS = 86_400_000;
+const TYPE = 'data-retention-policy-delete-olders';
+let runs: Awaited<ReturnType<typeof startRunHarness>>;
+beforeAll(async () => {
+  runs = await startRunHarness();
+});
+afterAll(() => runs.harness[Symbol.asyncDispose]());
+
+const policyOf = (workspaceId: string, method: string, attributes?: object) =>
+  runs.harness.call(
+    method,
+    `/workspaces/${workspaceId}/relationships/data-retention-policy`,
+    attributes && { data: { type: TYPE, attributes } },
+  );
+const makeWorkspace = () => runs.makeWorkspace();
+const upkeepAfter = async (days: number) => {
+  runs.harness.clock.advance(days * DAY_MS);
+  // The agents are still there.
+  await runs.wait(1);
+  await runs.harness.runUpkeep();
+};
+
+const ALL = {
+  deleteStateVersions: true,
+  stateVersionsDeleteAfterNDays: 30,
+  stateVersionsKeepLatestCount: 5,
+  deleteConfigurationVersions: true,
+  configurationVersionsDeleteAfterNDays: null,
+  configurationVersionsKeepLatestCount: 3,
+  deleteRunDataAndLogs: false,
+  runDataAndLogsDeleteAfterNDays: null,
+  runDataKeepLatestCount: null,
+};
+
+describe('limits for each kind', () => {
+  test('are taken and shown, in both spellings, and keep the id of the policy', async () => {
+    const id = await makeWorkspace();
+    const days = await policyOf(id, 'POST', { deleteOlderThanNDays: 9 });
+    expect(days.data.attributes).toEqual({
+      'delete-older-than-n-days': 9,
+      deleteOlderThanNDays: 9,
+    });
+    const made = await policyOf(id, 'POST', ALL);
+    expect([made.status, made.data.id, made.data.type]).toEqual([200, days.data.id, TYPE]);
+    expect(made.data.attributes).toMatchObject({
+      ...ALL,
+      'delete-state-versions': true,
+      'state-versions-keep-latest-count': 5,
+      'run-data-and-logs-delete-after-n-days': null,
+    });
+    expect(made.data.attributes).not.toHaveProperty('delete-older-than-n-days');
+    const changed = await policyOf(id, 'PATCH', {
+      'delete-run-data-and-logs': true,
+      'run-data-and-logs-delete-after-n-days': 14,
+    });
+    expect(changed.data).toMatchObject({
+      id: days.data.id,
+      attributes: { deleteStateVersions: false, runDataAndLogsDeleteAfterNDays: 14 },
+    });
+    expect((await policyOf(id, 'GET')).data).toEqual(changed.data);
+    const { relationships } = await runs.workspaceOf(id);
+    expect(relationships['data-retention-policy']).toMatchObject({
+      data: { id: days.data.id, type: TYPE },
+    });
+  });
+
+  test.for([
+    [{ ...ALL, deleteOlderThanNDays: 7 }, 'delete-older-than-n-days'],
+    [{ deleteStateVersions: true }, 'deleteStateVersions'],
+    [{ stateVersionsDeleteAfterNDays: 7 }, 'stateVersionsDeleteAfterNDays'],
+    [{ configurationVersionsKeepLatestCount: 7 }, 'configurationVersionsKeepLatestCount'],
+    [{ deleteRunDataAndLogs: false, runDataKeepLatestCount: 1 }, 'runDataKeepLatestCount'],
+    [{ deleteRunDataAndLogs: true, runDataKeepLatestCount: 0 }, 'runDataKeepLatestCount'],
+    [
+      { deleteStateVersions: true, stateVersionsDeleteAfterNDays: 0.5 },
+      'stateVersionsDeleteAfterNDays',
+    ],
+    [{ deleteStateVersions: 'yes' }, 'deleteStateVersions'],
+  ] as const)('are refused where they contradict each other: %j', async ([attributes, name]) => {
+    const { status, errors } = await policyOf(await makeWorkspace(), 'POST', attributes);
+    expect(status).toBe(422);
+    expect(errors.map(({ source }) => source?.pointer)).toEqual([`/data/attributes/${name}`]);
+  });
+
+  test('are refused when no kind is deleted', async () => {
+    const { status, errors } = await policyOf(await makeWorkspace(), 'POST', {
+      deleteStateVersions: false,
+    });
+    expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/attributes']);
+  });
+});
+
+const WITHHELD = 'backing_data_soft_deleted';
+const DELETED = 'backing_data_permanently_deleted';
+
+describe('a policy with limits', () => {
+  test('keeps the newest states, whatever their age, and leaves configurations alone', async () => {
+    const { harness } = runs;
+    const id = await makeWorkspace();
+    await harness.call('POST', `/workspaces/${id}/actions/lock`);
+    const made: string[] = [];
+    for (const serial of [1, 2, 3, 4]) {
+      const state = JSON.stringify({ version: 4, serial, lineage: 'l' });
+      const version = await harness.create(`/workspaces/${id}/state-versions`, 'state-versions', {
+        serial,
+        md5: createHash('md5').update(state).digest('hex'),
+        state: Buffer.from(state).toString('base64'),
+      });
+      made.push(version.id);
+      harness.clock.advance(1);
+    }
+    const older = (await runs.uploadTo(id)).id;
+    await runs.uploadTo(id);
+    const statuses = async () => {
+      const shown = await Promise.all(
+        [...made.map((one) => `/state-versions/${one}`), `/configuration-versions/${older}`].map(
+          (path) => harness.call('GET', path),
+        ),
+      );
+      return shown.map(({ data }) => data.attributes['status']);
+    };
+    const kept = ['finalized', 'finalized', 'finalized', 'finalized', 'uploaded'];
+    const limits = { deleteStateVersions: true, stateVersionsKeepLatestCount: 2 };
+    await policyOf(id, 'POST', { ...limits, stateVersionsDeleteAfterNDays: 5 });
+    await upkeepAfter(4);
+    expect(await statuses()).toEqual(kept);
+    // The count alone needs no more age than a day.
+    await policyOf(id, 'POST', limits);
+    await upkeepAfter(1);
+    expect(await statuses()).toEqual([WITHHELD, WITHHELD, 'finalized', 'finalized', 'uploaded']);
+    await upkeepAfter(7);
+    expect(await statuses()).toEqual([DELETED, DELETED, 'finalized', 'finalized', 'uploaded']);
+  });
+
+  test('keeps the newest configurations, and states of any age', async () => {
+    const { harness } = runs;
+    const id = await makeWorkspace();
+    const uploaded: string[] = [];
+    for (let count = 0; count < 3; count += 1) {
+      harness.clock.advance(1);
+      uploaded.push((await runs.uploadTo(id)).id);
+    }
+    await policyOf(id, 'POST', {
+      deleteConfigurationVersions: true,
+      configurationVersionsDeleteAfterNDays: 1,
+      configurationVersionsKeepLatestCount: 2,
+    });
+    await upkeepAfter(2);
+    const statuses = await Promise.all(
+      uploaded.map(async (one) => {
+        const { data } = await harness.call('GET', `/configuration-versions/${one}`);
+        return data.attributes['status'];
+      }),
+    );
+    expect(statuses).toEqual([WITHHELD, 'uploaded', 'uploaded']);
+  });
+
+  test('takes logs and files of ended runs a week after it has reached them', async () => {
+    const { harness } = runs;
+    const id = await makeWorkspace();
+    /** A run that only plans, with a log and a plan in its external form. */
+    const planOnce = async () => {
+      const runId = await runs.queue(id, { 'plan-only': true });
+      const phase = await runs.claim();
+      await runs.asRun(runId, 'POST', `/agent-runs/${runId}/logs`, {
+        data: { type: 'logs', attributes: { text: `the log of ${runId}` } },
+      });
+      await harness.transfer(
+        'PUT',
+        String(phase?.attributes['json-output-upload-url']),
+        Buffer.from('{}'),
+      );
+      await runs.finish(runId, false);
+      return runId;
+    };
+    const [oldest, older, newest] = [await planOnce(), await planOnce(), await planOnce()];
+    const left = async (runId: string) => {
+      const planId = runId.replace('run-', 'plan-');
+      const { data } = await harness.call('GET', `/plans/${planId}`);
+      const log = await harness.transfer('GET', String(data.attributes['log-read-url']));
+      const output = await harness.call('GET', `/plans/${planId}/json-output`);
+      return [log.text, output.status];
+    };
+    const whole = (runId: string) => [`\u0002the log of ${runId}\u0003`, 307];
+    // Complete and empty: clients read to its end.
+    const gone = ['\u0002\u0003', 204];
+    await policyOf(id, 'POST', {
+      deleteRunDataAndLogs: true,
+      runDataAndLogsDeleteAfterNDays: 2,
+      runDataKeepLatestCount: 1,
+    });
+    await upkeepAfter(2);
+    await upkeepAfter(6);
+    for (const runId of [oldest, older, newest]) expect(await left(runId)).toEqual(whole(runId));
+    await upkeepAfter(1);
+    expect(await left(oldest)).toEqual(gone);
+    expect(await left(older)).toEqual(gone);
+    expect(await left(newest)).toEqual(whole(newest));
+    expect((await harness.call('GET', `/runs/${oldest}`)).data.attributes).toMatchObject({
+      status: 'planned_and_finished',
+    });
+    // Without such a policy nothing is looked through any more.
+    expect(await harness.store.list('shared/run-data-policies/')).toContain(id);
+    await policyOf(id, 'POST', { deleteOlderThanNDays: 1 });
+    expect(await harness.store.list('shared/run-data-policies/')).not.toContain(id);
+    await upkeepAfter(30);
+    expect(await left(newest)).toEqual(whole(newest));
+  });
+});
