@@ -206,6 +206,15 @@ describe('what the gateway answers itself', () => {
     expect(status).toBe(200);
     expect(typeof document === 'string' ? document : JSON.stringify(document)).toContain(text);
   });
+
+  test('its pages run no scripts of others and stand in no frame', async () => {
+    for (const path of ['/docs', '/ui/']) {
+      const { headers } = await call(path);
+      expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
 });
 
 describe('HTTPS', () => {

@@ -49,7 +49,11 @@ export const registerOwnRoutes = (app: FastifyInstance, parts: OwnRoutesParts): 
   app.get('/docs', async (_request, reply) =>
     reply
       .type('text/html; charset=utf-8')
-      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .headers({
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
+        'x-content-type-options': 'nosniff',
+      })
       .send(renderOpenApiPage(await composeOpenApi(services, version))),
   );
 };
