@@ -9,11 +9,21 @@ interface DialectRules {
   expiration(epochSeconds: number): string | number;
   /** A requested lifetime over the maximum of role or engine: refused, or cut with a warning. */
   readonly overlongLifetime: 'refuse' | 'cap';
+  /** Whether `pem_bundle` ends with the root where this service made that. */
+  readonly bundlesGeneratedRoot: boolean;
 }
 
 const RULES: Readonly<Record<Dialect, DialectRules>> = {
-  [Dialect.SPECIFICATION]: { expiration: String, overlongLifetime: 'refuse' },
-  [Dialect.VENDOR]: { expiration: (epochSeconds) => epochSeconds, overlongLifetime: 'cap' },
+  [Dialect.SPECIFICATION]: {
+    expiration: String,
+    overlongLifetime: 'refuse',
+    bundlesGeneratedRoot: false,
+  },
+  [Dialect.VENDOR]: {
+    expiration: (epochSeconds) => epochSeconds,
+    overlongLifetime: 'cap',
+    bundlesGeneratedRoot: true,
+  },
 };
 
 /** The differing answers of the dialect a request came in. */

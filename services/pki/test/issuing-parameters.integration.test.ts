@@ -169,6 +169,59 @@ describe('a chain through an intermediate', () => {
   );
 });
 
+describe('a bundle', () => {
+  const PATHS = ['issue/leaf', 'sign/leaf', 'sign-verbatim'];
+  const bundleOf = async (path: string, mount = mounts.pki.mount, vendor = false) => {
+    const body = { csr, ...NAME, format: 'pem_bundle' };
+    const { data } = await mounts.pki.call('POST', path, body, { mount, vendor });
+    const parts: readonly string[] = data.certificate.split(/(?<=-----END [A-Z ]+-----)\n/);
+    const [key, leaf, ...chain] = parts[0]?.includes('PRIVATE KEY') ? parts : ['', ...parts];
+    return { hasKey: key !== '', leaf: leaf ?? '', chain };
+  };
+
+  test.for(PATHS)(
+    'of %s ends with the certificate where a root of ours signed it',
+    async (path) => {
+      const { hasKey, leaf, chain } = await bundleOf(path);
+      expect(hasKey).toBe(path === 'issue/leaf');
+      expect(mounts.verifies(rootPem, [], leaf)).toBe(true);
+      expect(chain).toEqual([]);
+      // The vendor's clients get the root too.
+      expect((await bundleOf(path, undefined, true)).chain).toEqual([rootPem]);
+    },
+  );
+
+  test('of an intermediate ends with the intermediate', async () => {
+    const { data } = await mounts.post('root/sign-intermediate', {
+      csr,
+      ...NAME,
+      format: 'pem_bundle',
+    });
+    expect(data.certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
+  });
+
+  test.for(PATHS)('of %s has the issuing CA where that is none', async (path) => {
+    const [intermediate, root] = (await bundleOf(path, other)).chain;
+    expect(new X509Certificate(intermediate ?? '').subject).toBe('CN=Intermediate');
+    // Brought by an import.
+    expect(root).toBe(rootPem);
+  });
+
+  test('has a root that was made elsewhere', async () => {
+    const { post, openssl, file } = mounts;
+    const key = file('theirs.key', openssl('genpkey', '-algorithm', 'ed25519'));
+    const subject = ['-subj', '/CN=Theirs', '-days', '999'];
+    const theirs = openssl('req', '-x509', '-new', '-key', key, ...subject);
+    const pem_bundle = `${openssl('pkey', '-in', key)}\n${theirs}`;
+    await post('issuers/import/bundle', { pem_bundle }, third);
+    await post('roles/leaf', leafRole, third);
+    for (const path of PATHS) {
+      const { chain } = await bundleOf(path, third);
+      expect(chain.map((one) => one.trim())).toEqual([theirs.trim()]);
+    }
+  });
+});
+
 describe('names', () => {
   const textWith = async (body: object, role: object = {}): Promise<string> => {
     await mounts.post('roles/named', {
@@ -297,8 +350,8 @@ describe('signing verbatim', () => {
     expect(new X509Certificate(Buffer.from(der.data.certificate, 'base64')).subject).toContain(
       'csr.example.com',
     );
-    const bundle = await mounts.post('sign-verbatim', { csr, format: 'pem_bundle' });
-    expect(bundle.data.certificate).toContain(rootPem.trim());
+    const { data } = await mounts.post('sign-verbatim', { csr, format: 'pem_bundle' });
+    expect(data.certificate.match(/BEGIN [A-Z ]+/g)).toEqual(['BEGIN CERTIFICATE']);
   });
 });
 
@@ -418,9 +471,9 @@ test('signing a self-issued certificate changes who signs it, and nothing else',
 
 test('a mount without a default issuer issues where the issuer is named, and nowhere else', async () => {
   const { pki, post, refusal, root } = mounts;
-  const { issuer_id } = await root('First', third);
+  await root('First', third);
   await root('Lone', third, { issuer_name: 'lone' });
-  await pki.call('DELETE', `issuer/${issuer_id}`, undefined, { mount: third });
+  await pki.call('DELETE', 'issuer/default', undefined, { mount: third });
   await post('roles/leaf', leafRole, third);
   for (const path of ['issue/leaf', 'sign/leaf', 'sign-verbatim', 'root/sign-intermediate'])
     expect(await refusal(path, { csr, ...NAME }, third)).toMatch(/default issuer/);

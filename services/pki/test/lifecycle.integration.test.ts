@@ -178,7 +178,6 @@ describe('issuing', () => {
     expect(bundle.data.certificate.match(/BEGIN [A-Z ]+/g)).toEqual([
       'BEGIN EC PRIVATE KEY',
       'BEGIN CERTIFICATE',
-      'BEGIN CERTIFICATE',
     ]);
     const withoutRoots = await issue({ remove_roots_from_chain: true });
     expect(withoutRoots.data.ca_chain).toBeUndefined();

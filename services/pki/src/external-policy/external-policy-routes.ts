@@ -1,6 +1,6 @@
 /** `external-policy/…` and `issuer/:issuer_ref/external-policy/…`, each with and without a policy's name. */
 import type { Route } from '@keelson/edge';
-import { dialectRules, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import { field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
 import {
@@ -80,7 +80,7 @@ const answerWith = async (
       privateKeyFormat,
       removeRootsFromChain: fields.remove_roots_from_chain,
       startsChain,
-      expiration: (epochSeconds) => dialectRules(dialect).expiration(epochSeconds),
+      dialect,
     }),
     warnings: issued.warnings,
     ...(lease && { lease }),

@@ -18,7 +18,7 @@ import { adoptAsDefault } from './default-adoption.ts';
 import type { Authority, IssuerInUse, Key } from './domain/authority.ts';
 import { buildRootCertificate, type CaSubject, subjectWarnings } from './domain/ca-certificate.ts';
 import { checkFreeName } from './domain/free-name.ts';
-import { newIssuer } from './domain/issuer.ts';
+import { type Issuer, newIssuer } from './domain/issuer.ts';
 import {
   type Authorities,
   issuerRecords,
@@ -83,10 +83,18 @@ export const generateRoot = async (
   });
   warnings.push(...subjectWarnings(fields));
   const der = await signLinted(fields, signer, undefined);
-  const issuer = newIssuer(
-    { ...fields, der },
-    { id: randomUUID(), name: request.issuerName, keyId: key.id, revocationScheme: signer.scheme },
-  );
+  const issuer: Issuer = {
+    ...newIssuer(
+      { ...fields, der },
+      {
+        id: randomUUID(),
+        name: request.issuerName,
+        keyId: key.id,
+        revocationScheme: signer.scheme,
+      },
+    ),
+    isGeneratedRoot: true,
+  };
   await parts.store.transact(async (tx) => {
     const authority = await loadAuthority(tx, mount);
     checkFreeName(

@@ -70,7 +70,6 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
         handle: async (context) => {
           const { fields, dialect } = context;
           const format = requireFormat(fields.format);
-          const rules = dialectRules(dialect);
           const toSubject = (commonNameOfCsr: string) => ({
             ...fields,
             common_name: fields.common_name || commonNameOfCsr,
@@ -85,7 +84,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
             ttlSeconds: fields.ttl,
             notAfterMs: fields.not_after?.epochMs,
             notBeforeDurationSeconds: fields.not_before_duration,
-            overlong: rules.overlongLifetime,
+            overlong: dialectRules(dialect).overlongLifetime,
             keyIdentifier: toKeyIdentifier(fields.skid),
             enforcesBehavior: fields.enforce_leaf_not_after_behavior,
             scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
@@ -96,7 +95,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
               privateKeyFormat: '',
               removeRootsFromChain: false,
               startsChain: true,
-              expiration: (epochSeconds) => rules.expiration(epochSeconds),
+              dialect,
             }),
             warnings: [...caSubjectWarnings(fields), ...issued.warnings],
           };

@@ -1,6 +1,7 @@
 /** `data` of issued and signed certificates in the formats of reference §4.3 and §4.4. */
 import { KeelsonError } from '@keelson/errors';
-import type { JsonObject } from '@keelson/secrets-api';
+import type { Dialect } from '@keelson/proto/edge/v1/edge';
+import { dialectRules, type JsonObject } from '@keelson/secrets-api';
 import { encodePem, type KeyPair, toSerialHex, toTraditionalKey } from '@keelson/x509';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import type { IssuedCertificate } from './signing-operations.ts';
@@ -62,7 +63,7 @@ export interface DocumentOptions {
   readonly removeRootsFromChain: boolean;
   /** The chain shows the certificate itself first. */
   readonly startsChain?: boolean;
-  readonly expiration: (epochSeconds: number) => string | number;
+  readonly dialect: Dialect;
 }
 
 export const issuedDocument = (
@@ -70,6 +71,10 @@ export const issuedDocument = (
   options: DocumentOptions,
 ): JsonObject => {
   const { format } = options;
+  const rules = dialectRules(options.dialect);
+  const bundled = rules.bundlesGeneratedRoot
+    ? chain
+    : chain.filter(({ issuer: { isGeneratedRoot } }) => isGeneratedRoot !== true);
   const one = (pem: string, certificateDer: Uint8Array): string =>
     format === 'der' ? base64(certificateDer) : pem;
   const leafPem = format === 'der' ? '' : encodePem('CERTIFICATE', der);
@@ -81,8 +86,8 @@ export const issuedDocument = (
   ];
   return {
     ...(shown.length > 0 && { ca_chain: shown }),
-    certificate: format === 'pem_bundle' ? bundle(leafPem, chain, keyPair) : one(leafPem, der),
-    expiration: options.expiration(notAfterMs / 1000),
+    certificate: format === 'pem_bundle' ? bundle(leafPem, bundled, keyPair) : one(leafPem, der),
+    expiration: rules.expiration(notAfterMs / 1000),
     issuing_ca: one(issuer.pem, issuer.certificate.der),
     ...(keyPair && {
       private_key: privateKeyText(keyPair.privateKeyDer, format, options.privateKeyFormat),

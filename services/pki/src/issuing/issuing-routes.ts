@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import type { Caller, Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { Caller, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { RpcService } from '@keelson/rpc';
 import {
@@ -123,17 +123,12 @@ const answerWith = async (
       format,
       privateKeyFormat,
       removeRootsFromChain: fields.remove_roots_from_chain,
-      expiration: expirationOf(dialect),
+      dialect,
     }),
     warnings: issued.warnings,
     ...(lease && { lease }),
   };
 };
-
-const expirationOf =
-  (dialect: Dialect) =>
-  (epochSeconds: number): string | number =>
-    dialectRules(dialect).expiration(epochSeconds);
 
 /** `issue/:name` and `issuer/:issuer_ref/issue/:name`, and so on. */
 const onBothPaths = (path: string): readonly string[] => [path, `/issuer/:issuer_ref${path}`];

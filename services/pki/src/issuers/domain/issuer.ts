@@ -52,6 +52,8 @@ export interface Issuer {
   readonly urls?: AuthorityUrls | undefined;
   readonly disabledChecks?: readonly ChainCheck[] | undefined;
   readonly revokedAtMs?: number | undefined;
+  /** Made here, not imported, and signed by itself; roots of before this was noted do not say. */
+  readonly isGeneratedRoot?: true | undefined;
 }
 
 /** RFC 5280 §4.2.1.3: without the extension every use is allowed. */
