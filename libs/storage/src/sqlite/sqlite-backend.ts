@@ -50,6 +50,8 @@ import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { CheckpointRhythm } from './checkpoint-rhythm.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
+import { fitPageCache } from './sqlite-page-cache.ts';
+import { prepareStatements } from './sqlite-statements.ts';
 import { SqliteSubpages } from './sqlite-subpages.ts';
 import {
   countByPart,
@@ -68,7 +70,7 @@ const DELETE_STEP = 1000;
 const SUBPAGE_STEP_BYTES = 128 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
 /** Records after which the index of subpages catches up: more at once write fewer of its pages. */
-const MAX_RECORDS_BEHIND = 20_000;
+const MAX_RECORDS_BEHIND = 50_000;
 
 /** SQLite's "no limit". */
 const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
@@ -102,15 +104,20 @@ export class SqliteBackend implements Backend {
   #headSequence: number;
   #logBytes: number;
   #isBroken = false;
+  readonly #pageCacheBytes: number;
+  #isLarge: boolean;
 
-  constructor(database: DatabaseSync, file: string) {
+  /** @param pageCacheBytes at most, for pages of the file */
+  constructor(database: DatabaseSync, file: string, pageCacheBytes: number) {
     this.#database = database;
+    this.#pageCacheBytes = pageCacheBytes;
     this.#statements = prepareStatements(database);
     this.#subpages = new SqliteSubpages(database);
     // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
     this.#fileDescriptor = openSync(file, 'r+');
     this.#logDescriptor = openSync(`${file}-wal`, 'r+');
     flushNew(file, this.#fileDescriptor, this.#logDescriptor);
+    this.#isLarge = fitPageCache(database, this.#fileDescriptor, pageCacheBytes);
     const head = this.#statements.readHead.get();
     this.#headSequence = Number(head?.['sequence']);
     this.#logBytes = Number(head?.['log_bytes']);
@@ -259,6 +266,9 @@ export class SqliteBackend implements Backend {
     guarded(() => this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)'));
     await this.#flush(this.#fileDescriptor);
     this.#rhythm.done();
+    this.#isLarge ||= guarded(() =>
+      fitPageCache(this.#database, this.#fileDescriptor, this.#pageCacheBytes),
+    );
   }
 
   async loadMark(sequence: number): Promise<WalMark | undefined> {
@@ -452,49 +462,3 @@ const guarded = <T>(work: () => T): T => {
     throw fromSqliteError(error);
   }
 };
-
-const prepareStatements = (database: DatabaseSync) =>
-  ({
-    readHead: database.prepare('SELECT sequence, log_bytes, tree_position FROM head'),
-    moveHead: database.prepare('UPDATE head SET sequence = ?, log_bytes = ?'),
-    findRow: database.prepare('SELECT path, stored, version FROM record WHERE path = ?'),
-    findLeaf: database.prepare('SELECT leaf FROM record WHERE path = ?'),
-    listPaths: database.prepare(
-      'SELECT path FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
-    ),
-    scanRows: database.prepare(
-      'SELECT path, stored, version FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
-    ),
-    scanChecked: database.prepare(
-      `SELECT path, stored, version, leaf FROM record
-       WHERE path >= ? AND path < ? ORDER BY path LIMIT ?`,
-    ),
-    restoreRow: database.prepare(
-      'UPDATE record SET subpage = ?, leaf = ?, stored = ? WHERE path = ? AND version = ?',
-    ),
-    putRow: database.prepare(
-      `INSERT INTO record (path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (path) DO UPDATE SET
-         version = excluded.version, leaf = excluded.leaf, stored = excluded.stored`,
-    ),
-    firstSequence: database.prepare('SELECT min(sequence) AS sequence FROM wal'),
-    loadEntries: database.prepare(
-      `SELECT sequence, committed_at_ms, operations FROM wal
-       WHERE sequence > ? ORDER BY sequence LIMIT ?`,
-    ),
-    loadMark: database.prepare(
-      'SELECT committed_at_ms AS committedAtMs, end_bytes AS endBytes FROM wal WHERE sequence = ?',
-    ),
-    deleteEntries: database.prepare('DELETE FROM wal WHERE sequence < ?'),
-    loadPages: database.prepare(
-      'SELECT tree, page, subpage_digests AS subpageDigests FROM tree_page',
-    ),
-    savePage: database.prepare(
-      `INSERT INTO tree_page (tree, page, subpage_digests) VALUES (?, ?, ?)
-       ON CONFLICT (tree, page) DO UPDATE SET subpage_digests = excluded.subpage_digests`,
-    ),
-    moveTrees: database.prepare('UPDATE head SET tree_position = ? WHERE tree_position = ?'),
-    appendEntry: database.prepare(
-      'INSERT INTO wal (sequence, committed_at_ms, end_bytes, operations) VALUES (?, ?, ?, ?)',
-    ),
-  }) satisfies Record<string, StatementSync>;

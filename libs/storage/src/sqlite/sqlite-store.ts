@@ -60,11 +60,12 @@ const openBackend = (file: string, pageBytes: number): SqliteBackend => {
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = OFF;
       PRAGMA wal_autocheckpoint = 0;
-      PRAGMA cache_size = -${Math.ceil(pageBytes / 1024)};
+      PRAGMA temp_store = MEMORY;
+      PRAGMA cache_spill = OFF;
       PRAGMA mmap_size = ${MAPPED_BYTES}`);
     requireKnownFormat(database);
     database.exec(SQLITE_SCHEMA);
-    return new SqliteBackend(database, file);
+    return new SqliteBackend(database, file, pageBytes);
   } catch (error) {
     database?.close();
     throw fromSqliteError(error);

@@ -30,13 +30,14 @@ const STEP_RECORDS = 2000;
 /** Steps whose records are added together. */
 const MAX_STEPS = 50;
 const SUBPAGES = 65_536;
-/** Parts of the index, each written in steps of its own. */
-const PARTS = 16;
 
-interface Located {
-  readonly subpage: SubpageIndex;
-  readonly record: number;
-}
+/** What is about to be added, in the order of the index. */
+const STAGED_SCHEMA = `
+CREATE TEMP TABLE IF NOT EXISTS subpage_staged (
+  subpage INTEGER NOT NULL,
+  record INTEGER NOT NULL,
+  PRIMARY KEY (subpage, record)
+) WITHOUT ROWID`;
 
 export class SqliteSubpages {
   readonly #statements: ReturnType<typeof prepareStatements>;
@@ -49,6 +50,7 @@ export class SqliteSubpages {
   #addingTo = 0;
 
   constructor(database: DatabaseSync, stepRecords = STEP_RECORDS) {
+    database.exec(STAGED_SCHEMA);
     this.#statements = prepareStatements(database);
     this.#stepRecords = stepRecords;
     this.reload();
@@ -103,22 +105,18 @@ export class SqliteSubpages {
 
   /** Adds what comes next, much of it, in steps that each run within a transaction of their own. */
   *additions(): Generator<() => void> {
-    const parts = Array.from({ length: PARTS }, (): Located[] => []);
-    const to = Math.min(this.#newest, this.#indexedTo + MAX_STEPS * this.#stepRecords);
+    const { clearStaged, stage, addStaged } = this.#statements;
+    const from = this.#indexedTo;
+    const to = Math.min(this.#newest, from + MAX_STEPS * this.#stepRecords);
     this.#addingTo = to;
-    for (let from = this.#indexedTo; from < to; from += this.#stepRecords)
-      yield () => {
-        const found = this.#statements.between.all(from, Math.min(from + this.#stepRecords, to));
-        for (const located of found as unknown as Located[])
-          parts[Math.floor((located.subpage * PARTS) / SUBPAGES)]?.push(located);
-      };
-    for (const part of parts)
-      for (let at = 0; at < part.length; at += this.#stepRecords)
-        yield () => {
-          for (const { subpage, record } of part.slice(at, at + this.#stepRecords))
-            this.#statements.add.run(subpage, record);
-        };
+    yield () => clearStaged.run();
+    for (let at = from; at < to; at += this.#stepRecords)
+      yield () => stage.run(at, Math.min(at + this.#stepRecords, to));
+    // As many parts of the index as there were steps: where a record lies is as good as random.
+    const width = Math.ceil((SUBPAGES * this.#stepRecords) / Math.max(to - from, 1));
+    for (let at = 0; at < SUBPAGES; at += width) yield () => addStaged.run(at, at + width);
     yield () => {
+      clearStaged.run();
       const done = Math.min(this.#addingTo, this.#greatest());
       if (done > this.#indexedTo) this.#setIndexedTo(done);
     };
@@ -147,7 +145,17 @@ const prepareStatements = (database: DatabaseSync) =>
     deleteRecord: database.prepare(
       'DELETE FROM record WHERE path = ? RETURNING rowid AS record, subpage',
     ),
-    add: database.prepare('INSERT OR IGNORE INTO subpage_record (subpage, record) VALUES (?, ?)'),
+    clearStaged: database.prepare('DELETE FROM subpage_staged'),
+    stage: database.prepare(
+      `INSERT OR IGNORE INTO subpage_staged (subpage, record)
+       SELECT subpage, rowid FROM record
+       WHERE rowid > ? AND rowid <= ? AND subpage IS NOT NULL`,
+    ),
+    addStaged: database.prepare(
+      `INSERT OR IGNORE INTO subpage_record (subpage, record)
+       SELECT subpage, record FROM subpage_staged
+       WHERE subpage >= ? AND subpage < ? ORDER BY subpage, record`,
+    ),
     remove: database.prepare('DELETE FROM subpage_record WHERE subpage = ? AND record = ?'),
     addRestored: database.prepare(
       `INSERT OR IGNORE INTO subpage_record (subpage, record)
@@ -157,10 +165,6 @@ const prepareStatements = (database: DatabaseSync) =>
       `INSERT OR IGNORE INTO subpage_record (subpage, record)
        SELECT subpage, rowid FROM record
        WHERE rowid > ? AND rowid <= ? AND subpage IS NOT NULL ORDER BY subpage`,
-    ),
-    between: database.prepare(
-      `SELECT subpage, rowid AS record FROM record
-       WHERE rowid > ? AND rowid <= ? AND subpage IS NOT NULL`,
     ),
     // A number may stand under a subpage whose record was deleted while it was added.
     list: database.prepare(
