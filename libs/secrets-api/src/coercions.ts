@@ -18,6 +18,7 @@ export interface Timestamp {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
+/** Neither null nor an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

@@ -22,6 +22,7 @@ export interface LinkKeyPair {
 const OKP = { kty: 'OKP', crv: 'X25519' } as const;
 const KEY_BYTES = 32;
 
+/** A new X25519 pair, both halves in base64url. */
 export const generateLinkKeyPair = (): LinkKeyPair => {
   const { x, d } = generateKeyPairSync('x25519').privateKey.export({ format: 'jwk' });
   return { publicKey: String(x), privateKey: String(d) };

@@ -15,7 +15,10 @@ export type RecordArea =
     }
   | { readonly below: string; readonly group: string };
 
+/** The group of all records of a mount. */
 export const mountGroup = (uuid: string): string => `mount/${uuid}`;
+
+/** The group of what a namespace has beside its mounts. */
 export const namespaceGroup = (id: string): string => `namespace/${id}`;
 
 /** All records of the workspace service are one mount. */

@@ -39,6 +39,7 @@ export const NEVER_CHECKED = '-62135596800';
 /** `last_reindex_epoch` before the first reindex. */
 export const NEVER_REINDEXED = '0';
 
+/** One of `secondaries` or `primaries` of a status, as clients read it. */
 export const toPeerDocument = (
   peer: PeerFacts,
   nowMs: number,

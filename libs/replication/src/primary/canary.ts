@@ -18,6 +18,7 @@ const canaries = jsonRecords<Canary>('shared/replication/');
 export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> =>
   canaries.find(store, KEY);
 
+/** @param writtenAtMs epoch milliseconds by the clock of the primary */
 export const writeCanary = async (store: Store, writtenAtMs: number): Promise<void> => {
   await store.transact((tx) => canaries.write(tx, KEY, { writtenAtMs }));
 };

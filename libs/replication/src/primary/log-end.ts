@@ -16,6 +16,7 @@ const ends: Readonly<Record<ReplicationKind, RecordCollection<LogEnd>>> = {
   dr: jsonRecords('local/replication/'),
 };
 
+/** The last record of the log that is ended: a secondary that has it misses nothing. */
 export const writeLogEnd = (store: Store, kind: ReplicationKind, logId: string): Promise<void> =>
   store.transact((tx) => ends[kind].write(tx, KEY, { logId }));
 

@@ -19,6 +19,7 @@ const NO_LOG = 'none';
 /** Key: the kind. */
 const activations = jsonRecords<{ readonly activation: string }>('node/replication/activations/');
 
+/** Whether this cluster has done what `activation` asked; "" asks for nothing. */
 export const isActivated = async (
   store: Store,
   kind: ReplicationKind,

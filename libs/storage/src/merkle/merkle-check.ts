@@ -47,6 +47,7 @@ const checkTree = async (
   };
 };
 
+/** Compares the kept trees with those counted anew from the records: what differs is damaged. */
 export const checkTrees = async (
   kept: TreePair,
   rebuilt: TreePair,

@@ -7,6 +7,7 @@ export interface RecordedReads {
   readonly stand: () => Promise<boolean>;
 }
 
+/** A view of the store that remembers what is read through it. */
 export const recordReads = async (store: Store): Promise<RecordedReads> => {
   // Before the first read: what changes during the reads counts as changed.
   let position = await store.position();

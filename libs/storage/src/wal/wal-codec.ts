@@ -13,6 +13,7 @@ import type { WalOperation } from '../store.ts';
 const FORMAT = 1;
 const MAX_VARINT_BYTES = 5;
 
+/** The operations of one entry, in their order. */
 export const encodeOperations = (operations: readonly WalOperation[]): Uint8Array => {
   let bound = 1;
   for (const { path, stored } of operations)

@@ -70,6 +70,7 @@ export const parseExtensions = (reader: DerReader): readonly Extension[] => {
   return extensions;
 };
 
+/** The first with this object identifier, dotted. */
 export const findExtension = (
   extensions: readonly Extension[],
   oid: string,

@@ -16,14 +16,20 @@ export const publicKeyOctets = (publicKeyDer: Uint8Array): Uint8Array => {
 export const keyIdentifierOf = (publicKeyDer: Uint8Array): Uint8Array =>
   hash('sha1', publicKeyOctets(publicKeyDer), 'buffer');
 
+/** RFC 5280 §4.2.1.2. */
 export const subjectKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
   extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifier));
 
+/** RFC 5280 §4.2.1.1, by the issuer's key identifier alone. */
 export const authorityKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
   extension(
     EXTENSION.authorityKeyIdentifier,
     sequence(primitive(contextTag(0, 'primitive'), keyIdentifier)),
   );
 
+/**
+ * The identifier of an extension's value.
+ * @throws KeelsonError `pki.malformed`
+ */
 export const parseSubjectKeyIdentifier = (value: Uint8Array): Uint8Array =>
   new DerReader(value).read(TAG.octetString).content;

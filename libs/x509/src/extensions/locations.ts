@@ -10,6 +10,7 @@ const CA_ISSUERS_METHOD = '1.3.6.1.5.5.7.48.2';
 
 const uri = (value: string): Der => generalName({ kind: 'uri', value });
 
+/** RFC 5280 §4.2.2.1: OCSP responders first, then certificates of the issuer. */
 export const authorityInformationAccess = (
   ocspUrls: readonly string[],
   issuerUrls: readonly string[],
@@ -30,8 +31,10 @@ const distributionPoints = (urls: readonly string[]): Der =>
     ),
   );
 
+/** RFC 5280 §4.2.1.13. */
 export const crlDistributionPoints = (urls: readonly string[]): Extension =>
   extension(EXTENSION.crlDistributionPoints, distributionPoints(urls));
 
+/** RFC 5280 §4.2.1.15: where delta lists are. */
 export const freshestCrl = (urls: readonly string[]): Extension =>
   extension(EXTENSION.freshestCrl, distributionPoints(urls));

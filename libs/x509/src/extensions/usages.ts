@@ -22,6 +22,10 @@ export type KeyUsage = (typeof KEY_USAGES)[number];
 export const keyUsage = (usages: readonly KeyUsage[]): Extension =>
   extension(EXTENSION.keyUsage, namedBits(usages.map((usage) => KEY_USAGES.indexOf(usage))), true);
 
+/**
+ * The usages of an extension's value; bits without a name are left out.
+ * @throws KeelsonError `pki.malformed`
+ */
 export const parseKeyUsage = (value: Uint8Array): readonly KeyUsage[] =>
   new DerReader(value)
     .readNamedBits()
@@ -44,9 +48,14 @@ export const EXTENDED_KEY_USAGE = {
   MicrosoftKernelCodeSigning: '1.3.6.1.4.1.311.61.1.1',
 } as const;
 
+/** RFC 5280 §4.2.1.12. @param oids dotted */
 export const extendedKeyUsage = (oids: readonly string[], critical = false): Extension =>
   extension(EXTENSION.extendedKeyUsage, sequence(...oids.map(objectIdentifier)), critical);
 
+/**
+ * Dotted identifiers, in their order.
+ * @throws KeelsonError `pki.malformed`
+ */
 export const parseExtendedKeyUsage = (value: Uint8Array): readonly string[] => {
   const reader = new DerReader(value).enter();
   const oids: string[] = [];
@@ -60,6 +69,7 @@ export interface BasicConstraints {
   readonly pathLength?: number | undefined;
 }
 
+/** RFC 5280 §4.2.1.9; critical. */
 export const basicConstraints = ({ isCa, pathLength }: BasicConstraints): Extension =>
   extension(
     EXTENSION.basicConstraints,
@@ -69,6 +79,7 @@ export const basicConstraints = ({ isCa, pathLength }: BasicConstraints): Extens
     true,
   );
 
+/** @throws KeelsonError `pki.malformed` */
 export const parseBasicConstraints = (value: Uint8Array): BasicConstraints => {
   const reader = new DerReader(value).enter();
   const isCa = reader.readOptionalBoolean();

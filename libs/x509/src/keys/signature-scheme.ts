@@ -109,6 +109,7 @@ export const schemeOfIdentifier = (identifierDer: Uint8Array): SignatureScheme =
   return found;
 };
 
+/** The type of the keys that sign by it. */
 export const keyTypeOfScheme = (scheme: SignatureScheme): KeyAlgorithm['type'] =>
   SCHEMES[scheme].keyType;
 
