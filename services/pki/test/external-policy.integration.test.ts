@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { third } from './open-mounts.ts';
 import { newCsr, openPolicyMounts, openReferenceService } from './policy-neighbours.ts';
@@ -192,22 +193,63 @@ describe('the reference policy service', () => {
   });
 
   test.for([
-    ['ec', 224],
-    ['ec', 521],
-    ['ec', 0],
-    ['rsa', 3072],
+    [{ key_type: 'ec', key_bits: 224 }, 'ec', 'secp224r1'],
+    [{ key_type: 'ec', key_bits: 384 }, 'ec', 'secp384r1'],
+    [{ key_type: 'ec', key_bits: 521 }, 'ec', 'secp521r1'],
+    [{ key_type: 'ec', key_bits: 0 }, 'ec', 'prime256v1'],
+    [{ key_type: 'ec' }, 'ec', 'prime256v1'],
+    [{ key_type: 'rsa', key_bits: 3072 }, 'rsa', 3072],
+    [{}, 'rsa', 2048],
     // Its size is fixed, whatever is asked for.
-    ['ed25519', 1234],
+    [{ key_type: 'ed25519', key_bits: 1234 }, 'ed25519', undefined],
   ] as const)(
-    'decides about a key of the type %s and the size %i',
-    async ([key_type, key_bits]) => {
+    'decides about the key of %o, of the type %s and the size or curve %s',
+    async ([body, type, size]) => {
       const { data } = await mounts.post('external-policy/issue', {
         common_name: 'key.example.com',
-        key_type,
-        key_bits,
+        ...body,
       });
-      expect(data.private_key_type).toBe(key_type);
+      expect(data.private_key_type).toBe(type);
+      const { modulusLength, namedCurve } =
+        createPrivateKey(data.private_key).asymmetricKeyDetails ?? {};
+      expect(modulusLength ?? namedCurve).toBe(size);
+      expect(
+        new X509Certificate(data.certificate).checkPrivateKey(createPrivateKey(data.private_key)),
+      ).toBe(true);
       expect(mounts.verifies(issuer.certificate, [], data.certificate)).toBe(true);
+    },
+  );
+
+  test.for(PATHS.slice(0, 3))(
+    '%s answers in the format that is asked for',
+    async ([path, kind]) => {
+      const csr = newCsr(mounts, 'leaf.example.com');
+      const asked =
+        kind === 'issue' ? { common_name: 'leaf.example.com', key_type: 'ec' } : { csr };
+      const answer = async (body: object) => (await mounts.post(path, { ...asked, ...body })).data;
+      const der = await answer({ format: 'der', private_key_format: 'pkcs8' });
+      expect(new X509Certificate(Buffer.from(der.certificate, 'base64')).subject).toContain(
+        'CN=leaf.example.com',
+      );
+      const key = {
+        key: Buffer.from(der.private_key ?? '', 'base64'),
+        format: 'der',
+        type: 'pkcs8',
+      };
+      const keyType = (): string | undefined =>
+        createPrivateKey(key as Parameters<typeof createPrivateKey>[0]).asymmetricKeyType;
+      expect(kind === 'issue' ? keyType() : der.private_key).toBe(
+        kind === 'issue' ? 'ec' : undefined,
+      );
+      const bundle = await answer({ format: 'pem_bundle' });
+      expect(bundle.certificate.match(/BEGIN [A-Z ]+/g)).toEqual([
+        ...(kind === 'issue' ? ['BEGIN EC PRIVATE KEY'] : []),
+        'BEGIN CERTIFICATE',
+      ]);
+      const rootless = await answer({ remove_roots_from_chain: true });
+      expect(rootless.ca_chain ?? []).toEqual(
+        kind === 'sign-intermediate' ? [rootless.certificate] : [],
+      );
     },
   );
 
