@@ -7,6 +7,7 @@ import type {
 import type {
   Difference,
   PeerFacts,
+  RecordGroups,
   ReplicationKind,
   SecondaryFacts,
   SecondaryStatus,
@@ -100,10 +101,11 @@ const secondarySide = async (
   { secondary }: SecondaryRun,
   kind: ReplicationKind,
   measure: boolean,
+  groups: RecordGroups,
 ): Promise<ReplicationReport['side']> => {
   const status = await secondary.sharedStatus();
   const isWhole = await secondary.followed.isWhole(kind);
-  const lag = measure && !isWhole ? await secondary.lagEntryCount() : 0;
+  const lag = measure && !isWhole ? await secondary.lag() : { inStream: 0, known: 0 };
   const known = isWhole ? 0 : status.lastKnownWal;
   return {
     $case: 'secondary',
@@ -112,7 +114,7 @@ const secondarySide = async (
       mode: status.mode,
       connectionState: status.connectionState,
       lastRemoteWal: BigInt(status.lastRemoteWal),
-      lastKnownWal: BigInt(Math.max(known, status.lastRemoteWal + lag)),
+      lastKnownWal: BigInt(Math.max(known, status.lastRemoteWal + lag.known)),
       lastStartMs: BigInt(status.lastStartMs),
       bytesReceived: BigInt(status.bytesReceived),
       resyncRecords: BigInt(status.resync.records),
@@ -121,6 +123,8 @@ const secondarySide = async (
       primaryClusterAddresses: [...(status.heartbeat?.primaryClusterAddresses ?? [])],
       activated: true,
       whole: isWhole,
+      holdsAll: await secondary.followed.holds((group) => groups.prefixesOf(group).length > 0),
+      inStream: BigInt(lag.inStream),
     },
   };
 };
@@ -184,7 +188,7 @@ export const replicationMemberRpc = (
             ? undefined
             : run.role === 'primary'
               ? await primarySide(run)
-              : await secondarySide(run, kind, measure),
+              : await secondarySide(run, kind, measure, member.parts.groups),
       };
     },
     recover: async ({ kind }) => {

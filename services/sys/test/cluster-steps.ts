@@ -1,4 +1,5 @@
 /** Steps of operators that several tests take, on a cluster with one key share. */
+import { expect } from 'vitest';
 import type { SysHarness } from './sys-harness.ts';
 
 /** The token of the ceremony at `path`, from the share that counts there. */
@@ -17,6 +18,30 @@ export const ceremonyToken = async (
 
 export const operationToken = (cluster: SysHarness, key: string): Promise<string> =>
   ceremonyToken(cluster, 'sys/replication/dr/secondary/generate-operation-token', key);
+
+/** Founds a set with `primary`, and has another cluster follow it. */
+export const joinSet = async (
+  kind: 'performance' | 'dr',
+  primary: SysHarness,
+  secondary: { readonly cluster: SysHarness; readonly root: string },
+  primaryClusterAddress = '',
+): Promise<void> => {
+  const base = `sys/replication/${kind}`;
+  const { cluster, root: token } = secondary;
+  await primary.asRoot('POST', `${base}/primary/enable`, {
+    body: { primary_cluster_addr: primaryClusterAddress },
+  });
+  const made = await cluster.call('POST', `${base}/secondary/generate-public-key`, { token });
+  const issued = await primary.asRoot('POST', `${base}/primary/secondary-token`, {
+    body: { id: 'two', secondary_public_key: made.body.data.secondary_public_key },
+  });
+  expect(issued.body.wrap_info).toBeNull();
+  const enabled = await cluster.call('POST', `${base}/secondary/enable`, {
+    token,
+    body: { token: issued.body.data.token },
+  });
+  expect(enabled.status).toBe(200);
+};
 
 /** Moves the clock of a cluster until `asked` is there: a primary that steps back waits by it. */
 export const whileTimeGoesOn = async <T>(cluster: SysHarness, asked: Promise<T>): Promise<T> => {

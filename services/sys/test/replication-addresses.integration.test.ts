@@ -7,7 +7,7 @@ import type { ReplicationTransport } from '@keelson/cluster-member';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadRoots } from '../src/replication/activation-token.ts';
-import { operationToken } from './cluster-steps.ts';
+import { joinSet, operationToken } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
@@ -63,24 +63,8 @@ const until = async (harness: SysHarness, kind: Kind, isSo: (status: Document) =
   }
 };
 
-const attach = async (kind: Kind, primaryClusterAddress: string): Promise<void> => {
-  const base = `sys/replication/${kind}`;
-  await primary.asRoot('POST', `${base}/primary/enable`, {
-    body: { primary_cluster_addr: primaryClusterAddress },
-  });
-  const made = await secondary.call('POST', `${base}/secondary/generate-public-key`, {
-    token: root,
-  });
-  const issued = await primary.asRoot('POST', `${base}/primary/secondary-token`, {
-    body: { id: 'two', secondary_public_key: made.body.data.secondary_public_key },
-  });
-  expect(issued.body.wrap_info).toBeNull();
-  const enabled = await secondary.call('POST', `${base}/secondary/enable`, {
-    token: root,
-    body: { token: issued.body.data.token },
-  });
-  expect(enabled.status).toBe(200);
-};
+const attach = (kind: Kind, primaryClusterAddress: string): Promise<void> =>
+  joinSet(kind, primary, { cluster: secondary, root }, primaryClusterAddress);
 
 describe.for(KINDS)('a %s secondary', { timeout: 60_000 }, (kind) => {
   test.for([
@@ -155,6 +139,15 @@ const answering = async (status: number, body: string) => {
   };
 };
 const BUNDLE = { kind: 'dr', version: '0.1.0', expiresAtMs: 9e15, clusterId: 'a' };
+const NEWER = {
+  ...BUNDLE,
+  version: '99.0.0',
+  secondaryId: 'two',
+  primaryClusterAddress: 'nats://primary.example:4222',
+  primaryPublicKey: 'key',
+  secondaryKeys: { publicKey: 'public', privateKey: 'private' },
+  seal: { type: 'shamir', shares: 1, threshold: 1, wrappedRootKey: 'root' },
+};
 
 test('a token that somebody else answers changes nothing, and the refusal says why', {
   timeout: 60_000,
@@ -165,6 +158,7 @@ test('a token that somebody else answers changes nothing, and the refusal says w
     [200, 'null', 400, noToken],
     [200, JSON.stringify({ data: { word: 'wrapped' } }), 400, noToken],
     [200, JSON.stringify({ data: BUNDLE }), 400, noToken],
+    [200, JSON.stringify({ data: NEWER }), 400, 'upgrade the secondary first'],
     [400, '{"errors":[]}', 400, 'status code is 400, message is "400 Bad Request"'],
     [503, '{"errors":[]}', 500, '/v1/sys/wrapping/unwrap": 503 Service Unavailable'],
   ] as const) {

@@ -17,6 +17,8 @@ interface FollowedRecord {
   readonly former?: readonly string[];
   /** Groups of records that were kept back when it was compared; absent: none, or too many to tell. */
   readonly leftOut?: readonly string[];
+  /** They were too many to tell. */
+  readonly isUntold?: true;
 }
 
 /** By service. */
@@ -61,6 +63,12 @@ export class FollowedLog {
     return (await this.#find())?.leftOut ?? [];
   }
 
+  /** Whether records of none of these groups were kept back from what is here; false also when that is not known. */
+  async holds(isOwn: (group: string) => boolean): Promise<boolean> {
+    const found = await this.#find();
+    return found !== undefined && found.isUntold !== true && found.leftOut?.some(isOwn) !== true;
+  }
+
   /**
    * From now on this log is followed: what it held was copied.
    * @param leftOut groups of records that were kept back
@@ -72,8 +80,11 @@ export class FollowedLog {
         const before = await followedLogs.find(tx, service);
         const known = before === undefined ? [] : [before.logId, ...(before.former ?? [])];
         const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
-        const isFew = leftOut.length > 0 && leftOut.length <= MAX_LEFT_OUT;
-        followedLogs.write(tx, service, { logId, link, former, ...(isFew && { leftOut }) });
+        const told =
+          leftOut.length > MAX_LEFT_OUT
+            ? { isUntold: true as const }
+            : leftOut.length > 0 && { leftOut };
+        followedLogs.write(tx, service, { logId, link, former, ...told });
       },
       { fence },
     );

@@ -216,17 +216,18 @@ export class Secondary {
     this.#endIdling();
   }
 
-  /** Entries that the stream holds, or the primary told of, and that are not applied here. */
-  async lagEntryCount(): Promise<number> {
+  /** Entries that are not applied here: those that the stream holds, and all that are known of. */
+  async lag(): Promise<{ readonly inStream: number; readonly known: number }> {
     const { bus, identity, service } = this.#options;
     const logId = await this.followed.logId();
     const stream = streamOfLog(logId ?? '', identity, service);
     const { published } = await loadStreamEnd(bus, stream).catch(
       (): StreamEnd => ({ lastSequence: 0, published: undefined }),
     );
-    const inStream = published?.logId === logId ? (published?.walSequence ?? 0) : 0;
     const { lastKnownWal, lastRemoteWal } = await this.sharedStatus();
-    return lagEntryCount(Math.max(inStream, lastKnownWal), lastRemoteWal);
+    const streamed = published?.logId === logId ? (published?.walSequence ?? 0) : 0;
+    const inStream = lagEntryCount(streamed, lastRemoteWal);
+    return { inStream, known: Math.max(inStream, lagEntryCount(lastKnownWal, lastRemoteWal)) };
   }
 
   /**

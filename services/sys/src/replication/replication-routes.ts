@@ -40,7 +40,7 @@ const SECONDARY_ID = (description: string) =>
 const TTL_SECONDS = 1800;
 
 /** Repeated beside the envelope, as the document shows it. */
-const promoted = (text: string | undefined, plan: PromotionPlan): Answer => ({
+const promoted = (warnings: readonly string[], plan: PromotionPlan): Answer => ({
   data: {
     complete: true,
     progress: 0,
@@ -57,8 +57,13 @@ const promoted = (text: string | undefined, plan: PromotionPlan): Answer => ({
     })),
   },
   mirrored: true,
-  ...(text !== undefined && { warnings: [text] }),
+  ...(warnings.length > 0 && { warnings: [...warnings] }),
 });
+
+const givenUp = ({ missingEntries, arrivingEntries }: PromotionPlan): string =>
+  arrivingEntries === 0
+    ? `${missingEntries} entries that the former primary has, and that were not in its stream, are given up.`
+    : `${missingEntries} entries of the former primary are given up: ${arrivingEntries} of them are in its stream and did not arrive in time.`;
 
 const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] => {
   const path = (suffix: string): string => `/sys/replication/${kind}/primary/${suffix}`;
@@ -246,13 +251,16 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
           handle: async (context) => {
             await authorized(context, 'promote');
             const { fields } = context;
-            if (fields.dry_run) return promoted(undefined, await secondary.plan(kind));
+            if (fields.dry_run) return promoted([], await secondary.plan(kind));
             const plan = await secondary.promote(kind, {
               primaryClusterAddress: fields.primary_cluster_addr,
               force: fields.force,
             });
             return promoted(
-              `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
+              [
+                `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
+                ...(plan.missingEntries === 0 ? [] : [givenUp(plan)]),
+              ],
               plan,
             );
           },

@@ -1,5 +1,6 @@
 /** What a secondary does: taking over, following another primary, leaving the set. */
 
+import { pause } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import { PrimaryLink, type ReplicationKind } from '@keelson/replication';
@@ -33,7 +34,11 @@ export interface PromotionRequest {
 export interface SecondaryOperations {
   /** What a promotion would lose. */
   plan(kind: ReplicationKind): Promise<PromotionPlan>;
-  /** @throws KeelsonError `replication.catching_up`, `replication.unheard`, `replication.filtered` */
+  /**
+   * By force, too, what the stream of the primary holds is taken first, as long as it can be had.
+   * @returns what was known just before, and is lost by force
+   * @throws KeelsonError `replication.catching_up`, `replication.unheard`, `replication.filtered`
+   */
   promote(kind: ReplicationKind, request: PromotionRequest): Promise<PromotionPlan>;
   disable(kind: ReplicationKind): Promise<void>;
   /** No wipe. A blank token forgets the primary. */
@@ -53,6 +58,14 @@ export interface SecondaryOperations {
 
 const NAMES: Readonly<Record<ReplicationKind, string>> = { performance: 'performance', dr: 'DR' };
 const PING_WITHIN_MS = 2000;
+const DRAIN_POLL_MS = 100;
+/** Nothing has arrived for so long: more does not come, as it seems. */
+const DRAIN_STALLED_MS = 5000;
+/** Well below the time limit of a request. */
+const DRAIN_WITHIN_MS = 30_000;
+const NEVER = new AbortController().signal;
+/** Each takes a ping while the primary is looked for. */
+const MAX_OTHER_ADDRESSES = 8;
 /** Two heartbeats failed to come. */
 const UNHEARD_MS = 11_000;
 
@@ -79,7 +92,7 @@ const refuse = (text: string): never => {
 
 const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
   if (report?.side?.$case !== 'secondary') return { service, following: undefined };
-  const { state, mode, lastRemoteWal, lastKnownWal, whole, primary } = report.side.value;
+  const { state, mode, lastRemoteWal, lastKnownWal, inStream, whole, primary } = report.side.value;
   return {
     service,
     following: {
@@ -87,6 +100,7 @@ const toPosition = ({ service, report }: ServiceReport): ServicePosition => {
       mode,
       lastRemoteWal: Number(lastRemoteWal),
       lastKnownWal: Number(lastKnownWal),
+      inStream: Number(inStream),
       isWhole: whole,
       heardAtMs: primary && Number(primary.lastHeartbeatAtMs),
     },
@@ -103,12 +117,33 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
       : refuse(`this cluster is not a ${NAMES[kind]} replication secondary`);
   };
 
-  const plan = async (kind: ReplicationKind): Promise<PromotionPlan> => {
+  const measure = async (kind: ReplicationKind): Promise<PromotionPlan> => {
     const role = await requireSecondary(kind);
-    const found = decidePromotion((await members.reports(kind, true)).map(toPosition), {
+    return decidePromotion((await members.reports(kind, true)).map(toPosition), {
       follows: role.link !== undefined ? 'primary' : role.wasPrimary === true ? 'itself' : 'nobody',
       nowMs: parts.clock.nowMs(),
     });
+  };
+
+  /** What the stream holds is taken from it before the rest is given up, as long as it arrives. */
+  const drain = async (kind: ReplicationKind): Promise<void> => {
+    const { clock } = parts;
+    let { arrivingEntries: left } = await measure(kind);
+    if (left === 0) return;
+    await members.recover(kind).catch(() => undefined);
+    const beganAtMs = clock.nowMs();
+    for (let movedAtMs = beganAtMs; left > 0; ) {
+      await pause(clock, DRAIN_POLL_MS, NEVER);
+      const { arrivingEntries } = await measure(kind);
+      const nowMs = clock.nowMs();
+      if (arrivingEntries < left) movedAtMs = nowMs;
+      left = arrivingEntries;
+      if (nowMs - movedAtMs > DRAIN_STALLED_MS || nowMs - beganAtMs > DRAIN_WITHIN_MS) return;
+    }
+  };
+
+  const plan = async (kind: ReplicationKind): Promise<PromotionPlan> => {
+    const found = await measure(kind);
     // While the primary cannot be asked, what it told last holds.
     if (kind === 'performance') await filters.learn().catch(() => undefined);
     const kept = kind === 'performance' ? await filters.known() : undefined;
@@ -151,6 +186,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
     plan,
 
     promote: async (kind, { primaryClusterAddress, force }) => {
+      if (force) await drain(kind);
       const found = await plan(kind);
       if (!force) requireNothingLost(found);
       if (isKept(found) && !force) throw new KeelsonError('replication.filtered');
@@ -220,14 +256,16 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
         return;
       const { link } = role;
       const { heartbeat, lastStartMs } = await run.secondary.sharedStatus();
-      const told = (heartbeat?.primaryClusterAddresses ?? []).filter(
-        (address) => !link.addresses.includes(address),
-      );
-      if (heartbeat !== undefined && told.join() !== (link.otherAddresses ?? []).join())
+      const known = link.otherAddresses ?? [];
+      // A primary that has just taken over knows of no other: the one before it may come back.
+      const others = [...new Set([...(heartbeat?.primaryClusterAddresses ?? []), ...known])]
+        .filter((address) => !link.addresses.includes(address))
+        .slice(0, MAX_OTHER_ADDRESSES);
+      if (others.join() !== known.join())
         await store.transact((tx) =>
           writeRole(tx, seal.requireRootKey(), 'performance', {
             ...role,
-            link: { ...link, otherAddresses: told },
+            link: { ...link, otherAddresses: others },
           }),
         );
       const heardAtMs = heartbeat?.atMs ?? lastStartMs;
@@ -237,7 +275,11 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
         if (await ping(role, address))
           return replace('performance', {
             ...role,
-            link: { ...link, addresses: [address], otherAddresses: link.addresses },
+            link: {
+              ...link,
+              addresses: [address],
+              otherAddresses: [...link.addresses, ...(link.otherAddresses ?? [])],
+            },
           });
     },
 

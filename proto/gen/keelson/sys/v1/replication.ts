@@ -156,6 +156,10 @@ export interface ReplicationSecondaryReport {
   activated: boolean;
   /** The primary stepped back, and all of its log is here. */
   whole: boolean;
+  /** Nothing of the service was kept back by a paths filter when its log was compared last. */
+  holdsAll: boolean;
+  /** Entries that the stream holds and that are not applied here; when measured. */
+  inStream: bigint;
 }
 
 export interface ReplicationPeer {
@@ -1640,6 +1644,8 @@ function createBaseReplicationSecondaryReport(): ReplicationSecondaryReport {
     primaryClusterAddresses: [],
     activated: false,
     whole: false,
+    holdsAll: false,
+    inStream: 0n,
   };
 }
 
@@ -1701,6 +1707,15 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
     }
     if (message.whole !== false) {
       writer.uint32(104).bool(message.whole);
+    }
+    if (message.holdsAll !== false) {
+      writer.uint32(112).bool(message.holdsAll);
+    }
+    if (message.inStream !== 0n) {
+      if (BigInt.asUintN(64, message.inStream) !== message.inStream) {
+        throw new globalThis.Error("value provided for field message.inStream of type uint64 too large");
+      }
+      writer.uint32(120).uint64(message.inStream);
     }
     return writer;
   },
@@ -1822,6 +1837,22 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
             message.whole = reader.bool();
             continue;
           }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.holdsAll = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.inStream = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1866,6 +1897,8 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
     message.primaryClusterAddresses = object.primaryClusterAddresses?.map((e) => e) || [];
     message.activated = object.activated ?? false;
     message.whole = object.whole ?? false;
+    message.holdsAll = object.holdsAll ?? false;
+    message.inStream = (object.inStream !== undefined && object.inStream !== null) ? BigInt(object.inStream) : 0n;
     return message;
   },
 };

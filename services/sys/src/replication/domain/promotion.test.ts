@@ -10,6 +10,7 @@ const at = (service: string, applied: number, given: Partial<Following> = {}): S
     mode: 'secondary',
     lastRemoteWal: applied,
     lastKnownWal: applied,
+    inStream: 0,
     isWhole: false,
     heardAtMs: 400,
     ...given,
@@ -28,6 +29,7 @@ test('loses nothing known when everything the primary told of is here', () => {
       { service: 'pki', state: 'stream-wals', missingEntries: 0 },
     ],
     missingEntries: 0,
+    arrivingEntries: 0,
     unheardMs: 700,
   });
 });

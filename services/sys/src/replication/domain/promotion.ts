@@ -10,6 +10,8 @@ export interface ServicePosition {
         readonly lastRemoteWal: number;
         /** Newest entry the primary is known to have. */
         readonly lastKnownWal: number;
+        /** Entries that the stream holds still, and that are not here. */
+        readonly inStream: number;
         /** The primary stepped back, and all of its log is here. */
         readonly isWhole: boolean;
         /** When the primary told its position last, to this process or one before; undefined: never. */
@@ -42,6 +44,8 @@ export interface PromotionPlan {
     readonly missingEntries: number;
   }[];
   readonly missingEntries: number;
+  /** Of them, those that the stream holds: they arrive without the primary. */
+  readonly arrivingEntries: number;
   /**
    * Since the primary told its position, to the service that heard of it least: what it has committed since
    * is not known here. undefined: never, or there is nobody to hear of.
@@ -98,5 +102,13 @@ export const decidePromotion = (
     const silentMs = sinceHeard(unheard, nowMs) ?? Number.POSITIVE_INFINITY;
     return unheard.length > 0 && silentMs > HEARD_WITHIN_MS ? 'unheard' : undefined;
   };
-  return { obstacle: obstacle(), isWhole, services, missingEntries, unheardMs };
+  const arrivingEntries = known.reduce((sum, { inStream }) => sum + inStream, 0);
+  return {
+    obstacle: obstacle(),
+    isWhole,
+    services,
+    missingEntries,
+    arrivingEntries,
+    unheardMs,
+  };
 };

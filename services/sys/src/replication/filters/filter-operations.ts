@@ -51,6 +51,7 @@ const MAX_TOTAL_LENGTH = 64 * 1024;
 
 const toldFilters = jsonRecords<DynamicFilter>('node/replication/filter/');
 const TOLD = 'told';
+const WORKSPACE_SERVICE = 'workspace';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -113,13 +114,24 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
     );
   };
 
+  /** Whether the data of the workspace service crossed, as that service tells. */
+  const holdsWorkspaces = async (): Promise<boolean> => {
+    const reports = await members.reports('performance');
+    const side = reports.find(({ service }) => service === WORKSPACE_SERVICE)?.report?.side;
+    return side?.$case === 'secondary' && side.value.holdsAll;
+  };
+
   const known = async (): Promise<DynamicFilter | undefined> => {
     const told = await toldFilters.find(store, TOLD);
     if (told === undefined) return undefined;
-    const here = new Set((await catalog.filterables()).map(({ type, path }) => `${type} ${path}`));
+    const found = await catalog.filterables();
+    const here = new Set(found.map(({ type, path }) => `${type} ${path}`));
+    // It is in every catalog, with data or without.
+    if (told.dynamic_filtered_mounts.includes(WORKSPACE_PATH) && !(await holdsWorkspaces()))
+      here.delete(`mount ${WORKSPACE_PATH}`);
     return {
       dynamic_filtered_mounts: told.dynamic_filtered_mounts.filter(
-        (path) => path === WORKSPACE_PATH || !here.has(`mount ${path}`),
+        (path) => !here.has(`mount ${path}`),
       ),
       dynamic_filtered_namespaces: told.dynamic_filtered_namespaces.filter(
         (path) => !here.has(`namespace ${path}`),
