@@ -10,6 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { findBinary, findFreePort, ServerProcess } from '@keelson/testkit';
 import autocannon from 'autocannon';
 import type { BenchContext, Figure } from '../bench.ts';
+import { onceEach } from './pki-server.ts';
 
 /** What its certificate database needs to exist. */
 const SCHEMA = `
@@ -70,7 +71,7 @@ export const measureCfssl = async (
       url: `http://127.0.0.1:${port}/api/v1/cfssl/${endpoint}`,
       method: 'POST',
       connections,
-      duration: quick ? 1 : 5,
+      ...(quick ? onceEach(connections) : { duration: 5 }),
       headers: { 'content-type': 'application/json' },
       body: Buffer.from(JSON.stringify(body)),
     });

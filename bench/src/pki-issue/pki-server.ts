@@ -60,6 +60,9 @@ const startServer = async ({ target, token }: BenchContext, folder: string): Pro
 const cpuAndMemory = (server: Server) =>
   server.pid === undefined ? undefined : processUsage(server.pid);
 
+/** The bound of a quick run: within a time a busy machine may answer nothing. */
+export const onceEach = (connections: number) => ({ amount: connections, timeout: 120 });
+
 /** Requests per second that the server answers from a given number of connections, all of them with success. */
 export const measureThroughput = async ({
   context,
@@ -75,20 +78,20 @@ export const measureThroughput = async ({
   const server = await startServer(context, folder);
   try {
     const mount = await setUpMount(server, role);
-    const load = (duration: number) =>
+    const load = (seconds: number) =>
       autocannon({
         url: `${server.url}/v1/${mount}/${path}`,
         method: 'POST',
         connections,
-        duration,
+        ...(quick ? onceEach(connections) : { duration: seconds }),
         headers: { 'x-service-token': server.token, 'content-type': 'application/json' },
         body: Buffer.from(JSON.stringify(body)),
       });
     say('warming up');
-    await load(quick ? 1 : 3);
+    if (!quick) await load(3);
     say('measuring');
     const before = cpuAndMemory(server);
-    const result = await load(quick ? 1 : 10);
+    const result = await load(10);
     if (result.non2xx + result.errors > 0)
       throw new Error(`${result.non2xx} refused, ${result.errors} failed`);
     const after = cpuAndMemory(server);

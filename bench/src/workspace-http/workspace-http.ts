@@ -16,7 +16,7 @@ export const workspaceHttp: Bench = {
     'GET by id over HTTP from 64 connections, all workspaces in turn, no rate limit; the limit is Fastify ' +
     'serving as many bytes on the same paths.',
   run: async ({ quick, say }) => {
-    const seconds = quick ? 1 : 10;
+    const seconds = quick ? 0.3 : 10;
     const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
     const keelson = await startKeelson({
       dataFolder: folder,
