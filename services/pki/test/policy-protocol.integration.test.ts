@@ -407,6 +407,19 @@ describe('what is asked and what may be answered', () => {
     });
   });
 
+  test('the service may choose another issuer than the path names', async () => {
+    const chosen = await mounts.root('Chosen', undefined, { issuer_name: 'other-one' });
+    for (const issuer_ref of ['other-one', chosen.issuer_id])
+      for (const before of ['', 'issuer/main/']) {
+        answering(() => ({ issuer_ref }));
+        const { data } = await issue({}, `${before}external-policy/issue`);
+        expect(data.issuing_ca).toBe(chosen.certificate);
+        expect(mounts.verifies(chosen.certificate, [], data.certificate)).toBe(true);
+        const { vault_request_values: asked } = service.questions.at(-1);
+        expect(asked.requested_issuer_name).toBe('main');
+      }
+  });
+
   test('a mount without a default issuer lets the service choose', async () => {
     const mount = third;
     await mounts.root('First', mount, { issuer_name: 'first' });

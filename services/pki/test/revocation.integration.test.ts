@@ -58,6 +58,42 @@ describe('revoking with the key of the certificate', () => {
     }
   });
 
+  test('takes the certificate instead of its number, and one of both', async () => {
+    const { serial_number, certificate, private_key } = await issue();
+    const revoke = (body: object) => pki.call('POST', 'revoke-with-key', { private_key, ...body });
+    const refused = [await revoke({}), await revoke({ serial_number, certificate })];
+    expect(refused.map(({ status, json }) => [status, json.errors[0]])).toEqual([
+      [400, 'The serial number or certificate to revoke must be provided.'],
+      [400, 'Must provide either the certificate or the serial to revoke; not both.'],
+    ]);
+    expect(await listed()).toEqual([]);
+    const { status, data } = await revoke({ certificate });
+    expect([status, data.revocation_time]).toEqual([200, pki.clock.nowMs() / 1000]);
+    expect(await listed()).toEqual([serial_number]);
+  });
+
+  test('takes one call for each certificate of the key', async () => {
+    const { private_key } = await issue();
+    const csr = openssl(
+      'req',
+      '-new',
+      '-key',
+      file('again.key', private_key),
+      '-subj',
+      '/CN=a.example',
+    );
+    const sign = async () => (await pki.call('POST', 'sign/web', { csr, ttl: '1h' })).data;
+    const [one, other] = [await sign(), await sign()];
+    const { serial_number } = one;
+    await pki.call('POST', 'revoke-with-key', { serial_number, private_key });
+    expect(await listed()).toEqual([serial_number]);
+    await pki.call('POST', 'revoke-with-key', {
+      serial_number: other.serial_number,
+      private_key,
+    });
+    expect(new Set(await listed())).toEqual(new Set([serial_number, other.serial_number]));
+  });
+
   test('refuses a key that only carries the public part of the certificate', async () => {
     const { serial_number, certificate } = await issue();
     const own = (await issue()).private_key;
@@ -140,6 +176,44 @@ describe('revoking', () => {
     );
     const refused = await pki.call('POST', 'revoke', { serial_number: root?.serial_number });
     expect(refused.json.errors[0]).toContain('to its own CRL is not allowed');
+  });
+
+  test('takes no issuer, however it is named and whoever signed it', async () => {
+    const { data: exported } = await pki.call('POST', 'root/generate/exported', {
+      common_name: 'Exported',
+      ttl: '87600h',
+      key_type: 'ec',
+    });
+    const { csr } = (
+      await pki.call('POST', 'intermediate/generate/internal', { common_name: 'I', key_type: 'ec' })
+    ).data;
+    const { data: signed } = await pki.call('POST', 'root/sign-intermediate', { csr, ttl: '1h' });
+    const { certificate } = signed;
+    await pki.call('POST', 'intermediate/set-signed', { certificate });
+    const { private_key } = exported;
+    for (const [path, body] of [
+      ['revoke', { serial_number: signed.serial_number }],
+      ['revoke', { certificate }],
+      ['revoke', { certificate: exported.certificate }],
+      ['revoke-with-key', { serial_number: exported.serial_number, private_key }],
+      ['revoke-with-key', { certificate: exported.certificate, private_key }],
+    ] as const) {
+      const { status, json } = await pki.call('POST', path, body);
+      expect([status, json.errors?.[0]]).toEqual([
+        400,
+        expect.stringContaining('to its own CRL is not allowed'),
+      ]);
+    }
+    expect((await pki.call('LIST', 'certs/revoked')).status).toBe(404);
+  });
+
+  test('answers with the time in whole seconds, of the first call at each', async () => {
+    const { serial_number } = await issue();
+    const first = pki.clock.nowMs() / 1000;
+    expect((await pki.call('POST', 'revoke', { serial_number })).data.revocation_time).toBe(first);
+    pki.clock.advance(61_500);
+    const again = await pki.call('POST', 'revoke', { serial_number });
+    expect([again.status, again.data.revocation_time]).toEqual([200, first]);
   });
 
   test('shows in the list of all clusters where there is one', async () => {
