@@ -1,0 +1,57 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { systemClock } from '@keelson/clock';
+import { expect, test } from 'vitest';
+import type { Backend } from '../backend.ts';
+import { Wakeup } from './wakeup.ts';
+import { WalLog } from './wal-log.ts';
+
+const WAITS = 30_000;
+/** 100 bytes kept of each wait would be three times as much. */
+const KEPT_BYTES = 1_000_000;
+
+const collectGarbage = (): void => {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+};
+
+const liveBytes = (): number => {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+};
+
+test('a follower keeps nothing of the times that it waited for the log to grow', async () => {
+  const grown = new Wakeup();
+  const stopped = new AbortController();
+  const asked = { next: Promise.withResolvers<void>() };
+  const log = new WalLog({
+    // Of a log without entries nothing is read.
+    backend: {} as Backend,
+    durableHead: async () => {
+      asked.next.resolve();
+      return 0;
+    },
+    grown,
+    clock: systemClock,
+    beforePruning: async () => undefined,
+    exclusively: (work) => work(),
+    closed: new AbortController().signal,
+  });
+  const following = (async () => {
+    for await (const entry of log.follow(0, stopped.signal)) throw new Error(`${entry.sequence}`);
+  })();
+  const waitOften = async (): Promise<void> => {
+    for (let wait = 0; wait < WAITS; wait += 1) {
+      asked.next = Promise.withResolvers();
+      grown.wake();
+      await asked.next.promise;
+    }
+  };
+  await asked.next.promise;
+  await waitOften();
+  const before = liveBytes();
+  await waitOften();
+  expect(liveBytes() - before).toBeLessThan(KEPT_BYTES);
+  stopped.abort();
+  await following;
+});
