@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers';
 import { parentPort } from 'node:worker_threads';
 import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
 import type { Role } from '../roles/domain/role.ts';
+import { toRefusal } from '../threads/refusal.ts';
 import { makeCertificate } from './make-certificate.ts';
 import type { DefinitionId, FromThread, Job, JobResult, ToThread } from './thread-messages.ts';
-import { toRefusal } from './thread-messages.ts';
 
 /** The answering thread goes on with these while the next are made. */
 const RESULTS_PER_MESSAGE = 8;

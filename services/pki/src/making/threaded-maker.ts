@@ -8,6 +8,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
 import type { Role } from '../roles/domain/role.ts';
+import { toThrown } from '../threads/refusal.ts';
 import type { CertificateMaker } from './certificate-maker.ts';
 import {
   type CertificateOrder,
@@ -20,7 +21,6 @@ import {
   type Job,
   type JobResult,
   type ToThread,
-  toThrown,
 } from './thread-messages.ts';
 
 const ENTRY = new URL('./maker-thread.ts', import.meta.url);

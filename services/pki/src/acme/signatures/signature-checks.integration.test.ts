@@ -10,9 +10,9 @@ import {
   encodeName,
 } from '@keelson/x509';
 import { afterAll, describe, expect, test } from 'vitest';
+import { JobThread } from '../../threads/job-thread.ts';
 import { parsePublicJwk } from '../domain/account-key.ts';
 import { parseJws, type SignedText, signedTextOf } from '../domain/jws.ts';
-import { JobThread } from '../threads/job-thread.ts';
 import { type CheckedSignature, checkSignature, type SignatureJob } from './check-signature.ts';
 import { createSignatureChecks, SIGNATURE_THREAD } from './signature-checks.ts';
 

@@ -6,8 +6,8 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { ParsedCsr } from '@keelson/x509';
+import { workBeside } from '../../threads/job-thread.ts';
 import type { SignedText } from '../domain/jws.ts';
-import { workBeside } from '../threads/job-thread.ts';
 import { type CheckedSignature, checkSignature, type SignatureJob } from './check-signature.ts';
 
 export interface SignatureChecks {

@@ -1,5 +1,5 @@
 /** Entry of the thread that validates: all attempts at once. */
-import { serveJobs } from '../threads/serve-jobs.ts';
+import { serveJobs } from '../../threads/serve-jobs.ts';
 import { validateChallenge } from './challenge-validation.ts';
 import type { ValidationJob } from './validation-threads.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { createLogger } from '@keelson/logging';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
-import { JobThread } from '../threads/job-thread.ts';
+import { JobThread } from '../../threads/job-thread.ts';
 import type { ChallengeOutcome } from './challenge-validation.ts';
 import {
   VALIDATION_THREAD,

@@ -3,7 +3,7 @@
  * server are a quarter of what an order costs that thread (docs/decisions/0086).
  */
 import type { Logger } from '@keelson/logging';
-import { workBeside } from '../threads/job-thread.ts';
+import { workBeside } from '../../threads/job-thread.ts';
 import {
   type ChallengeAttempt,
   type ChallengeOutcome,

@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from '@keelson/logging';
-import { toThrown } from '../../making/thread-messages.ts';
 import type { FromJobThread, JobResult, NumberedJob } from './job-messages.ts';
+import { toThrown } from './refusal.ts';
 
 /** What a job leaves behind is gone with it: without a limit V8 lets it grow to 128 MB before it looks. */
 const MAX_YOUNG_MEGABYTES = 32;

@@ -1,8 +1,8 @@
 /** The end in the thread: jobs are begun as they come, results of one turn of the event loop go together. */
 import { setImmediate } from 'node:timers';
 import { parentPort } from 'node:worker_threads';
-import { toRefusal } from '../../making/thread-messages.ts';
 import type { FromJobThread, JobResult, NumberedJob } from './job-messages.ts';
+import { toRefusal } from './refusal.ts';
 
 export const serveJobs = <Job, Result>(perform: (job: Job) => Result | Promise<Result>): void => {
   let results: JobResult<Result>[] = [];

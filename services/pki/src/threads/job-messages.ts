@@ -1,5 +1,5 @@
 /** What the answering thread and a thread beside it say to each other; many at a time, a message is dear. */
-import type { Refusal } from '../../making/thread-messages.ts';
+import type { Refusal } from './refusal.ts';
 
 export interface NumberedJob<Job> {
   readonly id: number;
