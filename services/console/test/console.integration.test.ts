@@ -86,7 +86,13 @@ describe('the console', { timeout: 180_000 }, () => {
     await page.getByLabel('Message').fill('Sonntag früh');
     await page.getByLabel('Starts').fill('2020-01-01T00:00');
     await page.getByLabel('Link title').fill('Plan');
-    await page.getByLabel('Link address').fill('https://example.com/plan');
+    const isTaken = async (address: string): Promise<boolean> => {
+      await page.getByLabel('Link address').fill(address);
+      return page.evaluate<boolean>("document.querySelector('[name=link-href]').checkValidity()");
+    };
+    expect(await isTaken('javascript:alert(1)')).toBe(false);
+    expect(await isTaken('/docs')).toBe(true);
+    expect(await isTaken('https://example.com/plan')).toBe(true);
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByRole('status').getByText('Sonntag früh').waitFor();
     await page.getByRole('button', { name: 'Create', exact: true }).click();
@@ -104,11 +110,20 @@ describe('the console', { timeout: 180_000 }, () => {
   });
 
   test('shows a modal after login, until it is dismissed or the page is loaded again', async () => {
-    await createMessage({ title: 'Read me', message: 'SGVsbG8=', type: 'modal' });
+    const text = Buffer.from(`Hello\n${'a line of a long text\n'.repeat(200)}`).toString('base64');
+    const link = { End: 'https://example.com' };
+    await createMessage({ title: 'Read me', message: text, type: 'modal', link });
     const { page, problems } = await openConsole();
     await signIn(page);
     const dialog = page.getByRole('dialog');
     await dialog.getByText('Hello').waitFor();
+    // From its beginning, with the way out of it in sight.
+    const tops = await page.evaluate<number[]>(
+      "[document.querySelector('dialog'), document.querySelector('dialog .text')].map((one) => one.scrollTop)",
+    );
+    expect(tops).toEqual([0, 0]);
+    const close = await dialog.getByRole('button', { name: 'Close' }).boundingBox();
+    expect((close?.y ?? 0) + (close?.height ?? 0)).toBeLessThan(page.viewportSize()?.height ?? 0);
     await dialog.getByRole('button', { name: 'Close' }).click();
     await dialog.waitFor({ state: 'detached' });
     await page.reload();
@@ -151,15 +166,25 @@ describe('the console', { timeout: 180_000 }, () => {
   });
 
   test('fits a telephone, on every page', async () => {
-    await createMessage({ title: 'a-word-without-an-end'.repeat(6), message: 'SGk=' });
+    // Base64 of "iiii…".
+    const word = 'awordwithoutanend'.repeat(12);
+    const endless = { title: word, message: 'aWlp'.repeat(100), link: { [word]: 'https://x' } };
+    for (const authenticated of [true, false]) await createMessage({ ...endless, authenticated });
+    for (const title of ['One', 'Two', 'Three'])
+      await createMessage({ title, message: 'SGk=', authenticated: false });
     const { page } = await openConsole();
     await page.setViewportSize({ width: 360, height: 640 });
+    await page.getByText('awordwithoutanend').first().waitFor();
     const overhang = () =>
       page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
     expect(await overhang()).toBeLessThanOrEqual(0);
+    // However many messages there are, the form is within reach, and all go at once.
+    expect((await page.getByLabel('Token').boundingBox())?.y).toBeLessThan(640);
+    await page.getByRole('button', { name: 'Dismiss all' }).click();
+    await page.getByText('awordwithoutanend').waitFor({ state: 'detached' });
     await signIn(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
-    await page.getByText('a-word-without-an-end').last().waitFor();
+    await page.getByText('awordwithoutanend').last().waitFor();
     expect(await overhang()).toBeLessThanOrEqual(0);
     await page.getByRole('button', { name: 'Create message' }).click();
     await page.getByRole('heading', { name: 'Create message' }).waitFor();

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  bodyOf,
+  draftOf,
   fromBase64,
   fromLocalInput,
   linkOf,
@@ -55,5 +57,37 @@ describe('times in the form', () => {
   test('may be empty', () => {
     expect(toLocalInput(null)).toBe('');
     expect(fromLocalInput('')).toBeNull();
+  });
+});
+
+describe('a message that is edited', () => {
+  const message = {
+    title: 'Note',
+    type: 'modal',
+    authenticated: false,
+    active: true,
+    start_time: '2020-01-01T00:00:45.123456789Z',
+    end_time: '2090-01-01T00:00:30+02:00',
+    message: '//4A',
+    link: { Plan: '/plan' },
+    options: { dismiss: false },
+  } as const;
+
+  test('is sent as it was, where nothing was changed', () => {
+    const { active: _, ...sent } = message;
+    expect(bodyOf(draftOf(message), message)).toEqual(sent);
+    const endless = { ...message, end_time: null, link: null, options: null };
+    const { end_time: __, options: ___, ...rest } = { ...sent, link: {} };
+    expect(bodyOf(draftOf(endless), endless)).toEqual(rest);
+  });
+
+  test('is sent as it was written, where it was', () => {
+    const draft = { ...draftOf(message), text: 'ab', start: '2020-01-02T00:00', end: '' };
+    const { active: _, end_time: __, ...sent } = message;
+    expect(bodyOf(draft, message)).toEqual({
+      ...sent,
+      message: 'YWI=',
+      start_time: fromLocalInput('2020-01-02T00:00'),
+    });
   });
 });

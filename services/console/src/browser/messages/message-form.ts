@@ -4,8 +4,10 @@ import { useState } from 'preact/hooks';
 import { callApi, type Session } from '../api-client.ts';
 import { messageOf } from '../loading.ts';
 import {
-  fromBase64,
-  fromLocalInput,
+  bodyOf,
+  type Draft,
+  draftOf,
+  linkMap,
   type Message,
   type MessageType,
   toBase64,
@@ -13,43 +15,15 @@ import {
 } from './message.ts';
 import { Banner, Modal } from './shown-messages.ts';
 
-interface Draft {
-  readonly title: string;
-  readonly text: string;
-  readonly type: MessageType;
-  readonly authenticated: boolean;
-  readonly start: string;
-  readonly end: string;
-  readonly linkTitle: string;
-  readonly linkHref: string;
-}
-
-const draftOf = (message: Message | undefined, authenticated: boolean): Draft => {
-  const [link] = Object.entries(message?.link ?? {});
-  return {
-    title: message?.title ?? '',
-    text: message === undefined ? '' : fromBase64(message.message),
-    type: message?.type ?? 'banner',
-    authenticated: message?.authenticated ?? authenticated,
-    start: toLocalInput(message?.start_time ?? new Date().toISOString()),
-    end: toLocalInput(message?.end_time ?? null),
-    linkTitle: link?.[0] ?? '',
-    linkHref: link?.[1] ?? '',
-  };
-};
-
-const linkMap = ({ linkTitle, linkHref }: Draft): Record<string, string> =>
-  linkTitle === '' && linkHref === '' ? {} : { [linkTitle]: linkHref };
-
-/** The body that creates or replaces a message. */
-const bodyOf = (draft: Draft): object => ({
-  title: draft.title,
-  message: toBase64(draft.text),
-  type: draft.type,
-  authenticated: draft.authenticated,
-  start_time: fromLocalInput(draft.start),
-  ...(draft.end !== '' && { end_time: fromLocalInput(draft.end) }),
-  link: linkMap(draft),
+const newDraft = (authenticated: boolean): Draft => ({
+  title: '',
+  text: '',
+  type: 'banner',
+  authenticated,
+  start: toLocalInput(new Date().toISOString()),
+  end: '',
+  linkTitle: '',
+  linkHref: '',
 });
 
 export interface MessageFormProps {
@@ -65,7 +39,9 @@ export interface MessageFormProps {
 }
 
 export const MessageForm = (props: MessageFormProps): VNode => {
-  const [draft, setDraft] = useState(() => draftOf(props.message, props.authenticated));
+  const [draft, setDraft] = useState(() =>
+    props.message === undefined ? newDraft(props.authenticated) : draftOf(props.message),
+  );
   const [isPreviewed, setPreviewed] = useState(false);
   const [problem, setProblem] = useState<string>();
   const set = (change: Partial<Draft>): void => setDraft((last) => ({ ...last, ...change }));
@@ -78,7 +54,7 @@ export const MessageForm = (props: MessageFormProps): VNode => {
       return;
     const path = `sys/config/ui/custom-messages${props.id === undefined ? '' : `/${props.id}`}`;
     try {
-      await callApi(props.session, 'POST', path, bodyOf(draft));
+      await callApi(props.session, 'POST', path, bodyOf(draft, props.message));
       props.onEnd({ authenticated: draft.authenticated });
     } catch (error) {
       setProblem(messageOf(error));
@@ -120,12 +96,22 @@ export const MessageForm = (props: MessageFormProps): VNode => {
       <label>Title <input name="title" required value=${draft.title} onInput=${typed('title')} /></label>
       <label>Message <textarea name="message" required rows="4" value=${draft.text} onInput=${typed('text')}></textarea></label>
       <div class="pair">
-        <label>Starts <input name="start" type="datetime-local" required value=${draft.start} onInput=${typed('start')} /></label>
-        <label>Ends (empty: never) <input name="end" type="datetime-local" value=${draft.end} onInput=${typed('end')} /></label>
+        <label>Starts (your time zone) <input name="start" type="datetime-local" required value=${draft.start} onInput=${typed('start')} /></label>
+        <label>Ends (your time zone; empty: never) <input name="end" type="datetime-local" value=${draft.end} onInput=${typed('end')} /></label>
       </div>
       <div class="pair">
         <label>Link title <input name="link-title" value=${draft.linkTitle} onInput=${typed('linkTitle')} /></label>
-        <label>Link address <input name="link-href" type="url" value=${draft.linkHref} onInput=${typed('linkHref')} /></label>
+        <label>
+          Link address
+          <input
+            name="link-href"
+            inputmode="url"
+            pattern="(https?://|mailto:|/(?!/)).*"
+            title="http://, https://, mailto: or a path of this server"
+            value=${draft.linkHref}
+            onInput=${typed('linkHref')}
+          />
+        </label>
       </div>
       <footer class="form-actions">
         <button class="primary">${props.id === undefined ? 'Create' : 'Save'}</button>

@@ -19,6 +19,8 @@ export interface Message extends MessageInfo {
   readonly message: string;
   /** One pair of title and address. */
   readonly link: Readonly<Record<string, string>> | null;
+  /** Absent in lists. Of other clients; kept as it is. */
+  readonly options?: Readonly<Record<string, unknown>> | null;
 }
 
 export type MessageList = {
@@ -66,3 +68,54 @@ export const sortedByStart = (list: MessageList | undefined): (readonly [string,
   Object.entries(list?.key_info ?? {}).toSorted(
     ([idA, a], [idB, b]) => b.start_time.localeCompare(a.start_time) || idA.localeCompare(idB),
   );
+
+/** What a person writes. */
+export interface Draft {
+  readonly title: string;
+  readonly text: string;
+  readonly type: MessageType;
+  readonly authenticated: boolean;
+  /** Values of `datetime-local` inputs, to the minute. */
+  readonly start: string;
+  /** Empty: never ends. */
+  readonly end: string;
+  readonly linkTitle: string;
+  readonly linkHref: string;
+}
+
+export const draftOf = (message: Message): Draft => {
+  const [link] = Object.entries(message.link ?? {});
+  return {
+    title: message.title,
+    text: fromBase64(message.message),
+    type: message.type,
+    authenticated: message.authenticated,
+    start: toLocalInput(message.start_time),
+    end: toLocalInput(message.end_time),
+    linkTitle: link?.[0] ?? '',
+    linkHref: link?.[1] ?? '',
+  };
+};
+
+export const linkMap = ({ linkTitle, linkHref }: Draft): Record<string, string> =>
+  linkTitle === '' && linkHref === '' ? {} : { [linkTitle]: linkHref };
+
+/**
+ * The body that creates a message, or replaces `message`. What was not changed is sent as it was: a text that
+ * is no UTF-8, a time to the second and the options of another client outlive an edit.
+ */
+export const bodyOf = (draft: Draft, message: Message | undefined): object => {
+  const before = message && draftOf(message);
+  const isKept = (name: keyof Draft): boolean => before?.[name] === draft[name];
+  const end = isKept('end') ? message?.end_time : fromLocalInput(draft.end);
+  return {
+    title: draft.title,
+    message: isKept('text') ? message?.message : toBase64(draft.text),
+    type: draft.type,
+    authenticated: draft.authenticated,
+    start_time: isKept('start') ? message?.start_time : fromLocalInput(draft.start),
+    ...(end && { end_time: end }),
+    link: linkMap(draft),
+    ...(message?.options && { options: message.options }),
+  };
+};

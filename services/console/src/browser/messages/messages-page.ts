@@ -13,6 +13,8 @@ const shownTime = (time: string | null): string =>
     ? 'never'
     : new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
+const shownTitle = ({ title }: Message): string => (title === '' ? 'untitled' : title);
+
 const stateOf = (message: Message): 'active' | 'scheduled' | 'over' => {
   if (message.active) return 'active';
   return Date.parse(message.start_time) > Date.now() ? 'scheduled' : 'over';
@@ -119,18 +121,18 @@ export const MessagesPage = (props: { session: Session }): VNode => {
         <tbody>
           ${messages.map(
             ([id, message]) => html`<tr key=${id}>
-              <td data-label="Title" class="title">${message.title}</td>
+              <td data-label="Title" class="title"><bdi>${shownTitle(message)}</bdi></td>
               <td data-label="Type">${message.type}</td>
               <td data-label="State"><span class="state ${stateOf(message)}">${stateOf(message)}</span></td>
-              <td data-label="Starts">${shownTime(message.start_time)}</td>
-              <td data-label="Ends">${shownTime(message.end_time)}</td>
+              <td data-label="Starts" class="time">${shownTime(message.start_time)}</td>
+              <td data-label="Ends" class="time">${shownTime(message.end_time)}</td>
               <td class="actions">
-                <button type="button" aria-label=${`Edit ${message.title}`} onClick=${edit(id)}>Edit</button>
+                <button type="button" aria-label=${`Edit ${shownTitle(message)}`} onClick=${edit(id)}>Edit</button>
                 <button
                   type="button"
                   class="danger"
-                  aria-label=${`Delete ${message.title}`}
-                  onClick=${remove(id, message.title)}
+                  aria-label=${`Delete ${shownTitle(message)}`}
+                  onClick=${remove(id, shownTitle(message))}
                 >
                   Delete
                 </button>

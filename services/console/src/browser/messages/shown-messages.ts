@@ -18,8 +18,8 @@ type Shown = Pick<Message, 'title' | 'message' | 'link'>;
 export const Banner = (props: { message: Shown; onDismiss?: () => void }): VNode => html`
   <section class="banner" role="status">
     <div>
-      <strong>${props.message.title}</strong>
-      <p>${fromBase64(props.message.message)}</p>
+      <strong dir="auto">${props.message.title}</strong>
+      <p dir="auto">${fromBase64(props.message.message)}</p>
       ${messageLink(props.message)}
     </div>
     ${
@@ -31,16 +31,26 @@ export const Banner = (props: { message: Shown; onDismiss?: () => void }): VNode
 
 export const Modal = (props: { message: Shown; onDismiss: () => void }): VNode => {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  const text = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    // Otherwise a link at the end of a long text would be first, and the text scrolled to it.
+    text.current?.focus();
+  }, []);
   return html`
     <dialog ref=${dialog} class="modal" aria-labelledby="modal-title" onClose=${props.onDismiss}>
-      <h2 id="modal-title">${props.message.title}</h2>
-      <p>${fromBase64(props.message.message)}</p>
-      ${messageLink(props.message)}
+      <h2 id="modal-title" dir="auto">${props.message.title}</h2>
+      <div ref=${text} class="text" tabindex="0">
+        <p dir="auto">${fromBase64(props.message.message)}</p>
+        ${messageLink(props.message)}
+      </div>
       <form method="dialog"><button class="primary">Close</button></form>
     </dialog>
   `;
 };
+
+/** So many stand for themselves; more can be dismissed together. */
+const FEW = 3;
 
 /** Active messages of the present namespace and those above it; dismissed ones come back with the next load of the page. */
 export const ShownMessages = (props: { session: Session }): VNode => {
@@ -52,15 +62,31 @@ export const ShownMessages = (props: { session: Session }): VNode => {
     [which, session.token, session.namespace],
   );
   const waiting = sortedByStart(value).filter(([id]) => !dismissed.has(id));
-  const dismiss = (id: string) => () => setDismissed((last) => new Set([...last, id]));
+  const dismiss =
+    (...ids: readonly string[]) =>
+    () =>
+      setDismissed((last) => new Set([...last, ...ids]));
   const modal = waiting.find(([, message]) => message.type === 'modal');
+  const banners = waiting.filter(([, message]) => message.type === 'banner');
   return html`
-    ${waiting
-      .filter(([, message]) => message.type === 'banner')
-      .map(
-        ([id, message]) =>
-          html`<${Banner} key=${id} message=${message} onDismiss=${dismiss(id)} />`,
-      )}
+    ${
+      banners.length > 0 &&
+      html`<div class="banners" role="region" aria-label="Messages" tabindex="0">
+        ${banners.map(
+          ([id, message]) =>
+            html`<${Banner} key=${id} message=${message} onDismiss=${dismiss(id)} />`,
+        )}
+      </div>`
+    }
+    ${
+      banners.length > FEW &&
+      html`<p class="banners-end">
+        ${banners.length} messages
+        <button type="button" class="plain" onClick=${dismiss(...banners.map(([id]) => id))}>
+          Dismiss all
+        </button>
+      </p>`
+    }
     ${modal && html`<${Modal} key=${modal[0]} message=${modal[1]} onDismiss=${dismiss(modal[0])} />`}
   `;
 };

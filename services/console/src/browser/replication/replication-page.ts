@@ -11,6 +11,7 @@ import {
   shownLag,
   shownMoment,
   shownName,
+  shownTransfer,
   shownValue,
 } from './status.ts';
 
@@ -71,7 +72,8 @@ const peersTable = (
 
 const SECONDARY_COLUMNS: typeof COLUMNS = [
   ['Id', (peer) => shownValue(peer['node_id'])],
-  ['Behind at heartbeat', shownLag],
+  ['Behind', shownLag],
+  ['Shipped', (peer) => shownTransfer(peer, 'bytes_shipped')],
 ];
 
 /** The words of a status that say how it goes. */
@@ -95,7 +97,10 @@ const kindSection = (title: string, status: Status | undefined, session: Session
             ${factsTable(mainFacts(status))}
             ${peersTable('Secondaries', status.secondaries, SECONDARY_COLUMNS)}
             ${peersTable('Primary', status.primaries)}
-            ${filtered.map(({ node_id: id }) => html`<${FilterFacts} key=${String(id)} session=${session} id=${String(id)} />`)}
+            ${filtered.map(
+              ({ node_id: id, merkle_root: root }) =>
+                html`<${FilterFacts} key=${String(id)} session=${session} id=${String(id)} root=${root} />`,
+            )}
             <details>
               <summary>All fields</summary>
               ${factsTable(allFacts(status))}
@@ -117,7 +122,12 @@ interface DynamicFilter {
 }
 
 /** What a paths filter keeps from one secondary. */
-const FilterFacts = (props: { session: Session; id: string }): VNode | undefined => {
+const FilterFacts = (props: {
+  session: Session;
+  id: string;
+  /** Of what the filter lets through; empty until it was counted. */
+  root: unknown;
+}): VNode | undefined => {
   const { session, id } = props;
   const at = (suffix: string): string =>
     `sys/replication/performance/primary/${suffix}/${encodeURIComponent(id)}`;
@@ -133,7 +143,7 @@ const FilterFacts = (props: { session: Session; id: string }): VNode | undefined
   return html`
     <h3>Paths filter of ${id}</h3>
     ${error && html`<p class="problem">${error}</p>`}
-    ${value && factsTable(allFacts(value))}
+    ${value && factsTable([...allFacts(value), ['merkle root of the rest', shownValue(props.root)]])}
   `;
 };
 

@@ -32,7 +32,7 @@ export const shownDuration = (ms: unknown): string => {
 
 export const shownBytes = (bytes: unknown): string => {
   const value = Number(bytes);
-  if (bytes === undefined || !Number.isFinite(value)) return '–';
+  if (bytes === undefined || bytes === null || !Number.isFinite(value)) return '–';
   if (value < 1000) return `${value} B`;
   if (value < 1_000_000) return `${(value / 1000).toFixed(1)} kB`;
   return value < 1_000_000_000
@@ -66,6 +66,10 @@ const entries = (count: unknown): string =>
 export const shownLag = (facts: Facts): string =>
   `${entries(facts['lag_entries'])}, ${shownDuration(facts['lag_ms'])}`;
 
+/** Bytes of the log and of comparisons; what the newest comparison took is told apart. */
+export const shownTransfer = (facts: Facts, member: 'bytes_shipped' | 'bytes_received'): string =>
+  `${shownBytes(facts[member])}, to catch up last: ${shownBytes(facts['resync_bytes'])}`;
+
 /** What a cluster with this status should be asked first: label and text. */
 export const mainFacts = (status: Status): readonly (readonly [string, string])[] => [
   ...(status.mode === 'primary'
@@ -80,10 +84,7 @@ export const mainFacts = (status: Status): readonly (readonly [string, string])[
         ['Follows as', shownValue(status['secondary_id'])] as const,
         ['Primary at', shownValue(status['known_primary_cluster_addrs'])] as const,
         ['Following since', shownMoment(status['last_start'])] as const,
-        [
-          'Received',
-          `${shownBytes(status['bytes_received'])}, ${shownBytes(status['resync_bytes'])} of them to catch up last`,
-        ] as const,
+        ['Received', shownTransfer(status, 'bytes_received')] as const,
       ]),
   ['Merkle root', shownValue(status['merkle_root'])],
   [
