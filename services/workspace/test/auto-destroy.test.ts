@@ -94,6 +94,22 @@ describe('a workspace that is to destroy itself', () => {
     expect(await runsOf(id)).toHaveLength(1);
   });
 
+  test('by a while that is set later forgets the time before, and the other way round', async () => {
+    const id = await makeWorkspace({ 'auto-destroy-at': inDays(30) });
+    const update = (attributes: object) =>
+      harness.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes } });
+    await update({ 'auto-destroy-activity-duration': '2d' });
+    expect((await attributesOf(id))['auto-destroy-at']).toBe(inDays(2));
+    const at = inDays(9);
+    await update({ 'auto-destroy-activity-duration': null, 'auto-destroy-at': at });
+    expect(await attributesOf(id)).toMatchObject({
+      'auto-destroy-at': at,
+      'auto-destroy-activity-duration': null,
+    });
+    await update({ 'auto-destroy-at': null });
+    expect((await attributesOf(id))['auto-destroy-at']).toBeNull();
+  });
+
   test('takes the while of its project, unless it has its own', async () => {
     const project = await harness.create(`${O}/projects`, 'projects', {
       name: 'Short lived',

@@ -111,6 +111,8 @@ describe('a run', () => {
       'workspace-kpis-runs-count': 1,
     });
     expect(done.relationships['current-run']?.data).toEqual({ id: runId, type: 'runs' });
+    // The deprecated name of the same.
+    expect(done.relationships['latest-run']).toEqual(done.relationships['current-run']);
     const plan = await harness.call('GET', `/plans/${runId.replace('run-', 'plan-')}`);
     expect(plan.data.attributes).toMatchObject({ status: 'finished', 'resource-additions': 2 });
   });

@@ -208,6 +208,22 @@ describe('a repository of a workspace', () => {
     });
   });
 
+  test.for([
+    ['identifier', 'app'],
+    ['identifier', 'acme/'],
+    ['identifier', 'acme/my app'],
+    ['tags-regex', '('],
+  ] as const)('is refused with the %s "%s"', async ([name, value]) => {
+    const { id } = await create();
+    const given = { 'vcs-repo': repository({ [name]: value }), 'file-triggers-enabled': false };
+    for (const reply of [await tryCreate(given), await update(id, given)]) {
+      expect(refusal(reply)).toEqual({
+        status: 422,
+        pointers: [`/data/attributes/vcs-repo/${name}`],
+      });
+    }
+  });
+
   test('is added later with connection and identifier only', async () => {
     const { id } = await create();
     for (const [given, pointer] of [

@@ -267,6 +267,42 @@ describe('a project', () => {
   });
 });
 
+describe('what belongs to another organization', () => {
+  test('takes no workspace, and consumes no state, whoever asks', async () => {
+    const other = { name: 'globex', email: 'a@b.example' };
+    await harness.create('/organizations', 'organizations', other);
+    const at = '/organizations/globex';
+    const theirs = await harness.create(`${at}/projects`, 'projects', { name: 'Theirs' });
+    const their = await harness.create(`${at}/workspaces`, 'workspaces', { name: 'their' });
+    const { id, relationships } = await create();
+    const pointers = ({ errors }: { errors: readonly { source?: { pointer: string } }[] }) =>
+      errors.map(({ source }) => source?.pointer);
+    const made = await harness.call('POST', `${O}/workspaces`, {
+      data: {
+        type: 'workspaces',
+        attributes: { name: 'lost' },
+        relationships: inProject(theirs.id),
+      },
+    });
+    expect([made.status, pointers(made)]).toEqual([422, ['/data/relationships/project/data/id']]);
+    const moved = await harness.call('PATCH', `/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: {}, relationships: inProject(theirs.id) },
+    });
+    expect([moved.status, pointers(moved)]).toEqual([422, ['/data/relationships/project/data/id']]);
+    const few = { data: [{ type: 'workspaces', id }] };
+    const bulk = `/projects/${theirs.id}/relationships/workspaces`;
+    expect((await harness.call('POST', bulk, few)).status).toBe(422);
+    expect((await show(id)).relationships['project']).toEqual(relationships['project']);
+    for (const method of ['POST', 'PATCH']) {
+      const consumers = `/workspaces/${id}/relationships/remote-state-consumers`;
+      const reply = await harness.call(method, consumers, {
+        data: [{ type: 'workspaces', id: their.id }],
+      });
+      expect(reply.status).toBe(404);
+    }
+  });
+});
+
 describe('deletion', () => {
   test('by force is for owners, and for administrators where the organization says so', async () => {
     const { id } = await create();
@@ -284,6 +320,14 @@ describe('deletion', () => {
     );
     const { token } = await harness.addUser('administrator', team);
     const force = () => harness.call('DELETE', `/workspaces/${id}`, undefined, token);
+    const readers = await makeTeam('readers');
+    await harness.call('PATCH', `/teams/${readers}`, {
+      data: { type: 'teams', attributes: { 'organization-access': { 'read-workspaces': true } } },
+    });
+    const reader = await harness.addUser('reader', readers);
+    const isDestroyable = async (by: string) => (await show(id, by)).attributes['actions'];
+    expect(await isDestroyable(token)).toEqual({ 'is-destroyable': true });
+    expect(await isDestroyable(reader.token)).toEqual({ 'is-destroyable': false });
     const mayForce = async () =>
       ((await show(id, token)).attributes['permissions'] as Record<string, unknown>)[
         'can-force-delete'
