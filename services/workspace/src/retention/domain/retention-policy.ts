@@ -65,7 +65,8 @@ export const limitsOf = (
       return kind === 'runData' ? undefined : { days: rule.days, keepLatest: null };
     case 'delete-by-kind':
       return rule.limits[kind];
-    default:
+    case 'never-delete':
+    case undefined:
       return undefined;
   }
 };
