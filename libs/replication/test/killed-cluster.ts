@@ -19,5 +19,7 @@ if (secondary === undefined) {
       }),
     );
 }
-await resumeSecondary(natsUrl, 'performance', secondary, file);
+const { identity, isCopied } = secondary;
+const follower = await resumeSecondary(natsUrl, 'performance', identity, file);
+if (isCopied) await follower.until(({ state }) => state === 'stream-wals');
 killAfter(steps);

@@ -8,7 +8,11 @@ export interface KillPlan {
   /** How many steps are gone through before the end. */
   readonly steps: number;
   /** Absent: it is the primary, and writes. */
-  readonly secondary?: SecondaryIdentity;
+  readonly secondary?: {
+    readonly identity: SecondaryIdentity;
+    /** Counts steps only once it follows from the stream. */
+    readonly isCopied: boolean;
+  };
 }
 
 const CLUSTER = fileURLToPath(new URL('./killed-cluster.ts', import.meta.url));
