@@ -1,11 +1,9 @@
 /** The evening with certificates of the README, pasted line by line into a shell. */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { findFreePort, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
@@ -16,20 +14,11 @@ const evening = (): string => {
   return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
 };
 
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
-
 test('ends with a revoked certificate that the client refuses', async () => {
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
   try {
-    const lines = evening().replaceAll('8444', String(await freePort()));
+    const lines = evening().replaceAll('8444', String(await findFreePort()));
     const env = {
       ...process.env,
       K: keelson.http,
@@ -38,7 +27,7 @@ test('ends with a revoked certificate that the client refuses', async () => {
     };
     // Job control, as in a shell that somebody types into; nothing it starts outlives it.
     const script = `trap 'kill $(jobs -p) 2> /dev/null' EXIT\n${lines}`;
-    const options = { env, cwd: folder.path, timeout: 120_000 };
+    const options = { env, cwd: folder.path, timeout: 240_000 };
     const { stdout } = await run('bash', ['-m', '-c', script], options);
     const said = stdout.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     expect(said).toEqual([
