@@ -22,7 +22,7 @@ export {
 } from './error-document.ts';
 export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
-export { type Page, parsePage, toPaginatedDocument } from './pagination.ts';
+export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
 export { parseQuery, type QueryParameters } from './query.ts';
 export { nullable, resourceBody, resourceListBody } from './request-body.ts';
 export { jsonApiRoutes } from './routes.ts';

@@ -26,6 +26,10 @@ export const parsePage = (query: QueryParameters): Page => ({
   size: positiveInteger(query.one('page', 'size'), DEFAULT_SIZE, MAX_SIZE),
 });
 
+/** Those of all items, in their order, that stand on the page. */
+export const itemsOn = <T>({ number, size }: Page, all: readonly T[]): readonly T[] =>
+  all.slice((number - 1) * size, number * size);
+
 export interface PaginatedListing {
   readonly data: readonly Resource[];
   readonly page: Page;

@@ -3,6 +3,7 @@ import {
   API_PREFIX,
   endpoint,
   invalidAttribute,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   type Resource,
@@ -153,8 +154,7 @@ export const teamProjectRoutes = (context: ServiceContext): Route[] =>
         const projectId = query.one('filter', 'project', 'id') ?? '';
         const grants = await listGrants(context, principal, PROJECT_GRANTS, projectId);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = grants.slice(from, from + page.size).map(toResource);
+        const data = itemsOn(page, grants).map(toResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: grants.length }) };
       },
     }),

@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   endpoint,
   invalidAttribute,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   type Resource,
@@ -136,8 +137,7 @@ export const teamWorkspaceRoutes = (context: ServiceContext): Route[] =>
         const teamId = query.one('filter', 'team', 'id');
         const wanted = grants.filter((grant) => teamId === undefined || grant.teamId === teamId);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = wanted.slice(from, from + page.size).map(toResource);
+        const data = itemsOn(page, wanted).map(toResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: wanted.length }) };
       },
     }),

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   resourceBody,
@@ -100,8 +101,7 @@ export const agentPoolRoutes = (context: ServiceContext): Route[] => {
         const organizationName = params['organization_name'] ?? '';
         const all = await listAgentPools(context, principal, organizationName, query.one('q'));
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = await Promise.all(all.slice(from, from + page.size).map(toResource));
+        const data = await Promise.all(itemsOn(page, all).map(toResource));
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parsePage,
@@ -105,8 +106,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toOAuthClientResource);
+        const data = itemsOn(page, all).map(toOAuthClientResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parsePage,
@@ -57,11 +58,10 @@ export const oauthTokenRoutes = (context: ServiceContext): Route[] => {
       handle: async ({ head, principal, params, query }) => {
         const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
         const tokens = await Promise.all(
-          all
-            .slice(from, from + page.size)
-            .map(({ client }) => requireOAuthToken(store, principal, client.tokenId)),
+          itemsOn(page, all).map(({ client }) =>
+            requireOAuthToken(store, principal, client.tokenId),
+          ),
         );
         const data = tokens.map(toOAuthTokenResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   resourceBody,
@@ -63,8 +64,7 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
           emails: query.list('filter', 'email'),
         });
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toMembershipResource);
+        const data = itemsOn(page, all).map(toMembershipResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

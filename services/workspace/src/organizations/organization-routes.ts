@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parsePage,
@@ -106,11 +107,8 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
         const isPaged = query.children('page').length > 0;
         // Without page parameters everything is one page.
         const page = isPaged ? parsePage(query) : { number: 1, size: Math.max(all.length, 1) };
-        const from = (page.number - 1) * page.size;
         const sitePolicy = await findSitePolicy(context.store);
-        const data = all
-          .slice(from, from + page.size)
-          .map((access) => toOrganizationResource(access, sitePolicy));
+        const data = itemsOn(page, all).map((access) => toOrganizationResource(access, sitePolicy));
         return {
           document: toPaginatedDocument(head, { data, page, totalCount: all.length }),
         };

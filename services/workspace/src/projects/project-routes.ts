@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parsePage,
@@ -129,11 +130,10 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
           },
         );
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
         const data = await Promise.all(
-          ids
-            .slice(from, from + page.size)
-            .map(async (id) => toResource(await requireProject(context.store, principal, id))),
+          itemsOn(page, ids).map(async (id) =>
+            toResource(await requireProject(context.store, principal, id)),
+          ),
         );
         return { document: toPaginatedDocument(head, { data, page, totalCount: ids.length }) };
       },

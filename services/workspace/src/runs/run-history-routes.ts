@@ -2,6 +2,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parseInclude,
   parsePage,
@@ -76,8 +77,7 @@ export const runHistoryRoutes = (context: ServiceContext): Route[] => {
         const { run } = await requireRun(store, principal, params['run_id'] ?? '');
         const comments = await loadComments(store, run.id);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = comments.slice(from, from + page.size).map(toCommentResource);
+        const data = itemsOn(page, comments).map(toCommentResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: comments.length }) };
       },
     }),

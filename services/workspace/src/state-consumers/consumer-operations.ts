@@ -1,4 +1,4 @@
-import { type Page, refuseInvalid } from '@keelson/jsonapi';
+import { itemsOn, type Page, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Transaction } from '@keelson/storage';
 import {
@@ -122,6 +122,5 @@ export const listConsumers = async (
   }
   const ids = (await consumerLists.find(store, workspaceId))?.workspaceIds ?? [];
   const readable = (await load(ids)).filter(({ permissions }) => permissions.canReadSettings);
-  const from = (page.number - 1) * page.size;
-  return { workspaces: readable.slice(from, from + page.size), totalCount: readable.length };
+  return { workspaces: itemsOn(page, readable), totalCount: readable.length };
 };

@@ -2,6 +2,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   type JsonApiExchange,
   jsonApiRoutes,
   parsePage,
@@ -29,8 +30,7 @@ export const outputRoutes = (context: ServiceContext): Route[] => {
     const all = outputs.map((output, index) => toOutputResource(version.id, index, output));
     if (!isPaginated) return { document: { data: all } };
     const page = parsePage(query);
-    const from = (page.number - 1) * page.size;
-    const data = all.slice(from, from + page.size);
+    const data = itemsOn(page, all);
     return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
   };
   return jsonApiRoutes('state version outputs', [

@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   resourceListBody,
@@ -36,10 +37,7 @@ export const organizationTagRoutes = (context: ServiceContext): Route[] =>
           notOnWorkspaceId: query.one('filter', 'exclude', 'taggable', 'id'),
         });
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all
-          .slice(from, from + page.size)
-          .map((tag) => toTagResource(tag, organizationName));
+        const data = itemsOn(page, all).map((tag) => toTagResource(tag, organizationName));
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

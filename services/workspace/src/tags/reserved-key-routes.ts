@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   type Resource,
@@ -58,8 +59,7 @@ export const reservedKeyRoutes = (context: ServiceContext): Route[] =>
       handle: async ({ head, principal, params, query }) => {
         const all = await listReservedKeys(context, principal, params['organization_name'] ?? '');
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toResource);
+        const data = itemsOn(page, all).map(toResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

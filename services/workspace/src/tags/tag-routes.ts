@@ -3,6 +3,7 @@ import {
   API_PREFIX,
   type Endpoint,
   endpoint,
+  itemsOn,
   type JsonApiDocument,
   jsonApiRoutes,
   nullable,
@@ -126,9 +127,8 @@ export const tagRoutes = (context: ServiceContext): Route[] => {
         const id = idOf(params);
         const { access, names } = await loadFlatTags(context, principal, id, query.one('name'));
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
         const { organization } = access;
-        const wanted = names.slice(from, from + page.size);
+        const wanted = itemsOn(page, names);
         const tags = await listing.findTags(organization.id, wanted);
         const data = wanted.flatMap((name) => tags.filter((tag) => tag.name === name));
         return {

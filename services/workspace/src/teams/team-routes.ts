@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   API_PREFIX,
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parseInclude,
@@ -168,8 +169,7 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
         const all = await listTeams(context, principal, params['organization_name'] ?? '', filter);
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const shown = all.slice(from, from + page.size);
+        const shown = itemsOn(page, all);
         const data = await Promise.all(shown.map((access) => toTeamResource(store, access)));
         const document = toPaginatedDocument(head, { data, page, totalCount: all.length });
         if (include.size === 0) return { document };
@@ -247,8 +247,7 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
         const all = await listTeamMemberships(store, access);
         if (all === undefined) throw notFound('team');
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map(toMembershipResource);
+        const data = itemsOn(page, all).map(toMembershipResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

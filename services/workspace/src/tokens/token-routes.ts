@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   nullable,
   parsePage,
@@ -119,10 +120,7 @@ export const tokenRoutes = (context: ServiceContext): Route[] => {
         const owner = await requireTokenOwner(store, principal, toAddress(params, query));
         const tokens = await listTokensOf(store, owner.id);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = tokens
-          .slice(from, from + page.size)
-          .map((token) => toTokenResource(token, null));
+        const data = itemsOn(page, tokens).map((token) => toTokenResource(token, null));
         return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
       },
     });
@@ -173,8 +171,7 @@ export const tokenRoutes = (context: ServiceContext): Route[] => {
         const name = params['organization_name'] ?? '';
         const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all.slice(from, from + page.size).map((token) => toTokenResource(token, null));
+        const data = itemsOn(page, all).map((token) => toTokenResource(token, null));
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),

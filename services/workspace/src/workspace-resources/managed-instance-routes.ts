@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  itemsOn,
   jsonApiRoutes,
   parsePage,
   type Resource,
@@ -54,10 +55,9 @@ export const managedInstanceRoutes = (context: ServiceContext): Route[] =>
         const modifierOf = await loadModifiers(store, currentId);
         const all = listManagedInstances(summary?.resources ?? []);
         const page = parsePage(query);
-        const from = (page.number - 1) * page.size;
-        const data = all
-          .slice(from, from + page.size)
-          .map((instance) => toResource(workspace, instance, modifierOf(instance.address)));
+        const data = itemsOn(page, all).map((instance) =>
+          toResource(workspace, instance, modifierOf(instance.address)),
+        );
         return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
       },
     }),
