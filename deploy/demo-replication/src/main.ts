@@ -2,20 +2,31 @@
  * `make demo-replication`: three clusters and a nats-server on loopback ports of this machine, in temporary
  * folders, and a story told with them. Ends with 0 when all of it was seen, with 1 when a step saw something
  * else, with 130 after Ctrl-C; nothing stays behind. `--keep`: the clusters stay up until Ctrl-C.
+ *
+ * With KEELSON_DEMO_* set (config.ts), as docker-compose.yml does it in its profile `replication`, the same
+ * story is told with clusters that are there already. The lines between them go through this process.
  */
 import { parseArgs } from 'node:util';
-import { openBuilding, type Stage } from './stage.ts';
+import { readConfig } from './config.ts';
+import { openContainers } from './container-stage.ts';
+import type { Stage } from './stage.ts';
 import { tell, tellStory } from './story.ts';
 import { openTerminal } from './terminal.ts';
 
-const STEP_LIMIT_MS = 120_000;
+/** Containers that start all at once take their time on a small machine. */
+const STEP_LIMIT_MS = 300_000;
+const ALREADY_PLAYED =
+  'These clusters replicate already, and the story begins with such that never did: `docker compose --profile replication down --volumes`, then again. The lines between them are up.';
 /** What Ctrl-C ends with; the story's own code once it was told. */
 let codeWhenInterrupted = 130;
-/** Enough to see what a process complained about. */
-const SHOWN_LOG_LINES = 5;
 
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
-const building = openBuilding();
+const config = readConfig(process.env);
+const building =
+  config === undefined
+    ? // Not in the image, which has no servers to start.
+      (await import('./process-stage.ts')).openProcesses()
+    : openContainers(config);
 const interruption = new AbortController();
 const interrupted = new Promise<void>((resolve) => {
   interruption.signal.addEventListener('abort', () => resolve());
@@ -28,34 +39,12 @@ const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-const clustersOf = ({ primary, secondary, dr }: Stage) =>
-  Object.entries({ primary, secondary, spare: dr });
-
-const showAddresses = (stage: Stage): void => {
-  say('\nThe clusters stay up until Ctrl-C.');
-  for (const [name, cluster] of clustersOf(stage))
-    say(
-      [
-        '',
-        `  ${name}`,
-        `    API         ${cluster.process().http}`,
-        `    Console     ${cluster.process().http}/ui/`,
-        `    Root token  ${cluster.token}`,
-        `    Data        ${cluster.process().dataFolder}`,
-      ].join('\n'),
-    );
-  say(`\n  NATS          ${stage.nats.url}`);
-};
-
 /** What went wrong, who is what now, and what the processes said last. */
 const explain = async (error: unknown, stage: Stage | undefined): Promise<void> => {
   say(`\n${error instanceof Error ? error.message : String(error)}`);
   if (stage === undefined) return;
   await tell(terminal, stage);
-  for (const [name, cluster] of clustersOf(stage)) {
-    const lines = cluster.process().output().split('\n').slice(-SHOWN_LOG_LINES);
-    say([`\nThe newest log lines of ${name}:`, ...lines].join('\n'));
-  }
+  say(`\n${stage.newestLog()}`);
 };
 
 /** @returns the exit code */
@@ -63,17 +52,22 @@ const play = async (): Promise<number> => {
   let stage: Stage | undefined;
   let code = 0;
   try {
-    terminal.heading('Replication between three clusters on this machine');
-    stage = await terminal.step('nats-server and three clusters start', () => building.start());
-    await tellStory(terminal, stage);
-    say('\nSeen from beginning to end.');
+    terminal.heading(building.title);
+    stage = await terminal.step(building.text, () => building.start());
+    if (stage.wasPlayed) say(`\n${ALREADY_PLAYED}`);
+    else {
+      await tellStory(terminal, stage);
+      say('\nSeen from beginning to end.');
+    }
   } catch (error) {
     if (interruption.signal.aborted) return codeWhenInterrupted;
     code = 1;
     await explain(error, stage);
   }
   if (values.keep && stage !== undefined) {
-    showAddresses(stage);
+    say(
+      `\nThe clusters stay up${config === undefined ? ' until Ctrl-C' : ''}.\n\n${await stage.keep()}`,
+    );
     codeWhenInterrupted = code;
     await interrupted;
   }

@@ -1,69 +1,70 @@
-/** What the story plays on: one nats-server, lines to it that can be cut, three clusters. */
-import { type FaultProxy, type NatsServer, startFaultProxy, startNats } from '@keelson/testkit';
-import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
+/** What the story plays on: three clusters, and the lines between them that can be cut. */
+import type { AddressedCluster } from '@keelson/testkit/addressed-cluster';
+
+export interface Line {
+  /** Resets what is connected and refuses what comes. */
+  cut(): void;
+  pass(): void;
+}
 
 export interface Stage {
-  readonly nats: NatsServer;
+  readonly primary: AddressedCluster;
+  readonly secondary: AddressedCluster;
+  readonly dr: AddressedCluster;
   /**
-   * Between NATS and those who follow another cluster: one for the address of the primary, one for that of
-   * its spare. A secondary without a primary tries both, so a partition cuts both.
+   * Between those who follow a cluster and its NATS: one to the primary's, one to that of its spare. A
+   * secondary without a primary tries both, so a partition cuts both.
    */
-  readonly lines: readonly FaultProxy[];
-  /** What the primary tells its secondaries about who may take its place. */
+  readonly lines: readonly Line[];
+  /** The line to the NATS of the primary, as secondaries are told it. */
+  readonly primaryAddress: string;
+  /** The one to the spare's: what the primary tells its secondaries about who may take its place. */
   readonly spareAddress: string;
-  readonly primary: Cluster;
-  readonly secondary: Cluster;
-  readonly dr: Cluster;
+  /** Where secondaries reach the API of the primary; undefined: where we do. */
+  readonly primaryApiAddress?: string;
+  /** How the primary is lost, and is there again. The texts are steps of the story. */
+  readonly loss: {
+    readonly text: string;
+    readonly lose: () => Promise<void>;
+    readonly returnText: string;
+    readonly bringBack: () => Promise<void>;
+  };
+  /** They replicate already; the story needs clusters that never did. */
+  readonly wasPlayed: boolean;
+  /** For a reader who goes on with them: where each is, and with which token, ready to print. */
+  readonly keep: () => Promise<string>;
+  /** What the clusters said last, ready to print. */
+  readonly newestLog: () => string;
 }
 
 export interface Building {
-  /** @throws Error what could not be started, with its output */
+  readonly title: string;
+  /** The first step. */
+  readonly text: string;
+  /** @throws Error what could not be started or reached */
   start(): Promise<Stage>;
   /** Ends everything that was started, also while `start` runs, and removes its folders. */
   stop(): Promise<void>;
 }
 
-export const openBuilding = (): Building => {
-  /** In the order of their start; each resolves with what ends it. */
-  const ends: Promise<() => Promise<void>>[] = [];
-  let isStopping = false;
-  const started = async <T>(starting: () => Promise<T>, end: (it: T) => Promise<void>) => {
-    if (isStopping) throw new Error('stopped');
+/** Ends what was started in the reverse order of its start, also what is still starting. */
+export class Started {
+  /** Each resolves with what ends it. */
+  readonly #ends: Promise<() => Promise<void>>[] = [];
+  #isStopping = false;
+
+  async add<T>(starting: () => Promise<T>, end: (it: T) => Promise<void>): Promise<T> {
+    if (this.#isStopping) throw new Error('stopped');
     const it = starting();
     const ending = it.then((one) => () => end(one));
     ending.catch(() => undefined); // Told by `it`.
-    ends.push(ending);
+    this.#ends.push(ending);
     return it;
-  };
-  const cluster = (natsUrl: string, env?: Readonly<Record<string, string>>): Promise<Cluster> =>
-    started(
-      () => startCluster(natsUrl, env),
-      (it) => it.stop(),
-    );
-  return {
-    async start() {
-      const nats = await started(
-        () => startNats({ jetstream: true }),
-        async (it) => it[Symbol.asyncDispose](),
-      );
-      const line = (): Promise<FaultProxy> =>
-        started(
-          () => startFaultProxy(nats.port),
-          async (it) => it[Symbol.asyncDispose](),
-        );
-      const lines = [await line(), await line()];
-      const [address = '', spareAddress = ''] = lines.map(({ port }) => `nats://127.0.0.1:${port}`);
-      const [primary, secondary, dr] = await Promise.all([
-        cluster(nats.url, { KEELSON_CLUSTER_ADDRESS: address }),
-        cluster(nats.url),
-        cluster(nats.url, { KEELSON_CLUSTER_ADDRESS: spareAddress }),
-      ]);
-      return { nats, lines, spareAddress, primary, secondary, dr };
-    },
-    async stop() {
-      isStopping = true;
-      for (const one of await Promise.allSettled(ends.reverse()))
-        if (one.status === 'fulfilled') await one.value();
-    },
-  };
-};
+  }
+
+  async end(): Promise<void> {
+    this.#isStopping = true;
+    for (const one of await Promise.allSettled(this.#ends.reverse()))
+      if (one.status === 'fulfilled') await one.value();
+  }
+}

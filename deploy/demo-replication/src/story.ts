@@ -1,16 +1,16 @@
 /** The story, in the order in which it is told. Every step asks the clusters and stops when one says otherwise. */
 import { isDeepStrictEqual } from 'node:util';
 import {
+  type AddressedCluster,
   type Answer,
   attach,
-  type Cluster,
   follow,
   generateOperationToken,
   generateRoot,
   until,
   untilEqual,
   untilStreaming,
-} from '@keelson/testkit/replication-cluster';
+} from '@keelson/testkit/addressed-cluster';
 import type { Stage } from './stage.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -28,35 +28,45 @@ const wanted = (what: string, answer: Answer, ...statuses: readonly number[]): A
   return answer.body;
 };
 
-const post = async (cluster: Cluster, path: string, body?: unknown): Promise<Answer['body']> =>
+const post = async (
+  cluster: AddressedCluster,
+  path: string,
+  body?: unknown,
+): Promise<Answer['body']> =>
   wanted(`POST ${path}`, await cluster.v1('POST', path, body), 200, 204);
 
-const writePolicies = async (cluster: Cluster, prefix: string): Promise<void> => {
+const writePolicies = async (cluster: AddressedCluster, prefix: string): Promise<void> => {
   for (let index = 0; index < WRITES; index += 1)
     await post(cluster, `sys/policies/acl/${prefix}-${index}`, { policy: POLICY });
 };
 
-const countPolicies = async (cluster: Cluster, prefix: string): Promise<number> => {
+const countPolicies = async (cluster: AddressedCluster, prefix: string): Promise<number> => {
   const answer = await cluster.v1('LIST', 'sys/policies/acl');
   const names: readonly string[] = wanted('LIST sys/policies/acl', answer, 200).data.keys;
   return names.filter((name) => name.startsWith(`${prefix}-`)).length;
 };
 
-const untilThere = (cluster: Cluster, prefix: string): Promise<number> =>
+const untilThere = (cluster: AddressedCluster, prefix: string): Promise<number> =>
   until(
     () => countPolicies(cluster, prefix),
     (count) => count === WRITES,
   );
 
-const promoteDr = async (cluster: Cluster, token: string): Promise<void> => {
+const promoteDr = async (
+  cluster: AddressedCluster,
+  token: string,
+  address: string,
+): Promise<void> => {
+  const body = { dr_operation_token: token, primary_cluster_addr: address };
   const answer = await until(
-    () => cluster.v1('POST', `${DR}/secondary/promote`, { dr_operation_token: token }),
+    () => cluster.v1('POST', `${DR}/secondary/promote`, body),
     ({ status }) => status !== 503,
   );
   wanted(`POST ${DR}/secondary/promote`, answer, 200);
 };
 
-const prepare = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
+const prepare = async ({ step }: Terminal, stage: Stage): Promise<void> => {
+  const { primary, secondary, dr, primaryAddress, primaryApiAddress } = stage;
   await step('the primary gets a certificate authority and an organization', async () => {
     await post(primary, 'sys/mounts/pki', { type: 'pki' });
     await post(primary, 'pki/root/generate/internal', { common_name: 'Demo', key_type: 'ec' });
@@ -66,16 +76,17 @@ const prepare = async ({ step }: Terminal, { primary, secondary, dr }: Stage): P
     wanted('organization', await primary.api('POST', 'organizations', { data }), 201);
   });
   await step('it becomes primary of a performance set and of a DR set', async () => {
-    await post(primary, `${PERFORMANCE}/primary/enable`);
-    await post(primary, `${DR}/primary/enable`);
+    const body = { primary_cluster_addr: primaryAddress };
+    await post(primary, `${PERFORMANCE}/primary/enable`, body);
+    await post(primary, `${DR}/primary/enable`, body);
   });
   await step('the second cluster joins as performance secondary', async () => {
-    await attach('performance', primary, secondary, 'branch');
+    await attach('performance', primary, secondary, 'branch', primaryApiAddress);
     await untilEqual('performance', primary, secondary);
     secondary.token = await generateRoot(secondary, primary.shares);
   });
   await step('the third cluster joins as DR secondary', async () => {
-    await attach('dr', primary, dr, 'spare');
+    await attach('dr', primary, dr, 'spare', primaryApiAddress);
     await untilEqual('dr', primary, dr);
   });
 };
@@ -131,7 +142,7 @@ const filter = async ({ step }: Terminal, { primary, secondary }: Stage): Promis
     await post(primary, 'headquarters/roles/x', { allow_any_name: true });
   });
   await step('both sides tell the same of what is kept back', async () => {
-    const kept = async (cluster: Cluster, side: string): Promise<unknown> =>
+    const kept = async (cluster: AddressedCluster, side: string): Promise<unknown> =>
       wanted(side, await cluster.v1('GET', `${PERFORMANCE}/${side}/dynamic-filter/branch`), 200)
         .data;
     if (!isDeepStrictEqual(await kept(primary, 'primary'), await kept(secondary, 'secondary')))
@@ -180,7 +191,8 @@ const partition = async (terminal: Terminal, stage: Stage): Promise<void> => {
   });
 };
 
-const failOver = async (terminal: Terminal, { primary, secondary, dr, spareAddress }: Stage) => {
+const failOver = async (terminal: Terminal, stage: Stage): Promise<void> => {
+  const { primary, secondary, dr, spareAddress, loss } = stage;
   const { step, note } = terminal;
   await step('the secondary knows who may take the place of the primary', () =>
     until(
@@ -188,17 +200,12 @@ const failOver = async (terminal: Terminal, { primary, secondary, dr, spareAddre
       ({ known_primary_cluster_addrs: known }) => known.includes(spareAddress),
     ),
   );
-  await step('the process of the primary is killed', async () => {
-    await primary.process().stop('SIGKILL');
-  });
+  await step(loss.text, loss.lose);
   const token = await step('three shares of the primary make a DR operation token', () =>
     generateOperationToken(dr, primary.shares),
   );
   const plan = await step('the DR secondary tells what a promotion would lose', () =>
-    until(
-      () => post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
-      ({ data }) => data.missing_entries === 0,
-    ),
+    post(dr, `${DR}/secondary/promote`, { dr_operation_token: token, dry_run: true }),
   );
   const { missing_entries: missing, unheard_ms: unheardMs } = plan.data;
   note(`missing entries: ${missing}; the primary was last heard of ${unheardMs} ms ago`);
@@ -227,9 +234,10 @@ const failOver = async (terminal: Terminal, { primary, secondary, dr, spareAddre
   });
 };
 
-const failBack = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Promise<void> => {
-  await step('the former primary starts again, and steps back', async () => {
-    await primary.restart();
+const failBack = async ({ step }: Terminal, stage: Stage): Promise<void> => {
+  const { primary, secondary, dr, primaryAddress, loss } = stage;
+  await step(loss.returnText, async () => {
+    await loss.bringBack();
     await post(primary, `${DR}/primary/demote`);
   });
   const token = await step('it follows the new primary, without clearing anything', async () => {
@@ -240,7 +248,7 @@ const failBack = async ({ step }: Terminal, { primary, secondary, dr }: Stage): 
   });
   await step('the new primary steps back, the former one is promoted', async () => {
     await post(dr, `${DR}/primary/demote`);
-    await promoteDr(primary, token);
+    await promoteDr(primary, token, primaryAddress);
   });
   await step('the spare is a DR secondary again', async () => {
     await follow(
@@ -269,14 +277,14 @@ const agree = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Pro
     await untilEqual('dr', primary, dr);
   });
   await step('what everybody reads is equal', async () => {
-    const list = async (cluster: Cluster): Promise<unknown> =>
+    const list = async (cluster: AddressedCluster): Promise<unknown> =>
       wanted('LIST', await cluster.v1('LIST', 'sys/policies/acl'), 200).data.keys;
     if (!isDeepStrictEqual(await list(primary), await list(secondary)))
       throw new Error('the policies of primary and secondary differ');
   });
 };
 
-/** A table of who is what now. A cluster that is down is said to be. */
+/** A table of who is what now. A cluster that is down or busy is said to be. */
 export const tell = async (
   terminal: Terminal,
   { primary, secondary, dr }: Stage,
@@ -288,7 +296,8 @@ export const tell = async (
     ['primary', primary, 'dr'],
     ['spare', dr, 'dr'],
   ] as const) {
-    const status = await cluster.status(kind).catch(() => ({ mode: 'down' }));
+    // Refused while a cluster changes its role.
+    const status = (await cluster.status(kind).catch(() => ({ mode: 'down' }))) ?? { mode: 'busy' };
     rows.push([
       name,
       `${kind} ${status.mode}`,

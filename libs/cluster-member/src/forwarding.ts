@@ -20,7 +20,8 @@ import type { MayReach } from './replication-runs.ts';
 
 /** Held in memory here and, while its parts arrive, on the primary; above the edge's own limit of bodies. */
 const FORWARDED_BYTES = 64 * 1024 * 1024;
-const ANSWER_WITHIN_MS = 60_000;
+/** A primary that is heard of, and does not answer: the time limit of a request where that is shorter. */
+const ANSWER_WITHIN_MS = 30_000;
 const APPLY_WITHIN_MS = 2000;
 const LATE = 'the write was made on the primary and is not yet visible on this cluster';
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);

@@ -67,8 +67,22 @@ class Link {
   }
 }
 
-/** Forwards a loopback port of its own to `upstreamPort`. */
-export const startFaultProxy = async (upstreamPort: number): Promise<FaultProxy> => {
+export interface ProxyAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/**
+ * @param upstream where it forwards to; a number: a loopback port
+ * @param listen where it listens; a loopback port of its own unless given
+ */
+export const startFaultProxy = async (
+  upstream: number | ProxyAddress,
+  listen: ProxyAddress = { host: LOOPBACK, port: 0 },
+): Promise<FaultProxy> => {
+  const target = typeof upstream === 'number' ? { host: LOOPBACK, port: upstream } : upstream;
   const fault = { delayMs: 0, isCut: false };
   const sockets = new Set<Socket>();
   const links = new Set<Link>();
@@ -77,15 +91,15 @@ export const startFaultProxy = async (upstreamPort: number): Promise<FaultProxy>
     fault.isCut = false;
     for (const link of links) link.flush();
   };
-  const server = createServer((client) => {
+  const listener = createServer((client) => {
     if (fault.isCut) {
       client.resetAndDestroy();
       return;
     }
-    const upstream = connect(upstreamPort, '127.0.0.1');
-    const pair = [new Link(client, upstream, fault), new Link(upstream, client, fault)];
+    const server = connect(target);
+    const pair = [new Link(client, server, fault), new Link(server, client, fault)];
     for (const link of pair) links.add(link);
-    for (const socket of [client, upstream]) {
+    for (const socket of [client, server]) {
       sockets.add(socket);
       // The peer of a reset connection is told by its end; the error says nothing more.
       socket.on('error', () => undefined);
@@ -95,12 +109,12 @@ export const startFaultProxy = async (upstreamPort: number): Promise<FaultProxy>
       });
     }
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(listener.listen(listen), 'listening');
   const resetAll = (): void => {
     for (const socket of sockets) socket.resetAndDestroy();
   };
   return {
-    port: (server.address() as AddressInfo).port,
+    port: (listener.address() as AddressInfo).port,
     pass: () => change(0),
     delay: change,
     stall: () => change(Number.POSITIVE_INFINITY),
@@ -113,7 +127,7 @@ export const startFaultProxy = async (upstreamPort: number): Promise<FaultProxy>
     },
     async [Symbol.asyncDispose]() {
       resetAll();
-      await new Promise((closed) => server.close(closed));
+      await new Promise((closed) => listener.close(closed));
     },
   };
 };

@@ -74,6 +74,18 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'the primary {since} and has not stepped back: what it has committed is not known here. Demote it first, or provide the "force" argument to give that up',
   },
+  'replication.primary_unreachable': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: true,
+    tell: 'the primary cannot be reached, and nothing was written: try again later',
+  },
+  'replication.outcome_unknown': {
+    grpc: 'DEADLINE_EXCEEDED',
+    http: 504,
+    retry: false,
+    tell: 'the primary did not answer in time: what was asked for may have been done there',
+  },
   'replication.index_missing': {
     grpc: 'UNAVAILABLE',
     http: 412,

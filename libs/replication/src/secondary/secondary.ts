@@ -42,6 +42,7 @@ import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
+import { whilePrimaryIsHeard } from './waiting-for-primary.ts';
 import { applyStream } from './wal-applier.ts';
 
 export interface SecondaryOptions {
@@ -233,12 +234,22 @@ export class Secondary {
   /**
    * Has the primary answer a request and waits until what it wrote can be read here.
    * @returns `isApplied` false: it could not be waited for long enough
+   * @throws KeelsonError as `whilePrimaryIsHeard`
    */
   async forward(
     request: Uint8Array,
     { timeoutMs, applyWithinMs }: { readonly timeoutMs: number; readonly applyWithinMs: number },
   ): Promise<{ readonly response: Uint8Array; readonly isApplied: boolean }> {
-    const { response, walSequence } = await this.#link.forward(request, timeoutMs);
+    const hearing = {
+      clock: this.#clock,
+      status: () => this.sharedStatus(),
+      heartbeatIntervalMs: this.#options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
+    };
+    const { response, walSequence } = await whilePrimaryIsHeard(
+      hearing,
+      () => this.#options.bus.status() === 'connected',
+      () => this.#link.forward(request, timeoutMs),
+    );
     const isApplied = await this.followed.reaches({ sequence: walSequence }, applyWithinMs);
     return { response, isApplied };
   }

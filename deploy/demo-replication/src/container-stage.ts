@@ -1,0 +1,174 @@
+/**
+ * Clusters that run already, in containers of docker-compose.yml: found by their addresses, reached by each
+ * other through lines of this process. The primary is the distributed cluster; it is initialized here when
+ * nobody has done it before.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { type AddressedCluster, callsOf, until } from '@keelson/testkit/addressed-cluster';
+import { type ProxyAddress, startFaultProxy } from '@keelson/testkit/fault-proxy';
+import type { ContainerConfig } from './config.ts';
+import { type Building, Started } from './stage.ts';
+
+/** What counts at the first start of a cluster. Standalone ones write such a file themselves. */
+interface FirstRun {
+  readonly root_token: string;
+  readonly api_token: string;
+  readonly unseal_keys: readonly string[];
+}
+
+const SHARES = { recovery_shares: 5, recovery_threshold: 3 };
+
+const addressOf = (url: string): ProxyAddress => {
+  const { hostname: host, port } = new URL(url);
+  return { host, port: Number(port) };
+};
+
+const isUp = async (url: string): Promise<boolean> => {
+  try {
+    return (await fetch(`${url}/readyz`)).status === 200;
+  } catch {
+    return false; // Nobody listens there before it is up.
+  }
+};
+
+const untilUp = (url: string): Promise<boolean> =>
+  until(
+    () => isUp(url),
+    (is) => is,
+  );
+
+const readFirstRun = (file: string): FirstRun => JSON.parse(readFileSync(file, 'utf8')) as FirstRun;
+
+const clusterAt = (url: string, facts: FirstRun): AddressedCluster => {
+  const cluster: AddressedCluster = {
+    token: facts.root_token,
+    shares: facts.unseal_keys,
+    apiToken: facts.api_token,
+    ...callsOf(
+      () => url,
+      () => cluster.token,
+      facts.api_token,
+    ),
+    stop: async () => undefined,
+  };
+  return cluster;
+};
+
+const writeSecret = (file: string, content: object): Promise<void> =>
+  writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
+
+/** @throws Error when somebody else has initialized it: its tokens and shares are not known here */
+const initialize = async (url: string, file: string, apiToken: string): Promise<FirstRun> => {
+  const health = (): Promise<number> =>
+    fetch(`${url}/v1/sys/health`).then(
+      ({ status }) => status,
+      () => 0, // Nobody listens there before it is up.
+    );
+  const status = await until(health, (one) => one === 200 || one === 501);
+  if (existsSync(file)) return readFirstRun(file);
+  if (status === 200)
+    throw new Error(
+      `the primary was initialized by somebody else: its root_token and unseal_keys belong into ${file}, or begin anew with \`docker compose --profile replication down --volumes\``,
+    );
+  const init = async () => {
+    const answer = await fetch(`${url}/v1/sys/init`, {
+      method: 'PUT',
+      body: JSON.stringify(SHARES),
+    });
+    return { status: answer.status, text: await answer.text() };
+  };
+  // 503 while its database starts.
+  const { status: initStatus, text } = await until(init, (answer) => answer.status !== 503);
+  if (initStatus !== 200) throw new Error(`PUT sys/init: ${initStatus} ${text}`);
+  const made = JSON.parse(text) as {
+    readonly root_token: string;
+    readonly recovery_keys_base64: readonly string[];
+  };
+  const facts: FirstRun = {
+    root_token: made.root_token,
+    api_token: apiToken,
+    unseal_keys: made.recovery_keys_base64,
+  };
+  await writeSecret(file, facts);
+  return facts;
+};
+
+export const openContainers = (config: ContainerConfig): Building => {
+  const started = new Started();
+  const { firstRunFiles, primaryApiAddress, primaryClusterAddress, spareClusterAddress } = config;
+  /** @param known what others call it: a name of this process */
+  const line = (to: string, known: string) =>
+    started.add(
+      () => startFaultProxy(addressOf(to), { host: '0.0.0.0', port: addressOf(known).port }),
+      async (it) => it[Symbol.asyncDispose](),
+    );
+  return {
+    title: 'Replication between three clusters in containers',
+    text: 'the clusters answer',
+
+    async start() {
+      const toPrimary = await line(config.primaryNats, primaryClusterAddress);
+      const toSpare = await line(config.spareNats, spareClusterAddress);
+      const toApi = await line(config.primary, primaryApiAddress);
+      // As far away as the other clusters are.
+      const primaryUrl = `http://127.0.0.1:${toApi.port}`;
+      const primary = clusterAt(
+        primaryUrl,
+        await initialize(primaryUrl, firstRunFiles.primary, config.apiToken),
+      );
+      await untilUp(primaryUrl);
+      await until(
+        () => primary.api('GET', 'account/details'),
+        ({ status }) => status === 200,
+      );
+      const standalone = async (url: string, file: string): Promise<AddressedCluster> => {
+        await untilUp(url);
+        // Written after it serves.
+        await until(
+          async () => existsSync(file),
+          (is) => is,
+        );
+        return clusterAt(url, readFirstRun(file));
+      };
+      const secondary = await standalone(config.secondary, firstRunFiles.secondary);
+      const dr = await standalone(config.spare, firstRunFiles.spare);
+      const status = await secondary.status('performance');
+      return {
+        primary,
+        secondary,
+        dr,
+        lines: [toPrimary, toSpare],
+        primaryAddress: primaryClusterAddress,
+        spareAddress: spareClusterAddress,
+        primaryApiAddress,
+        loss: {
+          text: 'the site of the primary is lost: nobody reaches its API or its NATS',
+          lose: async () => {
+            for (const one of [toPrimary, toApi]) one.cut();
+          },
+          returnText: 'the former primary is reached again, and steps back',
+          bringBack: async () => {
+            for (const one of [toPrimary, toApi]) one.pass();
+          },
+        },
+        wasPlayed: status?.mode !== 'disabled',
+        keep: async () => {
+          const tokens = { primary: primary.token, secondary: secondary.token, spare: dr.token };
+          // Kept when the story was told by an earlier process: what it made is not known here.
+          if (!existsSync(config.tokensFile)) await writeSecret(config.tokensFile, tokens);
+          const { published } = config;
+          return [
+            `  primary      http://${published.primary}`,
+            `  secondary    http://${published.secondary}`,
+            `  spare        http://${published.spare}`,
+            `  Root tokens  docker compose --profile replication exec demo cat ${config.tokensFile}`,
+          ].join('\n');
+        },
+        newestLog: () => 'What the clusters said: docker compose --profile replication logs',
+      };
+    },
+
+    stop: () => started.end(),
+  };
+};

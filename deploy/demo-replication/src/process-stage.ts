@@ -1,0 +1,82 @@
+/** Clusters as processes on loopback ports of this machine, over one nats-server, in temporary folders. */
+import { type FaultProxy, startFaultProxy, startNats } from '@keelson/testkit';
+import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
+import { type Building, Started } from './stage.ts';
+
+/** Enough to see what a process complained about. */
+const SHOWN_LOG_LINES = 5;
+
+export const openProcesses = (): Building => {
+  const started = new Started();
+  const cluster = (natsUrl: string, env?: Readonly<Record<string, string>>): Promise<Cluster> =>
+    started.add(
+      () => startCluster(natsUrl, env),
+      (it) => it.stop(),
+    );
+  return {
+    title: 'Replication between three clusters on this machine',
+    text: 'nats-server and three clusters start',
+
+    async start() {
+      const nats = await started.add(
+        () => startNats({ jetstream: true }),
+        async (it) => it[Symbol.asyncDispose](),
+      );
+      const line = (): Promise<FaultProxy> =>
+        started.add(
+          () => startFaultProxy(nats.port),
+          async (it) => it[Symbol.asyncDispose](),
+        );
+      const lines = [await line(), await line()];
+      const [primaryAddress = '', spareAddress = ''] = lines.map(
+        ({ port }) => `nats://127.0.0.1:${port}`,
+      );
+      const [primary, secondary, dr] = await Promise.all([
+        cluster(nats.url),
+        cluster(nats.url),
+        cluster(nats.url, { KEELSON_CLUSTER_ADDRESS: spareAddress }),
+      ]);
+      const named = Object.entries({ primary, secondary, spare: dr });
+      return {
+        primary,
+        secondary,
+        dr,
+        lines,
+        primaryAddress,
+        spareAddress,
+        loss: {
+          text: 'the process of the primary is killed',
+          lose: async () => {
+            await primary.process().stop('SIGKILL');
+          },
+          returnText: 'the former primary starts again, and steps back',
+          bringBack: () => primary.restart(),
+        },
+        wasPlayed: false,
+        keep: async () =>
+          [
+            ...named.map(([name, it]) =>
+              [
+                `  ${name}`,
+                `    API         ${it.process().http}`,
+                `    Console     ${it.process().http}/ui/`,
+                `    Root token  ${it.token}`,
+                `    Data        ${it.process().dataFolder}`,
+                '',
+              ].join('\n'),
+            ),
+            `  NATS          ${nats.url}`,
+          ].join('\n'),
+        newestLog: () =>
+          named
+            .map(([name, it]) => {
+              const lines = it.process().output().split('\n').slice(-SHOWN_LOG_LINES);
+              return [`The newest log lines of ${name}:`, ...lines, ''].join('\n');
+            })
+            .join('\n'),
+      };
+    },
+
+    stop: () => started.end(),
+  };
+};

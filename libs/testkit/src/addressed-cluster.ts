@@ -1,0 +1,191 @@
+/**
+ * Clusters by their public addresses alone, however they run, and what an operator does with them. Imports
+ * nothing that starts a process: the demo's container has this file and not the rest of the testkit.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- documents of many shapes, asserted by the tests
+  readonly body: any;
+}
+
+export type Kind = 'performance' | 'dr';
+
+/** However it runs. */
+export interface AddressedCluster {
+  /** What counts here: another one after a role change. */
+  token: string;
+  /** Shares of the cluster's first start, base64. */
+  readonly shares: readonly string[];
+  v1(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  api(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
+  readonly apiToken: string;
+  status(kind: Kind): Promise<Answer['body']>;
+  stop(): Promise<void>;
+}
+
+const read = async (response: Response): Promise<Answer> => {
+  const text = await response.text();
+  let body: unknown;
+  try {
+    body = text === '' ? undefined : JSON.parse(text);
+  } catch {
+    body = text;
+  }
+  return { status: response.status, headers: response.headers, body };
+};
+
+const call = async (
+  method: string,
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+): Promise<Answer> =>
+  read(
+    await fetch(url, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }),
+  );
+
+/** Calls of both APIs and of the status. */
+export const callsOf = (
+  url: () => string,
+  token: () => string,
+  apiToken: string,
+): Pick<AddressedCluster, 'v1' | 'api' | 'status'> => ({
+  v1: (method, path, body, given = token()) =>
+    call(method, `${url()}/v1/${path}`, { 'x-service-token': given }, body),
+  api: (method, path, body, given = apiToken) =>
+    call(
+      method,
+      `${url()}/api/v2/${path}`,
+      { authorization: `Bearer ${given}`, 'content-type': 'application/vnd.api+json' },
+      body,
+    ),
+  status: async (kind) => {
+    const path = `sys/replication/${kind}/status`;
+    const { body } = await call('GET', `${url()}/v1/${path}`, { 'x-service-token': '' }, undefined);
+    return body.data;
+  },
+});
+
+/** Asks again until the answer is as wanted: what other clusters do is seen in no other way. */
+export const until = async <T>(
+  ask: () => Promise<T>,
+  isWanted: (answer: T) => boolean,
+): Promise<T> => {
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    await delay(50);
+  }
+};
+
+/** A root token of the ceremony, from the shares that count there. */
+export const generateRoot = async (
+  cluster: AddressedCluster,
+  shares: readonly string[],
+): Promise<string> => ceremony(cluster, 'sys/generate-root', shares);
+
+export const generateOperationToken = async (
+  cluster: AddressedCluster,
+  shares: readonly string[],
+): Promise<string> =>
+  ceremony(cluster, 'sys/replication/dr/secondary/generate-operation-token', shares);
+
+const ceremony = async (
+  cluster: AddressedCluster,
+  path: string,
+  shares: readonly string[],
+): Promise<string> => {
+  const { body: started } = await cluster.v1('POST', `${path}/attempt`, {}, '');
+  let encoded = '';
+  for (const key of shares.slice(0, started.required)) {
+    const { body } = await cluster.v1('POST', `${path}/update`, { key, nonce: started.nonce }, '');
+    encoded = body.encoded_token;
+  }
+  const mixed = Buffer.from(encoded, 'base64');
+  const password = Buffer.from(started.otp);
+  return Buffer.from(mixed.map((byte, index) => byte ^ (password[index] ?? 0))).toString();
+};
+
+/** @throws Error with what the answer says when it is a refusal */
+const answered = ({ status, body }: Answer): Answer['body'] => {
+  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+};
+
+/**
+ * Makes `secondary` one of `primary`, as an operator does.
+ * @param primaryApiAddress where the secondary reaches the primary, when not where we do
+ */
+export const attach = async (
+  kind: Kind,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
+  id: string,
+  primaryApiAddress?: string,
+): Promise<void> => {
+  const issued = await primary.v1('POST', `sys/replication/${kind}/primary/secondary-token`, {
+    id,
+  });
+  const enabled = await secondary.v1('POST', `sys/replication/${kind}/secondary/enable`, {
+    token: answered(issued).wrap_info.token,
+    ...(primaryApiAddress !== undefined && { primary_api_addr: primaryApiAddress }),
+  });
+  answered(enabled);
+  await untilStreaming(kind, secondary);
+};
+
+/** Has `former`, which stepped back, follow `leader` without clearing anything, as an operator does. */
+export const follow = async (
+  kind: Kind,
+  leader: AddressedCluster,
+  former: AddressedCluster,
+  id: string,
+  operationToken?: string,
+): Promise<void> => {
+  const base = `sys/replication/${kind}`;
+  const made = answered(await former.v1('POST', `${base}/secondary/generate-public-key`));
+  const issued = answered(
+    await leader.v1('POST', `${base}/primary/secondary-token`, {
+      id,
+      secondary_public_key: made.data.secondary_public_key,
+    }),
+  );
+  answered(
+    await former.v1('POST', `${base}/secondary/update-primary`, {
+      token: issued.data.token,
+      ...(operationToken !== undefined && { dr_operation_token: operationToken }),
+    }),
+  );
+  await untilStreaming(kind, former);
+};
+
+export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
+  until(
+    () => secondary.status(kind),
+    (status) =>
+      status?.mode === 'secondary' &&
+      status.state === 'stream-wals' &&
+      status.connection_state === 'ready',
+  );
+
+/** Until both sides show the same Merkle root. */
+export const untilEqual = async (
+  kind: Kind,
+  primary: AddressedCluster,
+  secondary: AddressedCluster,
+) =>
+  until(
+    // No status while a cluster changes its role.
+    async () => [
+      (await primary.status(kind))?.merkle_root,
+      (await secondary.status(kind))?.merkle_root,
+    ],
+    ([ours, theirs]) => ours !== undefined && ours === theirs,
+  );
