@@ -46,6 +46,22 @@ describe('generate-root', () => {
     ]);
   });
 
+  test('refuses a PGP key that nothing can be encrypted to before any share is given', async () => {
+    const { generateKey } = await import('openpgp');
+    const { publicKey } = await generateKey({
+      userIDs: [{ name: 'signer' }],
+      subkeys: [{ sign: true }],
+      format: 'binary',
+    });
+    const signing = Buffer.from(publicKey).toString('base64');
+    expect(await refusal(ATTEMPT, { pgp_key: signing })).toEqual([
+      400,
+      'error encrypting to PGP key',
+    ]);
+    expect(await refusal(ATTEMPT, { pgp_key: 'eA==' })).toEqual([400, 'error parsing PGP key']);
+    expect((await call('GET', ATTEMPT)).body.started).toBe(false);
+  });
+
   test('refuses as documented and keeps one attempt at a time', async () => {
     expect(await refusal(UPDATE, { key: keys[0], nonce: 'x' })).toEqual([
       400,

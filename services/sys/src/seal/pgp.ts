@@ -20,9 +20,20 @@ const readKey = async (keyBase64: string): Promise<OpenPgp.Key> => {
   }
 };
 
-/** Lower-case hex. @throws KeelsonError `request.invalid` */
-export const pgpFingerprint = async (keyBase64: string): Promise<string> =>
-  (await readKey(keyBase64)).getFingerprint();
+/**
+ * Lower-case hex, of a key that can be encrypted to: one that only signs, or is over, would be found out
+ * when the holders have given all their shares.
+ * @throws KeelsonError `request.invalid`
+ */
+export const pgpFingerprint = async (keyBase64: string): Promise<string> => {
+  const key = await readKey(keyBase64);
+  try {
+    await key.getEncryptionKey();
+  } catch (cause) {
+    throw new KeelsonError('request.invalid', { text: 'error encrypting to PGP key' }, { cause });
+  }
+  return key.getFingerprint();
+};
 
 /** A binary PGP message. @throws KeelsonError `request.invalid` */
 export const encryptToPgpKey = async (keyBase64: string, plain: string): Promise<Uint8Array> => {
