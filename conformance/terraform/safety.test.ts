@@ -14,6 +14,9 @@ import {
   type Project,
 } from './terraform-cli.ts';
 
+/** For a machine that is busy with other things. */
+const LARGE_MS = 600_000;
+
 /** An apply that says that it has begun, and goes on when it is told to: through two named pipes. */
 const heldConfiguration = (folder: string): string => `
 resource "terraform_data" "held" {
@@ -94,7 +97,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
     expect(await project.run('plan', '-lock=false')).toContain('1 to add');
   });
 
-  test('a state of 100 MB goes there and back', async () => {
+  test('a state of 100 MB goes there and back', { timeout: LARGE_MS }, async () => {
     const project = await open('large');
     await project.run('apply', '-auto-approve');
     const small = JSON.parse(await project.run('state', 'pull')) as {

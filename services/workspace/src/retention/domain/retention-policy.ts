@@ -100,13 +100,16 @@ export const LIMIT_ATTRIBUTES = {
 /** A kind that is deleted has a limit, and one that is not has none. */
 export const checkLimits = (kind: RetainedKind, given: GivenLimits): readonly Violation[] => {
   const names = LIMIT_ATTRIBUTES[kind];
-  const refusal = (name: string, text: string) => ({ pointer: `/data/attributes/${name}`, text });
+  const refusal = (name: string, needs: string) => ({
+    pointer: `/data/attributes/${name}`,
+    text: `${name} needs ${needs}`,
+  });
   if (given.isDeleted === true) {
     return given.days == null && given.keepLatest == null
-      ? [refusal(names.isDeleted, `needs ${names.days} or ${names.keepLatest}`)]
+      ? [refusal(names.isDeleted, `${names.days} or ${names.keepLatest}`)]
       : [];
   }
   return (['days', 'keepLatest'] as const)
     .filter((limit) => given[limit] != null)
-    .map((limit) => refusal(names[limit], `needs ${names.isDeleted} to be true`));
+    .map((limit) => refusal(names[limit], `${names.isDeleted} to be true`));
 };
