@@ -1,4 +1,4 @@
-/** The unmodified terraform binary with workspaces whose runs an agent executes. */
+/** The unmodified terraform binary with workspaces whose runs an agent executes, also those that nobody asked for. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,15 +13,26 @@ import {
 } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
+const AUTO_DESTROY_MS = 1000;
 
 describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let agent: AgentProcess;
+  /** Its time comes while the other tests run: the service looks once a minute. */
+  let doomed: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     installation = await install();
     const pool = await createPool(installation, 'agents');
     agent = await startAgent(installation, pool, await installation.folder('agent'));
     await agent.said('registered as');
+    doomed = await open('doomed', configuration('short lived'));
+    await doomed.run('apply', '-auto-approve');
+    await installation.call('PATCH', `/workspaces/${doomed.id}`, {
+      data: {
+        type: 'workspaces',
+        attributes: { 'auto-destroy-at': new Date(Date.now() + AUTO_DESTROY_MS).toISOString() },
+      },
+    });
   }, SLOW_MS);
   afterAll(async () => {
     await agent.stop();
@@ -196,5 +207,16 @@ resource "terraform_data" "failing" {
     expect(await refused('apply', '-auto-approve')).toContain('exit status 3');
     expect((await workspace()).attributes).toMatchObject({ locked: false, 'run-failures': 1 });
     expect(await run('state', 'list')).toContain('terraform_data.made');
+  });
+
+  test('destroys what is to destroy itself', async () => {
+    await expect
+      .poll(async () => (await doomed.workspace()).attributes, {
+        timeout: SLOW_MS / 2,
+        interval: 1000,
+      })
+      .toMatchObject({ 'resource-count': 0, locked: false, 'auto-destroy-status': 'queued' });
+    const { list } = await installation.call('GET', `/workspaces/${doomed.id}/runs`);
+    expect(list[0]?.attributes).toMatchObject({ 'is-destroy': true });
   });
 });
