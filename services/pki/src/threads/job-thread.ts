@@ -13,35 +13,27 @@ export interface ThreadedWork<Job, Result> {
   /** Of the thread: a module that serves jobs. */
   readonly entry: URL;
   readonly name: string;
-  /**
-   * When a job is sent: at the end of its turn of the event loop, with the others of that turn; or when the
-   * thread has nothing else to do, with all that came meanwhile. A message costs as much as a short job.
-   */
-  readonly sends: 'each-turn' | 'when-idle';
   /** The same on the calling thread. */
   readonly here: (job: Job) => Result | Promise<Result>;
 }
 
 export class JobThread<Job, Result> {
   readonly #worker: Worker;
-  readonly #sends: ThreadedWork<Job, Result>['sends'];
   readonly #waiting = new Map<number, PromiseWithResolvers<Result>>();
   readonly #up = Promise.withResolvers<void>();
   #unsent: NumberedJob<Job>[] = [];
-  #isToSend = false;
   #lastId = 0;
   isUp = false;
 
   /** @param onEnd called once, when the thread ended by itself */
   constructor(
-    { entry, name, sends }: Pick<ThreadedWork<Job, Result>, 'entry' | 'name' | 'sends'>,
+    { entry, name }: Pick<ThreadedWork<Job, Result>, 'entry' | 'name'>,
     onEnd: (cause: unknown) => void,
   ) {
     const end = (cause: unknown): void => {
       this.#letGo(cause);
       onEnd(cause);
     };
-    this.#sends = sends;
     const resourceLimits = { maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES };
     this.#worker = new Worker(entry, { name, resourceLimits });
     this.#worker.on('message', (message: FromJobThread<Result>) => {
@@ -62,29 +54,22 @@ export class JobThread<Job, Result> {
     return this.#up.promise;
   }
 
+  /** Jobs of one turn of the event loop go in one message, which costs as much as a short job. */
   do(job: Job): Promise<Result> {
     const waiting = Promise.withResolvers<Result>();
     const id = ++this.#lastId;
     this.#waiting.set(id, waiting);
-    this.#unsent.push({ id, job });
-    if (!this.#isToSend) {
-      this.#isToSend = true;
-      setImmediate(() => this.#send());
-    }
+    if (this.#unsent.push({ id, job }) === 1)
+      setImmediate(() => {
+        this.#worker.postMessage(this.#unsent);
+        this.#unsent = [];
+      });
     return waiting.promise;
   }
 
   end(reason: unknown): void {
     this.#letGo(reason);
     void this.#worker.terminate();
-  }
-
-  #send(): void {
-    const isBusy = this.#waiting.size > this.#unsent.length;
-    if (isBusy && this.#sends === 'when-idle') return;
-    this.#isToSend = false;
-    if (this.#unsent.length > 0) this.#worker.postMessage(this.#unsent);
-    this.#unsent = [];
   }
 
   #receive(results: readonly JobResult<Result>[]): void {
@@ -94,13 +79,11 @@ export class JobThread<Job, Result> {
       if ('result' in one) waiting?.resolve(one.result);
       else waiting?.reject(toThrown(one.refusal));
     }
-    if (this.#isToSend) this.#send();
   }
 
   #letGo(cause: unknown): void {
     this.#worker.removeAllListeners();
     this.#up.reject(cause);
-    this.#unsent = [];
     for (const { reject } of this.#waiting.values()) reject(cause);
     this.#waiting.clear();
   }
@@ -130,7 +113,11 @@ export const workBeside = <Job, Result>(
     });
     return started;
   };
-  stopping.addEventListener('abort', () => thread?.end(stopping.reason), { once: true });
+  const stop = (): void => {
+    thread?.end(stopping.reason);
+    thread = undefined;
+  };
+  stopping.addEventListener('abort', stop, { once: true });
   return (job) => {
     if (isUsable && !stopping.aborted) thread ??= start();
     return thread?.isUp === true ? thread.do(job) : here(job);

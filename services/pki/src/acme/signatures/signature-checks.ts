@@ -1,8 +1,4 @@
-/**
- * Signatures of clients, checked beside the thread that answers requests (docs/decisions/0090): all that
- * come while the thread is at others go to it in one message, so that the busier the authority is, the less
- * a signature costs.
- */
+/** Signatures of clients, checked beside the thread that answers requests (docs/decisions/0090). */
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { ParsedCsr } from '@keelson/x509';
@@ -27,7 +23,6 @@ export const createSignatureChecks = (options: {
     {
       entry: SIGNATURE_THREAD,
       name: 'signature-checks',
-      sends: 'when-idle',
       here: checkSignature,
     },
     options,

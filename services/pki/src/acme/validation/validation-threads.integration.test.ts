@@ -42,7 +42,7 @@ afterAll(() => {
 describe('a thread that validates', () => {
   const causes: unknown[] = [];
   const start = async () => {
-    const kind = { entry: VALIDATION_THREAD, name: 'tried', sends: 'each-turn' } as const;
+    const kind = { entry: VALIDATION_THREAD, name: 'tried' };
     const thread = new JobThread<ValidationJob, ChallengeOutcome>(kind, (cause) =>
       causes.push(cause),
     );

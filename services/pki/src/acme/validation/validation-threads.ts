@@ -40,7 +40,6 @@ export const validateBeside =
       {
         entry: VALIDATION_THREAD,
         name: 'challenge-validation',
-        sends: 'each-turn',
         here: ({ attempt, settings }) => here(attempt, settings),
       },
       { logger, stopping },
