@@ -1,7 +1,7 @@
 /**
  * What runs in containers: the standalone image inside somebody's test suite (@keelson/testcontainers) and as
- * restricted as in a pod, and the distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, and the policy
- * service beside it.
+ * restricted as in a pod, and the distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, the clusters
+ * of its profile `replication` and the story told with them, and the policy service beside it.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
@@ -9,19 +9,14 @@ import { chmod, copyFile, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
-import {
-  type AddressedCluster,
-  attach,
-  callsOf,
-  generateRoot,
-  untilEqual,
-} from '@keelson/testkit/replication-cluster';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
 import { buildImages, REPOSITORY, type TestImages } from './images.ts';
 
 const run = promisify(execFile);
 const BUILD_LIMIT_MS = 300_000;
+/** Fourteen containers at once on a busy machine. */
+const STORY_LIMIT_MS = 400_000;
 let images: TestImages;
 
 beforeAll(async () => {
@@ -147,7 +142,6 @@ describe('the distributed installation', () => {
   let rootToken: string;
   /** What the policy service is given: docker-compose.yml mounts it. */
   let policyFolder: TemporaryDirectory;
-  let shares: readonly string[];
 
   const compose = (...args: string[]) =>
     run('docker-compose', ['-p', project, '--profile', 'replication', ...args], {
@@ -188,6 +182,12 @@ describe('the distributed installation', () => {
       },
       { timeout: 180_000, interval: 200 },
     );
+  /** The demo initializes the cluster, and keeps what it was told. */
+  const keptByDemo = async (file: string): Promise<Record<string, unknown>> => {
+    const read = () => compose('exec', '-T', 'demo', 'cat', `/data/${file}`);
+    const { stdout } = await vi.waitFor(read, { timeout: STORY_LIMIT_MS, interval: 500 });
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
   const restarted = async (service: string) => {
     await compose('kill', '-s', 'SIGKILL', service);
     await compose('start', service);
@@ -198,20 +198,38 @@ describe('the distributed installation', () => {
     await compose('up', '-d', '--scale', 'sys=2', '--scale', 'pki=2', '--scale', 'workspace=2');
     const { stdout } = await compose('port', 'gateway', '8200');
     base = `http://${stdout.trim()}`;
-    await eventually(501, () => call(`${base}/v1/sys/health`));
-    const initialized = await call(`${base}/v1/sys/init`, {
-      method: 'PUT',
-      body: { recovery_shares: 1, recovery_threshold: 1 },
-    });
-    rootToken = initialized.body.root_token as string;
-    shares = initialized.body.recovery_keys_base64 as string[];
+    rootToken = (await keptByDemo('first-run.json'))['root_token'] as string;
     await eventually(200, () => call(`${base}/readyz`));
     await eventually(200, () => api('GET', 'account/details'));
-  }, BUILD_LIMIT_MS);
+  }, STORY_LIMIT_MS + BUILD_LIMIT_MS);
   afterAll(async () => {
     await compose('--profile', 'policy', 'down', '-v', '--timeout', '5');
     await policyFolder[Symbol.asyncDispose]();
   });
+
+  test(
+    'tells the story of replication between its clusters',
+    async () => {
+      const told = await vi.waitFor(
+        async () => {
+          const { stdout } = await compose('logs', '--no-color', 'demo');
+          if (!/✘|The clusters stay up/.test(stdout)) throw new Error(stdout);
+          return stdout;
+        },
+        { timeout: STORY_LIMIT_MS, interval: 1000 },
+      );
+      expect(told).toContain('Seen from beginning to end.');
+      expect(told).not.toContain('✘');
+      expect(told).not.toContain(rootToken);
+      // What it made on the way goes on.
+      const { secondary } = await keptByDemo('tokens.json');
+      const { stdout } = await compose('port', 'branch', '8200');
+      const headers = { 'x-service-token': secondary as string };
+      const url = `http://${stdout.trim()}/v1/sys/policies/acl/home`;
+      expect((await call(url, { headers })).status).toBe(200);
+    },
+    STORY_LIMIT_MS + 60_000,
+  );
 
   test('opens every replica once one of them was initialized', async () => {
     await vi.waitFor(
@@ -224,14 +242,14 @@ describe('the distributed installation', () => {
   });
 
   test('issues certificates with unique serials from both replicas of pki', async () => {
-    expect((await v1('POST', 'sys/mounts/pki', { type: 'pki' })).status).toBe(204);
+    expect((await v1('POST', 'sys/mounts/ca', { type: 'pki' })).status).toBe(204);
     await eventually(200, () =>
-      v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
+      v1('POST', 'ca/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
     );
-    await v1('POST', 'pki/roles/any', { allow_any_name: true, key_type: 'ec', ttl: '24h' });
+    await v1('POST', 'ca/roles/any', { allow_any_name: true, key_type: 'ec', ttl: '24h' });
     const issued = await Promise.all(
       Array.from({ length: 50 }, (_, i) =>
-        v1('POST', 'pki/issue/any', { common_name: `host-${i}.example.com` }),
+        v1('POST', 'ca/issue/any', { common_name: `host-${i}.example.com` }),
       ),
     );
     expect(issued.map(({ status }) => status)).toEqual(issued.map(() => 200));
@@ -269,7 +287,7 @@ describe('the distributed installation', () => {
     await compose('--profile', 'policy', 'up', '-d', '--no-deps', 'policy-service');
 
     const client = await issue('pki');
-    const configured = await v1('POST', 'pki/config/external-policy', {
+    const configured = await v1('POST', 'ca/config/external-policy', {
       enabled: true,
       external_service_url: 'https://policy-service:8444/evaluate',
       trusted_ca: authority,
@@ -277,7 +295,7 @@ describe('the distributed installation', () => {
     });
     expect(configured.status).toBe(200);
     const ask = (common_name: string) =>
-      v1('POST', 'pki/external-policy/issue/web', { common_name, key_type: 'ec' });
+      v1('POST', 'ca/external-policy/issue/web', { common_name, key_type: 'ec' });
     await eventually(200, () => ask('shop.example.com'));
     const made = await ask('shop.example.com');
     expect(new X509Certificate(made.body.data.certificate as string).subjectAltName).toBe(
@@ -317,57 +335,6 @@ describe('the distributed installation', () => {
     expect(after.map(({ status }) => status)).toEqual(after.map(() => 403));
   });
 
-  test('replicates to the clusters of the profile', async () => {
-    const primary: AddressedCluster = {
-      token: rootToken,
-      shares,
-      apiToken: bootstrapToken,
-      ...callsOf(
-        () => base,
-        () => rootToken,
-        bootstrapToken,
-      ),
-      stop: async () => undefined,
-    };
-    const clusterOf = async (service: string): Promise<AddressedCluster> => {
-      const { stdout } = await compose('port', service, '8200');
-      const url = `http://${stdout.trim()}`;
-      await eventually(200, () => call(`${url}/readyz`));
-      const facts = await compose('exec', '-T', service, 'cat', '/data/first-run.json');
-      const { root_token: token, api_token: apiToken } = JSON.parse(facts.stdout) as {
-        root_token: string;
-        api_token: string;
-      };
-      const cluster: AddressedCluster = {
-        token,
-        shares,
-        apiToken,
-        ...callsOf(
-          () => url,
-          () => cluster.token,
-          apiToken,
-        ),
-        stop: async () => undefined,
-      };
-      return cluster;
-    };
-    const [branch, spare] = [await clusterOf('branch'), await clusterOf('spare')];
-    const gateway = 'http://gateway:8200';
-    for (const kind of ['performance', 'dr'] as const)
-      expect((await v1('POST', `sys/replication/${kind}/primary/enable`)).status).toBe(200);
-    await attach('performance', primary, branch, 'branch', gateway);
-    await attach('dr', primary, spare, 'spare', gateway);
-    branch.token = await generateRoot(branch, shares);
-    const written = await branch.v1('POST', 'pki/roles/from-branch', { allow_any_name: true });
-    expect(written.status).toBe(200);
-    expect((await v1('GET', 'pki/roles/from-branch')).status).toBe(200);
-    expect((await branch.v1('GET', 'pki/roles/any')).status).toBe(200);
-    await untilEqual('performance', primary, branch);
-    await untilEqual('dr', primary, spare);
-    const { body } = await call(`${base}/v1/sys/replication/dr/status`);
-    expect(body.data).toMatchObject({ mode: 'primary', known_secondaries: ['spare'] });
-  });
-
   test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace'])(
     'recovers from a killed %s without help',
     async (service) => {
@@ -376,13 +343,13 @@ describe('the distributed installation', () => {
         const { stdout } = await compose('port', 'gateway', '8200');
         base = `http://${stdout.trim()}`;
       }
-      await eventually(200, () => v1('LIST', 'pki/roles'));
+      await eventually(200, () => v1('LIST', 'ca/roles'));
       await eventually(200, () => api('GET', 'organizations/acme/workspaces/web'));
       await eventually(200, () =>
-        v1('POST', 'pki/issue/any', { common_name: `after-${service}.example.com` }),
+        v1('POST', 'ca/issue/any', { common_name: `after-${service}.example.com` }),
       );
       // Of the 50 before the kills and one after each none is lost.
-      const kept = await v1('LIST', 'pki/certs');
+      const kept = await v1('LIST', 'ca/certs');
       expect(kept.body.data.keys.length).toBeGreaterThanOrEqual(52);
     },
   );
