@@ -1,16 +1,10 @@
-/** Runs that are canceled, agents that die, workspaces that destroy themselves: with the real tool. */
+/** Runs that are canceled, agents that die, assessments: with the real tool. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type AgentProcess, createPool, type PoolAccess, startAgent } from './agent-process.ts';
 import { fileConfiguration } from './provider-mirror.ts';
-import {
-  cloudBlock,
-  configuration,
-  hasTerraform,
-  type Installation,
-  install,
-} from './terraform-cli.ts';
+import { cloudBlock, hasTerraform, type Installation, install } from './terraform-cli.ts';
 
 const SLOW_MS = 240_000;
 
@@ -22,14 +16,12 @@ resource "terraform_data" "slow" {
   provisioner "local-exec" { command = "echo now it takes long; sleep 600" }
 }
 `;
-const AUTO_DESTROY_MS = 1000;
 
 describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let pool: PoolAccess;
   let folder: string;
   let agent: AgentProcess;
-  let doomedId: string;
   const open = async (name: string, text: string) => {
     const project = await installation.project({
       'main.tf': cloudBlock(installation.host, `name = "${name}"`) + text,
@@ -52,18 +44,6 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     folder = await installation.folder('agent');
     agent = await startAgent(installation, pool, folder);
     await agent.said('registered as');
-    // Its time has come long before it is looked at.
-    const doomed = await open('doomed', configuration('short lived'));
-    await doomed.run('apply', '-auto-approve');
-    doomedId = doomed.id;
-    await installation.call('PATCH', `/workspaces/${doomedId}`, {
-      data: {
-        type: 'workspaces',
-        attributes: {
-          'auto-destroy-at': new Date(Date.now() + AUTO_DESTROY_MS).toISOString(),
-        },
-      },
-    });
   }, SLOW_MS);
   afterAll(async () => {
     await agent.stop();
@@ -115,7 +95,9 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(list.map(({ attributes }) => attributes['status'])).toEqual(['idle']);
   });
 
-  test('assesses a workspace whose assessments are enabled, and finds what drifted', async () => {
+  // Two assessments, each by an agent.
+  const TWICE = { timeout: 2 * SLOW_MS };
+  test('assesses a workspace, and finds what drifted', TWICE, async () => {
     const file = join(await installation.folder('outside'), 'one.txt');
     const { run, id } = await open('assessed', fileConfiguration(file, 'as it was made'));
     await run('apply', '-auto-approve');
@@ -162,14 +144,5 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     const lines = log.slice(1, -1).trim().split('\n');
     const messages = lines.map((line) => JSON.parse(line) as { type: string });
     expect(messages.map(({ type }) => type)).toContain('version');
-  });
-
-  test('destroys what is to destroy itself', async () => {
-    const attributes = async () =>
-      (await installation.call('GET', `/workspaces/${doomedId}`)).data.attributes;
-    await expect
-      .poll(attributes, { timeout: SLOW_MS / 2, interval: 1000 })
-      .toMatchObject({ 'resource-count': 0, locked: false, 'auto-destroy-status': 'queued' });
-    expect((await newestRun(doomedId)).attributes).toMatchObject({ 'is-destroy': true });
   });
 });
