@@ -124,6 +124,19 @@ const byTagsAlone: fc.Arbitrary<WorkspaceQuery> = queries.map(
   }),
 );
 
+/** Pages far from the ends are read from a name whose rank is kept. */
+const pageOfAll: fc.Arbitrary<WorkspaceQuery> = fc
+  .tuple(fc.constantFrom(...ORGANIZATIONS), fc.boolean(), fc.integer({ min: 2, max: 12 }))
+  .map(([organizationId, isDescending, number]) => ({
+    organizationId,
+    tags: [],
+    tagged: [],
+    excludeTags: [],
+    runStatuses: [],
+    sort: { by: 'name', isDescending },
+    page: { number, size: 2 },
+  }));
+
 type Tag = Listed['tags'][number];
 
 const PROJECT_TAGS: Readonly<Record<string, readonly Tag[]>> = {
@@ -251,8 +264,8 @@ const registerListingContract = (open: () => Promise<Place>): void => {
   }, async () => {
     const listings = [
       createWorkspaceListing(store),
-      createWorkspaceListing(store, { few: 4, fewTagged: 4, fewNames: 3 }),
-      createWorkspaceListing(store, { few: -1, fewTagged: -1, fewNames: 0 }),
+      createWorkspaceListing(store, { few: 4, fewTagged: 4, fewNames: 3, rankStep: 1 }),
+      createWorkspaceListing(store, { few: -1, fewTagged: -1, fewNames: 0, rankStep: 2 }),
     ];
     const known = new Map<string, Listed>();
     const asked: WorkspaceQuery[] = [];
@@ -267,7 +280,8 @@ const registerListingContract = (open: () => Promise<Place>): void => {
           minLength: 4,
           maxLength: 12,
         }),
-        async (given, queries) => {
+        fc.array(pageOfAll, { minLength: 4, maxLength: 4 }),
+        async (given, queries, pages) => {
           for (const [id, next] of given) await apply(known, id, next && { ...next, id });
           // Counts that are kept are asked for again after changes.
           asked.push(
@@ -275,7 +289,7 @@ const registerListingContract = (open: () => Promise<Place>): void => {
               ({ nameContains, nameWildcard }) => (nameContains ?? nameWildcard) !== undefined,
             ),
           );
-          for (const query of [...queries, ...asked.slice(-10)]) {
+          for (const query of [...queries, ...pages, ...asked.slice(-10)]) {
             const expected = naive([...known.values()], query);
             for (const listing of listings) {
               expect(await listing.find(query)).toEqual(expected);

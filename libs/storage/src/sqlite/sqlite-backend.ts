@@ -48,7 +48,6 @@ import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
-import { CheckpointRhythm } from './checkpoint-rhythm.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { fitPageCache } from './sqlite-page-cache.ts';
 import { prepareStatements } from './sqlite-statements.ts';
@@ -66,8 +65,8 @@ const flush = promisify(fdatasync);
 
 /** Entries removed in one go; the event loop is free in between. */
 const DELETE_STEP = 1000;
-/** What a step of the index of subpages brings into the log; roughly. */
-const SUBPAGE_STEP_BYTES = 128 * 1024;
+/** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
+const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
 /** Records after which the index of subpages catches up: more at once write fewer of its pages. */
 const MAX_RECORDS_BEHIND = 50_000;
@@ -92,7 +91,7 @@ export class SqliteBackend implements Backend {
   readonly #database: DatabaseSync;
   readonly #fileDescriptor: number;
   readonly #logDescriptor: number;
-  readonly #rhythm = new CheckpointRhythm();
+  #uncheckpointedBytes = 0;
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #subpages: SqliteSubpages;
@@ -204,7 +203,7 @@ export class SqliteBackend implements Backend {
     this.#write(batch);
     visible();
     await this.#flush(this.#logDescriptor);
-    if (this.#rhythm.isDue) this.#startCheckpoint();
+    if (this.#uncheckpointedBytes > CHECKPOINT_BYTES) this.#startCheckpoint();
     if (this.#subpages.behind > MAX_RECORDS_BEHIND) this.#startAdding();
   }
 
@@ -256,7 +255,7 @@ export class SqliteBackend implements Backend {
     for (const step of this.#subpages.additions()) {
       if (this.#isClosing) return;
       await this.#transact(step);
-      this.#rhythm.grew(SUBPAGE_STEP_BYTES);
+      this.#uncheckpointedBytes += CHECKPOINT_BYTES / 8;
       await setImmediate();
     }
   }
@@ -265,8 +264,9 @@ export class SqliteBackend implements Backend {
     await this.#flush(this.#logDescriptor);
     guarded(() => this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)'));
     await this.#flush(this.#fileDescriptor);
-    this.#rhythm.done();
-    this.#isLarge ||= guarded(() =>
+    this.#uncheckpointedBytes = 0;
+    if (this.#isLarge) return;
+    this.#isLarge = guarded(() =>
       fitPageCache(this.#database, this.#fileDescriptor, this.#pageCacheBytes),
     );
   }
@@ -378,7 +378,7 @@ export class SqliteBackend implements Backend {
       this.#project(projected);
     });
     this.#headSequence = head;
-    this.#rhythm.grew(endBytes - this.#logBytes);
+    this.#uncheckpointedBytes += endBytes - this.#logBytes;
     this.#logBytes = endBytes;
   }
 

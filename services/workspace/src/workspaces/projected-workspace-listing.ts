@@ -6,6 +6,7 @@
 import { type Store, TEXT_END, TEXT_START } from '@keelson/storage';
 import { decideWindow } from './domain/list-window.ts';
 import { containing, type NamePattern, parseWildcard } from './domain/name-pattern.ts';
+import { createNameRanks } from './name-ranks.ts';
 import { createTagListing } from './projected-tag-listing.ts';
 import { findByTags, isByTagsAlone } from './tagged-workspace-listing.ts';
 import {
@@ -40,9 +41,11 @@ export interface ListingLimits {
   readonly fewTagged: number;
   /** Names that the index of parts gives at most. */
   readonly fewNames: number;
+  /** Names between two whose ranks are kept; pages further from both ends are read from one of them. */
+  readonly rankStep: number;
 }
 
-const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000 };
+const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000, rankStep: 512 };
 
 type ListingStore = Pick<
   Store,
@@ -64,13 +67,17 @@ const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly Na
 const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
   (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : '');
 
-/** Names that start with a part follow each other in the order that is asked for, and nothing else decides. */
-const isRangeOfNames = ({ patterns, sort, visible, projectId, ...others }: ResolvedQuery) =>
-  patterns.length === 1 &&
-  patterns.every(({ isAtStart }) => isAtStart) &&
+/** In the order of names, and nothing but they decides. */
+const isOfNames = ({ sort, visible, projectId, ...others }: ResolvedQuery): boolean =>
   (sort === undefined || sort.by === 'name') &&
   [visible, projectId, others.exceptId].every((condition) => condition === undefined) &&
   [others.conditions, others.excludeTags, others.runStatuses].every((list) => list.length === 0);
+
+/** Names that start with a part follow each other in the order that is asked for, and nothing else decides. */
+const isRangeOfNames = (query: ResolvedQuery): boolean =>
+  query.patterns.length === 1 &&
+  query.patterns.every(({ isAtStart }) => isAtStart) &&
+  isOfNames(query);
 
 const NO_CONDITIONS = {
   patterns: [],
@@ -83,7 +90,7 @@ const NO_CONDITIONS = {
 
 export const createWorkspaceListing = (
   store: ListingStore,
-  { few, fewTagged, fewNames }: ListingLimits = LIMITS,
+  { few, fewTagged, fewNames, rankStep }: ListingLimits = LIMITS,
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
@@ -244,6 +251,27 @@ export const createWorkspaceListing = (
     return countVisible({ organizationId, visible });
   };
 
+  const ranks = createNameRanks(store, rankStep);
+
+  /** Of all names, from one whose rank is known; undefined where none is yet. */
+  const findFromRank = async (
+    query: ResolvedQuery,
+    { start, limit, totalCount }: { start: number; limit: number; totalCount: number },
+  ): Promise<readonly string[] | undefined> => {
+    const isDescending = query.sort?.isDescending ?? false;
+    const from = isDescending ? totalCount - start - limit : start;
+    const ranked = await ranks.before(query.organizationId, from);
+    if (ranked === undefined) return undefined;
+    const rows = await store.select((tables: Tables) =>
+      inOrder(selectMatching(tables, query, undefined), query, isDescending)
+        .where('workspace.name_lower', '>=', ranked.name)
+        .limit(limit)
+        .offset(from - ranked.rank),
+    );
+    const ids = rows.map(({ id }) => id);
+    return isDescending ? ids.reverse() : ids;
+  };
+
   const findInOrder = async (
     query: ResolvedQuery,
     page: WorkspaceQuery['page'],
@@ -254,6 +282,11 @@ export const createWorkspaceListing = (
       count((tables) => selectMatching(tables, query, rarest)));
     const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
     if (limit <= 0) return { ids: [], totalCount };
+    if (offset > rankStep && query.patterns.length === 0 && isOfNames(query)) {
+      const start = (page.number - 1) * page.size;
+      const found = await findFromRank(query, { start, limit, totalCount });
+      if (found !== undefined) return { ids: found, totalCount };
+    }
     const rows = await store.select((tables: Tables) =>
       inOrder(build(tables), query, isFromEnd).limit(limit).offset(offset),
     );

@@ -75,19 +75,23 @@ export const createNameCounts = (
 ) => {
   const known = new Map<string, KnownCount>();
 
-  /** By how much the count grew after `position`; undefined when that is too long ago to tell. */
+  /** By how much the count grew after `position`, and up to where; undefined: too long ago to tell. */
   const growthSince = (
     organizationId: string,
     patterns: readonly NamePattern[],
     position: number,
-  ): number | undefined => {
+  ): { readonly growth: number; readonly newest: number } | undefined => {
     const below = `${prefix}${organizationId}/`;
-    return store.comingAndGoing(prefix, position)?.reduce((growth, { path, isThere }) => {
-      if (!path.startsWith(below)) return growth;
+    const changes = store.comingAndGoing(prefix, position);
+    const growth = changes?.reduce((sum, { path, isThere }) => {
+      if (!path.startsWith(below)) return sum;
       const name = path.slice(below.length).toLowerCase();
-      if (!patterns.every((pattern) => matchesName(name, pattern))) return growth;
-      return growth + (isThere ? 1 : -1);
+      if (!patterns.every((pattern) => matchesName(name, pattern))) return sum;
+      return sum + (isThere ? 1 : -1);
     }, 0);
+    return growth === undefined
+      ? undefined
+      : { growth, newest: changes?.at(-1)?.sequence ?? position };
   };
 
   return async (organizationId: string, patterns: readonly NamePattern[]): Promise<number> => {
@@ -95,10 +99,11 @@ export const createNameCounts = (
     const position = await store.position();
     const current = known.get(key);
     known.delete(key);
-    const growth = current && growthSince(organizationId, patterns, current.position);
-    if (current !== undefined && growth !== undefined) {
-      current.total += growth;
-      current.position = position;
+    const grown = current && growthSince(organizationId, patterns, current.position);
+    if (current !== undefined && grown !== undefined) {
+      current.total += grown.growth;
+      // A change may be newer than the position that was asked for.
+      current.position = Math.max(position, grown.newest);
       known.set(key, current);
       return current.total;
     }
