@@ -8,6 +8,9 @@ import { Dialect, type Principal } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
 
+/** The store, in the folder that is given. */
+export const WORKSPACE_FILE = 'workspace.db';
+
 interface Answer {
   readonly id: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -40,7 +43,7 @@ export interface InProcessWorkspaces {
 export const startWorkspaces = async (folder: string): Promise<InProcessWorkspaces> => {
   const barrier = createBarrier();
   const store = await openSqliteStore({
-    file: join(folder, 'workspace.db'),
+    file: join(folder, WORKSPACE_FILE),
     barrier,
     projections: WORKSPACE_PROJECTIONS,
   });

@@ -11,8 +11,8 @@ import {
   seededRandom,
   workspaceDocument,
 } from './workspace-names.ts';
-import { seedWorkspaces } from './workspace-seed.ts';
-import { type InProcessWorkspaces, startWorkspaces } from './workspace-service.ts';
+import { seededIds, seedWorkspaces, splitSeed, withoutIndexes } from './workspace-seed.ts';
+import { type InProcessWorkspaces, startWorkspaces, WORKSPACE_FILE } from './workspace-service.ts';
 
 const COLLECTION = '/organizations/bench/workspaces';
 const CALLERS = 64;
@@ -31,8 +31,7 @@ export interface Scene {
 
 /** An organization of so many workspaces. */
 export const setScene = async (folder: string, count: number): Promise<Scene> => {
-  const workspaces = await startWorkspaces(folder);
-  const { store } = workspaces;
+  let workspaces = await startWorkspaces(folder);
   const call: InProcessWorkspaces['call'] = (...given) => workspaces.call(...given);
   const make = (path: string, type: string, attributes: object, relationships: object = {}) =>
     call('POST', path, { data: { type, attributes, relationships } });
@@ -60,11 +59,21 @@ export const setScene = async (folder: string, count: number): Promise<Scene> =>
   const { id: likeId } = (await create()) as { id: string };
   const size = Math.min(VISIBLE, count / 2);
   const seed = { likeId, from: next, to: count, project: { id: project.id, size } };
-  const ids = await seedWorkspaces(store, seed);
+  const { bulk, rest } = splitSeed(seed);
+  if (bulk !== undefined) {
+    await workspaces.stop();
+    await withoutIndexes(join(folder, WORKSPACE_FILE), async () => {
+      const seeding = await startWorkspaces(folder);
+      await seedWorkspaces(seeding.store, bulk);
+      await seeding.stop();
+    });
+    workspaces = await startWorkspaces(folder);
+  }
+  await seedWorkspaces(workspaces.store, rest);
   next = count;
   return {
     workspaces,
-    ids,
+    ids: seededIds(seed),
     create,
     reader: await workspaces.identify(String(attributes['token'])),
   };
