@@ -16,10 +16,10 @@ import { type Sample, slopeOf } from './slope.ts';
 const KIND = 'performance';
 const MILLISECONDS = 1000;
 /**
- * Little, as a user may set it, so that what stores remember is full within the first minutes and what
- * grows after that has no limit.
+ * The least that can be set, so that what stores remember is full within minutes also where the machine
+ * does little, and what grows after that has no limit.
  */
-const STORE_CACHE = { KEELSON_STORE_CACHE_BYTES: String(6 * 1024 * 1024) };
+const STORE_CACHE = { KEELSON_STORE_CACHE_BYTES: String(1024 * 1024) };
 /** Caches and compiled code settle in the first part of the time, which is not judged. */
 const SETTLING_PART = 1 / 3;
 const SAMPLES = 180;
