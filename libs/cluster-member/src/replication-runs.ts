@@ -18,7 +18,7 @@ import {
   WalPublisher,
   writeCanary,
 } from '@keelson/replication';
-import { startWorker } from '@keelson/runtime';
+import { startWorker, VERSION } from '@keelson/runtime';
 import { type Barrier, loadWrappedKeyring, type Store } from '@keelson/storage';
 
 /** How the clusters of a set reach each other. */
@@ -96,7 +96,7 @@ export const startPrimaryRun = (
   const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
   const views = new FilterViews({ store, membership, kind, groups: parts.groups });
-  const publishing = { store, bus, leases, membership, kind, service, clock };
+  const publishing = { store, bus, leases, membership, kind, service, version: VERSION, clock };
   const filtered = new FilteredPublishers({
     ...publishing,
     views,
@@ -113,6 +113,7 @@ export const startPrimaryRun = (
     views,
     kind,
     service,
+    version: VERSION,
     clock,
     handover: async () => ({
       rootKey: rootKey(),
@@ -186,6 +187,7 @@ export const startSecondaryRun = async (
     leases,
     kind,
     service,
+    version: VERSION,
     identity,
     apiAddress: transport.apiAddress,
     clusterAddress: transport.clusterAddress,

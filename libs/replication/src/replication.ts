@@ -23,6 +23,7 @@ export {
   WORKSPACE_GROUP,
 } from './domain/record-groups.ts';
 export type { BackOff, SecondaryState } from './domain/secondary-state.ts';
+export { requireNoNewerPrimary } from './domain/software-version.ts';
 export {
   NEVER_CHECKED,
   NEVER_REINDEXED,

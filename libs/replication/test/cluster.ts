@@ -114,7 +114,12 @@ export interface TestPrimary extends TestPlace {
   publish(limits?: WalPublisherOptions['limits']): Running;
   /** Answers nothing any more, as one that was lost after it had published. */
   silence(): void;
+  /** What it sends from now on is of this version. */
+  upgrade(version: string): void;
 }
+
+/** Of all clusters, unless something else is said. */
+const VERSION = '1.2.0';
 
 /** Primaries seal their keyring under it, and so does every secondary once it was activated. */
 const PRIMARY_ROOT_KEY = new Uint8Array(32).fill(1);
@@ -143,8 +148,10 @@ export const startPrimary = async (
   place.endings.push(() => bus.close());
   const membership = new StoredMembership(store, kind, undefined, catalogOf(store));
   const clusterId = await openSet(membership);
+  const software = { version: VERSION };
   const views = new FilterViews({ store, membership, kind, groups: GROUPS });
   const filtered = new FilteredPublishers({
+    version: VERSION,
     store,
     bus,
     leases,
@@ -164,6 +171,9 @@ export const startPrimary = async (
     views,
     kind,
     service: SERVICE,
+    get version() {
+      return software.version;
+    },
     onFiltered: (id) => filtered.ensure(id),
     handover: async () => ({ rootKey, wrappedKeyring: await loadWrappedKeyring(store) }),
     clusterAddresses: async () => ['nats://primary.example:4222'],
@@ -182,6 +192,9 @@ export const startPrimary = async (
     views,
     filtered,
     silence: () => serving.abort(),
+    upgrade: (version) => {
+      software.version = version;
+    },
     publish: (limits) => {
       const publisher = new WalPublisher({
         store,
@@ -190,6 +203,9 @@ export const startPrimary = async (
         membership,
         kind,
         service: SERVICE,
+        get version() {
+          return software.version;
+        },
         retryDelayMs: 20,
         ...(limits && { limits }),
       });
@@ -235,8 +251,17 @@ export const resumeSecondary = async (
   kind: ReplicationKind,
   identity: SecondaryIdentity,
   file: string,
+  version?: string,
 ): Promise<TestSecondary> =>
-  runSecondary(natsUrl, kind, identity, await openPlace(PRIMARY_ROOT_KEY, file));
+  runSecondary(
+    natsUrl,
+    kind,
+    identity,
+    await openPlace(PRIMARY_ROOT_KEY, file),
+    undefined,
+    undefined,
+    version,
+  );
 
 /** What the primary gives at an activation. */
 export const admit = async (
@@ -280,6 +305,7 @@ const runSecondary = async (
   place: TestPlace,
   onAnswer?: (answer: Uint8Array) => void,
   heartbeatIntervalMs = 50,
+  version = VERSION,
 ): Promise<TestSecondary> => {
   const bus = new JetStreamBus({ servers: natsUrl });
   if (onAnswer !== undefined) listenTo(bus, identity, onAnswer);
@@ -290,6 +316,7 @@ const runSecondary = async (
     bus,
     kind,
     service: SERVICE,
+    version,
     identity,
     groups: GROUPS,
     localClusterId: async () => `cluster of ${identity.secondaryId}`,

@@ -82,6 +82,7 @@ describe('a publisher', () => {
       membership,
       kind,
       service: SERVICE,
+      version: '1.2.0',
       retryDelayMs: 1,
     }).run(ending.signal);
     await using secondary = await startSecondary(nats.url, primary);

@@ -9,4 +9,5 @@ export {
   storeSettings,
 } from './process-settings.ts';
 export { startTracing, type Tracing, type TracingOptions } from './tracing.ts';
+export { VERSION } from './version.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

@@ -8,6 +8,7 @@ import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
+import { VERSION } from '@keelson/runtime';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
@@ -38,7 +39,6 @@ export {
   type ServerCertificate,
 } from './tls/self-issued-certificate.ts';
 
-const VERSION = '0.1.0';
 const DRAIN_WITHIN_MS = 25_000;
 
 export interface GatewayParts {

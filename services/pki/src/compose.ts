@@ -16,7 +16,7 @@ import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
-import { startWorker, type Worker } from '@keelson/runtime';
+import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer, renderSecretsError } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { createAcmeService } from './acme/acme-service.ts';
@@ -63,8 +63,6 @@ import { runCrlUpkeep } from './workers/crl-upkeep.ts';
 export { PKI_PROJECTIONS } from './certificates/certificate-projections.ts';
 export { revocationRecords } from './certificates/certificate-records.ts';
 export { pkiConfigSchema } from './config.ts';
-
-const VERSION = '0.1.0';
 
 /** A cluster of which sys has not told, which it does before it hands out the key. */
 const UNNAMED_CLUSTER: ThisCluster = { id: 'unnamed', isSecondary: false };

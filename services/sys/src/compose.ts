@@ -22,7 +22,7 @@ import type {
 } from '@keelson/proto/sys/v1/replication';
 import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
-import { startWorker, type Worker } from '@keelson/runtime';
+import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
 import { createAccess } from './access/access-operations.ts';
@@ -69,7 +69,6 @@ import { tokenRoutes } from './tokens/token-routes.ts';
 
 export { sysConfigSchema } from './config.ts';
 
-const VERSION = '0.1.0';
 const TOKEN_EXPIRY_EVERY_MS = 1000;
 const PRIMARY_SEARCH_EVERY_MS = 5000;
 const ROTATION_EVERY_MS = 5 * 60_000;

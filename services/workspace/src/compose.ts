@@ -21,7 +21,7 @@ import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
-import { startWorker, type Worker } from '@keelson/runtime';
+import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import type { Barrier, Projection, Store } from '@keelson/storage';
 import { notFound } from './access/access-operations.ts';
 import { teamProjectRoutes } from './access/team-project-routes.ts';
@@ -85,8 +85,6 @@ export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
   ...RUN_PROJECTIONS,
   ...AGENT_PROJECTIONS,
 ];
-
-const VERSION = '0.1.0';
 
 export interface WorkspaceParts {
   readonly config: WorkspaceConfig;

@@ -61,7 +61,7 @@ export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedSto
   await membership.found(clusterId);
   const keys = generateLinkKeyPair();
   await membership.admit(SECONDARY_ID, keys.publicKey);
-  const common = { bus, membership, kind: KIND, service: SERVICE } as const;
+  const common = { bus, membership, kind: KIND, service: SERVICE, version: '1.0.0' } as const;
   const { store } = primary;
   const ending = new AbortController();
   await new Primary({
@@ -84,6 +84,7 @@ export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedSto
     leases: new InProcessLeaseStore(),
     kind: KIND,
     service: SERVICE,
+    version: common.version,
     identity: { clusterId, secondaryId: SECONDARY_ID, keys, primaryPublicKey },
     apiAddress: '',
     clusterAddress: '',

@@ -14,6 +14,12 @@ export const REPLICATION_ERRORS = {
     retry: true,
     tell: 'the primary does not publish its log yet',
   },
+  'replication.newer_primary': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the primary runs version {primary}, this cluster {here}: upgrade the secondary first',
+  },
   'replication.undecryptable': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

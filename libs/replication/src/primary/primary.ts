@@ -45,6 +45,8 @@ export interface PrimaryOptions {
   readonly views: FilterViews;
   readonly kind: ReplicationKind;
   readonly service: string;
+  /** Of the software of this cluster. */
+  readonly version: string;
   /** The keyring of the store's barrier as it is now. */
   readonly handover: () => Promise<KeyringHandover>;
   /** Where secondaries find the primary, and those that may take its place. */
@@ -228,6 +230,7 @@ export class Primary {
         streamSequence: BigInt(published.streamSequence),
         epoch: leftOut === undefined ? BigInt((await membership.currentEpoch()).epoch) : 0n,
         leftOut: leftOut?.leftOut.slice(0, MAX_GROUPS_TOLD) ?? [],
+        primaryVersion: this.#options.version,
       },
     };
   }

@@ -27,6 +27,8 @@ export interface WalPublisherOptions {
   readonly kind: ReplicationKind;
   /** "sys", "pki", "workspace". */
   readonly service: string;
+  /** Of the software of this cluster. */
+  readonly version: string;
   /** Publishes what this secondary gets, for it alone, as long as it has a filter; absent: everything. */
   readonly filtered?: { readonly secondaryId: string; readonly views: FilterViews };
   readonly clock?: Clock;
@@ -222,7 +224,7 @@ export class WalPublisher {
     { logId, key, passes }: Channel,
     entries: readonly WalEntry[],
   ): Promise<void> {
-    const { kind, store } = this.#options;
+    const { kind, store, version } = this.#options;
     if (key.epoch !== LINK_EPOCH && key.epoch !== place.epoch)
       await this.#giveKey(stream, place, logId, key);
     const first = place.walSequence + 1;
@@ -230,7 +232,11 @@ export class WalPublisher {
     const term = Math.max(place.term, newestTerm(kind, entries));
     // A value is sealed under what is on disk already: the keyring of now opens all that was read.
     const wrappedKeyring = term > place.term ? await loadWrappedKeyring(store) : undefined;
-    const batch = encodeBatch(kind, entries, { passes, wrappedKeyring });
+    const batch = encodeBatch(kind, entries, {
+      passes,
+      wrappedKeyring,
+      primaryVersion: version,
+    });
     const head = { logId, epoch: key.epoch, first, last };
     for (const part of toParts(stream, head, key, batch))
       await this.#publishPart(stream, place, part);

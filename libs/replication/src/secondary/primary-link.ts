@@ -46,6 +46,8 @@ export interface PrimaryLinkOptions {
 export interface FollowPosition extends PublishedPosition {
   /** Groups of records that do not cross to it, as far as they were told. */
   readonly leftOut: readonly string[];
+  /** Of the primary's software. */
+  readonly primaryVersion: string;
 }
 
 type Value<Case extends Told['$case']> = Extract<Told, { readonly $case: Case }>['value'];
@@ -70,10 +72,10 @@ export class PrimaryLink {
   }
 
   async loadPosition(): Promise<FollowPosition> {
-    const { logId, walSequence, streamSequence, epoch, leftOut } = await this.ask('position', {
-      $case: 'position',
-      value: {},
-    });
+    const { logId, walSequence, streamSequence, epoch, leftOut, primaryVersion } = await this.ask(
+      'position',
+      { $case: 'position', value: {} },
+    );
     // A primary that goes away must not leave entries in the stream that nobody can open.
     if (epoch > 0n) await this.epochKey(Number(epoch));
     return {
@@ -81,6 +83,7 @@ export class PrimaryLink {
       walSequence: Number(walSequence),
       streamSequence: Number(streamSequence),
       leftOut,
+      primaryVersion,
     };
   }
 

@@ -28,6 +28,7 @@ import {
   type SecondaryEvent,
   startSecondary,
 } from '../domain/secondary-state.ts';
+import { requireNoNewerPrimary } from '../domain/software-version.ts';
 import { findCanary } from '../primary/canary.ts';
 import {
   loadStreamEnd,
@@ -43,7 +44,7 @@ import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
 import { whilePrimaryIsHeard } from './waiting-for-primary.ts';
-import { applyStream } from './wal-applier.ts';
+import { applyStream, BROKEN_STREAM } from './wal-applier.ts';
 
 export interface SecondaryOptions {
   readonly store: Store;
@@ -53,6 +54,8 @@ export interface SecondaryOptions {
   readonly leases: LeaseStore;
   readonly kind: ReplicationKind;
   readonly service: string;
+  /** Of the software of this cluster. */
+  readonly version: string;
   readonly identity: SecondaryIdentity;
   readonly apiAddress: string;
   readonly clusterAddress: string;
@@ -70,14 +73,6 @@ export interface SecondaryOptions {
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 const HEARTBEAT_INTERVAL_MS = 5000;
-/** The stream does not go on from what was applied: compare. */
-const BROKEN_STREAM = [
-  'replication.log_broken',
-  'bus.messages_pruned',
-  'bus.position_ahead',
-  'storage.wal_diverged',
-] as const;
-
 export class Secondary {
   readonly followed: FollowedLog;
   readonly #options: SecondaryOptions;
@@ -335,10 +330,11 @@ export class Secondary {
 
   /** What is copied later is at least as new as the position taken first: streaming goes on there. */
   async #compare(fence: Fence, signal: AbortSignal): Promise<void> {
-    const { store, kind, groups = NO_GROUPS } = this.#options;
+    const { store, kind, version, groups = NO_GROUPS } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
     this.#change({ copiedRecordCount: 0 });
     const position = await this.#link.loadPosition();
+    requireNoNewerPrimary(position.primaryVersion, version);
     await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
@@ -405,7 +401,7 @@ export class Secondary {
   }
 
   async #stream(fence: Fence, signal: AbortSignal): Promise<void> {
-    const { store, barrier, bus, kind, service, identity } = this.#options;
+    const { store, barrier, bus, kind, service, version, identity } = this.#options;
     const logId = this.#logId;
     // Known keys open what is in the stream already.
     await this.#link.loadPosition().catch(() => undefined);
@@ -417,6 +413,7 @@ export class Secondary {
         kind,
         stream: streamOfLog(logId, identity, service),
         logId,
+        version,
         fence,
         epochKeys: this.#link,
         beforeApplying: async (entries, wrappedKeyring) => {

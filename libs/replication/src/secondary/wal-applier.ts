@@ -6,6 +6,7 @@ import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type { Fence, Store, WalEntry } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
+import { requireNoNewerPrimary } from '../domain/software-version.ts';
 import { inGroups } from '../in-groups.ts';
 import { openBatch, PartAssembler, type SealedBatch } from '../wire/stream-message.ts';
 import { type DecodedBatch, decodeBatch } from '../wire/wal-batch.ts';
@@ -13,6 +14,13 @@ import type { PrimaryLink } from './primary-link.ts';
 
 const GROUP_BYTES = 2 * 1024 * 1024;
 const AHEAD_BYTES = 8 * 1024 * 1024;
+/** The stream does not go on from what was applied: compare. */
+export const BROKEN_STREAM = [
+  'replication.log_broken',
+  'bus.messages_pruned',
+  'bus.position_ahead',
+  'storage.wal_diverged',
+] as const;
 
 export interface WalApplierOptions {
   readonly store: Store;
@@ -20,6 +28,8 @@ export interface WalApplierOptions {
   readonly kind: ReplicationKind;
   readonly stream: string;
   readonly logId: string;
+  /** Of the software of this cluster. */
+  readonly version: string;
   readonly fence: Fence;
   readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'learnEpochKey'>;
   /**
@@ -37,7 +47,8 @@ export interface WalApplierOptions {
 /**
  * Applies until `signal` aborts.
  * @throws KeelsonError `replication.log_broken`, `bus.messages_pruned`, `bus.position_ahead` when the
- *   stream does not go on from what is applied; `replication.undecryptable`, `replication.not_admitted`
+ *   stream does not go on from what is applied; `replication.undecryptable`, `replication.not_admitted`,
+ *   `replication.newer_primary`
  */
 export const applyStream = async (
   options: WalApplierOptions,
@@ -79,7 +90,7 @@ export const applyStream = async (
 };
 
 const openEntries = async (
-  { stream, logId, kind, epochKeys }: WalApplierOptions,
+  { stream, logId, version, kind, epochKeys }: WalApplierOptions,
   batch: SealedBatch,
   sequence: number,
 ): Promise<DecodedBatch> => {
@@ -87,6 +98,7 @@ const openEntries = async (
   if (head.logId !== logId || head.first > sequence + 1)
     throw new KeelsonError('replication.log_broken', { sequence });
   const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKeys.epochKey(head.epoch)));
+  requireNoNewerPrimary(decoded.primaryVersion, version);
   const { entries } = decoded;
   if (
     entries.length !== head.last - head.first + 1 ||

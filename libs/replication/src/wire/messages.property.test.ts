@@ -104,7 +104,8 @@ describe('a batch', () => {
           operations,
         }));
         const sent = entries.map((entry) => ({ ...entry, operations: [own, ...entry.operations] }));
-        expect(decodeBatch('dr', encodeBatch('dr', sent))).toEqual({
+        expect(decodeBatch('dr', encodeBatch('dr', sent, { primaryVersion: '1.2.0' }))).toEqual({
+          primaryVersion: '1.2.0',
           entries,
           wrappedKeyring: undefined,
         });

@@ -5,6 +5,8 @@ import { decodeOperations, encodeOperations, type WalEntry } from '@keelson/stor
 import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 
 export interface BatchExtras {
+  /** Software of the primary. */
+  readonly primaryVersion?: string | undefined;
   /** What of it crosses to this secondary; absent: all. */
   readonly passes?: ((path: string) => boolean) | undefined;
   /** For values under a newer term than any before. */
@@ -14,10 +16,11 @@ export interface BatchExtras {
 export const encodeBatch = (
   kind: ReplicationKind,
   entries: readonly WalEntry[],
-  { passes = () => true, wrappedKeyring = new Uint8Array() }: BatchExtras = {},
+  { passes = () => true, wrappedKeyring = new Uint8Array(), primaryVersion = '' }: BatchExtras = {},
 ): Uint8Array =>
   WalBatch.encode({
     wrappedKeyring: Buffer.from(wrappedKeyring),
+    primaryVersion,
     entries: entries.map(({ sequence, committedAtMs, operations }) => ({
       sequence: BigInt(sequence),
       committedAtMs: BigInt(committedAtMs),
@@ -33,6 +36,7 @@ export const encodeBatch = (
   }).finish();
 
 export interface DecodedBatch {
+  readonly primaryVersion: string;
   readonly entries: readonly WalEntry[];
   /** To be taken over before the entries; undefined: nothing is needed, or the primary does not send it. */
   readonly wrappedKeyring: Uint8Array | undefined;
@@ -44,7 +48,7 @@ export interface DecodedBatch {
  */
 export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBatch => {
   try {
-    const { entries: encoded, wrappedKeyring } = WalBatch.decode(bytes);
+    const { entries: encoded, wrappedKeyring, primaryVersion } = WalBatch.decode(bytes);
     const entries = encoded.map(({ sequence, committedAtMs, operations }) => {
       const decoded = decodeOperations(operations);
       if (!decoded.every(({ path }) => crosses(kind, path)))
@@ -56,6 +60,7 @@ export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBa
       };
     });
     return {
+      primaryVersion,
       entries,
       wrappedKeyring: wrappedKeyring.length === 0 ? undefined : wrappedKeyring,
     };

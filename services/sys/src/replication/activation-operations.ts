@@ -12,6 +12,7 @@ import {
   type LinkKeyPair,
   type ReplicationKind,
   removeReplicated,
+  requireNoNewerPrimary,
   type TakenOver,
 } from '@keelson/replication';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
@@ -91,19 +92,22 @@ export const takeBundle = async (
   { token, primaryApiAddress, ...roots }: ActivationRequest,
 ): Promise<TakenBundle> => {
   if (token === '') refuse('missing token');
-  const here = { kind, version, nowMs: clock.nowMs() };
+  const requireUsableHere = (bundle: ActivationBundle): ActivationBundle => {
+    requireNoNewerPrimary(bundle.version, version);
+    return requireUsable(bundle, { kind, nowMs: clock.nowMs() });
+  };
   // Before the token is used up.
   const trustedRoots = await loadRoots(roots);
   if (isSealedBundle(token)) {
     const keys = await pendingKeys[kind].find(store, seal.requireRootKey());
     if (keys === undefined)
       return refuse('the token was not made for the public key of this cluster');
-    const bundle = requireUsable(openBundle(token, keys), here);
+    const bundle = requireUsableHere(openBundle(token, keys));
     await store.transact((tx) => pendingKeys[kind].delete(tx));
     return { bundle, keys, trustedRoots };
   }
   const address = primaryApiAddress === '' ? addressIn(token) : primaryApiAddress;
-  const bundle = requireUsable(await unwrapBundle(token, address, trustedRoots), here);
+  const bundle = requireUsableHere(await unwrapBundle(token, address, trustedRoots));
   return bundle.secondaryKeys === undefined
     ? refuse('the token is no secondary activation token')
     : { bundle, keys: bundle.secondaryKeys, trustedRoots };

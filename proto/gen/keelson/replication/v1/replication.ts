@@ -19,6 +19,8 @@ export interface WalBatch {
    * before: who can open the batch can read their values without asking anybody. Empty: they need none.
    */
   wrappedKeyring: Buffer;
+  /** Software of the primary. A secondary that is older applies nothing of it. */
+  primaryVersion: string;
 }
 
 export interface BatchEntry {
@@ -89,6 +91,8 @@ export interface Position {
    * removes without comparing.
    */
   leftOut: string[];
+  /** Software of the primary. A secondary that is older copies nothing from it. */
+  primaryVersion: string;
 }
 
 /** Asked of sys: the paths filter of the secondary that asks. */
@@ -263,7 +267,7 @@ export interface HeartbeatAnswer {
 }
 
 function createBaseWalBatch(): WalBatch {
-  return { entries: [], wrappedKeyring: Buffer.alloc(0) };
+  return { entries: [], wrappedKeyring: Buffer.alloc(0), primaryVersion: "" };
 }
 
 export const WalBatch: MessageFns<WalBatch> = {
@@ -273,6 +277,9 @@ export const WalBatch: MessageFns<WalBatch> = {
     }
     if (message.wrappedKeyring.length !== 0) {
       writer.uint32(18).bytes(message.wrappedKeyring);
+    }
+    if (message.primaryVersion !== "") {
+      writer.uint32(26).string(message.primaryVersion);
     }
     return writer;
   },
@@ -306,6 +313,14 @@ export const WalBatch: MessageFns<WalBatch> = {
             message.wrappedKeyring = Buffer.from(reader.bytes());
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.primaryVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -325,6 +340,7 @@ export const WalBatch: MessageFns<WalBatch> = {
     const message = createBaseWalBatch();
     message.entries = object.entries?.map((e) => BatchEntry.fromPartial(e)) || [];
     message.wrappedKeyring = object.wrappedKeyring ?? Buffer.alloc(0);
+    message.primaryVersion = object.primaryVersion ?? "";
     return message;
   },
 };
@@ -1029,7 +1045,7 @@ export const PositionQuestion: MessageFns<PositionQuestion> = {
 };
 
 function createBasePosition(): Position {
-  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, leftOut: [] };
+  return { logId: "", walSequence: 0n, streamSequence: 0n, epoch: 0n, leftOut: [], primaryVersion: "" };
 }
 
 export const Position: MessageFns<Position> = {
@@ -1057,6 +1073,9 @@ export const Position: MessageFns<Position> = {
     }
     for (const v of message.leftOut) {
       writer.uint32(42).string(v!);
+    }
+    if (message.primaryVersion !== "") {
+      writer.uint32(50).string(message.primaryVersion);
     }
     return writer;
   },
@@ -1114,6 +1133,14 @@ export const Position: MessageFns<Position> = {
             message.leftOut.push(reader.string());
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.primaryVersion = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1140,6 +1167,7 @@ export const Position: MessageFns<Position> = {
       : 0n;
     message.epoch = (object.epoch !== undefined && object.epoch !== null) ? BigInt(object.epoch) : 0n;
     message.leftOut = object.leftOut?.map((e) => e) || [];
+    message.primaryVersion = object.primaryVersion ?? "";
     return message;
   },
 };

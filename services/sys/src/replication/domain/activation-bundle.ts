@@ -75,26 +75,12 @@ export const toActivationBundle = (held: unknown): ActivationBundle => {
   return held as unknown as ActivationBundle;
 };
 
-/** [major, minor, patch]; what is no number counts as 0. */
-const numbersOf = (version: string): readonly number[] =>
-  version.split(/[.+-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
-
-/** Data may flow from an older version to a newer one, never back. */
-export const isOlderVersion = (version: string, than: string): boolean => {
-  const [ours, theirs] = [numbersOf(version), numbersOf(than)];
-  for (const [index, number] of theirs.entries()) {
-    const own = ours[index] ?? 0;
-    if (own !== number) return own < number;
-  }
-  return false;
-};
-
 /**
- * @throws KeelsonError `request.invalid` when it is not for this kind, over, or of a newer version
+ * @throws KeelsonError `request.invalid` when it is not for this kind, or over
  */
 export const requireUsable = (
   bundle: ActivationBundle,
-  here: { readonly kind: Kind; readonly version: string; readonly nowMs: number },
+  here: { readonly kind: Kind; readonly nowMs: number },
 ): ActivationBundle => {
   const refuse = (text: string): never => {
     throw new KeelsonError('request.invalid', { text });
@@ -102,9 +88,5 @@ export const requireUsable = (
   if (bundle.kind !== here.kind)
     refuse(`the token is for ${bundle.kind} replication, not for ${here.kind} replication`);
   if (bundle.expiresAtMs <= here.nowMs) refuse('the secondary activation token is expired');
-  if (isOlderVersion(here.version, bundle.version))
-    refuse(
-      `the primary runs version ${bundle.version}, this cluster ${here.version}: upgrade the secondary first`,
-    );
   return bundle;
 };
