@@ -28,6 +28,8 @@ type RankedStore = Pick<Store, 'select' | 'position' | 'comingAndGoing'>;
 
 /** Steps that two may be apart before all are found anew. */
 const MAX_GAP = 4;
+/** Read by one query while ranks are found: it may not hold the process for long. */
+const STEPS_AT_ONCE = 16;
 /** Organizations of which ranks are kept; the one used longest ago is dropped. */
 const MAX_ORGANIZATIONS = 100;
 /** A step is made again when a name came or went in it meanwhile. */
@@ -95,37 +97,35 @@ export const createNameRanks = (store: RankedStore, step: number) => {
     return true;
   };
 
-  /** @returns whether the next name is found, or none is left; else others came or went meanwhile */
+  /** @returns whether the next names are found, or none is left; else others came or went meanwhile */
   const findNext = async (organizationId: string, ranks: Ranks): Promise<boolean> => {
     const last = ranks.known.at(-1);
     if (last === undefined || !(await follow(organizationId, ranks))) return false;
     const { position } = ranks;
-    const [next] = await store.select((tables: Tables) =>
+    const rows = await store.select((tables: Tables) =>
       namesOf(tables, organizationId, last.name)
         .select('name_lower')
         .orderBy('name_lower')
-        .limit(1)
-        .offset(step),
-    );
-    if (next === undefined) {
-      ranks.isWhole = true;
-      return true;
-    }
-    const { name_lower: name } = next;
-    const [counted] = await store.select((tables: Tables) =>
-      namesOf(tables, organizationId, last.name)
-        .where('name_lower', '<', name)
-        .select((rows) => rows.fn.countAll<number | bigint>().as('names')),
+        .limit(STEPS_AT_ONCE * step + 1),
     );
     if (!(await follow(organizationId, ranks))) return false;
-    const passed = Number(counted?.names ?? 0);
+    const names = rows.map(({ name_lower: name }) => name);
+    const end = names.at(-1) ?? last.name;
     const isExact = changesSince(organizationId, position)?.every(
-      (change) => change.name < last.name || change.name >= name,
+      (change) => change.name < last.name || change.name > end,
     );
-    // Where as many names as a step is long differ in case alone, nothing is found either.
-    if (isExact !== true || passed === 0) return false;
-    ranks.known.push({ name, rank: last.rank + passed });
-    return true;
+    if (isExact !== true) return false;
+    const { rank } = last;
+    const before = ranks.known.length;
+    for (let at = step; at < names.length; at += step) {
+      const name = names[at] ?? '';
+      // Names may differ in case alone.
+      const first = firstThat(names, (other) => other >= name);
+      if (first > 0 && name !== ranks.known.at(-1)?.name)
+        ranks.known.push({ name, rank: rank + first });
+    }
+    ranks.isWhole = names.length <= STEPS_AT_ONCE * step;
+    return ranks.isWhole || ranks.known.length > before;
   };
 
   const findAll = async (organizationId: string, ranks: Ranks): Promise<void> => {
