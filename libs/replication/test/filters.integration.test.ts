@@ -218,6 +218,33 @@ test('a change is told over the stream, whenever the next heartbeat is', async (
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 
+test('a filter that was gone before its secondary could ask', async () => {
+  await using primary = await startPrimary(nats.url);
+  primary.publish();
+  await putAll(primary, ['a', 'b'], 20, 'before');
+  await using secondary = await startSecondary(nats.url, primary, 'late', undefined, 3_600_000);
+  await secondary.untilCaughtUp(primary);
+  primary.silence();
+  await setFilter(primary, 'late', 'deny', 'b');
+  // Published for the others alone, in the stream that the secondary goes on with.
+  await putAll(primary, ['a', 'b'], 20, 'meanwhile');
+  const head = await primary.store.wal.headSequence();
+  const stream = streamOf(primary.clusterId, SERVICE);
+  await expect
+    .poll(async () => (await loadStreamEnd(primary.bus, stream)).published?.walSequence, {
+      timeout: 60_000,
+    })
+    .toBe(head);
+  await primary.membership.deleteFilter('late');
+  await primary.filtered.refresh();
+  await putAll(primary, ['a', 'b'], 20, 'after');
+  const serving = new AbortController();
+  await primary.primary.serve(serving.signal);
+  await secondary.untilCaughtUp(primary);
+  expect(await findDeviations(primary, secondary)).toEqual([]);
+  serving.abort();
+}, 120_000);
+
 test('restarts of both sides, and a stream that was pruned', async () => {
   await using primary = await startPrimary(nats.url);
   const publishing = primary.publish();

@@ -257,10 +257,10 @@ export class Primary {
 
   async #tellEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<Told> {
     const { membership, views } = this.#options;
-    // The stream of the others is not for it: it has to look for its own.
-    if ((await views.of(id, [])) !== undefined)
+    // Of the others alone: it has to look for its own stream, or to compare what it was kept from.
+    if (epoch < firstEpoch || (await views.of(id, [])) !== undefined)
       throw new KeelsonError('replication.log_broken', { sequence: 0 });
-    const found = epoch < firstEpoch ? undefined : await membership.findEpoch(epoch);
+    const found = await membership.findEpoch(epoch);
     if (found === undefined) throw new KeelsonError('replication.not_admitted', { secondary: id });
     return { $case: 'epoch', value: { key: Buffer.from(found.key) } };
   }
