@@ -239,10 +239,10 @@ test('a filter that was gone before its secondary could ask', async () => {
   await primary.filtered.refresh();
   await putAll(primary, ['a', 'b'], 20, 'after');
   const serving = new AbortController();
+  primary.endings.push(async () => serving.abort());
   await primary.primary.serve(serving.signal);
   await secondary.untilCaughtUp(primary);
   expect(await findDeviations(primary, secondary)).toEqual([]);
-  serving.abort();
 }, 120_000);
 
 test('restarts of both sides, and a stream that was pruned', async () => {
