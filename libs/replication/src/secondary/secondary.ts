@@ -73,6 +73,7 @@ export interface SecondaryOptions {
 const LEASE_TTL_MS = 15_000;
 const DEFAULT_BACK_OFF: BackOff = { firstMs: 500, maxMs: 30_000 };
 const HEARTBEAT_INTERVAL_MS = 5000;
+
 export class Secondary {
   readonly followed: FollowedLog;
   readonly #options: SecondaryOptions;
