@@ -1,7 +1,7 @@
 /** The specification's parameters of issuing and signing, each by what it changes of a certificate. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { leafRole, type Mounts, openMounts, other, third } from './open-mounts.ts';
+import { leafRole, type Mounts, newRequest, openMounts, other, third } from './open-mounts.ts';
 
 let mounts: Mounts;
 let rootPem: string;
@@ -24,20 +24,7 @@ afterAll(() => mounts.close());
 const NAME = { common_name: 'leaf.example.com' };
 
 const requestWith = (...extensions: readonly string[]): string =>
-  mounts.openssl(
-    'req',
-    '-new',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-keyout',
-    mounts.file('unused.key', ''),
-    '-subj',
-    '/O=From CSR/CN=csr.example.com',
-    ...extensions.flatMap((one) => ['-addext', one]),
-  );
+  newRequest(mounts, '/O=From CSR/CN=csr.example.com', extensions);
 
 const seconds = (pem: string): { readonly from: number; readonly to: number } => {
   const { validFrom, validTo } = new X509Certificate(pem);

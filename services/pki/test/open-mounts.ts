@@ -107,3 +107,28 @@ export const openMounts = async () => {
 };
 
 export type Mounts = Awaited<ReturnType<typeof openMounts>>;
+
+/**
+ * A new request for a P-256 key, PEM.
+ * @param subject as openssl takes it
+ * @param extensions as openssl takes them
+ */
+export const newRequest = (
+  mounts: Mounts,
+  subject: string,
+  extensions: readonly string[] = [],
+): string =>
+  mounts.openssl(
+    'req',
+    '-new',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-keyout',
+    mounts.file('request.key', ''),
+    '-subj',
+    subject,
+    ...extensions.flatMap((one) => ['-addext', one]),
+  );

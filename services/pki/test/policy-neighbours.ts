@@ -18,7 +18,7 @@ import {
   parseCsr,
   toDistinguishedName,
 } from '@keelson/x509';
-import { type Mounts, openMounts, other } from './open-mounts.ts';
+import { type Mounts, newRequest, openMounts, other } from './open-mounts.ts';
 
 /** Certificates of a CA that vouches for both ends, from another mount. */
 export const openTrust = async (mounts: Mounts) => {
@@ -148,19 +148,5 @@ export const templateFor = async (
 };
 
 /** A new request for a P-256 key, PEM. */
-export const newCsr = (mounts: Mounts, commonName: string): string => {
-  const key = mounts.file('request.key', '');
-  return mounts.openssl(
-    'req',
-    '-new',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-keyout',
-    key,
-    '-subj',
-    `/CN=${commonName}`,
-  );
-};
+export const newCsr = (mounts: Mounts, commonName: string): string =>
+  newRequest(mounts, `/CN=${commonName}`);
