@@ -1,7 +1,8 @@
 /**
  * How many names of an organization come before some of them, so that a page far from both ends is read
- * without passing all before it. The names are found in the background when such a page is first asked
- * for; what came and went since is added to what was counted. See docs/decisions/0092.
+ * without passing all before it. They are found step by step on the way to the first such page, which
+ * passes those names anyway; what came and went since is added to what was counted.
+ * See docs/decisions/0092.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Store } from '@keelson/storage';
@@ -21,15 +22,14 @@ interface Ranks {
   /** Place of the log of which the ranks are. */
   position: number;
   isWhole: boolean;
-  finding: Promise<void> | undefined;
+  /** The step that is being made. */
+  finding: Promise<boolean> | undefined;
 }
 
 type RankedStore = Pick<Store, 'select' | 'position' | 'comingAndGoing'>;
 
 /** Steps that two may be apart before all are found anew. */
-const MAX_GAP = 4;
-/** Read by one query while ranks are found: it may not hold the process for long. */
-const STEPS_AT_ONCE = 16;
+const MAX_GAP = 2;
 /** Organizations of which ranks are kept; the one used longest ago is dropped. */
 const MAX_ORGANIZATIONS = 100;
 /** A step is made again when a name came or went in it meanwhile. */
@@ -54,12 +54,6 @@ const firstThat = <T>(list: readonly T[], comesAfter: (item: T) => boolean): num
 
 export const createNameRanks = (store: RankedStore, step: number) => {
   const organizations = new Map<string, Ranks>();
-
-  const namesOf = (tables: Tables, organizationId: string, from: string) =>
-    tables
-      .selectFrom('workspace')
-      .where('organization_id', '=', organizationId)
-      .where('name_lower', '>=', from);
 
   const start = (position: number): Ranks => ({
     known: [beforeAll()],
@@ -97,80 +91,104 @@ export const createNameRanks = (store: RankedStore, step: number) => {
     return true;
   };
 
-  /** @returns whether the next names are found, or none is left; else others came or went meanwhile */
+  /** The name a step after another, and how many of the same, but for their case, are before it. */
+  const findStep = async (organizationId: string, from: string) => {
+    const [found] = await store.select((tables: Tables) =>
+      tables
+        .selectFrom('workspace')
+        .select((rows) => [
+          'name_lower',
+          rows
+            .selectFrom('workspace as twin')
+            .select(({ fn }) => fn.countAll<number | bigint>().as('twins'))
+            .where('twin.organization_id', '=', organizationId)
+            .whereRef('twin.name_lower', '=', 'workspace.name_lower')
+            .whereRef('twin.id', '<', 'workspace.id')
+            .as('twins'),
+        ])
+        .where('organization_id', '=', organizationId)
+        .where('name_lower', '>=', from)
+        .orderBy('name_lower')
+        .orderBy('id')
+        .limit(1)
+        .offset(step),
+    );
+    return found && { name: found.name_lower, twins: Number(found.twins) };
+  };
+
+  /** @returns whether the next name is found, or none is left; else others came or went meanwhile */
   const findNext = async (organizationId: string, ranks: Ranks): Promise<boolean> => {
     const last = ranks.known.at(-1);
     if (last === undefined || !(await follow(organizationId, ranks))) return false;
     const { position } = ranks;
-    const rows = await store.select((tables: Tables) =>
-      namesOf(tables, organizationId, last.name)
-        .select('name_lower')
-        .orderBy('name_lower')
-        .limit(STEPS_AT_ONCE * step + 1),
-    );
+    const found = await findStep(organizationId, last.name);
     if (!(await follow(organizationId, ranks))) return false;
-    const names = rows.map(({ name_lower: name }) => name);
-    const end = names.at(-1) ?? last.name;
     const isExact = changesSince(organizationId, position)?.every(
-      (change) => change.name < last.name || change.name > end,
+      ({ name }) => name < last.name || (found !== undefined && name > found.name),
     );
-    if (isExact !== true) return false;
-    const { rank } = last;
-    const before = ranks.known.length;
-    for (let at = step; at < names.length; at += step) {
-      const name = names[at] ?? '';
-      // Names may differ in case alone.
-      const first = firstThat(names, (other) => other >= name);
-      if (first > 0 && name !== ranks.known.at(-1)?.name)
-        ranks.known.push({ name, rank: rank + first });
-    }
-    ranks.isWhole = names.length <= STEPS_AT_ONCE * step;
-    return ranks.isWhole || ranks.known.length > before;
+    // More of one name than a step has are not passed.
+    if (isExact !== true || found?.name === last.name) return false;
+    if (found === undefined) ranks.isWhole = true;
+    else ranks.known.push({ name: found.name, rank: last.rank + step - found.twins });
+    return true;
   };
 
-  const findAll = async (organizationId: string, ranks: Ranks): Promise<void> => {
-    for (let tries = 0; !ranks.isWhole && tries < MAX_TRIES; ) {
-      tries = (await findNext(organizationId, ranks)) ? 0 : tries + 1;
-      await setImmediate();
-    }
-  };
-
-  const find = (organizationId: string, ranks: Ranks): void => {
-    if (ranks.finding !== undefined) return;
-    if (ranks.isWhole) {
-      ranks.known = [beforeAll()];
-      ranks.isWhole = false;
-    }
-    // What could not be found is looked for again by the next who asks.
-    ranks.finding = findAll(organizationId, ranks)
-      .catch(() => undefined)
-      .finally(() => {
+  /** As far as `offset`. @returns false: names come and go so fast that no step could be made */
+  const findAsFarAs = async (
+    organizationId: string,
+    ranks: Ranks,
+    offset: number,
+  ): Promise<boolean> => {
+    let tries = 0;
+    while (!ranks.isWhole && (ranks.known.at(-1)?.rank ?? 0) + step <= offset) {
+      ranks.finding ??= findNext(organizationId, ranks).finally(() => {
         ranks.finding = undefined;
       });
+      tries = (await ranks.finding) ? 0 : tries + 1;
+      if (tries === MAX_TRIES) return false;
+      await setImmediate();
+    }
+    return true;
+  };
+
+  const keep = (organizationId: string, ranks: Ranks): void => {
+    organizations.delete(organizationId);
+    organizations.set(organizationId, ranks);
+    const [oldest] = organizations.keys();
+    if (organizations.size > MAX_ORGANIZATIONS && oldest !== undefined) {
+      organizations.delete(oldest);
+    }
+  };
+
+  const begin = async (): Promise<Ranks> => {
+    const ranks = start(await store.position());
+    // Noted from now on.
+    store.comingAndGoing(prefix, ranks.position);
+    return ranks;
+  };
+
+  const nearest = ({ known }: Ranks, offset: number): RankedName | undefined => {
+    const found = known[firstThat(known, ({ rank }) => rank > offset) - 1];
+    return found !== undefined && offset - found.rank <= MAX_GAP * step ? { ...found } : undefined;
   };
 
   return {
     /**
-     * The nearest known name that no more than `offset` workspaces come before; undefined where none
-     * is near yet, and then it is being looked for.
+     * The nearest known name that no more than `offset` workspaces come before; undefined where it
+     * cannot be told because names come and go too fast.
      */
     before: async (organizationId: string, offset: number): Promise<RankedName | undefined> => {
-      let ranks = organizations.get(organizationId);
-      if (ranks === undefined || !(await follow(organizationId, ranks))) {
-        ranks = start(await store.position());
-        // Noted from now on.
-        store.comingAndGoing(prefix, ranks.position);
+      const known = organizations.get(organizationId);
+      if (known !== undefined && (await follow(organizationId, known))) {
+        keep(organizationId, known);
+        const isFound = await findAsFarAs(organizationId, known, offset);
+        const found = isFound ? nearest(known, offset) : undefined;
+        if (found !== undefined) return found;
       }
-      organizations.delete(organizationId);
-      organizations.set(organizationId, ranks);
-      const [oldest] = organizations.keys();
-      if (organizations.size > MAX_ORGANIZATIONS && oldest !== undefined) {
-        organizations.delete(oldest);
-      }
-      const found = ranks.known[firstThat(ranks.known, ({ rank }) => rank > offset) - 1];
-      if (found !== undefined && offset - found.rank <= MAX_GAP * step) return { ...found };
-      find(organizationId, ranks);
-      return undefined;
+      const anew = await begin();
+      keep(organizationId, anew);
+      const isFound = await findAsFarAs(organizationId, anew, offset);
+      return isFound ? nearest(anew, offset) : undefined;
     },
   };
 };

@@ -45,7 +45,7 @@ export interface ListingLimits {
   readonly rankStep: number;
 }
 
-const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000, rankStep: 512 };
+const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000, rankStep: 4096 };
 
 type ListingStore = Pick<
   Store,
