@@ -44,12 +44,13 @@ export const refuseInvalid = (violations: readonly Violation[]): void => {
 
 const toErrorObject = (error: KeelsonError, requestId: string): Record<string, unknown> => {
   const status = error.httpStatus;
-  const pointer = error.params['pointer'];
+  const { pointer, parameter } = error.params;
   return {
     status: String(status),
     title: TITLES[status] ?? 'error',
     detail: error.code === 'internal' ? `internal error, request ${requestId}` : error.message,
     ...(pointer === undefined ? {} : { source: { pointer } }),
+    ...(parameter === undefined ? {} : { source: { parameter } }),
   };
 };
 

@@ -11,7 +11,8 @@ export const parseInclude = (
 ): ReadonlySet<string> => {
   const names = query.list('include').map((name) => name.replaceAll('-', '_'));
   for (const name of names) {
-    if (!allowed.has(name)) throw new KeelsonError('jsonapi.invalid_include', { name });
+    if (!allowed.has(name))
+      throw new KeelsonError('jsonapi.invalid_include', { name, parameter: 'include' });
   }
   return new Set(names);
 };

@@ -15,7 +15,7 @@ const MAX_SIZE = 100;
 const MAX_NUMBER = 1_000_000_000;
 
 const positiveInteger = (text: string | undefined, fallback: number, max: number): number => {
-  if (text === undefined || !/^\d{1,15}$/.test(text)) return fallback;
+  if (text === undefined || !/^\d+$/.test(text)) return fallback;
   const value = Number(text);
   return value < 1 ? fallback : Math.min(value, max);
 };

@@ -47,6 +47,18 @@ describe('query parameters', () => {
     );
   });
 
+  test('a number of any length is a page, and what is too large is the largest', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: 10n ** 40n }), (value) => {
+        const query = parseQuery(new URLSearchParams(`page[number]=${value}&page[size]=${value}`));
+        expect(parsePage(query)).toEqual({
+          number: value > 1_000_000_000n ? 1_000_000_000 : Number(value),
+          size: value > 100n ? 100 : Number(value),
+        });
+      }),
+    );
+  });
+
   test('refuses more parameters than any request needs', () => {
     const many = new URLSearchParams(
       Object.fromEntries(Array.from({ length: 257 }, (_, at) => [`a${at}`, ''])),

@@ -4,11 +4,19 @@
  */
 export const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const RFC_3339 =
+  /^(\d{4}-\d{2}-(\d{2}))T(?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+
+const FIRST_MS = Date.parse('0000-01-01T00:00:00Z');
+const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** Epoch milliseconds of an RFC 3339 time with a zone, or undefined. */
 export const parseTimestampMs = (text: string): number | undefined => {
-  if (!RFC_3339.test(text)) return undefined;
+  const [, date, day] = RFC_3339.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  // A day that its month does not have would be read as one of the next month.
+  if (new Date(`${date}T00:00:00Z`).getUTCDate() !== Number(day)) return undefined;
   const epochMs = Date.parse(text);
-  return Number.isNaN(epochMs) ? undefined : epochMs;
+  // An offset may lead out of the years that have four digits.
+  return epochMs >= FIRST_MS && epochMs <= LAST_MS ? epochMs : undefined;
 };

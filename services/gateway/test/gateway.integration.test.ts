@@ -46,6 +46,17 @@ describe('what reaches a service', () => {
     expect((await call('/v1/pki/echo', { headers })).status).toBe(200);
   });
 
+  test('reads the scheme of a bearer token in any case', async () => {
+    const principalOf = async (authorization: string) =>
+      (await call('/api/v2/echo', { headers: { authorization } })).document.data.head.principal?.id;
+    for (const scheme of ['bearer', 'BEARER', 'Bearer ']) {
+      expect(await principalOf(`${scheme} ${API_TOKEN}`)).toBe('user-1');
+    }
+    for (const given of [API_TOKEN, `Basic ${API_TOKEN}`, `xBearer ${API_TOKEN}`, 'Bearer']) {
+      expect(await principalOf(given)).toBeUndefined();
+    }
+  });
+
   test('asks again with the body where a policy looks at it', async () => {
     const answer = await call('/v1/pki/body-rule', {
       method: 'POST',

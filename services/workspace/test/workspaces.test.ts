@@ -363,5 +363,6 @@ describe('include', () => {
     const { status, errors } = await harness.call('GET', `${COLLECTION}/plain?include=nonsense`);
     expect(status).toBe(400);
     expect(errors[0]?.detail).toContain('Invalid include parameter');
+    expect(errors[0]?.source).toEqual({ parameter: 'include' });
   });
 });

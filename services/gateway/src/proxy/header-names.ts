@@ -29,11 +29,9 @@ export const serviceHeader = (
   return typeof value === 'string' ? value : value?.[0];
 };
 
-/** RFC 6750 §2.1. */
+/** RFC 6750 §2.1; the name of the scheme in any case (RFC 9110 §11.1). */
 export const bearerToken = (headers: IncomingHttpHeaders): string =>
-  headers.authorization?.startsWith('Bearer ') === true
-    ? headers.authorization.slice('Bearer '.length).trim()
-    : '';
+  /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
 
 export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
   for (const name in headers) if (name.startsWith(VENDOR)) return Dialect.VENDOR;
