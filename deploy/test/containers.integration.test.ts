@@ -137,9 +137,9 @@ describe('the standalone image', () => {
 
 describe('the distributed installation', () => {
   const project = `keelson-${randomBytes(4).toString('hex')}`;
-  const bootstrapToken = randomBytes(32).toString('hex');
   let base: string;
   let rootToken: string;
+  let apiToken: string;
   /** What the policy service is given: docker-compose.yml mounts it. */
   let policyFolder: TemporaryDirectory;
 
@@ -152,7 +152,6 @@ describe('the distributed installation', () => {
         KEELSON_PORT: '127.0.0.1:0',
         KEELSON_BRANCH_PORT: '127.0.0.1:0',
         KEELSON_SPARE_PORT: '127.0.0.1:0',
-        KEELSON_WORKSPACE_BOOTSTRAP_TOKEN: bootstrapToken,
         KEELSON_POLICY_FOLDER: policyFolder.path,
       },
       maxBuffer: 64 * 1024 * 1024,
@@ -167,7 +166,7 @@ describe('the distributed installation', () => {
     call(`${base}/api/v2/${path}`, {
       method,
       headers: {
-        authorization: `Bearer ${bootstrapToken}`,
+        authorization: `Bearer ${apiToken}`,
         'content-type': 'application/vnd.api+json',
       },
       ...(body === undefined ? {} : { body }),
@@ -200,6 +199,8 @@ describe('the distributed installation', () => {
     base = `http://${stdout.trim()}`;
     rootToken = (await keptByDemo('first-run.json'))['root_token'] as string;
     await eventually(200, () => call(`${base}/readyz`));
+    // As its README has the operator ask for it; made by one of the replicas.
+    apiToken = (await compose('exec', '-T', 'workspace', 'cat', '/data/first-token')).stdout.trim();
     await eventually(200, () => api('GET', 'account/details'));
   }, STORY_LIMIT_MS + BUILD_LIMIT_MS);
   afterAll(async () => {

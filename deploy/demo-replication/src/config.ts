@@ -11,8 +11,8 @@ export interface ContainerConfig {
   readonly primaryApiAddress: string;
   readonly primaryClusterAddress: string;
   readonly spareClusterAddress: string;
-  /** Of the primary, for `/api/v2`. */
-  readonly apiToken: string;
+  /** Of the primary, for `/api/v2`: the token, or the file in which the primary keeps the one it made. */
+  readonly apiToken: { readonly text: string } | { readonly file: string };
   /** Where they are reached from the host, host:port; for the reader. */
   readonly published: {
     readonly primary: string;
@@ -39,6 +39,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): ContainerConfig | undefined 
     if (value === undefined || value === '') throw new Error(`${PREFIX}${name} is not set`);
     return value;
   };
+  const apiToken = env[`${PREFIX}API_TOKEN`];
   return {
     primary: need('PRIMARY_ADDRESS'),
     secondary: need('SECONDARY_ADDRESS'),
@@ -48,7 +49,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): ContainerConfig | undefined 
     primaryApiAddress: need('PRIMARY_API_ADDRESS'),
     primaryClusterAddress: need('PRIMARY_CLUSTER_ADDRESS'),
     spareClusterAddress: need('SPARE_CLUSTER_ADDRESS'),
-    apiToken: need('API_TOKEN'),
+    apiToken: apiToken ? { text: apiToken } : { file: need('API_TOKEN_FILE') },
     published: {
       primary: need('PRIMARY_PUBLISHED'),
       secondary: need('SECONDARY_PUBLISHED'),

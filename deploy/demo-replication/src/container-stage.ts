@@ -38,6 +38,18 @@ const untilUp = (url: string): Promise<boolean> =>
     (is) => is,
   );
 
+const untilWritten = (file: string): Promise<boolean> =>
+  until(
+    async () => existsSync(file),
+    (is) => is,
+  );
+
+const readApiToken = async (given: ContainerConfig['apiToken']): Promise<string> => {
+  if ('text' in given) return given.text;
+  await untilWritten(given.file);
+  return readFileSync(given.file, 'utf8').trim();
+};
+
 const readFirstRun = (file: string): FirstRun => JSON.parse(readFileSync(file, 'utf8')) as FirstRun;
 
 const clusterAt = (url: string, facts: FirstRun): AddressedCluster => {
@@ -66,7 +78,8 @@ const initialize = async (url: string, file: string, apiToken: string): Promise<
       () => 0, // Nobody listens there before it is up.
     );
   const status = await until(health, (one) => one === 200 || one === 501);
-  if (existsSync(file)) return readFirstRun(file);
+  // The token of /api/v2 may be another one by now.
+  if (existsSync(file)) return { ...readFirstRun(file), api_token: apiToken };
   if (status === 200)
     throw new Error(
       `the primary was initialized by somebody else: its root_token and unseal_keys belong into ${file}, or begin anew with \`docker compose --profile replication down --volumes\``,
@@ -115,7 +128,7 @@ export const openContainers = (config: ContainerConfig): Building => {
       const primaryUrl = `http://127.0.0.1:${toApi.port}`;
       const primary = clusterAt(
         primaryUrl,
-        await initialize(primaryUrl, firstRunFiles.primary, config.apiToken),
+        await initialize(primaryUrl, firstRunFiles.primary, await readApiToken(config.apiToken)),
       );
       await untilUp(primaryUrl);
       await until(
@@ -125,10 +138,7 @@ export const openContainers = (config: ContainerConfig): Building => {
       const standalone = async (url: string, file: string): Promise<AddressedCluster> => {
         await untilUp(url);
         // Written after it serves.
-        await until(
-          async () => existsSync(file),
-          (is) => is,
-        );
+        await untilWritten(file);
         return clusterAt(url, readFirstRun(file));
       };
       const secondary = await standalone(config.secondary, firstRunFiles.secondary);

@@ -8,6 +8,7 @@ import {
   storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
+import { LEAST_FIRST_TOKEN_LENGTH } from './tokens/first-token-file.ts';
 
 /** Settings of the workspace API that hold in every mode. */
 export const workspaceConfigSchema = Type.Object({
@@ -29,19 +30,29 @@ export const workspaceConfigSchema = Type.Object({
   }),
   workspaceBootstrapToken: Type.Optional(
     Type.String({
-      minLength: 32,
+      minLength: LEAST_FIRST_TOKEN_LENGTH,
       secret: true,
       description:
-        'A token of the administrator who may create organizations and users, taken over once when a distributed deployment starts.',
+        'A token of the administrator who may create organizations and users, taken over once when a distributed deployment starts; it ends the one that was taken over before.',
     }),
   ),
 });
 
 export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>>;
 
+const firstTokenSettings = Type.Object({
+  workspaceBootstrapTokenFile: Type.Optional(
+    Type.String({
+      description:
+        'File with such a token, for a deployment that does not set it; made at the first start when it is absent.',
+    }),
+  ),
+});
+
 /** What the service in a process of its own is told besides. */
 export const workspaceProcessConfig = composeConfig(
   workspaceConfigSchema,
+  firstTokenSettings,
   servingSettings,
   storeSettings,
   electingSettings,

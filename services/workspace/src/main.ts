@@ -22,8 +22,10 @@ import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
 import { workspaceProcessConfig } from './config.ts';
+import { withFirstToken } from './tokens/first-token-file.ts';
 
-const start = async (config: Config<typeof workspaceProcessConfig>, logger: Logger) => {
+const start = async (given: Config<typeof workspaceProcessConfig>, logger: Logger) => {
+  const config = await withFirstToken(given);
   const clock = systemClock;
   const report = (error: unknown, method?: string) =>
     logger.error({ err: error, method }, 'failed');

@@ -4,8 +4,8 @@ import type { Clock } from '@keelson/clock';
 import { jsonRecords, type Store, type Transaction } from '@keelson/storage';
 import { addUser } from '../users/user-operations.ts';
 import { usernames } from '../users/user-records.ts';
-import { deleteTokensOf, issueToken } from './token-operations.ts';
-import { hashToken } from './token-records.ts';
+import { deleteTokensOf, issueToken, removeToken } from './token-operations.ts';
+import { hashToken, tokenRecords } from './token-records.ts';
 
 const ADMIN_USERNAME = 'admin';
 const ADMIN_EMAIL = 'admin@keelson.invalid';
@@ -40,13 +40,15 @@ const isSameHash = (a: string, b: string): boolean =>
 
 /**
  * Makes the configured secret a token of the administrator. Any replica may do it at every start: the
- * secret is taken once, and deleting the token later stays in force.
+ * secret is taken once, and deleting the token later stays in force. Another one ends the one before.
  */
 export const adoptBootstrapToken = (store: Store, clock: Clock, secret: string): Promise<void> =>
   store.transact(async (tx) => {
     const hash = hashToken(secret);
     const adopted = await firstTokens.find(tx, KEY);
     if (adopted !== undefined && isSameHash(adopted.hash, hash)) return;
+    const former = adopted && (await tokenRecords.find(tx, adopted.hash));
+    if (former !== undefined) await removeToken(tx, former.ownerId, former.id);
     const nowMs = clock.nowMs();
     const owner = { kind: 'user', id: await ensureAdmin(tx, nowMs) } as const;
     const given = { description: 'bootstrap', expiresAtMs: null };

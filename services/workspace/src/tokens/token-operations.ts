@@ -58,7 +58,11 @@ export const issueToken = (
   return { token, text };
 };
 
-const removeToken = async (tx: Transaction, ownerId: string, tokenId: string): Promise<void> => {
+export const removeToken = async (
+  tx: Transaction,
+  ownerId: string,
+  tokenId: string,
+): Promise<void> => {
   const found = await tokenHashes.find(tx, tokenId);
   if (found !== undefined) tokenRecords.delete(tx, found.hash);
   tokenHashes.delete(tx, tokenId);
