@@ -131,6 +131,19 @@ describe('an SSH key', () => {
     expect((await assign({ type: 'ssh-keys', id: 'sshkey-none' })).status).toBe(404);
   });
 
+  test.for([
+    [{ type: 'workspaces' }, '/data/attributes/id'],
+    [{ type: 'workspaces', attributes: {} }, '/data/attributes/id'],
+    [{ type: 'ssh-keys' }, '/data/id'],
+  ] as const)('is neither assigned nor taken away by %j', async ([data, pointer]) => {
+    const key = await make();
+    const assigned = { id: key.id, type: 'ssh-keys' };
+    await assign(assigned);
+    const { status, errors } = await assign(data);
+    expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
+    expect(keyOf(await harness.call('GET', `/workspaces/${workspaceId}`))).toEqual(assigned);
+  });
+
   test('that is deleted is on no workspace any more', async () => {
     const key = await make();
     await assign({ type: 'ssh-keys', id: key.id });

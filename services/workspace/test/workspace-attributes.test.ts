@@ -351,6 +351,40 @@ describe('neither creation nor update takes', () => {
     },
   );
 
+  test('a Git tag expression beside what the workspace has already, and the other way round', async () => {
+    const vcsRepo = { identifier: 'a/b', 'oauth-token-id': tokenId };
+    const tagged = await create({
+      'vcs-repo': { ...vcsRepo, 'tags-regex': 'v.*' },
+      'file-triggers-enabled': false,
+    });
+    for (const name of ['trigger-patterns', 'trigger-prefixes', 'file-triggers-enabled']) {
+      const given = { [name]: name === 'file-triggers-enabled' ? true : ['a'] };
+      expect(refusal(await update(tagged.id, given))).toEqual({
+        status: 422,
+        pointers: [`/data/attributes/${name}`],
+      });
+      const { status } = await update(tagged.id, { [name]: tagged.attributes[name] });
+      expect(status).toBe(200);
+    }
+    const patterned = await create({ 'vcs-repo': vcsRepo, 'trigger-patterns': ['a'] });
+    const tags = { 'vcs-repo': { 'tags-regex': 'v.*' } };
+    expect(refusal(await update(patterned.id, tags))).toEqual({
+      status: 422,
+      pointers: ['/data/attributes/vcs-repo/tags-regex'],
+    });
+    // What the same request takes away is not in the way.
+    const exchanged = await update(patterned.id, { ...tags, 'trigger-patterns': [] });
+    expect(exchanged.data.attributes['vcs-repo']).toMatchObject({ 'tags-regex': 'v.*' });
+    for (const removed of [{ 'tags-regex': '' }, null]) {
+      const reply = await update(patterned.id, {
+        'vcs-repo': removed,
+        'trigger-prefixes': ['a'],
+        'trigger-patterns': [],
+      });
+      expect(reply.status).toBe(200);
+    }
+  });
+
   test.for([
     [{ data: { type: 'projects', attributes: { name: 'x' } } }, '/data/type'],
     [{ data: { attributes: { name: 'x' } } }, '/data/type'],

@@ -2,12 +2,13 @@ import type { Route } from '@keelson/edge';
 import {
   API_PREFIX,
   endpoint,
+  invalidAttribute,
   jsonApiRoutes,
   nullable,
   type Resource,
   resourceBody,
 } from '@keelson/jsonapi';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { ServiceContext } from '../service-context.ts';
 import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import {
@@ -41,6 +42,14 @@ const ASSIGNMENT = Type.Object({
     }),
   ),
 });
+
+/** The key's id, or null for none; an id that was forgotten takes no key away. */
+const toKeyId = (data: NonNullable<Static<typeof ASSIGNMENT>['data']>): string | null => {
+  const isKey = data.type === 'ssh-keys';
+  const given = isKey ? data.id : data.attributes?.id;
+  if (given !== undefined) return given;
+  throw invalidAttribute(isKey ? '/data/id' : '/data/attributes/id', 'id is required');
+};
 
 const toResource = (key: SshKey): Resource => ({
   id: key.id,
@@ -113,8 +122,8 @@ export const sshKeyRoutes = (context: ServiceContext): Route[] =>
       handle: async (exchange) => {
         const { principal, params, body } = exchange;
         const { data } = body;
-        const keyId = (data?.type === 'ssh-keys' ? data.id : data?.attributes?.id) ?? null;
         const workspaceId = params['workspace_id'] ?? '';
+        const keyId = data === null ? null : toKeyId(data);
         const access = await assignSshKey(context, principal, workspaceId, keyId);
         return answerWorkspace(context, exchange, access);
       },

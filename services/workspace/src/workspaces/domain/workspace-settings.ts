@@ -57,13 +57,16 @@ const checkVcsRepository = (
   return violations;
 };
 
-/** Triggers: file patterns, file prefixes and Git tags exclude each other. */
-const checkTriggers = (given: GivenSettings): readonly Violation[] => {
+/**
+ * Triggers: file patterns, file prefixes and Git tags exclude each other. Patterns and prefixes take
+ * each other's place; neither takes that of the tags, nor they theirs.
+ */
+const checkTriggers = (
+  given: GivenSettings,
+  current: WorkspaceSettings | undefined,
+): readonly Violation[] => {
   const violations: Violation[] = [];
-  const hasPatterns = (given.triggerPatterns?.length ?? 0) > 0;
-  const hasPrefixes = (given.triggerPrefixes?.length ?? 0) > 0;
-  const tagsRegex = given.vcsRepo?.tagsRegex;
-  if (hasPatterns && hasPrefixes) {
+  if (given.triggerPatterns?.length && given.triggerPrefixes?.length) {
     violations.push(
       attributeViolation(
         'trigger-patterns',
@@ -71,19 +74,37 @@ const checkTriggers = (given: GivenSettings): readonly Violation[] => {
       ),
     );
   }
-  if (tagsRegex) {
-    const others = [
-      [hasPatterns, 'trigger-patterns'],
-      [hasPrefixes, 'trigger-prefixes'],
-      [given.fileTriggersEnabled === true, 'file-triggers-enabled'],
-    ] as const;
-    for (const [isSet, name] of others) {
-      if (isSet) {
-        violations.push(
-          attributeViolation('vcs-repo/tags-regex', `tags-regex cannot be set with ${name}`),
-        );
-      }
-    }
+  const givenTags = given.vcsRepo === null ? null : given.vcsRepo?.tagsRegex;
+  const tags = givenTags === undefined ? current?.vcsRepo?.tagsRegex : givenTags;
+  if (!tags) return violations;
+  const others = [
+    [given.triggerPatterns, current?.triggerPatterns, 'trigger-patterns'],
+    [given.triggerPrefixes, current?.triggerPrefixes, 'trigger-prefixes'],
+  ] as const;
+  for (const [paths, present, name] of others) {
+    const isGiven = givenTags !== undefined || paths !== undefined;
+    if (!isGiven || (paths ?? present ?? []).length === 0) continue;
+    violations.push(
+      givenTags === undefined
+        ? attributeViolation(name, `${name} cannot be set with tags-regex`)
+        : attributeViolation('vcs-repo/tags-regex', `tags-regex cannot be set with ${name}`),
+    );
+  }
+  // True is the default, and no refusal where it was never asked for.
+  if (given.fileTriggersEnabled === true && givenTags !== undefined) {
+    violations.push(
+      attributeViolation(
+        'vcs-repo/tags-regex',
+        'tags-regex cannot be set with file-triggers-enabled',
+      ),
+    );
+  } else if (given.fileTriggersEnabled === true && current?.fileTriggersEnabled === false) {
+    violations.push(
+      attributeViolation(
+        'file-triggers-enabled',
+        'file-triggers-enabled cannot be set with tags-regex',
+      ),
+    );
   }
   return violations;
 };
@@ -130,7 +151,7 @@ export const checkSettings = (
     );
   }
   if (vcsRepo) violations.push(...checkVcsRepository(vcsRepo, current?.vcsRepo ?? null));
-  violations.push(...checkTriggers(given));
+  violations.push(...checkTriggers(given, current));
   return violations;
 };
 
