@@ -5,7 +5,7 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
-import { clientName } from '../oauth/domain/oauth-client.ts';
+import type { OAuthClient } from '../oauth/domain/oauth-client.ts';
 import { oauthClientRecords, oauthTokenRecords } from '../oauth/oauth-records.ts';
 import type { Organization } from '../organizations/domain/organization.ts';
 import {
@@ -168,8 +168,8 @@ export interface WorkspaceAccessResult extends OrganizationAccessResult {
   readonly workspace: Workspace;
   readonly project: Project;
   readonly permissions: WorkspacePermissions;
-  /** Of the connection that the repository is reached with. */
-  readonly oauthClientName: string | null;
+  /** What the repository is reached with. */
+  readonly oauthClient: OAuthClient | null;
 }
 
 /** The workspace without a key that was deleted since it was assigned. */
@@ -179,18 +179,18 @@ const withoutDeletedKey = async (reads: Reads, workspace: Workspace): Promise<Wo
   return key === undefined ? { ...workspace, sshKeyId: null } : workspace;
 };
 
-/** The workspace without a repository whose connection was deleted, and the connection's name. */
+/** The workspace without a repository whose connection was deleted, and the connection. */
 const loadConnection = async (
   reads: Reads,
   workspace: Workspace,
-): Promise<{ readonly workspace: Workspace; readonly oauthClientName: string | null }> => {
+): Promise<{ readonly workspace: Workspace; readonly oauthClient: OAuthClient | null }> => {
   const tokenId = workspace.settings.vcsRepo?.oauthTokenId ?? null;
-  if (tokenId === null) return { workspace, oauthClientName: null };
+  if (tokenId === null) return { workspace, oauthClient: null };
   const token = await oauthTokenRecords.find(reads, tokenId);
   const client = token && (await oauthClientRecords.find(reads, token.clientId));
-  if (client !== undefined) return { workspace, oauthClientName: clientName(client) };
+  if (client !== undefined) return { workspace, oauthClient: client };
   const settings = { ...workspace.settings, vcsRepo: null };
-  return { workspace: { ...workspace, settings }, oauthClientName: null };
+  return { workspace: { ...workspace, settings }, oauthClient: null };
 };
 
 /** The caller's permissions on a workspace of an organization it has a part in. */
@@ -199,7 +199,7 @@ export const loadWorkspaceAccess = async (
   { organization, standing }: OrganizationAccessResult,
   stored: Workspace,
 ): Promise<WorkspaceAccessResult> => {
-  const { workspace, oauthClientName } = await loadConnection(
+  const { workspace, oauthClient } = await loadConnection(
     reads,
     await withoutDeletedKey(reads, stored),
   );
@@ -226,7 +226,7 @@ export const loadWorkspaceAccess = async (
     adminsMayForceDelete: organization.settings.allowForceDeleteWorkspaces,
     allowDestroyPlan: workspace.settings.allowDestroyPlan,
   });
-  return { organization, standing, project, workspace, permissions, oauthClientName };
+  return { organization, standing, project, workspace, permissions, oauthClient };
 };
 
 /** Both forms in which a workspace is addressed. */

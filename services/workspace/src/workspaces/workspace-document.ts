@@ -3,6 +3,7 @@ import type { WorkspaceAccessResult } from '../access/access-operations.ts';
 import { toAssessmentId } from '../assessments/domain/assessment.ts';
 import { decideAutoDestroy } from '../auto-destroy/domain/auto-destroy.ts';
 import type { Lock } from '../locking/domain/lock.ts';
+import { clientName, type OAuthClient, repositoryUrl } from '../oauth/domain/oauth-client.ts';
 import type { RetentionPolicy } from '../retention/domain/retention-policy.ts';
 import { toRetention } from '../retention/retention-document.ts';
 import { toPerformance } from '../runs/domain/run-performance.ts';
@@ -13,17 +14,18 @@ import type { VcsRepository } from './domain/workspace.ts';
 
 const HOLDER_TYPES = { user: 'users', team: 'teams', run: 'runs' } as const;
 
-const toVcsRepository = ({
-  vcsAppInstallationId,
-  ...repository
-}: VcsRepository): Record<string, unknown> => ({
+const toVcsRepository = (
+  { vcsAppInstallationId, ...repository }: VcsRepository,
+  client: OAuthClient | null,
+): Record<string, unknown> => ({
   ...toKebabKeys(repository),
   'display-identifier': repository.identifier,
   // Both names of one attribute (docs/divergences/workspaces.md).
   'vcs-app-installation-id': vcsAppInstallationId,
   'github-app-installation-id': vcsAppInstallationId,
-  'repository-http-url': null,
-  'service-provider': null,
+  'repository-http-url': client && repositoryUrl(client, repository.identifier),
+  'service-provider': client?.serviceProvider ?? null,
+  // Pushes are told to nobody here.
   'webhook-url': null,
 });
 
@@ -46,7 +48,7 @@ export const toWorkspaceResource = (
   access: WorkspaceAccessResult,
   sitePolicy: RetentionPolicy | null,
 ): Resource => {
-  const { workspace, project, organization, permissions } = access;
+  const { workspace, project, organization, permissions, oauthClient } = access;
   const { vcsRepo, autoDestroyAtMs: _, runtimeVersion, ...settings } = workspace.settings;
   const execution = decideEffectiveExecution(
     workspace.ownExecution,
@@ -83,7 +85,7 @@ export const toWorkspaceResource = (
       operations: execution.mode !== 'local',
       locked: workspace.lock !== null,
       'locked-reason': workspace.lock?.reason ?? '',
-      'oauth-client-name': access.oauthClientName,
+      'oauth-client-name': oauthClient && clientName(oauthClient),
       permissions: toKebabKeys(permissions),
       'can-queue-destroy-plan': permissions.canQueueDestroy,
       'resource-count': workspace.state.resourceCount,
@@ -96,7 +98,7 @@ export const toWorkspaceResource = (
         .map(({ key }) => key),
       'runtime-version': runtimeVersion,
       'terraform-version': runtimeVersion,
-      'vcs-repo': vcsRepo === null ? null : toVcsRepository(vcsRepo),
+      'vcs-repo': vcsRepo === null ? null : toVcsRepository(vcsRepo, oauthClient),
       'vcs-repo-identifier': vcsRepo?.identifier ?? null,
       'apply-duration-average': performance.applyDurationAverageMs,
       'plan-duration-average': performance.planDurationAverageMs,

@@ -56,6 +56,19 @@ export const isProviderUrl = (text: string): boolean => {
 export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
   name ?? SERVICE_PROVIDERS[serviceProvider];
 
+/** Where people see the repository `:org/:repo` of a provider. */
+export const repositoryUrl = (
+  { serviceProvider, httpUrl }: Pick<OAuthClient, 'serviceProvider' | 'httpUrl'>,
+  identifier: string,
+): string => {
+  const base = httpUrl.endsWith('/') ? httpUrl.slice(0, -1) : httpUrl;
+  if (serviceProvider !== 'bitbucket_server' && serviceProvider !== 'bitbucket_data_center') {
+    return `${base}/${identifier}`;
+  }
+  const [project, ...repository] = identifier.split('/');
+  return `${base}/projects/${project}/repos/${repository.join('/')}`;
+};
+
 export const isOpenToProject = (
   { organizationScoped, projectIds }: OAuthClient,
   projectId: string,
