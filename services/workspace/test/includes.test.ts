@@ -74,19 +74,19 @@ const INCLUDED: Readonly<Record<string, readonly string[]>> = {
   agent_pool: ['agent-pools'],
   current_assessment_result: NOTHING,
   current_configuration_version: ['configuration-versions'],
-  'current_configuration_version.ingress_attributes': NOTHING,
+  'current_configuration_version.ingress_attributes': ['configuration-versions'],
   current_run: ['runs'],
-  'current_run.apply': ['applies'],
-  'current_run.configuration_version': ['configuration-versions'],
-  'current_run.configuration_version.ingress_attributes': NOTHING,
-  'current_run.plan': ['plans'],
+  'current_run.apply': ['runs', 'applies'],
+  'current_run.configuration_version': ['runs', 'configuration-versions'],
+  'current_run.configuration_version.ingress_attributes': ['runs', 'configuration-versions'],
+  'current_run.plan': ['runs', 'plans'],
   current_state_version: ['state-versions'],
-  'current_state_version.resources_processed': NOTHING,
+  'current_state_version.resources_processed': ['state-versions'],
   effective_tag_bindings: ['effective-tag-bindings'],
   latest_run: ['runs'],
-  'latest_run.configuration_version': ['configuration-versions'],
-  'latest_run.configuration_version.ingress_attributes': NOTHING,
-  'latest_run.plan': ['plans'],
+  'latest_run.configuration_version': ['runs', 'configuration-versions'],
+  'latest_run.configuration_version.ingress_attributes': ['runs', 'configuration-versions'],
+  'latest_run.plan': ['runs', 'plans'],
   locked_by: ['runs'],
   no_code_module_version: NOTHING,
   organization: ['organizations'],
@@ -113,6 +113,22 @@ describe('a workspace includes', () => {
         const { status, included } = await call('GET', `${path}?include=${written}`);
         expect(status).toBe(200);
         expect(included.map(({ type }) => type)).toEqual(types);
+      }
+    }
+  });
+
+  test('nothing that no relationship leads to', async () => {
+    const path = `/workspaces/${workspaceId}`;
+    for (const name of Object.keys(INCLUDED)) {
+      const one = await call('GET', `${path}?include=${name}`);
+      const many = await call('GET', `${O}/workspaces?include=${name}`);
+      const linked = (resource: { relationships?: Record<string, { data?: unknown }> }) =>
+        Object.values(resource.relationships ?? {}).flatMap(({ data }) => data ?? []);
+      for (const { data, included } of [one, { ...many, data: many.list[0] ?? many.data }]) {
+        const named = [data, ...included].flatMap(linked);
+        for (const { id, type } of included) {
+          expect(named).toContainEqual({ id, type });
+        }
       }
     }
   });
@@ -169,8 +185,8 @@ describe('a state version includes', () => {
     ['outputs', ['state-version-outputs']],
     ['created_by', ['users']],
     ['run', ['runs']],
-    ['run.created_by', ['users']],
-    ['run.configuration_version', ['configuration-versions']],
+    ['run.created_by', ['runs', 'users']],
+    ['run.configuration_version', ['runs', 'configuration-versions']],
     ['run,outputs,created_by', ['state-version-outputs', 'users', 'runs']],
   ] as const)('%s: %j', async ([name, types]) => {
     for (const target of await targets()) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { oauthTokenRecords } from '../src/oauth/oauth-records.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
@@ -24,6 +25,8 @@ const connect = async (organization = O) => {
   const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
   return { client, tokenId: tokens?.[0]?.id ?? '' };
 };
+const storedToken = async (tokenId: string) =>
+  (await oauthTokenRecords.find(harness.store, tokenId))?.token;
 const withRepository = (name: string, tokenId: string) =>
   harness.call('POST', `${O}/workspaces`, {
     data: {
@@ -33,6 +36,23 @@ const withRepository = (name: string, tokenId: string) =>
   });
 
 describe('an OAuth client', () => {
+  test('takes another token under the id of the one it had', async () => {
+    const { client, tokenId } = await connect();
+    const change = (attributes: object) =>
+      harness.call('PATCH', `/oauth-clients/${client.id}`, {
+        data: { type: 'oauth-clients', attributes },
+      });
+    expect((await change({ 'oauth-token-string': 'glpat-next-secret' })).data).toEqual(client);
+    expect(await storedToken(tokenId)).toBe('glpat-next-secret');
+    await change({ name: 'renamed' });
+    expect(await storedToken(tokenId)).toBe('glpat-next-secret');
+    const { status, errors } = await change({ 'oauth-token-string': '' });
+    expect([status, errors[0]?.source?.pointer]).toEqual([
+      422,
+      '/data/attributes/oauth-token-string',
+    ]);
+  });
+
   test('never shows a secret', async () => {
     const { client, tokenId } = await connect();
     const replies = [

@@ -274,11 +274,12 @@ describe('workspaces', () => {
     const target = `/workspaces/${workspaceId}?include=current_run.plan,current-run.apply,agent_pool`;
     const { included } = await harness.call('GET', target);
     expect(included.map(({ id }) => id)).toEqual([
+      runId,
       runId.replace('run-', 'plan-'),
       runId.replace('run-', 'apply-'),
       poolId,
     ]);
-    expect(included[0]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
+    expect(included[1]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
     const listed = await harness.call('GET', `${O}/workspaces?include=latest_run.plan`);
     expect(listed.included.map(({ id }) => id)).toContain(runId.replace('run-', 'plan-'));
     const everything = `${target},current_run,latest_run,current_configuration_version,current_run.configuration_version`;

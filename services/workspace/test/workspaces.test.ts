@@ -230,7 +230,8 @@ describe('a new workspace', () => {
       {
         tags: { data: [{ type: 'tags', attributes: { name: 'net' } }] },
         'tag-bindings': {
-          data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }],
+          // The type is written in the singular, too.
+          data: [{ type: 'tag-binding', attributes: { key: 'env', value: 'prod' } }],
         },
       },
     );

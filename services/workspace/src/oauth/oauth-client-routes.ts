@@ -25,6 +25,7 @@ import {
 
 const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
 const url = Type.String({ maxLength: 2048 });
+const tokenText = Type.String({ minLength: 1, maxLength: 16_384 });
 const changeable = {
   name: text(255),
   key: text(1024),
@@ -44,11 +45,14 @@ const CREATE = resourceBody(
     'http-url': url,
     'api-url': url,
     'private-key': text(16_384),
-    'oauth-token-string': Type.String({ minLength: 1, maxLength: 16_384 }),
+    'oauth-token-string': tokenText,
   }),
   Type.Object({ projects: Type.Optional(PROJECTS) }),
 );
-const UPDATE = resourceBody('oauth-clients', Type.Object(changeable));
+const UPDATE = resourceBody(
+  'oauth-clients',
+  Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
+);
 
 const COLLECTION = '/organizations/:organization_name/oauth-clients';
 const ONE = '/oauth-clients/:oauth_client_id';

@@ -124,18 +124,25 @@ export const createOAuthClient = (
 /** Absent attributes keep their value. */
 export type OAuthClientChange = Partial<
   Pick<OAuthClient, 'name' | 'key' | 'secret' | 'rsaPublicKey' | 'organizationScoped'>
->;
+> & {
+  /** Takes the place of the token's text; the token keeps its id, and workspaces their repository. */
+  readonly oauthTokenString?: string;
+};
 
 export const updateOAuthClient = (
   { store }: ServiceContext,
   principal: Principal,
   clientId: string,
-  change: OAuthClientChange,
+  { oauthTokenString, ...change }: OAuthClientChange,
 ): Promise<OAuthClientAccess> =>
   store.transact(async (tx) => {
     const access = await requireOAuthClient(tx, principal, clientId);
     const client = { ...access.client, ...change };
     oauthClientRecords.write(tx, [client.id], client);
+    const token = await oauthTokenRecords.find(tx, client.tokenId);
+    if (token !== undefined && oauthTokenString !== undefined) {
+      oauthTokenRecords.write(tx, [token.id], { ...token, token: oauthTokenString });
+    }
     return { ...access, client };
   });
 

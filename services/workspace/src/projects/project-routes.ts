@@ -12,6 +12,7 @@ import {
 import { type Static, Type } from 'typebox';
 import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { GIVEN_BINDING } from '../tags/tag-request.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
 import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
 import { toOwnProjectResource } from './project-document.ts';
@@ -42,17 +43,7 @@ const attributes = {
 
 const relationships = Type.Object({
   'tag-bindings': Type.Optional(
-    Type.Object({
-      data: Type.Array(
-        Type.Object({
-          attributes: Type.Object({
-            key: Type.String({ maxLength: 128 }),
-            value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
-          }),
-        }),
-        { maxItems: 100 },
-      ),
-    }),
+    Type.Object({ data: Type.Array(GIVEN_BINDING, { maxItems: 100 }) }),
   ),
 });
 

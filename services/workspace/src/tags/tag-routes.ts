@@ -6,7 +6,6 @@ import {
   itemsOn,
   type JsonApiDocument,
   jsonApiRoutes,
-  nullable,
   parsePage,
   resourceListBody,
   toPaginatedDocument,
@@ -26,17 +25,9 @@ import {
   loadFlatTags,
   removeFlatTags,
 } from './tag-operations.ts';
+import { GIVEN_BINDING } from './tag-request.ts';
 
-const BINDINGS = resourceListBody(
-  Type.Object({
-    type: Type.Optional(Type.Literal('tag-bindings')),
-    attributes: Type.Object({
-      key: Type.String({ maxLength: 128 }),
-      value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
-    }),
-  }),
-  100,
-);
+const BINDINGS = resourceListBody(GIVEN_BINDING, 100);
 
 const TAGS = resourceListBody(
   Type.Object({

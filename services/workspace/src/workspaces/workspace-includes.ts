@@ -1,4 +1,4 @@
-import type { Resource } from '@keelson/jsonapi';
+import { type Resource, toMany } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
@@ -161,6 +161,19 @@ const loadConfiguration = async (
 ): Promise<readonly Resource[]> => {
   const version = await configurationVersionRecords.find(reads, versionId ?? '');
   return version === undefined ? [] : [toConfigurationVersionResource(version, null)];
+};
+
+/** The workspace with the identifiers of what is included and else only linked to. */
+export const withIncludedLinkage = (
+  resource: Resource,
+  include: ReadonlySet<string>,
+  { workspace, project }: WorkspaceAccessResult,
+): Resource => {
+  if (!include.has('effective_tag_bindings')) return resource;
+  const name = 'effective-tag-bindings';
+  const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
+  const linkage = { ...resource.relationships?.[name], ...toMany(name, ids) };
+  return { ...resource, relationships: { ...resource.relationships, [name]: linkage } };
 };
 
 /** The resources that `include` names, each once. */

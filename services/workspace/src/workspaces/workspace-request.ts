@@ -1,6 +1,7 @@
 /** Create and update requests of a workspace: schema, old and vendor names, and what they decode to. */
 import { nullable, parseTimestampMs, refuseInvalid, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
+import { GIVEN_BINDING } from '../tags/tag-request.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
 import { EXECUTION_MODES } from './domain/execution.ts';
@@ -81,18 +82,7 @@ const relationships = Type.Object({
     }),
   ),
   'tag-bindings': Type.Optional(
-    Type.Object({
-      data: Type.Array(
-        Type.Object({
-          type: Type.Optional(Type.Literal('tag-bindings')),
-          attributes: Type.Object({
-            key: Type.String({ maxLength: 128 }),
-            value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
-          }),
-        }),
-        { maxItems: 100 },
-      ),
-    }),
+    Type.Object({ data: Type.Array(GIVEN_BINDING, { maxItems: 100 }) }),
   ),
 });
 

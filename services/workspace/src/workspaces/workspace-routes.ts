@@ -18,7 +18,7 @@ import {
 import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
-import { loadIncluded, WORKSPACE_INCLUDES } from './workspace-includes.ts';
+import { loadIncluded, WORKSPACE_INCLUDES, withIncludedLinkage } from './workspace-includes.ts';
 import { listWorkspaces } from './workspace-list-operations.ts';
 import { parseWorkspaceQuery } from './workspace-list-request.ts';
 import {
@@ -64,7 +64,7 @@ export const answerWorkspace = async (
 ): Promise<Answer> => {
   const include = parseInclude(query, WORKSPACE_INCLUDES);
   const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
-  const data = toWorkspaceResource(access, sitePolicy);
+  const data = withIncludedLinkage(toWorkspaceResource(access, sitePolicy), include, access);
   if (include.size === 0) return { document: { data }, stands: recorded?.stand };
   const included = await loadIncluded(context, head, include, [access]);
   return { document: { data, included } };
@@ -116,7 +116,9 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         const sitePolicy = await findSitePolicyFor(context.store, workspaces);
         return {
           document: toPaginatedDocument(head, {
-            data: workspaces.map((access) => toWorkspaceResource(access, sitePolicy)),
+            data: workspaces.map((access) =>
+              withIncludedLinkage(toWorkspaceResource(access, sitePolicy), include, access),
+            ),
             included: await loadIncluded(context, head, include, workspaces),
             page,
             totalCount,
