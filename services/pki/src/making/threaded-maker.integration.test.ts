@@ -108,7 +108,6 @@ const createIssuer = async (type: 'ec' | 'rsa'): Promise<TestIssuer> => {
       name: encodeName(toDistinguishedName({ commonName: 'Root' })),
       keyIdentifier: new Uint8Array(20).fill(1),
       pathLength: undefined,
-      notBeforeMs: NOW_MS - YEAR_MS,
       notAfterMs: NOW_MS + YEAR_MS,
       leafNotAfterBehavior: 'err',
       urls: {

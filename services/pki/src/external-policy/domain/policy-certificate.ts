@@ -25,11 +25,7 @@ import {
   issuerExtensions,
   withoutIssuerExtensions,
 } from '../../issuing/domain/issuer-extensions.ts';
-import {
-  boundByIssuer,
-  privilegedBehavior,
-  startWithIssuer,
-} from '../../issuing/domain/lifetime.ts';
+import { boundByIssuer, checkValidity, privilegedBehavior } from '../../issuing/domain/lifetime.ts';
 import type { IssuanceMode } from './policy-request.ts';
 
 export interface TemplateUse {
@@ -92,16 +88,14 @@ export const buildFromTemplate = (use: TemplateUse): CertificateFields => {
   checkTemplate(use);
   const { template, issuer, publicKeyDer } = use;
   const notAfterMs = boundByIssuer(template.notAfterMs, issuer.notAfterMs, behaviorOf(use));
+  checkValidity({ notBeforeMs: template.notBeforeMs, notAfterMs });
   const kept = withoutIssuerExtensions(template.extensions);
   const hasIdentifier = findExtension(kept, EXTENSION.subjectKeyIdentifier) !== undefined;
   return {
     serialNumber: use.serialNumber,
     issuer: issuer.name,
     subject: template.subject,
-    notBeforeMs: startWithIssuer(
-      { notBeforeMs: template.notBeforeMs, notAfterMs },
-      issuer.notBeforeMs,
-    ),
+    notBeforeMs: template.notBeforeMs,
     notAfterMs,
     publicKeyDer,
     extensions: [

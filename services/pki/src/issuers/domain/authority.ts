@@ -174,7 +174,6 @@ export class Authority {
       name: Uint8Array.from(certificate.subject),
       keyIdentifier: Uint8Array.from(keyIdentifier),
       pathLength,
-      notBeforeMs: certificate.notBeforeMs,
       notAfterMs: certificate.notAfterMs,
       leafNotAfterBehavior: issuer.leafNotAfterBehavior,
       urls: this.urlsOf(inUse),

@@ -14,7 +14,6 @@ export interface SigningIssuer {
   readonly keyIdentifier: Uint8Array;
   /** undefined: no limit. */
   readonly pathLength: number | undefined;
-  readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly leafNotAfterBehavior: LeafNotAfterBehavior;
   readonly urls: AuthorityUrls;

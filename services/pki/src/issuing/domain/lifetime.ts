@@ -107,19 +107,18 @@ export const boundByIssuer = (
 };
 
 /**
- * The start of validity, not before the issuer's: nobody accepts the certificate any earlier.
+ * The start may lie before the issuer's: who backdates asked for it, and nobody accepts the certificate
+ * before its issuer is valid (RFC 5280 §6.1.3 (a)(2) is about each certificate by itself).
  * @throws KeelsonError `request.invalid` when nothing is left of the validity
  */
-export const startWithIssuer = (
-  { notBeforeMs, notAfterMs }: Pick<Lifetime, 'notBeforeMs' | 'notAfterMs'>,
-  issuerNotBeforeMs: number,
-): number => {
-  const startMs = Math.max(notBeforeMs, issuerNotBeforeMs);
-  if (startMs > notAfterMs)
+export const checkValidity = ({
+  notBeforeMs,
+  notAfterMs,
+}: Pick<Lifetime, 'notBeforeMs' | 'notAfterMs'>): void => {
+  if (notBeforeMs > notAfterMs)
     refuse(
-      `cannot satisfy request: the certificate would end (${formatTime(notAfterMs)}) before it and its issuer begin (${formatTime(startMs)})`,
+      `cannot satisfy request: the certificate would end (${formatTime(notAfterMs)}) before it begins (${formatTime(notBeforeMs)})`,
     );
-  return startMs;
 };
 
 /**
@@ -154,7 +153,7 @@ export const NO_RULES: LifetimeRules = {
 export const lifetimeUnderRules = (
   asked: AskedLifetime,
   rules: LifetimeRules,
-  issuer: Pick<Lifetime, 'notBeforeMs' | 'notAfterMs'>,
+  issuer: Pick<Lifetime, 'notAfterMs'>,
   behavior: LeafNotAfterBehavior,
 ): Lifetime & { readonly isTruncated: boolean } => {
   const roleEndMs = rules.notAfter === '' ? undefined : Date.parse(rules.notAfter);
@@ -169,11 +168,6 @@ export const lifetimeUnderRules = (
     roleMaxTtlSeconds: rules.maxTtlSeconds,
   });
   const notAfterMs = boundByIssuer(lifetime.notAfterMs, issuer.notAfterMs, behavior);
-  const { notBeforeMs } = lifetime;
-  return {
-    ...lifetime,
-    notBeforeMs: startWithIssuer({ notBeforeMs, notAfterMs }, issuer.notBeforeMs),
-    notAfterMs,
-    isTruncated: notAfterMs < lifetime.notAfterMs,
-  };
+  checkValidity({ notBeforeMs: lifetime.notBeforeMs, notAfterMs });
+  return { ...lifetime, notAfterMs, isTruncated: notAfterMs < lifetime.notAfterMs };
 };
