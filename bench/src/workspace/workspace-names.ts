@@ -59,6 +59,9 @@ const anyAt = (random: () => number, count: number): number => Math.floor(random
 
 const anyTeam = (random: () => number, count: number): string => partsOf(anyAt(random, count)).team;
 
+/** Found more often as an organization grows: its pages are not of one size. */
+export const SELDOM = 'two characters, seldom';
+
 /** By what they are called in the table. */
 export const QUERIES: Readonly<Record<string, Query>> = {
   'default order': () => '',
@@ -72,8 +75,9 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     `sort=latest-change-at&page[number]=${Math.ceil(count / PAGE)}`,
   'a page in the middle': (random, count) =>
     `page[number]=${Math.ceil((count * (0.4 + 0.2 * random())) / PAGE)}`,
+  // Of two words, as much as fills a page in the smallest organization too.
   'start of the name': (random) =>
-    `search[wildcard-name]=${pick(WORDS, random())}-${pick(WORDS, random())}-*`,
+    `search[wildcard-name]=${pick(WORDS, random())}-${pick(WORDS, random()).slice(0, 1)}*`,
   'start of the name, one word': (random) => `search[wildcard-name]=${pick(WORDS, random())}*`,
   'end of the name': (random, count) => `search[wildcard-name]=*-${serialOf(anyAt(random, count))}`,
   'part, rare': (random, count) =>
@@ -86,7 +90,11 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   },
   'part, very common': (random) =>
     `search[name]=${['-', 'e', ...ENVIRONMENTS, 'rod', 'est', 'tag', 'dev-'][Math.floor(random() * 10)]}`,
-  'two characters': (random) => `search[name]=${pick(LETTERS, random())}${pick(LETTERS, random())}`,
+  'two characters': (random) => {
+    const word = pick(WORDS, random());
+    return `search[name]=${word.slice(Math.floor(random() * (word.length - 1))).slice(0, 2)}`;
+  },
+  [SELDOM]: (random) => `search[name]=${pick(LETTERS, random())}${pick(LETTERS, random())}`,
   'part, by latest change': (random) =>
     `search[name]=${pick(WORDS, random())}&sort=-latest-change-at`,
   'two tag filters': (random, count) =>
@@ -95,6 +103,9 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     `sort=latest-change-at&${tagFilter(0, 'env', pick(ENVIRONMENTS, random()))}&${tagFilter(1, 'team', anyTeam(random, count))}`,
   'two tag keys': () => 'search[tags]=env,team',
 };
+
+/** Those whose totals are found by counting matches, and then remembered. */
+export const COUNTED_ONCE: readonly string[] = ['part, common', 'part, by latest change'];
 
 /** Of a caller who sees few. */
 export const RESTRICTED_QUERIES: Readonly<Record<string, Query>> = {

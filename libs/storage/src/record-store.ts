@@ -8,7 +8,7 @@ import type { CacheShares } from './cache-shares.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
 import type { TableQuery } from './projections/table-queries.ts';
-import { TEXT_END, TEXT_START, toCharacterKey } from './projections/text-search.ts';
+import { toCountedKey } from './projections/text-search.ts';
 import { requireRecordPath } from './record-path.ts';
 import { RecordReader } from './record-reader.ts';
 import type {
@@ -188,6 +188,9 @@ export class RecordStore implements Store {
   ): Promise<readonly string[] | undefined> {
     const { search, source } = this.#projector.require(table);
     if (search === undefined) throw new Error(`${table} has no searched text`);
+    const counted = await this.#countKept(table, query);
+    if (counted === 0) return [];
+    if (counted !== undefined && counted > query.limit) return undefined;
     const paths = await this.#readProjections(() =>
       this.#backend.findByPart({ table, search }, query),
     );
@@ -200,13 +203,20 @@ export class RecordStore implements Store {
   ): Promise<number | undefined> {
     const { search } = this.#projector.require(table);
     if (search?.alphabet === undefined) return undefined;
-    const { scope, part } = query;
-    if (part === TEXT_START || part === TEXT_END) return undefined;
-    if (Array.from(part).length === 1) {
-      const [count] = await this.tallies(table, [toCharacterKey(scope, part)]);
-      return count;
-    }
-    return this.#readProjections(() => this.#backend.countByPart({ table, search }, query));
+    return (
+      (await this.#countKept(table, query)) ??
+      this.#readProjections(() => this.#backend.countByPart({ table, search }, query))
+    );
+  }
+
+  /** Of one or two characters, which are counted with every commit. */
+  async #countKept(
+    table: string,
+    { scope, part }: { readonly scope: string; readonly part: string },
+  ): Promise<number | undefined> {
+    const { search } = this.#projector.require(table);
+    const key = search?.alphabet === undefined ? undefined : toCountedKey(scope, part);
+    return key === undefined ? undefined : (await this.tallies(table, [key]))[0];
   }
 
   async tallies(table: string, keys: readonly string[]): Promise<readonly number[]> {

@@ -109,7 +109,8 @@ export const registerTextSearchContract = (context: StoreContext): void => {
         return [
           [names.length, ...LENGTHS.map(ofLength)],
           ...parts.flatMap((part) => [
-            part.length < 2 ? undefined : withPart(part),
+            // One character is counted, and not looked up.
+            part.length < 2 && withPart(part).length > 0 ? undefined : withPart(part),
             names.filter((name) => (TEXT_START + name + TEXT_END).includes(part)).length,
           ]),
         ];
@@ -166,6 +167,19 @@ export const registerTextSearchContract = (context: StoreContext): void => {
       expect(await count('a')).toBe(2);
       await apply(known, [{ key: '2', room: null }]);
       expect(await count('aba')).toBe(1);
+    });
+
+    test('are found in a scope of few, however many another has', async () => {
+      await context.reopen(roomNames(1));
+      const many = Array.from({ length: 5 }, (_, at) => ({
+        key: `e${at}`,
+        room: { house: 'east', names: [`abba${at}`] },
+      }));
+      await apply(new Map(), [...many, { key: 'w', room: { house: 'west', names: ['abba'] } }]);
+      const find = (scope: string) =>
+        context.store.findByPart('room_name', { scope, part: 'abb', limit: 2 });
+      expect(await find('west')).toEqual(['w']);
+      expect(await find('east')).toBeUndefined();
     });
 
     test('may hold any character', async () => {

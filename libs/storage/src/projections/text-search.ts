@@ -17,29 +17,32 @@ const SCOPE_CHARACTERS = 'abcdefghijklmnopqrstuvwxyz0123456789';
 /** What the index holds of a text. */
 export const toIndexedText = (text: string): string => TEXT_START + text + TEXT_END;
 
+/** Parts of so many characters are counted with every commit, where an alphabet is given. */
+const MAX_COUNTED_LENGTH = 2;
+
 /** What rows are counted under, where an alphabet is given, as `Projection.tallies` are. */
 interface ScopeKeys {
-  /** Of the rows of all scopes that share the three characters, and of this scope. */
-  readonly ofRows: readonly [string, string];
-  /** By character. */
-  readonly ofCharacters: Map<string, string>;
+  readonly trigram: string;
+  /** Of the rows of all scopes, of those that share the three characters, and of this one. */
+  readonly ofRows: readonly [string, string, string];
+  readonly ofParts: Map<string, string>;
 }
 
-const scopes = new Map<string, ScopeKeys & { readonly trigram: string }>();
-const MAX_SCOPES = 1000;
-const MAX_CHARACTERS = 1000;
+const scopes = new Map<string, ScopeKeys>();
+const MAX_SCOPES = 100;
+const MAX_PARTS = 2000;
 
-const toScope = (scope: string) => {
+const toScope = (scope: string): ScopeKeys => {
   const known = scopes.get(scope);
   if (known !== undefined) return known;
   if (scopes.size >= MAX_SCOPES) scopes.clear();
   const trigram = hashScope(scope);
   const shared = TEXT_START + trigram;
-  const keys = {
+  const keys: ScopeKeys = {
     trigram,
-    ofRows: [shared, `${shared}/${scope}`],
-    ofCharacters: new Map(),
-  } as const;
+    ofRows: [TEXT_START, shared, `${shared}/${scope}`],
+    ofParts: new Map(),
+  };
   scopes.set(scope, keys);
   return keys;
 };
@@ -47,24 +50,41 @@ const toScope = (scope: string) => {
 /** Three characters for a scope; different scopes seldom share them. */
 export const toScopeTrigram = (scope: string): string => toScope(scope).trigram;
 
-/** Keys of two counts that are equal where no other scope shares the three characters of this one. */
-export const toSoleScopeKeys = (scope: string): readonly [string, string] => toScope(scope).ofRows;
+/**
+ * Keys of the rows of all scopes, of those that share the three characters of this one, and of this one.
+ * Where two counts are equal, the wider of the two has no other scope's rows.
+ */
+export const toRowKeys = (scope: string): readonly [string, string, string] =>
+  toScope(scope).ofRows;
 
-/** Key of the rows of a scope whose text contains a character. */
-export const toCharacterKey = (scope: string, character: string): string => {
-  const { ofRows, ofCharacters } = toScope(scope);
-  const known = ofCharacters.get(character);
+const toPartKey = ({ ofRows, ofParts }: ScopeKeys, part: string): string => {
+  const known = ofParts.get(part);
   if (known !== undefined) return known;
-  const key = `${ofRows[1]}/${character}`;
-  if (ofCharacters.size < MAX_CHARACTERS) ofCharacters.set(character, key);
+  const key = `${ofRows[2]}/${part}`;
+  if (ofParts.size < MAX_PARTS) ofParts.set(part, key);
   return key;
 };
 
+/** Key of the rows of a scope whose text contains one or two characters; undefined: such are not counted. */
+export const toCountedKey = (scope: string, part: string): string | undefined => {
+  const isCounted =
+    part !== TEXT_START && part !== TEXT_END && Array.from(part).length <= MAX_COUNTED_LENGTH;
+  return isCounted ? toPartKey(toScope(scope), part) : undefined;
+};
+
 /** All that a text is counted under. */
-export const toTextKeys = (scope: string, text: string): readonly string[] => [
-  ...toSoleScopeKeys(scope),
-  ...Array.from(new Set(text), (character) => toCharacterKey(scope, character)),
-];
+export const toTextKeys = (scope: string, text: string): readonly string[] => {
+  const keys = toScope(scope);
+  const characters = Array.from(text);
+  const parts = new Set(characters);
+  let before = TEXT_START;
+  for (const character of characters) {
+    parts.add(before + character);
+    before = character;
+  }
+  parts.add(before + TEXT_END);
+  return [...keys.ofRows, ...Array.from(parts, (part) => toPartKey(keys, part))];
+};
 
 const hashScope = (scope: string): string => {
   const digest = createHash('sha256').update(scope).digest();

@@ -43,7 +43,7 @@ import {
   truncateRows,
 } from '../projections/projection-sql.ts';
 import { sqliteTables } from '../projections/table-queries.ts';
-import { toSoleScopeKeys } from '../projections/text-search.ts';
+import { toRowKeys } from '../projections/text-search.ts';
 import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
@@ -317,10 +317,12 @@ export class SqliteBackend implements Backend {
     searched: Searched,
     part: Omit<PartQuery, 'limit'>,
   ): Promise<number | undefined> {
-    const keys = toSoleScopeKeys(part.scope);
+    const keys = toRowKeys(part.scope);
     const tallies = await this.loadTallies(searched.table, keys);
-    if (tallies.get(keys[0]) !== tallies.get(keys[1])) return undefined;
-    return guarded(() => countByPart((sql) => this.#prepared(sql), searched, part));
+    const [all, sharing, own] = keys.map((key) => tallies.get(key) ?? 0);
+    if (sharing !== own) return undefined;
+    const scope = all === own ? undefined : part.scope;
+    return guarded(() => countByPart((sql) => this.#prepared(sql), searched, { ...part, scope }));
   }
 
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {

@@ -39,13 +39,33 @@ export interface ListingLimits {
   readonly few: number;
   /** Rows of the rarest tag that are: a walk would look tags up for each workspace it passes. */
   readonly fewTagged: number;
-  /** Names that the index of parts gives at most. */
+  /** The same where nothing but tags decides. */
+  readonly fewTaggedAlone: number;
+  /** Names that the index of parts gives at most: where other conditions decide too, and where none does. */
   readonly fewNames: number;
+  readonly fewNamesAlone: number;
   /** Names between two whose ranks are kept; pages further from both ends are read from one of them. */
   readonly rankStep: number;
 }
 
-const LIMITS: ListingLimits = { few: 2000, fewTagged: 10_000, fewNames: 1000, rankStep: 4096 };
+const LIMITS: ListingLimits = {
+  few: 2000,
+  fewTagged: 10_000,
+  fewTaggedAlone: 4000,
+  fewNames: 1000,
+  fewNamesAlone: 3000,
+  rankStep: 4096,
+};
+
+/**
+ * What it costs to pass a workspace on the way to a page, where reading and sorting one is 1, by the
+ * index of the order: that of the latest change does not hold the name.
+ */
+const PASSING_COSTS = {
+  name: 0.06,
+  'current-run.created-at': 0.06,
+  'latest-change-at': 0.4,
+} as const;
 
 type ListingStore = Pick<
   Store,
@@ -67,11 +87,14 @@ const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly Na
 const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
   (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : '');
 
-/** In the order of names, and nothing but they decides. */
-const isOfNames = ({ sort, visible, projectId, ...others }: ResolvedQuery): boolean =>
-  (sort === undefined || sort.by === 'name') &&
+/** Nothing but names decides. */
+const isByNamesAlone = ({ visible, projectId, ...others }: ResolvedQuery): boolean =>
   [visible, projectId, others.exceptId].every((condition) => condition === undefined) &&
   [others.conditions, others.excludeTags, others.runStatuses].every((list) => list.length === 0);
+
+/** And in their order. */
+const isOfNames = (query: ResolvedQuery): boolean =>
+  (query.sort === undefined || query.sort.by === 'name') && isByNamesAlone(query);
 
 /** Names that start with a part follow each other in the order that is asked for, and nothing else decides. */
 const isRangeOfNames = (query: ResolvedQuery): boolean =>
@@ -90,7 +113,7 @@ const NO_CONDITIONS = {
 
 export const createWorkspaceListing = (
   store: ListingStore,
-  { few, fewTagged, fewNames, rankStep }: ListingLimits = LIMITS,
+  { few, fewTagged, fewTaggedAlone, fewNames, fewNamesAlone, rankStep }: ListingLimits = LIMITS,
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
@@ -99,10 +122,15 @@ export const createWorkspaceListing = (
     return Number(row?.matches ?? 0);
   };
 
-  /** What starts with a part is a range of the index of names, what contains one is counted by that of parts. */
+  /**
+   * What starts with a part is a range of the index of names, unless it is one character, which is
+   * counted; what contains one is counted by the index of parts.
+   */
   const countFromParts = async (scope: string, patterns: readonly NamePattern[]) => {
     const [pattern] = patterns;
-    return pattern === undefined || patterns.length > 1 || pattern.isAtStart
+    return pattern === undefined ||
+      patterns.length > 1 ||
+      (pattern.isAtStart && pattern.part.length > 1)
       ? undefined
       : store.countByPart('workspace', { scope, part: toMarkedPart(pattern) });
   };
@@ -194,24 +222,38 @@ export const createWorkspaceListing = (
     };
   };
 
+  /**
+   * Matches that are rather sorted than looked for in the order. The fewer there are, the more workspaces
+   * are passed on the way to a page of them: both cost the same at a root of their product.
+   */
+  const boundNames = async (
+    query: ResolvedQuery,
+    { number, size }: WorkspaceQuery['page'],
+  ): Promise<number> => {
+    if (query.patterns.length > 1 || !isByNamesAlone(query)) return fewNames;
+    const passed = number * size * (await countInOrganization(store, query.organizationId));
+    const even = Math.sqrt(passed * PASSING_COSTS[query.sort?.by ?? 'name']);
+    return Math.min(fewNamesAlone, Math.ceil(even));
+  };
+
   /** Of the workspaces that match a pattern; undefined when they are many, or it is too short. */
-  const findNamed = ({ organizationId, patterns }: ResolvedQuery) =>
-    patterns.reduce<Promise<readonly string[] | undefined>>(
-      async (found, pattern) =>
-        (await found) ??
-        store.findByPart('workspace', {
-          scope: organizationId,
-          part: toMarkedPart(pattern),
-          limit: fewNames,
-        }),
-      Promise.resolve(undefined),
-    );
+  const findNamed = async (query: ResolvedQuery, page: WorkspaceQuery['page']) => {
+    const { organizationId: scope, patterns } = query;
+    const limit = patterns.length === 0 ? 0 : await boundNames(query, page);
+    let found: readonly string[] | undefined;
+    for (const pattern of patterns)
+      found ??= await store.findByPart('workspace', { scope, part: toMarkedPart(pattern), limit });
+    return found;
+  };
 
   /** Where few rows are found that all matches are among; undefined when no condition leaves few. */
-  const findStart = async (query: ResolvedQuery): Promise<Start | undefined> => {
+  const findStart = async (
+    query: ResolvedQuery,
+    page: WorkspaceQuery['page'],
+  ): Promise<Start | undefined> => {
     const { organizationId, visible, projectId, conditions } = query;
     if (isRangeOfNames(query)) return undefined;
-    const ids = await findNamed(query);
+    const ids = await findNamed(query, page);
     if (ids !== undefined) return { by: 'ids', ids };
     if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= fewTagged) return { by: 'tag' };
     if (visible !== undefined && (await boundVisible(store, organizationId, visible)) <= few) {
@@ -298,8 +340,8 @@ export const createWorkspaceListing = (
     ...createTagListing(store),
     find: async (given) => {
       const query = await resolve(given);
-      if (isByTagsAlone(query)) return findByTags(store, query, given.page);
-      const start = await findStart(query);
+      if (isByTagsAlone(query)) return findByTags(store, query, given.page, fewTaggedAlone);
+      const start = await findStart(query, given.page);
       return start === undefined
         ? findInOrder(query, given.page)
         : findAmongFew(query, given.page, start);

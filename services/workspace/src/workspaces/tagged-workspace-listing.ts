@@ -1,14 +1,17 @@
 /**
- * Listing by tags alone, as provisioning clients do: over the rows of the rarest tag, which hold the
- * names, so that a page is read in order and nothing is sorted.
+ * Listing by tags alone, as provisioning clients do: over the rows of the rarest tag. Those of one value
+ * are in the order of names, so that a page of many is read without sorting; a page of many that carry a
+ * key with whatever value is found on a walk over the names.
  */
 import type { Store } from '@keelson/storage';
 import { decideWindow } from './domain/list-window.ts';
 import type { WorkspaceMatches, WorkspaceQuery } from './workspace-listing.ts';
 import {
   alsoCarrying,
+  inOrder,
   isOwnBinding,
   type ResolvedQuery,
+  selectMatching,
   type Tables,
   type TagAlternative,
 } from './workspace-selection.ts';
@@ -37,30 +40,31 @@ const selectCarriers = (
   if (rarest?.value !== undefined) {
     found = found.where('workspace_tag.tag_value', '=', rarest.value);
   }
-  for (const other of others) found = found.where(alsoCarrying(organizationId, other));
+  for (const other of others) found = found.where(alsoCarrying(other));
   return found;
 };
 
-/** Of the rarest tag, up to which all matches are read at once instead of counted and then read. */
-const READ_AT_ONCE = 4000;
-
+/** @param few carriers of the rarest tag, up to which all matches are read instead of counted and then read */
 export const findByTags = async (
   store: Pick<Store, 'select'>,
-  { organizationId, conditions, sort }: ResolvedQuery,
+  query: ResolvedQuery,
   page: WorkspaceQuery['page'],
+  few: number,
 ): Promise<WorkspaceMatches> => {
+  const { organizationId, conditions } = query;
   const bindings = conditions.flatMap(({ anyOf }) => anyOf);
-  const isDescending = sort?.isDescending ?? false;
-  const select = (tables: Tables, direction: 'asc' | 'desc') =>
-    selectCarriers(tables, organizationId, bindings)
+  const [rarest] = bindings;
+  const bound = rarest?.bound ?? 0;
+  const select = (tables: Tables, isReversed: boolean) => {
+    const direction = (query.sort?.isDescending ?? false) === isReversed ? 'asc' : 'desc';
+    return selectCarriers(tables, organizationId, bindings)
       .select('workspace_tag.workspace_id as id')
       .orderBy('workspace_tag.name_lower', direction)
       .orderBy('workspace_tag.workspace_id', direction);
-  const bound = bindings[0]?.bound ?? 0;
-  if (bindings.length > 1 && bound <= READ_AT_ONCE) {
-    const all = await store.select((tables: Tables) =>
-      select(tables, isDescending ? 'desc' : 'asc'),
-    );
+  };
+  const isOfOneValue = rarest?.value !== undefined;
+  if (bound <= few && !(isOfOneValue && bindings.length === 1)) {
+    const all = await store.select((tables: Tables) => select(tables, false));
     const start = (page.number - 1) * page.size;
     return { ids: all.slice(start, start + page.size).map(({ id }) => id), totalCount: all.length };
   }
@@ -69,9 +73,11 @@ export const findByTags = async (
   const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
   if (limit <= 0) return { ids: [], totalCount };
   const rows = await store.select((tables: Tables) =>
-    select(tables, isDescending === isFromEnd ? 'asc' : 'desc')
-      .limit(limit)
-      .offset(offset),
+    isOfOneValue
+      ? select(tables, isFromEnd).limit(limit).offset(offset)
+      : inOrder(selectMatching(tables, query, undefined), query, isFromEnd)
+          .limit(limit)
+          .offset(offset),
   );
   const ids = rows.map(({ id }) => id);
   return { ids: isFromEnd ? ids.reverse() : ids, totalCount };

@@ -78,7 +78,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 5,
+    version: 6,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -136,7 +136,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'workspace_tag',
-    version: 3,
+    version: 4,
     source: workspaceRecords.collection,
     columns: {
       workspace_id: 'text',
@@ -149,7 +149,8 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
     },
     indexes: [
       ['organization_id', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
-      ['organization_id', 'tag_key', 'name_lower', 'workspace_id'],
+      // Whether a workspace has a tag: those that are made together are near each other.
+      ['workspace_id', 'tag_key', 'tag_value'],
       { columns: ['organization_id', 'tag_id'], present: 'tag_id' },
     ],
     tallies: ({ organization_id, tag_key, tag_value }: WorkspaceTagRow) => [

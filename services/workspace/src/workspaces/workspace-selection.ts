@@ -94,11 +94,8 @@ const ownTag = (rows: Rows, { key, value }: TagFilter) =>
     rows
       .selectFrom('workspace_tag as carried')
       .select('carried.workspace_id')
-      .whereRef('carried.organization_id', '=', 'workspace.organization_id')
-      .where('carried.tag_key', '=', key)
-      // Columns of an index that follow each other: a tag is looked up without its row.
-      .whereRef('carried.name_lower', '=', 'workspace.name_lower')
       .whereRef('carried.workspace_id', '=', 'workspace.id')
+      .where('carried.tag_key', '=', key)
       .where(withValue('carried', { key, ...(value !== undefined && { value }) })),
   );
 
@@ -125,15 +122,13 @@ export const isOwnBinding = ({ anyOf }: TagCondition): boolean =>
 
 /** Rows of tags whose workspace carries another one too, found by the columns of an index. */
 export const alsoCarrying =
-  (organizationId: string, { key, value }: TagFilter) =>
+  ({ key, value }: TagFilter) =>
   (rows: ExpressionBuilder<WorkspaceTables, 'workspace_tag'>) => {
     const other = rows
       .selectFrom('workspace_tag as other')
       .select('other.workspace_id')
-      .where('other.organization_id', '=', organizationId)
-      .where('other.tag_key', '=', key)
-      .whereRef('other.name_lower', '=', 'workspace_tag.name_lower')
-      .whereRef('other.workspace_id', '=', 'workspace_tag.workspace_id');
+      .whereRef('other.workspace_id', '=', 'workspace_tag.workspace_id')
+      .where('other.tag_key', '=', key);
     return rows.exists(value === undefined ? other : other.where('other.tag_value', '=', value));
   };
 
@@ -157,7 +152,7 @@ const startingAtTag = (
         .where(withValue('workspace_tag', binding));
       return others
         .flatMap((other) => other.anyOf)
-        .reduce((left, other) => left.where(alsoCarrying(organizationId, other)), carriers);
+        .reduce((left, other) => left.where(alsoCarrying(other)), carriers);
     };
     const below = rows
       .selectFrom('workspace as below')
