@@ -54,6 +54,26 @@ test.for([
   expect(read(field.bool({ description }), raw)).toBe(value);
 });
 
+test.for([
+  [
+    [{ a: 1 }, ' b ', ''],
+    ['{"a":1}', 'b'],
+  ],
+  ['[{"a":1},"b"]', ['{"a":1}', 'b']],
+  ['{"a":1}', ['{"a":1}']],
+  [{ a: 1 }, ['{"a":1}']],
+  ['a, b', ['a', 'b']],
+] as const)('reads the list of texts and objects %j', ([raw, list]) => {
+  expect(read(field.objectList({ description }), raw)).toEqual(list);
+});
+
+test.for([[[['a']]], [[null]], [true], ['{"a":'], ['[1']])(
+  'refuses what is no list of texts and objects: %j',
+  ([raw]) => {
+    expect(() => read(field.objectList({ description }), raw)).toThrow('expected');
+  },
+);
+
 test.for(['yes', 2, [], {}, 'tRUE'])('refuses what is no boolean: %j', (raw) => {
   expect(() => read(field.bool({ description }), raw)).toThrow('expected a boolean');
 });

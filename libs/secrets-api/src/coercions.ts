@@ -57,18 +57,29 @@ export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
   return seconds < 0 ? refuse('the duration must not be negative') : seconds;
 };
 
+const trimmed = (elements: readonly string[]): readonly string[] =>
+  elements.map((element) => element.trim()).filter((element) => element !== '');
+
 /** A JSON list, or text separated by commas. Elements are trimmed, empty ones dropped. */
 export const toCommaList: Coercion<readonly string[]> = (raw, refuse) => {
-  if (typeof raw === 'string' && !raw.trimStart().startsWith('['))
-    return raw
-      .split(',')
-      .map((element) => element.trim())
-      .filter((element) => element !== '');
+  if (typeof raw === 'string' && !raw.trimStart().startsWith('[')) return trimmed(raw.split(','));
   const list = typeof raw === 'string' ? parseJson(raw, refuse) : raw;
   if (!Array.isArray(list)) return refuse('expected a list or comma-separated text');
-  return list
-    .map((element: unknown) => toText(element, () => refuse('expected a list of strings')).trim())
-    .filter((element) => element !== '');
+  return trimmed(
+    list.map((element: unknown) => toText(element, () => refuse('expected a list of strings'))),
+  );
+};
+
+/** Like `toCommaList`; elements, or the text as a whole, may be JSON objects too, kept as their text. */
+export const toObjectList: Coercion<readonly string[]> = (raw, refuse) => {
+  const value = typeof raw === 'string' && /^\s*[[{]/.test(raw) ? parseJson(raw, refuse) : raw;
+  const list = isJsonObject(value) ? [value] : value;
+  return toCommaList(
+    Array.isArray(list)
+      ? list.map((element: unknown) => (isJsonObject(element) ? JSON.stringify(element) : element))
+      : list,
+    refuse,
+  );
 };
 
 /** A JSON object, or the same as JSON text (forms and query strings have no objects). */

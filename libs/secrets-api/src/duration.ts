@@ -14,7 +14,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 };
 
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h|d))+$/;
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/g;
+const PART = /(?<![\d.])(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/g;
 
 /**
  * Whole seconds (a fraction is cut off), or undefined when the text is no duration or too large to be

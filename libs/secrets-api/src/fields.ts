@@ -12,6 +12,7 @@ import {
   toDurationSeconds,
   toInteger,
   toMap,
+  toObjectList,
   toStringMap,
   toText,
   toTimestamp,
@@ -96,6 +97,11 @@ export const field = {
     toDurationSeconds,
   ),
   commaList: kind<readonly string[]>({ type: 'array', items: { type: 'string' } }, toCommaList),
+  /** Texts; an object is the text of its JSON. */
+  objectList: kind<readonly string[]>(
+    { type: 'array', items: { type: ['string', 'object'] } },
+    toObjectList,
+  ),
   stringMap: kind<Readonly<Record<string, string>>>(
     { type: 'object', additionalProperties: { type: 'string' } },
     toStringMap,

@@ -180,6 +180,7 @@ describe('config/acme', () => {
     [{ allowed_roles: ['web', '*'] }, "cannot use '*' as role name at index 1"],
     [{ allowed_roles: ['none'] }, 'role none'],
     [{ allowed_roles: ['fleeting'] }, 'no_store=true'],
+    [{ default_directory_policy: 'role:none' }, 'role none specified in default_directory_policy'],
     [{ allowed_issuers: ['none'] }, 'issuer none'],
     [{ default_directory_policy: 'role:none' }, 'role none'],
     [{ default_directory_policy: 'anything' }, 'default_directory_policy must be'],

@@ -130,6 +130,20 @@ describe('import', () => {
 });
 
 describe('references', () => {
+  test.for(['my issuer', '-x', 'x/y', 'é', '.'])('have no name like %j', async (name) => {
+    const { refusal, root } = mounts;
+    const { issuer_id, key_id } = await root();
+    const issuer = 'issuer name contained invalid characters';
+    const key = 'key name contained invalid characters';
+    const made = { common_name: 'Next', key_type: 'ec' };
+    expect(await refusal('root/generate/internal', { ...made, issuer_name: name })).toBe(issuer);
+    expect(await refusal(`issuer/${issuer_id}`, { issuer_name: name })).toBe(issuer);
+    expect(await refusal('root/generate/internal', { ...made, key_name: name })).toBe(key);
+    for (const path of ['intermediate/generate/internal', 'keys/generate/internal', 'keys/import'])
+      expect(await refusal(path, { ...made, key_name: name })).toBe(key);
+    expect(await refusal(`key/${key_id}`, { key_name: name })).toBe(key);
+  });
+
   test('that lead nowhere are refused as defaults, and warned of in roles', async () => {
     const { refusal, post, root } = mounts;
     await root();
@@ -301,6 +315,20 @@ describe('settings of an issuer', () => {
     expect(await refusal(`issuer/${id}`, { ocsp_servers: '{{cluster_path}}/ocsp' })).toContain(
       'invalid URL found in Authority Information Access (AIA) parameter',
     );
+  });
+
+  test('are warned of where their URLs cannot be filled yet', async () => {
+    const { post, root } = mounts;
+    await root();
+    const urls = {
+      issuing_certificates: '{{cluster_aia_path}}/issuer/{{issuer_id}}/der',
+      enable_templating: true,
+    };
+    expect((await post('config/urls', urls)).json.warnings).toEqual([
+      expect.stringMatching(/issuance may fail.*\(aia_path\)/),
+    ]);
+    await post('config/cluster', { aia_path: 'http://aia.example.com/pki' });
+    expect((await post('config/urls', {})).json.warnings).toBeNull();
   });
 
   test('of a revoked one cannot grant issuing again', async () => {

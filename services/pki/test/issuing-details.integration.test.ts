@@ -171,6 +171,7 @@ describe('fetching issuers', () => {
     'ca/pem',
     'ca_chain',
     'cert/ca/raw',
+    'cert/ca/raw/pem',
     'issuer/default/json',
     'issuer/default/der',
     'issuer/default/pem',

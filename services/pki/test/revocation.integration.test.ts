@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { createPrivateKey, createPublicKey } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
@@ -114,11 +114,17 @@ describe('revoking with the key of the certificate', () => {
 
   test('refuses a missing key, another key and what is no key, and revokes nothing', async () => {
     const [issued, other] = [await issue(), await issue()];
+    const rsaKey = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    }).privateKey;
     const cases = [
       [{}, 'Must have private key to revoke via the /revoke-with-key path.'],
       [{ private_key: '/etc/key.pem' }, 'Provided data for private_key was too short'],
       [{ private_key: 'x'.repeat(100) }, 'provided key PEM block contained no data'],
-      [{ private_key: other.private_key }, 'does not match certificate'],
+      [{ private_key: other.private_key }, "key does not match certificate's public key"],
+      [{ private_key: rsaKey }, "type does not match certificate's public key type"],
     ] as const;
     for (const [body, text] of cases) {
       const { serial_number } = issued;
@@ -138,6 +144,7 @@ describe('revoking', () => {
     const refusal = async (body: unknown): Promise<string> =>
       (await pki.call('POST', 'revoke', body)).json.errors[0];
     expect(await refusal({})).toBe('The serial number or certificate to revoke must be provided.');
+    expect(await refusal({ serial_number: '' })).toBe('The serial number must be provided');
     expect(await refusal({ serial_number, certificate })).toBe(
       'Must provide either the certificate or the serial to revoke; not both.',
     );

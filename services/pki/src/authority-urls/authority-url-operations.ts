@@ -7,19 +7,26 @@ import {
   type ClusterAddress,
   checkUrls,
   isUrlWithHost,
+  templateObstacle,
 } from './domain/authority-urls.ts';
 
-/** Changes the URLs of a mount. */
+/** Changes the URLs of a mount; warns of what stands in the way of certificates under them. */
 export const updateUrls = (
   store: Store,
   mount: MountScope,
   change: (before: AuthorityUrls) => AuthorityUrls,
-): Promise<AuthorityUrls> =>
+): Promise<{ readonly urls: AuthorityUrls; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const urls = change((await loadSettings(tx, mount)).urls);
+    const settings = await loadSettings(tx, mount);
+    const urls = change(settings.urls);
     checkUrls(urls);
     urlsRecords(mount).write(tx, SETTING.urls, urls);
-    return urls;
+    const obstacle = templateObstacle(urls, settings.cluster);
+    return {
+      urls,
+      warnings:
+        obstacle === undefined ? [] : [`issuance may fail until this is put right: ${obstacle}`],
+    };
   });
 
 /** Changes this cluster's addresses. */

@@ -48,7 +48,7 @@ export const authorityUrlRoutes = (store: Store, authorities: Authorities): Rout
         summary: 'Change the URLs written into certificates',
         handle: async (context) => {
           const { fields } = context;
-          const urls = await updateUrls(store, requireMount(context), (before) => ({
+          const { urls, warnings } = await updateUrls(store, requireMount(context), (before) => ({
             issuingCertificates: fields.issuing_certificates ?? before.issuingCertificates,
             crlDistributionPoints: fields.crl_distribution_points ?? before.crlDistributionPoints,
             deltaCrlDistributionPoints:
@@ -56,7 +56,7 @@ export const authorityUrlRoutes = (store: Store, authorities: Authorities): Rout
             ocspServers: fields.ocsp_servers ?? before.ocspServers,
             enableTemplating: fields.enable_templating ?? before.enableTemplating,
           }));
-          return { data: document(urls) };
+          return { data: document(urls), warnings };
         },
       },
     },

@@ -5,11 +5,12 @@ import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { ListOptions, Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
 import { formatTime } from '../issuing/domain/lifetime.ts';
+import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { certificateSummary } from './certificate-document.ts';
 import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';
 import { searchByExpiry } from './certificate-search-operations.ts';
-import { listSerials, PAGE_FIELDS } from './serial-pages.ts';
+import { listSerials } from './serial-pages.ts';
 
 /** Details are read from each certificate, so an answer has so many at most. */
 const MAX_DETAILED = 1000;

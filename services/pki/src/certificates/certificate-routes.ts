@@ -145,6 +145,9 @@ const singleRoutes = (parts: CertificateRouteParts): Route[] => {
     ...readDefault('/cert/ca/raw', 'Default issuer, DER', (fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
     ),
+    ...readDefault('/cert/ca/raw/pem', 'Default issuer, PEM', (fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
+    ),
     ...readDefault('/cert/ca_chain', 'Default issuer and those above it', async ({ authority }) => {
       const chain = chainPems(authority);
       return chain === undefined ? undefined : { data: { certificate: chain, ca_chain: chain } };

@@ -1,18 +1,8 @@
 /** Lists of serial numbers, of which there may be very many: read page by page, other work in between. */
 import { setImmediate } from 'node:timers/promises';
-import { field } from '@keelson/secrets-api';
 import type { ListOptions } from '@keelson/storage';
 import { parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
-
-export const PAGE_FIELDS = {
-  after: field.string({ default: '', description: 'Only what follows this serial number.' }),
-  limit: field.integer({ default: 0, description: 'At most so many; 0 or less: all.' }),
-};
-
-export interface PageChoice {
-  readonly after: string;
-  readonly limit: number;
-}
+import type { PageChoice } from '../mounts/list-page.ts';
 
 const PAGE_SIZE = 1000;
 

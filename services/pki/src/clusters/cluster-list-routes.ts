@@ -3,8 +3,9 @@ import type { Route } from '@keelson/edge';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { ListOptions, Store } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
-import { listSerials, PAGE_FIELDS } from '../certificates/serial-pages.ts';
+import { listSerials } from '../certificates/serial-pages.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
+import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import {

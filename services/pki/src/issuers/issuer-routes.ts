@@ -8,7 +8,8 @@ import {
   secretsRoutes,
 } from '@keelson/secrets-api';
 import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/authority-urls.ts';
-import { requireName } from '../mounts/reference-name.ts';
+import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
+import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import {
   CHAIN_CHECKS,
@@ -90,7 +91,7 @@ const applyTo = (before: Issuer, values: PatchValues): Issuer => {
       text: `Unknown value for field \`revocation_signature_algorithm\`: ${algorithm}`,
     });
   const urls = toUrls(values, before.urls ?? NO_URLS);
-  if (values.issuer_name) requireName(values.issuer_name);
+  checkGivenName('issuer', values.issuer_name ?? '');
   return {
     ...before,
     name: values.issuer_name ?? before.name,
@@ -197,17 +198,18 @@ const listRoutes = (parts: IssuerParts): Route[] =>
   secretsRoutes({
     path: '/issuers',
     tag: 'issuers',
-    fields: {},
+    fields: PAGE_FIELDS,
     operations: {
       list: {
         summary: 'List issuers',
         handle: async (context) => {
           const authority = await parts.authorities.of(requireMount(context));
+          const page = pageOf(authority.issuers, ({ issuer }) => issuer.id, context.fields);
           return {
             data: {
-              keys: authority.issuers.map(({ issuer }) => issuer.id),
+              keys: page.map(({ issuer }) => issuer.id),
               key_info: Object.fromEntries(
-                authority.issuers.map((found) => [
+                page.map((found) => [
                   found.issuer.id,
                   {
                     is_default: found === authority.defaultIssuer,

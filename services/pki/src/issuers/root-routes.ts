@@ -8,7 +8,7 @@ import {
   requirePrivateKeyFormat,
 } from '../issuing/issuing-document.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
-import { requireName } from '../mounts/reference-name.ts';
+import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
@@ -64,7 +64,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
               isRotation &&
               (await parts.authorities.of(mount)).findIssuer(ROTATED_NAME) === undefined;
             const issuerName = fields.issuer_name || (isNextFree ? ROTATED_NAME : '');
-            if (issuerName !== '') requireName(issuerName);
+            checkGivenName('issuer', issuerName);
             const root = await generateRoot(parts, {
               mount,
               issuerName,

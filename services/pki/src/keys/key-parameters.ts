@@ -2,7 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { type FieldValues, field } from '@keelson/secrets-api';
 import { toKeyAlgorithm } from '@keelson/x509';
-import { requireName } from '../mounts/reference-name.ts';
+import { checkGivenName } from '../mounts/reference-name.ts';
 import type { KeyChoice } from './key-operations.ts';
 
 export const KEY_FIELDS = {
@@ -31,7 +31,7 @@ export const toKeyChoice = (
     refuse('the "exported" path parameter must be "internal", "existing", exported" or "kms"');
   if (type === 'existing' && (given.has('key_type') || given.has('key_bits')))
     refuse('key_type and key_bits must not be given with an existing key');
-  if (fields.key_name !== '') requireName(fields.key_name);
+  checkGivenName('key', fields.key_name);
   return {
     keyRef: type === 'existing' ? fields.key_ref : undefined,
     keyName: fields.key_name,

@@ -7,7 +7,8 @@ import { checkPemLength, parseImportBundle } from '../issuers/domain/import-bund
 import { importKey } from '../issuers/import-operations.ts';
 import { type IssuerParts, updateDefaults } from '../issuers/issuer-operations.ts';
 import { privateKeyText } from '../issuing/issuing-document.ts';
-import { requireName } from '../mounts/reference-name.ts';
+import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
+import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { deleteKey, generateKey, renameKey } from './key-operations.ts';
 
@@ -44,7 +45,7 @@ const importRoutes = (parts: IssuerParts): Route[] =>
         summary: 'Import a key',
         handle: async (context) => {
           const { key_name: name, pem_bundle: pem } = context.fields;
-          if (name !== '') requireName(name);
+          checkGivenName('key', name);
           checkPemLength(pem, MIN_KEY_LENGTH);
           const { keys, certificates } = parseImportBundle(pem);
           const [pair] = keys;
@@ -69,17 +70,18 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
   ...secretsRoutes({
     path: '/keys',
     tag: 'keys',
-    fields: {},
+    fields: PAGE_FIELDS,
     operations: {
       list: {
         summary: 'List keys',
         handle: async (context) => {
           const { keys, settings } = await parts.authorities.of(requireMount(context));
+          const page = pageOf(keys, ({ id }) => id, context.fields);
           return {
             data: {
-              keys: keys.map(({ id }) => id),
+              keys: page.map(({ id }) => id),
               key_info: Object.fromEntries(
-                keys.map(({ id, name }) => [
+                page.map(({ id, name }) => [
                   id,
                   { key_name: name, is_default: id === settings.defaultKeyId },
                 ]),
@@ -101,7 +103,7 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
           const { type, key_name: name, key_type: keyType, key_bits: bits } = context.fields;
           if (type !== 'internal' && type !== 'exported')
             throw new KeelsonError('request.unsupported_path');
-          if (name !== '') requireName(name);
+          checkGivenName('key', name);
           const algorithm = toKeyAlgorithm(keyType, bits);
           const key = await generateKey(parts.store, requireMount(context), algorithm, name);
           const privateKey = Buffer.from(key.privateKey, 'base64');
@@ -133,7 +135,7 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
         summary: 'Rename a key',
         handle: async (context) => {
           const { key_ref: reference, key_name: name } = context.fields;
-          if (name !== '') requireName(name);
+          checkGivenName('key', name);
           const key = await renameKey(parts.store, requireMount(context), reference, name);
           return {
             data: keyDocument(key),

@@ -7,9 +7,21 @@ const MAX_NAME_LENGTH = 256;
 
 export const NAME_FIELD = field.string({ default: '', description: 'Name.' });
 
-/** @throws KeelsonError `request.unsupported_path` for text that no name can be */
+export const isName = (text: string): boolean => text.length <= MAX_NAME_LENGTH && NAME.test(text);
+
+/** @throws KeelsonError `request.unsupported_path` for a segment of a path that no name can be */
 export const requireName = (name: string): string => {
-  if (name.length > MAX_NAME_LENGTH || !NAME.test(name))
-    throw new KeelsonError('request.unsupported_path');
+  if (!isName(name)) throw new KeelsonError('request.unsupported_path');
   return name;
+};
+
+/**
+ * A name from the body of a request; "" is none.
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkGivenName = (kind: 'issuer' | 'key', name: string): void => {
+  if (name !== '' && !isName(name))
+    throw new KeelsonError('request.invalid', {
+      text: `${kind} name contained invalid characters`,
+    });
 };

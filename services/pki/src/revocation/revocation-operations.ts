@@ -20,6 +20,7 @@ import { requestRevocation } from '../clusters/request-operations.ts';
 import { type TellingParts, tellRevocations } from '../clusters/telling-operations.ts';
 import type { CrlBuilder } from '../crl/crl-builder.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
+import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { noteCompromise } from './compromised-keys.ts';
@@ -143,8 +144,15 @@ const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string):
     // The cause may quote the input, which is a secret: it goes no further.
     return refuse('provided key PEM block contained no data or failed to parse');
   }
-  if (!isSamePublicKey(publicKeyDer, certificate.publicKeyDer))
-    refuse("provided private key does not match certificate's public key");
+  if (isSamePublicKey(publicKeyDer, certificate.publicKeyDer)) return;
+  const [given, needed] = [publicKeyDer, certificate.publicKeyDer].map(
+    (der) => describePublicKey(der).type,
+  );
+  refuse(
+    given === needed
+      ? "provided private key does not match certificate's public key"
+      : "provided private key type does not match certificate's public key type",
+  );
 };
 
 const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => {

@@ -1,13 +1,22 @@
 import type { Route } from '@keelson/edge';
-import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import { KeelsonError } from '@keelson/errors';
+import {
+  type FieldValues,
+  field,
+  type OperationContext,
+  type Result,
+  secretsRoutes,
+} from '@keelson/secrets-api';
 import type { ListOptions } from '@keelson/storage';
 import { revocationRecords } from '../certificates/certificate-records.ts';
-import { listSerials, PAGE_FIELDS } from '../certificates/serial-pages.ts';
+import { listSerials } from '../certificates/serial-pages.ts';
 import { formatTime } from '../issuing/domain/lifetime.ts';
+import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import {
   type RevocationParts,
   type RevokeOutcome,
+  type RevokeRequest,
   revokeCertificate,
 } from './revocation-operations.ts';
 
@@ -50,6 +59,14 @@ const toResult = (outcome: RevokeOutcome): Result => {
   }
 };
 
+/** @throws KeelsonError `request.invalid` */
+const toRequest = (context: OperationContext<FieldValues<typeof FIELDS>>): RevokeRequest => {
+  const { serial_number: serialNumber, certificate } = context.fields;
+  if (serialNumber === '' && certificate === '' && context.given.has('serial_number'))
+    throw new KeelsonError('request.invalid', { text: 'The serial number must be provided' });
+  return { mount: requireMount(context), serialNumber, certificate };
+};
+
 export const revocationRoutes = (parts: RevocationParts): Route[] => [
   ...secretsRoutes({
     path: '/revoke',
@@ -58,14 +75,7 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
     operations: {
       update: {
         summary: 'Revoke a certificate',
-        handle: async (context) =>
-          toResult(
-            await revokeCertificate(parts, {
-              mount: requireMount(context),
-              serialNumber: context.fields.serial_number,
-              certificate: context.fields.certificate,
-            }),
-          ),
+        handle: async (context) => toResult(await revokeCertificate(parts, toRequest(context))),
       },
     },
   }),
@@ -79,9 +89,7 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
         handle: async (context) =>
           toResult(
             await revokeCertificate(parts, {
-              mount: requireMount(context),
-              serialNumber: context.fields.serial_number,
-              certificate: context.fields.certificate,
+              ...toRequest(context),
               privateKey: context.fields.private_key,
             }),
           ),

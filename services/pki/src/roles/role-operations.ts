@@ -2,6 +2,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Reads, Store } from '@keelson/storage';
 import { loadAuthority } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { isName } from '../mounts/reference-name.ts';
 import { checkRole, type Role } from './domain/role.ts';
 import { roleRecords } from './role-records.ts';
 
@@ -15,7 +16,8 @@ export const findRole = (
   reads: Reads,
   mount: MountScope,
   name: string,
-): Promise<Role | undefined> => roleRecords(mount).find(reads, name);
+): Promise<Role | undefined> =>
+  isName(name) ? roleRecords(mount).find(reads, name) : Promise.resolve(undefined);
 
 /** @throws KeelsonError `pki.role_not_found` */
 export const requireRole = async (reads: Reads, mount: MountScope, name: string): Promise<Role> => {

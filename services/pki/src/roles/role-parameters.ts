@@ -60,7 +60,10 @@ export const ROLE_FIELDS = {
     default: ['email', 'hostname'],
     description: 'Kinds of common names: email, hostname; or disabled.',
   }),
-  policy_identifiers: list('Certificate policies: identifiers or JSON objects.'),
+  policy_identifiers: field.objectList({
+    default: [],
+    description: 'Certificate policies: identifiers, or objects of `oid`, `cps` and `notice`.',
+  }),
   basic_constraints_valid_for_non_ca: flag(false, 'Write basic constraints with CA false.'),
   not_before_duration: field.durationSeconds({
     default: 30,

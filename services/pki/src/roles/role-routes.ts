@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
+import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { NAME_FIELD, requireName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { deleteRole, findRole, storeRole } from './role-operations.ts';
@@ -31,13 +32,14 @@ export const roleRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/roles',
     tag: 'roles',
-    fields: {},
+    fields: PAGE_FIELDS,
     operations: {
       list: {
         summary: 'List roles',
-        handle: async (context) => ({
-          data: { keys: await roleRecords(requireMount(context)).keys(store) },
-        }),
+        handle: async (context) => {
+          const names = await roleRecords(requireMount(context)).keys(store);
+          return { data: { keys: pageOf(names, (name) => name, context.fields) } };
+        },
       },
     },
   }),
@@ -92,7 +94,7 @@ export const roleRoutes = (store: Store): Route[] => [
       delete: {
         summary: 'Delete a role',
         handle: async (context) => {
-          await deleteRole(store, requireMount(context), context.fields.name);
+          await deleteRole(store, requireMount(context), requireName(context.fields.name));
           return undefined;
         },
       },

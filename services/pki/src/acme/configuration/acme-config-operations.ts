@@ -71,14 +71,16 @@ export const updateAcmeConfig = (
       refuse("ACME feature requires local cluster 'path' field configuration to be set");
     const policy = parseDefaultPolicy(config.defaultDirectoryPolicy);
     const named = [
-      ...(allowsAll(config.allowedRoles) ? [] : config.allowedRoles),
-      ...(policy.kind === 'role' ? [policy.role] : []),
+      ...(allowsAll(config.allowedRoles) ? [] : config.allowedRoles).map(
+        (name) => [name, 'allowed_roles'] as const,
+      ),
+      ...(policy.kind === 'role' ? [[policy.role, 'default_directory_policy'] as const] : []),
     ];
-    for (const name of new Set(named)) {
+    for (const [name, where] of named) {
       const role = await findRole(tx, mount, name);
-      if (role === undefined) refuse(`role ${name} specified in allowed_roles does not exist`);
+      if (role === undefined) refuse(`role ${name} specified in ${where} does not exist`);
       if (role?.noStore === true)
-        refuse(`role ${name} specified in allowed_roles sets no_store=true and cannot be used`);
+        refuse(`role ${name} specified in ${where} sets no_store=true and cannot be used`);
     }
     if (!allowsAll(config.allowedIssuers))
       for (const reference of config.allowedIssuers)

@@ -7,6 +7,7 @@ import type { Caller } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { formatTime } from '../../issuing/domain/lifetime.ts';
+import { PAGE_FIELDS, pageOf } from '../../mounts/list-page.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
 import { type ExternalAccountKey, externalAccountRecords } from '../acme-records.ts';
 import type { BoundIdentity } from '../domain/account.ts';
@@ -66,16 +67,17 @@ export const externalAccountRoutes = (parts: ExternalAccountParts): Route[] => [
   ...secretsRoutes({
     path: '/eab',
     tag: 'acme',
-    fields: {},
+    fields: PAGE_FIELDS,
     operations: {
       list: {
         summary: 'List keys for external account binding that no account has used',
         handle: async (context) => {
           const entries = await externalAccountRecords(requireMount(context)).entries(parts.store);
+          const page = pageOf(entries, ([id]) => id, context.fields);
           return {
             data: {
-              keys: entries.map(([id]) => id),
-              key_info: Object.fromEntries(entries.map(([id, key]) => [id, information(key)])),
+              keys: page.map(([id]) => id),
+              key_info: Object.fromEntries(page.map(([id, key]) => [id, information(key)])),
             },
           };
         },

@@ -101,6 +101,20 @@ export const resolveUrls = (
   };
 };
 
+/** Why certificates of an issuer cannot have these URLs; undefined: they can. */
+export const templateObstacle = (
+  urls: AuthorityUrls,
+  cluster: ClusterAddress,
+): string | undefined => {
+  try {
+    resolveUrls(urls, 'any', cluster);
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeelsonError) return error.message;
+    throw error;
+  }
+};
+
 /** The extensions that carry these URLs. */
 export const urlExtensions = (urls: AuthorityUrls): readonly Extension[] => [
   ...(urls.ocspServers.length + urls.issuingCertificates.length > 0

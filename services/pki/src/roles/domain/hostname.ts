@@ -2,6 +2,7 @@
 import { domainToASCII } from 'node:url';
 
 const LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
+// oxlint-disable-next-line keelson/linear-expressions -- two constants; judged as a whole
 const HOSTNAME = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)*${LABEL}\\.?$`);
 const BEYOND_ASCII = /[^ -~]/;
 const WILDCARD_LABEL = /^(?:[a-zA-Z0-9][a-zA-Z0-9-]*)?\*(?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/;

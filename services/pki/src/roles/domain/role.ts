@@ -7,6 +7,7 @@ import {
   KEY_USAGES,
   type KeyUsage,
   keyBits,
+  parseIpRange,
   toKeyAlgorithm,
 } from '@keelson/x509';
 
@@ -143,6 +144,11 @@ export const checkRole = (
   if (!['json-csr', 'json'].includes(role.serialNumberSource))
     refuse(`unknown serial_number_source "${role.serialNumberSource}"`);
   checkOtherSans(role.allowedOtherSans);
+  for (const range of role.allowedIpSansCidr)
+    if (parseIpRange(range) === undefined)
+      refuse(`allowed_ip_sans_cidr: "${range}" is not an IP range`);
+  if (role.notAfter !== '' && Number.isNaN(Date.parse(role.notAfter)))
+    refuse(`not_after: "${role.notAfter}" is not an RFC 3339 time`);
   parsePolicyIdentifiers(role.policyIdentifiers);
   if (role.noStore && role.generateLease)
     warnings.push(
