@@ -25,7 +25,8 @@ test.for(Object.entries(MAKE))('%s come page by page', async ([path, make]) => {
   expect(all).toEqual(all.toSorted());
   const page = (await list(`?limit=2`)).data;
   expect(page.keys).toEqual(all.slice(0, 2));
-  if (page.key_info !== undefined) expect(Object.keys(page.key_info).toSorted()).toEqual(page.keys);
+  const described = Object.keys(page.key_info ?? {}).toSorted();
+  expect(described).toEqual(path === 'roles' ? [] : page.keys);
   expect((await list(`?after=${all[1]}&limit=2`)).data.keys).toEqual(all.slice(2));
   expect((await list(`?after=${all[0]}`)).data.keys).toEqual(all.slice(1));
   expect((await list(`?after=${all[2]}`)).status).toBe(404);
