@@ -24,7 +24,9 @@ export const registerTracer = (serviceName: string, endpoint: string, logger: Lo
     resource: resourceFromAttributes({ 'service.name': serviceName }),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }),
+        exporter: new OTLPTraceExporter({
+          url: `${endpoint.replace(/(?<!\/)\/+$/, '')}/v1/traces`,
+        }),
       }),
     ],
   });

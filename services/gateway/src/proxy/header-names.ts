@@ -31,7 +31,7 @@ export const serviceHeader = (
 
 /** RFC 6750 §2.1; the name of the scheme in any case (RFC 9110 §11.1). */
 export const bearerToken = (headers: IncomingHttpHeaders): string =>
-  /^bearer +(.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
+  /^bearer (.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
 
 export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
   for (const name in headers) if (name.startsWith(VENDOR)) return Dialect.VENDOR;

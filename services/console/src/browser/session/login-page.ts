@@ -44,7 +44,7 @@ export const LoginPage = (props: {
             name="namespace"
             autocomplete="off"
             value=${props.namespace}
-            onChange=${(event: Event) => props.onNamespace(valueOf(event).replaceAll(/^\/+|\/+$/g, ''))}
+            onChange=${(event: Event) => props.onNamespace(valueOf(event).replaceAll(/^\/+|(?<!\/)\/+$/g, ''))}
           />
         </label>
         <label>

@@ -71,7 +71,9 @@ const requireFileOptions = (
     refuse('file_path must be an absolute path without "." and ".." segments');
   if (/^\/(proc|sys|dev|etc)\//.test(path))
     refuse('file_path must not lie in a directory of the system');
-  const allowed = directories.some((directory) => path.startsWith(directory.replace(/\/*$/, '/')));
+  const allowed = directories.some((directory) =>
+    path.startsWith(`${directory.replace(/(?<!\/)\/+$/, '')}/`),
+  );
   if (directories.length > 0 && !allowed)
     refuse('file_path must lie below a configured audit directory');
   const mode = options['mode'] ?? '0600';

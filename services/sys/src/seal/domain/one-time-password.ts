@@ -7,7 +7,9 @@ const xor = (a: Uint8Array, b: Uint8Array): Uint8Array =>
 /** Standard base64 without padding. */
 export const encodeToken = (token: string, password: string): string => {
   const mixed = xor(new TextEncoder().encode(token), new TextEncoder().encode(password));
-  return Buffer.from(mixed).toString('base64').replace(/=+$/, '');
+  return Buffer.from(mixed)
+    .toString('base64')
+    .replace(/={1,2}$/, '');
 };
 
 /** @throws KeelsonError `request.invalid` */

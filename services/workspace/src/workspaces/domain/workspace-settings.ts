@@ -23,6 +23,7 @@ export const parseActivityDurationMs = (text: string): number | undefined => {
 
 const isRegularExpression = (text: string): boolean => {
   try {
+    // oxlint-disable-next-line keelson/linear-expressions -- compiled, never run here
     return new RegExp(text, 'u') instanceof RegExp;
   } catch {
     return false;
