@@ -35,3 +35,16 @@ export const toMany = (type: string, ids: readonly string[], related?: string): 
   data: ids.map((id) => ({ id, type })),
   ...(related === undefined ? {} : { links: { related } }),
 });
+
+/** The resource with the identifiers of what is included in a relationship that else has links alone. */
+export const withLinkage = (
+  resource: Resource,
+  name: string,
+  ids: readonly string[],
+): Resource => ({
+  ...resource,
+  relationships: {
+    ...resource.relationships,
+    [name]: { ...resource.relationships?.[name], ...toMany(name, ids) },
+  },
+});

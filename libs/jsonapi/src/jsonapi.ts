@@ -6,6 +6,7 @@ export {
   type ResourceIdentifier,
   toMany,
   toOne,
+  withLinkage,
 } from './document.ts';
 export {
   type Answer,

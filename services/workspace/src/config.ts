@@ -10,15 +10,14 @@ import {
 import { Type } from 'typebox';
 import { LEAST_FIRST_TOKEN_LENGTH } from './tokens/first-token-file.ts';
 
+// Of each series, as the constraints of configurations old and new select one of them.
+const LAST_RELEASES =
+  '1.13.5 1.12.2 1.11.4 1.10.5 1.9.8 1.8.5 1.7.5 1.6.6 1.5.7 1.4.7 1.3.10 1.2.9 1.1.9 1.0.11 0.15.5 0.14.11 0.13.7 0.12.31 0.11.15';
+
 /** Settings of the workspace API that hold in every mode. */
 export const workspaceConfigSchema = Type.Object({
   workspaceRuntimeVersions: Type.Array(Type.String(), {
-    // The last of each series: the constraints of configurations old and new select one of them.
-    default: [
-      ...['1.13.5', '1.12.2', '1.11.4', '1.10.5', '1.9.8', '1.8.5', '1.7.5', '1.6.6', '1.5.7'],
-      ...['1.4.7', '1.3.10', '1.2.9', '1.1.9', '1.0.11', '0.15.5', '0.14.11', '0.13.7', '0.12.31'],
-      '0.11.15',
-    ],
+    default: LAST_RELEASES.split(' '),
     description:
       'Releases of the provisioning tool that workspaces may choose; a version constraint selects the newest that satisfies it.',
   }),

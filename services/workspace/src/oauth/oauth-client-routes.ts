@@ -4,24 +4,31 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  parseInclude,
   parsePage,
+  type Resource,
   resourceBody,
   resourceListBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
+import { toProjectResource } from '../projects/project-document.ts';
+import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { SERVICE_PROVIDERS, type ServiceProvider } from './domain/oauth-client.ts';
-import { toOAuthClientResource } from './oauth-document.ts';
+import { toOAuthClientResource, toOAuthTokenResource } from './oauth-document.ts';
 import {
   changeClientProjects,
   createOAuthClient,
   deleteOAuthClient,
   listOAuthClients,
+  type OAuthClientAccess,
   requireOAuthClient,
   updateOAuthClient,
 } from './oauth-operations.ts';
+import { oauthTokenRecords } from './oauth-records.ts';
 
 const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
 const url = Type.String({ maxLength: 2048 });
@@ -53,6 +60,27 @@ const UPDATE = resourceBody(
   'oauth-clients',
   Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
 );
+
+const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
+
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  accesses: readonly OAuthClientAccess[],
+): Promise<readonly Resource[]> => {
+  const found = new Map<string, Resource>();
+  for (const { client, organization } of accesses) {
+    const token = include.has('oauth_tokens')
+      ? await oauthTokenRecords.find(reads, client.tokenId)
+      : undefined;
+    if (token !== undefined) found.set(token.id, toOAuthTokenResource(token));
+    for (const id of include.has('projects') ? client.projectIds : []) {
+      const project = await projectRecords.find(reads, id);
+      if (project !== undefined) found.set(id, toProjectResource({ project, organization }));
+    }
+  }
+  return [...found.values()];
+};
 
 const COLLECTION = '/organizations/:organization_name/oauth-clients';
 const ONE = '/oauth-clients/:oauth_client_id';
@@ -109,19 +137,26 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
       summary: 'List OAuth clients',
       handle: async ({ head, principal, params, query }) => {
         const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
-        const data = itemsOn(page, all).map(toOAuthClientResource);
-        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+        const shown = itemsOn(page, all);
+        const included = await loadIncluded(context.store, include, shown);
+        const data = shown.map(toOAuthClientResource);
+        const totalCount = all.length;
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show an OAuth client, without its secrets',
-      handle: async ({ principal, params }) => {
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
         const id = params['oauth_client_id'] ?? '';
         const access = await requireOAuthClient(context.store, principal, id);
-        return { document: { data: toOAuthClientResource(access) } };
+        const included = await loadIncluded(context.store, include, [access]);
+        const data = toOAuthClientResource(access);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
       },
     }),
     endpoint({

@@ -3,6 +3,7 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  parseInclude,
   parsePage,
   resourceBody,
   toPaginatedDocument,
@@ -10,6 +11,7 @@ import {
 import { Type } from 'typebox';
 import type { ServiceContext } from '../service-context.ts';
 import { toMembershipResource } from './membership-document.ts';
+import { loadMembershipIncluded, MEMBERSHIP_INCLUDES } from './membership-includes.ts';
 import {
   deleteMembership,
   inviteMember,
@@ -63,29 +65,38 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
           search: query.one('q'),
           emails: query.list('filter', 'email'),
         });
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
         const page = parsePage(query);
-        const data = itemsOn(page, all).map(toMembershipResource);
-        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+        const shown = itemsOn(page, all);
+        const included = await loadMembershipIncluded(context.store, principal, include, shown);
+        const data = shown.map(toMembershipResource);
+        const totalCount = all.length;
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
     }),
     endpoint({
       method: 'GET',
       path: '/organization-memberships',
       summary: "List the caller's own memberships",
-      handle: async ({ principal }) => ({
-        document: {
-          data: (await listOwnMemberships(context, principal)).map(toMembershipResource),
-        },
-      }),
+      handle: async ({ principal, query }) => {
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
+        const own = await listOwnMemberships(context, principal);
+        const included = await loadMembershipIncluded(context.store, principal, include, own);
+        const data = own.map(toMembershipResource);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
+      },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show a membership',
-      handle: async ({ principal, params }) => {
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
         const id = params['membership_id'] ?? '';
         const view = await requireMembership(context.store, principal, id, 'canRead');
-        return { document: { data: toMembershipResource(view) } };
+        const included = await loadMembershipIncluded(context.store, principal, include, [view]);
+        const data = toMembershipResource(view);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
       },
     }),
     endpoint({

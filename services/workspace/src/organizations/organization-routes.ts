@@ -4,13 +4,18 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  parseInclude,
   parsePage,
+  type Resource,
   resourceBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
 import { type OrganizationAccessResult, requireOrganization } from '../access/access-operations.ts';
 import { hasAgents } from '../agents/agent-operations.ts';
+import { toProjectResource } from '../projects/project-document.ts';
+import { projectRecords } from '../projects/project-records.ts';
 import { findSitePolicy } from '../retention/retention-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
@@ -67,6 +72,24 @@ const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenOrganizat
   return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
 };
 
+const INCLUDES: ReadonlySet<string> = new Set(['default_project', 'entitlement_set']);
+
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  access: OrganizationAccessResult,
+): Promise<readonly Resource[]> => {
+  const { organization } = access;
+  const project = include.has('default_project')
+    ? await projectRecords.find(reads, organization.defaultProjectId)
+    : undefined;
+  const canOperate = include.has('entitlement_set') && (await hasAgents(reads, organization.id));
+  return [
+    ...(project === undefined ? [] : [toProjectResource({ project, organization })]),
+    ...(include.has('entitlement_set') ? [toEntitlementSetResource(access, canOperate)] : []),
+  ];
+};
+
 const ONE = '/organizations/:organization_name';
 
 export const organizationRoutes = (context: ServiceContext): Route[] => {
@@ -118,13 +141,14 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
       method: 'GET',
       path: ONE,
       summary: 'Show an organization',
-      handle: async ({ principal, params }) => ({
-        document: {
-          data: await show(
-            await requireOrganization(context.store, principal, params['organization_name'] ?? ''),
-          ),
-        },
-      }),
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const name = params['organization_name'] ?? '';
+        const access = await requireOrganization(context.store, principal, name);
+        const data = await show(access);
+        if (include.size === 0) return { document: { data } };
+        return { document: { data, included: await loadIncluded(context.store, include, access) } };
+      },
     }),
     // Early clients replace what they mean to change.
     ...(['PATCH', 'PUT'] as const).map((method) =>

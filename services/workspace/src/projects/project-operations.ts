@@ -9,6 +9,7 @@ import {
   requireOrganization,
   requireProject,
 } from '../access/access-operations.ts';
+import type { ProjectPermissions } from '../access/domain/project-permissions.ts';
 import { seesWholeOrganization } from '../access/domain/standing.ts';
 import { grantPlaces, teamProjectGrants } from '../access/grant-records.ts';
 import { changePoolUse, removePoolUser } from '../agents/pool-use-operations.ts';
@@ -189,7 +190,15 @@ export interface ProjectFilter {
   /** In any case; undefined is all. */
   readonly names?: readonly string[] | undefined;
   readonly search?: string | undefined;
+  /** What the caller may do with each. */
+  readonly permissions: readonly (keyof ProjectPermissions)[];
   readonly isDescending: boolean;
+}
+
+export interface ProjectIds {
+  readonly ids: readonly string[];
+  /** Of the projects that the caller sees, whatever the filter leaves. */
+  readonly visibleCount: number;
 }
 
 /** Ids of the projects that the caller sees and the filter leaves, by name. */
@@ -198,9 +207,10 @@ export const listProjectIds = async (
   principal: Principal,
   organizationName: string,
   filter: ProjectFilter,
-): Promise<readonly string[]> => {
+): Promise<ProjectIds> => {
   const { organization, standing } = await requireOrganization(reads, principal, organizationName);
-  const names = (await projectNames.keys(reads, [organization.id])).filter((name) => {
+  const allNames = await projectNames.keys(reads, [organization.id]);
+  const names = allNames.filter((name) => {
     const lower = name.toLowerCase();
     return (
       (filter.names === undefined ||
@@ -213,10 +223,20 @@ export const listProjectIds = async (
     names.map((name) => projectNames.find(reads, organization.id, name)),
   );
   const ids = found.flatMap((project) => (project === undefined ? [] : [project.id]));
-  if (seesWholeOrganization(standing)) return ids;
+  const withPermissions = async (seen: readonly string[]): Promise<readonly string[]> => {
+    if (filter.permissions.length === 0) return seen;
+    const owned = await Promise.all(
+      seen.map((id) => loadProjectPermissions(reads, standing, organization, id)),
+    );
+    return seen.filter((_, index) => filter.permissions.every((name) => owned[index]?.[name]));
+  };
+  if (seesWholeOrganization(standing)) {
+    return { ids: await withPermissions(ids), visibleCount: allNames.length };
+  }
   const granted = await Promise.all(
     standing.teamIds.map((teamId) => teamProjectGrants.keys(reads, [teamId])),
   );
   const visible = new Set(granted.flat());
-  return ids.filter((id) => visible.has(id));
+  const seen = ids.filter((id) => visible.has(id));
+  return { ids: await withPermissions(seen), visibleCount: visible.size };
 };

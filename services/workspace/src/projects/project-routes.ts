@@ -4,15 +4,19 @@ import {
   itemsOn,
   jsonApiRoutes,
   nullable,
+  parseInclude,
   parsePage,
+  type Resource,
   resourceBody,
   resourceListBody,
   toPaginatedDocument,
+  withLinkage,
 } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { type ProjectAccessResult, requireProject } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { GIVEN_BINDING } from '../tags/tag-request.ts';
+import { toEffectiveBindingResources } from '../tags/tag-document.ts';
+import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
 import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
 import { toOwnProjectResource } from './project-document.ts';
@@ -42,9 +46,7 @@ const attributes = {
 };
 
 const relationships = Type.Object({
-  'tag-bindings': Type.Optional(
-    Type.Object({ data: Type.Array(GIVEN_BINDING, { maxItems: 100 }) }),
-  ),
+  'tag-bindings': Type.Optional(GIVEN_BINDINGS),
 });
 
 const name = Type.String({ maxLength: 255 });
@@ -70,7 +72,7 @@ const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
         agentPool: overwrites['default-agent-pool'],
       },
     },
-    tagBindings: data.relationships?.['tag-bindings']?.data.map((item) => item.attributes),
+    tagBindings: data.relationships?.['tag-bindings']?.data?.map((item) => item.attributes),
   };
 };
 
@@ -79,6 +81,9 @@ const MOVED = resourceListBody(
   100,
 );
 
+const BINDINGS = 'effective_tag_bindings';
+const INCLUDES: ReadonlySet<string> = new Set([BINDINGS]);
+const PERMITTED = ['filter', 'permissions'] as const;
 const ONE = '/projects/:project_id';
 const COLLECTION = '/organizations/:organization_name/projects';
 
@@ -89,6 +94,25 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
       access.permissions,
       await context.listing.countInProject(access.organization.id, access.project.id),
     );
+  /** Each with its effective bindings linked to where they are included. */
+  const toDocument = async (
+    accesses: readonly ProjectAccessResult[],
+    include: ReadonlySet<string>,
+  ): Promise<{ data: readonly Resource[]; included: readonly Resource[] }> => {
+    const data = await Promise.all(accesses.map(toResource));
+    if (!include.has(BINDINGS)) return { data, included: [] };
+    const bindings = accesses.map(({ project }) =>
+      toEffectiveBindingResources(project.tagBindings, project),
+    );
+    const linked = data.map((resource, index) =>
+      withLinkage(
+        resource,
+        'effective-tag-bindings',
+        (bindings[index] ?? []).map(({ id }) => id),
+      ),
+    );
+    return { data: linked, included: bindings.flat() };
+  };
   return jsonApiRoutes('projects', [
     endpoint({
       method: 'POST',
@@ -109,34 +133,52 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
       path: COLLECTION,
       summary: 'List projects',
       handle: async ({ head, principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
         const names = query.list('filter', 'names');
-        const ids = await listProjectIds(
+        const { ids, visibleCount } = await listProjectIds(
           context.store,
           principal,
           params['organization_name'] ?? '',
           {
             names: names.length === 0 ? undefined : names,
             search: query.one('q'),
+            permissions: [
+              ...(query.one(...PERMITTED, 'create-workspace') === 'true'
+                ? (['canCreateWorkspace'] as const)
+                : []),
+              ...(query.one(...PERMITTED, 'update') === 'true' ? (['canUpdate'] as const) : []),
+            ],
             isDescending: query.one('sort') === '-name',
           },
         );
         const page = parsePage(query);
-        const data = await Promise.all(
-          itemsOn(page, ids).map(async (id) =>
-            toResource(await requireProject(context.store, principal, id)),
-          ),
+        const shown = await Promise.all(
+          itemsOn(page, ids).map((id) => requireProject(context.store, principal, id)),
         );
-        return { document: toPaginatedDocument(head, { data, page, totalCount: ids.length }) };
+        const { data, included } = await toDocument(shown, include);
+        const meta = { 'status-counts': { total: visibleCount, matching: ids.length } };
+        return {
+          document: toPaginatedDocument(head, {
+            data,
+            page,
+            totalCount: ids.length,
+            meta,
+            included,
+          }),
+        };
       },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show a project',
-      handle: async ({ principal, params }) => {
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
         const id = params['project_id'] ?? '';
         const access = await requireProject(context.store, principal, id);
-        return { document: { data: await toResource(access) } };
+        const { data, included } = await toDocument([access], include);
+        const document = { data: data[0] ?? null };
+        return { document: included.length === 0 ? document : { ...document, included } };
       },
     }),
     endpoint({

@@ -10,3 +10,8 @@ export const GIVEN_BINDING = Type.Object({
     value: Type.Optional(nullable(Type.String({ maxLength: 256 }))),
   }),
 });
+
+/** As a relationship; one with links alone, as it is shown, says nothing. */
+export const GIVEN_BINDINGS = Type.Object({
+  data: Type.Optional(Type.Array(GIVEN_BINDING, { maxItems: 100 })),
+});

@@ -136,19 +136,19 @@ export const listTeams = async (
   principal: Principal,
   organizationName: string,
   filter: { readonly names: readonly string[]; readonly search: string | undefined },
-): Promise<readonly TeamAccessResult[]> => {
+): Promise<{ readonly teams: readonly TeamAccessResult[]; readonly visibleCount: number }> => {
   const owner = await requireOrganization(store, principal, organizationName);
-  const names = (await teamNames.keys(store, [owner.organization.id])).filter(
-    (name) =>
-      (filter.names.length === 0 || filter.names.includes(name)) &&
-      name.toLowerCase().includes(filter.search?.toLowerCase() ?? ''),
-  );
-  const results: TeamAccessResult[] = [];
-  for (const name of names) {
+  const visible: TeamAccessResult[] = [];
+  for (const name of await teamNames.keys(store, [owner.organization.id])) {
     const found = await teamNames.find(store, owner.organization.id, name);
     const team = found && (await teamRecords.find(store, found.id));
     const access = team && decideTeamAccess(owner, team);
-    if (access !== undefined) results.push(access);
+    if (access !== undefined) visible.push(access);
   }
-  return results;
+  const teams = visible.filter(
+    ({ team: { name } }) =>
+      (filter.names.length === 0 || filter.names.includes(name)) &&
+      name.toLowerCase().includes(filter.search?.toLowerCase() ?? ''),
+  );
+  return { teams, visibleCount: visible.length };
 };

@@ -1,6 +1,5 @@
 import type { Route } from '@keelson/edge';
 import {
-  API_PREFIX,
   endpoint,
   itemsOn,
   jsonApiRoutes,
@@ -10,8 +9,6 @@ import {
   type Resource,
   resourceBody,
   resourceListBody,
-  toMany,
-  toOne,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
@@ -32,6 +29,7 @@ import {
   removeTeamMembers,
 } from './membership-operations.ts';
 import { requireTeam, type TeamAccessResult } from './team-access.ts';
+import { toTeamResource } from './team-document.ts';
 import {
   createTeam,
   deleteTeam,
@@ -100,42 +98,6 @@ const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenTeam => {
   };
 };
 
-const toTeamResource = async (reads: Reads, access: TeamAccessResult): Promise<Resource> => {
-  const { team, organization } = access;
-  const members = await findTeamMembers(reads, team);
-  return {
-    id: team.id,
-    type: 'teams',
-    attributes: {
-      name: team.name,
-      visibility: team.visibility,
-      'sso-team-id': team.ssoTeamId,
-      'allow-member-token-management': team.allowMemberTokenManagement,
-      'users-count': members.length,
-      'organization-access': toKebabKeys(team.organizationAccess),
-      permissions: {
-        'can-update-membership': access.canManageMembers,
-        'can-destroy': access.canUpdate,
-        'can-update-organization-access': access.canUpdate,
-        'can-update-api-token': access.canManageTokens,
-        'can-update-visibility': access.canUpdate,
-      },
-    },
-    relationships: {
-      organization: toOne('organizations', organization.name),
-      users: toMany(
-        'users',
-        members.map(({ userId }) => userId),
-      ),
-      'organization-memberships': toMany(
-        'organization-memberships',
-        members.map(({ membership }) => membership.id),
-      ),
-    },
-    links: { self: `${API_PREFIX}/teams/${team.id}` },
-  };
-};
-
 const ONE = '/teams/:team_id';
 const MEMBERSHIPS_OF = `${ONE}/relationships/organization-memberships`;
 const COLLECTION = '/organizations/:organization_name/teams';
@@ -166,12 +128,19 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       summary: 'List teams',
       handle: async ({ head, principal, params, query }) => {
         const filter = { names: query.list('filter', 'names'), search: query.one('q') };
-        const all = await listTeams(context, principal, params['organization_name'] ?? '', filter);
+        const { teams, visibleCount } = await listTeams(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          filter,
+        );
         const include = parseInclude(query, INCLUDES);
         const page = parsePage(query);
-        const shown = itemsOn(page, all);
+        const shown = itemsOn(page, teams);
         const data = await Promise.all(shown.map((access) => toTeamResource(store, access)));
-        const document = toPaginatedDocument(head, { data, page, totalCount: all.length });
+        const meta = { 'status-counts': { total: visibleCount, matching: teams.length } };
+        const totalCount = teams.length;
+        const document = toPaginatedDocument(head, { data, page, totalCount, meta });
         if (include.size === 0) return { document };
         return { document: { ...document, included: await loadIncluded(store, include, shown) } };
       },

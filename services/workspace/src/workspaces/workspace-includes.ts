@@ -1,4 +1,4 @@
-import { type Resource, toMany } from '@keelson/jsonapi';
+import { type Resource, withLinkage } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import type { WorkspaceAccessResult } from '../access/access-operations.ts';
@@ -172,8 +172,7 @@ export const withIncludedLinkage = (
   if (!include.has('effective_tag_bindings')) return resource;
   const name = 'effective-tag-bindings';
   const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
-  const linkage = { ...resource.relationships?.[name], ...toMany(name, ids) };
-  return { ...resource, relationships: { ...resource.relationships, [name]: linkage } };
+  return withLinkage(resource, name, ids);
 };
 
 /** The resources that `include` names, each once. */

@@ -1,7 +1,7 @@
 /** Create and update requests of a workspace: schema, old and vendor names, and what they decode to. */
 import { nullable, parseTimestampMs, refuseInvalid, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { GIVEN_BINDING } from '../tags/tag-request.ts';
+import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
 import { EXECUTION_MODES } from './domain/execution.ts';
@@ -72,18 +72,18 @@ const relationships = Type.Object({
   ),
   tags: Type.Optional(
     Type.Object({
-      data: Type.Array(
-        Type.Object({
-          type: Type.Optional(Type.Literal('tags')),
-          attributes: Type.Object({ name: Type.String({ maxLength: 255 }) }),
-        }),
-        { maxItems: 100 },
+      data: Type.Optional(
+        Type.Array(
+          Type.Object({
+            type: Type.Optional(Type.Literal('tags')),
+            attributes: Type.Object({ name: Type.String({ maxLength: 255 }) }),
+          }),
+          { maxItems: 100 },
+        ),
       ),
     }),
   ),
-  'tag-bindings': Type.Optional(
-    Type.Object({ data: Type.Array(GIVEN_BINDING, { maxItems: 100 }) }),
-  ),
+  'tag-bindings': Type.Optional(GIVEN_BINDINGS),
 });
 
 export const CREATE_WORKSPACE = resourceBody(
@@ -150,7 +150,7 @@ export const fromWorkspaceDocument = (
       overwrites: overwrites && toCamelKeys(overwrites),
     },
     projectId: related?.project?.data?.id ?? undefined,
-    tagBindings: related?.['tag-bindings']?.data.map((item) => item.attributes),
-    flatTags: related?.tags?.data.map((item) => item.attributes.name),
+    tagBindings: related?.['tag-bindings']?.data?.map((item) => item.attributes),
+    flatTags: related?.tags?.data?.map((item) => item.attributes.name),
   };
 };

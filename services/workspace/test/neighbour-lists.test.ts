@@ -1,0 +1,158 @@
+/** Lists of what surrounds workspaces: how many there are, what they are filtered by, what they include. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, type Reply, startHarness } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+let harness: Harness;
+let projectId: string;
+let teamId: string;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
+  const bindings = [{ type: 'tag-bindings', attributes: { key: 'cost', value: '1' } }];
+  projectId = (
+    await harness.create(
+      `${O}/projects`,
+      'projects',
+      { name: 'Shop' },
+      { relationships: { 'tag-bindings': { data: bindings } } },
+    )
+  ).id;
+  teamId = (await harness.create(`${O}/teams`, 'teams', { name: 'builders' })).id;
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const names = ({ list }: Reply) => list.map(({ attributes }) => attributes['name']);
+const counts = ({ meta }: Reply) => (meta as unknown as Record<string, unknown>)['status-counts'];
+
+describe('a list', () => {
+  test('of projects tells how many there are and how many are meant', async () => {
+    const all = await harness.call('GET', `${O}/projects`);
+    expect(counts(all)).toEqual({ total: 2, matching: 2 });
+    expect(counts(await harness.call('GET', `${O}/projects?filter[names]=shop`))).toEqual({
+      total: 2,
+      matching: 1,
+    });
+  });
+
+  test('of teams tells how many there are and how many are meant', async () => {
+    expect(counts(await harness.call('GET', `${O}/teams?q=build`))).toEqual({
+      total: 2,
+      matching: 1,
+    });
+  });
+
+  test('of projects holds those in which the caller may do something', async () => {
+    const grant = (access: string, id: string) =>
+      harness.create(
+        '/team-projects',
+        'team-projects',
+        { access },
+        {
+          relationships: {
+            team: { data: { type: 'teams', id: teamId } },
+            project: { data: { type: 'projects', id } },
+          },
+        },
+      );
+    const { list } = await harness.call('GET', `${O}/projects?filter[names]=Default Project`);
+    await grant('read', list[0]?.id ?? '');
+    await grant('maintain', projectId);
+    const { token } = await harness.addUser('builder', teamId);
+    const listed = (query: string) =>
+      harness.call('GET', `${O}/projects?${query}`, undefined, token);
+    expect(names(await listed(''))).toEqual(['Default Project', 'Shop']);
+    const creatable = await listed('filter[permissions][create-workspace]=true');
+    expect(names(creatable)).toEqual(['Shop']);
+    expect(counts(creatable)).toEqual({ total: 2, matching: 1 });
+    expect(names(await listed('filter[permissions][update]=true'))).toEqual([]);
+    expect(names(await listed('filter[permissions][update]=false'))).toHaveLength(2);
+  });
+});
+
+describe('include', () => {
+  const included = async (path: string, include: string) => {
+    const reply = await harness.call('GET', `${path}?include=${include}`);
+    expect(reply.status).toBe(200);
+    return reply.included.map(({ type }) => type);
+  };
+
+  test('of a project and of projects: the bindings in effect, and they are linked to', async () => {
+    for (const path of [`/projects/${projectId}`, `${O}/projects`]) {
+      const reply = await harness.call('GET', `${path}?include=effective_tag_bindings`);
+      expect(reply.included).toMatchObject([
+        { type: 'effective-tag-bindings', attributes: { key: 'cost', value: '1' } },
+      ]);
+      const project = [reply.data, ...(reply.list ?? [])]
+        .flat()
+        .find((shown) => shown?.id === projectId);
+      const [{ id, type } = { id: '', type: '' }] = reply.included;
+      expect(project?.relationships['effective-tag-bindings']?.data).toEqual([{ id, type }]);
+    }
+  });
+
+  test('of an organization: its default project and what it may use', async () => {
+    expect(await included(O, 'default-project')).toEqual(['projects']);
+    expect(await included(O, 'entitlement_set')).toEqual(['entitlement-sets']);
+    expect(await included(O, '')).toEqual([]);
+  });
+
+  test('of memberships: the user and the teams', async () => {
+    const { list } = await harness.call('GET', `${O}/organization-memberships?q=admin`);
+    for (const path of [
+      `/organization-memberships/${list[0]?.id}`,
+      '/organization-memberships',
+      `${O}/organization-memberships`,
+    ]) {
+      expect(new Set(await included(path, 'user,teams'))).toEqual(new Set(['users', 'teams']));
+      expect(await included(path, '')).toEqual([]);
+    }
+  });
+
+  test('of OAuth clients: their token and projects', async () => {
+    const client = await harness.create(
+      `${O}/oauth-clients`,
+      'oauth-clients',
+      {
+        'service-provider': 'github',
+        'http-url': 'https://github.example',
+        'api-url': 'https://api.github.example',
+        'oauth-token-string': 'hidden',
+        'organization-scoped': false,
+      },
+      { relationships: { projects: { data: [{ type: 'projects', id: projectId }] } } },
+    );
+    for (const path of [`/oauth-clients/${client.id}`, `${O}/oauth-clients`]) {
+      expect(await included(path, 'oauth_tokens,projects')).toEqual(['oauth-tokens', 'projects']);
+      const reply = await harness.call('GET', `${path}?include=oauth_tokens`);
+      expect(JSON.stringify(reply)).not.toContain('hidden');
+    }
+  });
+
+  test.for([
+    `${O}/projects`,
+    O,
+    `${O}/organization-memberships`,
+    '/organization-memberships',
+    `${O}/oauth-clients`,
+  ])('of %s is refused with a name nobody knows', async (path) => {
+    expect((await harness.call('GET', `${path}?include=nonsense`)).status).toBe(400);
+  });
+});
+
+test('a workspace is updated with its document as it is shown', async () => {
+  const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'round' });
+  await harness.call('PATCH', `/workspaces/${id}/tag-bindings`, {
+    data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }],
+  });
+  const { data } = await harness.call('GET', `/workspaces/${id}`);
+  // The document forbids the two together.
+  const { operations: _, ...attributes } = data.attributes;
+  const reply = await harness.call('PATCH', `/workspaces/${id}`, {
+    data: { ...data, attributes: { ...attributes, description: 'changed' } },
+  });
+  expect(reply.status).toBe(200);
+  const { list } = await harness.call('GET', `/workspaces/${id}/tag-bindings`);
+  expect(list).toHaveLength(1);
+});
