@@ -27,10 +27,12 @@ export interface SecretsRoutes<F extends Fields> {
 
 const ROOT: Namespace = { id: 'root', path: '' };
 
-const readData = (method: EdgeMethod, exchange: RouteExchange): Promise<JsonObject> => {
+const readData = async (method: EdgeMethod, exchange: RouteExchange): Promise<JsonObject> => {
   if (method === 'PATCH') return readPatch(exchange);
   if (method === 'POST' || method === 'PUT') return readBody(exchange);
-  return Promise.resolve(readQuery(exchange));
+  const query = readQuery(exchange);
+  // Clients cancel ceremonies with a nonce in the body.
+  return method === 'DELETE' ? { ...(await readBody(exchange)), ...query } : query;
 };
 
 /** Warnings about parameters that had no effect; names sorted. */

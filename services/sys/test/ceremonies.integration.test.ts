@@ -101,7 +101,10 @@ describe('generate-root', () => {
     expect(await cancel()).toBe(204);
     const { nonce } = (await put(ATTEMPT)).body;
     expect([await cancel(), await cancel({ query: 'nonce=other' })]).toEqual([400, 400]);
+    expect(await cancel({ body: { nonce: 'other' } })).toBe(400);
     expect(await cancel({ query: `nonce=${nonce}` })).toBe(204);
+    const again = (await call('PUT', ATTEMPT)).body.nonce;
+    expect(await cancel({ body: { nonce: again } })).toBe(204);
     await put(ATTEMPT);
     expect(await cancel({ token: root })).toBe(204);
     await put(ATTEMPT);

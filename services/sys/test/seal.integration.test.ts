@@ -70,6 +70,19 @@ describe('the seal', () => {
     expect((await call('GET', 'sys/init')).body.initialized).toBe(false);
   });
 
+  test('initialization is refused once there is a cluster, whatever it asks for', async () => {
+    const { call } = await open();
+    const body = { secret_shares: 1, secret_threshold: 1 };
+    expect((await call('POST', 'sys/init', { body })).status).toBe(200);
+    for (const next of [body, {}, { secret_shares: 0 }]) {
+      const answer = await call('POST', 'sys/init', { body: next });
+      expect([answer.status, answer.body.errors]).toEqual([
+        400,
+        ['Keelson is already initialized'],
+      ]);
+    }
+  });
+
   test('of several first starts at once one makes the cluster', async () => {
     const { call } = await open();
     const body = { secret_shares: 1, secret_threshold: 1 };

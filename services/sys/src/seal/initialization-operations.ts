@@ -6,7 +6,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import { type Barrier, openBarrierFor, type Store } from '@keelson/storage';
+import { type Barrier, openBarrierFor, type Reads, type Store } from '@keelson/storage';
 import { issueServiceToken, rootTokenPlan } from '../tokens/token-operations.ts';
 import { writeTokenSalt } from '../tokens/token-records.ts';
 import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
@@ -57,16 +57,20 @@ export const initializeCluster = async (
   },
   request: InitializationRequest,
 ): Promise<Initialized> => {
-  const counts = requireShareCounts(request);
-  await checkPgpKeys(request.pgpKeys, counts.shares, 'secret shares');
-  if (request.rootTokenPgpKey !== '') await pgpFingerprint(request.rootTokenPgpKey);
   const refuseInitialized = (): never => {
     throw new KeelsonError('request.invalid', { text: 'Keelson is already initialized' });
   };
+  const requireUninitialized = async (reads: Reads): Promise<void> => {
+    if ((await sealRecords.find(reads, SEAL_KEY)) !== undefined) refuseInitialized();
+  };
+  await requireUninitialized(store);
+  const counts = requireShareCounts(request);
+  await checkPgpKeys(request.pgpKeys, counts.shares, 'secret shares');
+  if (request.rootTokenPgpKey !== '') await pgpFingerprint(request.rootTokenPgpKey);
 
   const claim = randomUUID();
   await store.transact(async (tx) => {
-    if ((await sealRecords.find(tx, SEAL_KEY)) !== undefined) refuseInitialized();
+    await requireUninitialized(tx);
     initializationClaims.write(tx, CLAIM_KEY, { nonce: claim });
     // What a start that did not finish left: its root key is lost.
     tx.delete(KEYRING_PATH);
@@ -82,7 +86,7 @@ export const initializeCluster = async (
     const shares = await splitKey(shareKey, counts);
     const handed = await handOut(shares, request.pgpKeys);
     const rootToken = await store.transact(async (tx) => {
-      if ((await sealRecords.find(tx, SEAL_KEY)) !== undefined) refuseInitialized();
+      await requireUninitialized(tx);
       if ((await initializationClaims.find(tx, CLAIM_KEY))?.nonce !== claim) refuseInitialized();
       initializationClaims.delete(tx, CLAIM_KEY);
       sealRecords.write(tx, SEAL_KEY, {

@@ -73,7 +73,7 @@ export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCerem
   const required = async (): Promise<number> => (await seal.record())?.threshold ?? 0;
 
   const requirePassword = (otp: string): string => {
-    if (otp !== '' && otp.length !== TOKEN_LENGTH) refuse('OTP string is wrong length');
+    if (otp !== '' && otp.length !== TOKEN_LENGTH) refuse('OTP string has incorrect length');
     return otp === '' ? randomBase62(TOKEN_LENGTH) : otp;
   };
 
