@@ -1,6 +1,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
+import { invalidAttribute } from './error-document.ts';
 import { createBodyDecoder, nullable, resourceBody } from './request-body.ts';
 
 const decoder = createBodyDecoder(
@@ -46,6 +47,30 @@ describe('request document', () => {
     expect(decoder.decode(document({ name: 'a', 'terraform-version': '1.5.0' }))).toEqual(
       document({ name: 'a', 'runtime-version': '1.5.0' }),
     );
+  });
+
+  test('is refused at the names it is written with', () => {
+    const given = document({ name: 'a', terraform_version: 5, vcs_repo: { oauth_token_id: 5 } });
+    expect(refusalOf(given).map(({ params }) => params['pointer'])).toEqual([
+      '/data/attributes/terraform_version',
+      '/data/attributes/vcs_repo/oauth_token_id',
+    ]);
+  });
+
+  test('is refused at the names it is written with by what looks at it later, too', () => {
+    const decoded = decoder.decode(document({ name: 'a', 'terraform-version': '1.5.0' }));
+    const pointersOf = (...names: readonly string[]) => {
+      const refusals = names.map((name) => invalidAttribute(`/data/attributes/${name}`, 'no'));
+      const shown = decoder.pointToGiven(decoded, new AggregateError(refusals));
+      return (shown as AggregateError).errors.map(({ params }) => params.pointer);
+    };
+    expect(pointersOf('runtime-version', 'name')).toEqual([
+      '/data/attributes/terraform-version',
+      '/data/attributes/name',
+    ]);
+    const other = new KeelsonError('jsonapi.unauthorized');
+    expect(decoder.pointToGiven(decoded, other)).toBe(other);
+    expect(decoder.pointToGiven(undefined, other)).toBe(other);
   });
 
   test('accepts both names with one value and refuses two values', () => {

@@ -3,6 +3,7 @@
  * may be written with underscores, and old names of an attribute are brought to the current one, both
  * before the schema is checked.
  */
+import { KeelsonError } from '@keelson/errors';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { invalidAttribute, refuseInvalid, type Violation } from './error-document.ts';
@@ -42,18 +43,24 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
+/** Pointers by the current names, and what the request calls the last part of each instead. */
+type GivenNames = Map<string, string>;
+
 /** Brings the names of an object to the ones its schema declares, and so on inwards. */
 const canonicalNames = (
   value: unknown,
   schema: TSchema,
   aliases: AttributeAliases,
   pointer: string,
+  givenNames: GivenNames,
 ): unknown => {
   if (Array.isArray(value)) {
     const items = (schema as { items?: TSchema }).items;
     return items === undefined
       ? value
-      : value.map((item, index) => canonicalNames(item, items, aliases, `${pointer}/${index}`));
+      : value.map((item, index) =>
+          canonicalNames(item, items, aliases, `${pointer}/${index}`, givenNames),
+        );
   }
   if (!isObject(value)) return value;
   const variants = (schema as { anyOf?: readonly TSchema[] }).anyOf ?? [schema];
@@ -77,7 +84,9 @@ const canonicalNames = (
     }
     const property = properties[name];
     if (property === undefined) continue;
-    const converted = canonicalNames(value[given], property, aliases, `${pointer}/${name}`);
+    const inner = `${pointer}/${name}`;
+    if (!Object.hasOwn(value, name)) givenNames.set(inner, given);
+    const converted = canonicalNames(value[given], property, aliases, inner, givenNames);
     if (Object.hasOwn(result, name) && !isEqual(result[name], converted)) {
       throw invalidAttribute(`${pointer}/${given}`, `${given} and ${name} contradict each other`);
     }
@@ -124,8 +133,35 @@ const toViolations = (errors: ReturnType<Validator['Errors']>): readonly Violati
     .map(([pointer, { text }]) => ({ pointer, text }));
 };
 
+/** The pointer as the request writes its names. */
+const toGivenPointer = (pointer: string, givenNames: GivenNames): string => {
+  let current = '';
+  return pointer
+    .split('/')
+    .map((part, index) => {
+      if (index === 0) return part;
+      current += `/${part}`;
+      return escapePointer(givenNames.get(current) ?? part);
+    })
+    .join('/');
+};
+
+const withGivenPointer = (error: unknown, givenNames: GivenNames): unknown => {
+  if (!(error instanceof KeelsonError) || error.code !== 'jsonapi.invalid_attribute') return error;
+  const { pointer, text } = error.params;
+  return invalidAttribute(toGivenPointer(String(pointer), givenNames), String(text));
+};
+
+const pointToGiven = (thrown: unknown, givenNames: GivenNames): unknown => {
+  if (!(thrown instanceof AggregateError)) return withGivenPointer(thrown, givenNames);
+  const errors = thrown.errors.map((error) => withGivenPointer(error, givenNames));
+  return new AggregateError(errors, thrown.message);
+};
+
 export interface BodyDecoder<S extends TSchema> {
   decode(value: unknown): Static<S>;
+  /** A refusal of a decoded document, pointing to what the request holds under the names it has there. */
+  pointToGiven(document: unknown, refusal: unknown): unknown;
 }
 
 /**
@@ -137,13 +173,27 @@ export const createBodyDecoder = <S extends TSchema>(
   aliases: AttributeAliases = {},
 ): BodyDecoder<S> => {
   let validator: Validator | undefined;
+  const namesOf = new WeakMap<object, GivenNames>();
   return {
     decode: (value) => {
       if (!isObject(value)) throw invalidAttribute('', 'the body must be a JSON object');
-      const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '');
+      const givenNames: GivenNames = new Map();
+      const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '', givenNames);
       validator ??= Compile(schema) as unknown as Validator;
-      if (!validator.Check(document)) refuseInvalid(toViolations(validator.Errors(document)));
+      if (!validator.Check(document)) {
+        refuseInvalid(
+          toViolations(validator.Errors(document)).map(({ pointer, text }) => ({
+            pointer: toGivenPointer(pointer, givenNames),
+            text,
+          })),
+        );
+      }
+      if (givenNames.size > 0 && isObject(document)) namesOf.set(document, givenNames);
       return document as Static<S>;
+    },
+    pointToGiven: (document, refusal) => {
+      const givenNames = isObject(document) ? namesOf.get(document) : undefined;
+      return givenNames === undefined ? refusal : pointToGiven(refusal, givenNames);
     },
   };
 };
