@@ -6,8 +6,10 @@ export {
   type EdgeService,
   edgeResponse,
 } from './edge-service.ts';
+export { parseJson } from './json-text.ts';
 export { RememberedAnswers, type StandingResponse } from './remembered-answers.ts';
 export { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
+export { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 export { decodePath } from './request-path.ts';
 export {
   createEdgeService,

@@ -2,9 +2,9 @@
  * Query strings with brackets: `filter[tagged][0][key]=env`. Names that are not well formed and names
  * nobody asks for are ignored, because clients leak private ones.
  */
+import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 
-const MAX_PARAMETERS = 256;
 const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 const SEPARATOR = '\u0000';
 
@@ -17,9 +17,9 @@ export interface QueryParameters {
   children(...path: readonly string[]): readonly string[];
 }
 
-/** @throws KeelsonError `request.invalid` when there are more than 256 parameters */
+/** @throws KeelsonError `request.invalid` when there are too many parameters */
 export const parseQuery = (parameters: URLSearchParams): QueryParameters => {
-  if (parameters.size > MAX_PARAMETERS) {
+  if (parameters.size > JSON_API_LIMITS.parameters) {
     throw new KeelsonError('request.invalid', { text: 'too many query parameters' });
   }
   const values = new Map<string, string[]>();

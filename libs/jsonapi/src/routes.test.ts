@@ -106,6 +106,7 @@ describe('JSON:API route', () => {
     ['no JSON', '/things/x', { body: '{"data":' }, 400],
     ['bytes that are not UTF-8', '/things/x', { body: '\uD800{' }, 400],
     ['deep nesting', '/things/x', { body: '['.repeat(100_000) }, 400],
+    ['many entries', '/things/x', { body: `[${'0,'.repeat(10_000)}0]` }, 400],
     ['an empty body', '/things/x', {}, 400],
     ['a missing field', '/things/x', { body: '{"data":{"type":"things"}}' }, 422],
     ['an unknown path', '/nothing', { body: thing }, 404],

@@ -1,14 +1,18 @@
 /** JSON:API endpoints as routes of the edge, with their OpenAPI operations. */
-import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
+import {
+  type EdgeResponse,
+  edgeResponse,
+  JSON_API_LIMITS,
+  parseJson,
+  type Route,
+  type RouteExchange,
+} from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { TSchema } from 'typebox';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
-import { parseJsonText } from './json-text.ts';
 import { parseQuery } from './query.ts';
 import { type BodyDecoder, createBodyDecoder } from './request-body.ts';
-
-const DEFAULT_LIMIT_BYTES = 1024 * 1024;
 
 /** Mutations name the media type even when their body is empty; a charset parameter may follow. */
 const requireMediaType = ({ head }: RouteExchange): void => {
@@ -27,9 +31,9 @@ const readBody = async (
   exchange: RouteExchange,
 ): Promise<unknown> => {
   if (definition.body === undefined || decoder === undefined) return undefined;
-  const bytes = await exchange.body.bytes(definition.body.limitBytes ?? DEFAULT_LIMIT_BYTES);
+  const bytes = await exchange.body.bytes(definition.body.limitBytes ?? JSON_API_LIMITS.bodyBytes);
   if (bytes.byteLength === 0 && definition.body.optional === true) return undefined;
-  return decoder.decode(parseJsonText(bytes));
+  return decoder.decode(parseJson(bytes, JSON_API_LIMITS.json));
 };
 
 const STANDARD_ANSWERS = {

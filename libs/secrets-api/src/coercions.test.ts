@@ -128,6 +128,12 @@ test.for(['ab', ['=b'], [1], { a: [] }, 5])('refuses what is no string map: %j',
   expect(() => read(field.stringMap({ description }), raw)).toThrow('Field validation failed');
 });
 
+test('JSON that comes as text keeps the limits of a body', () => {
+  const list = (count: number): string => JSON.stringify(Array.from({ length: count }, () => 'a'));
+  expect(read(field.commaList({ description }), list(10_000))).toHaveLength(10_000);
+  expect(() => read(field.commaList({ description }), list(10_001))).toThrow('expected JSON');
+});
+
 describe('timestamps', () => {
   test.for([
     ['2030-01-02T03:04:05Z', Date.UTC(2030, 0, 2, 3, 4, 5)],

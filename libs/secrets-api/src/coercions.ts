@@ -3,6 +3,7 @@
  * readings: numbers and booleans as text, lists as comma text, durations with units. What cannot be read
  * is refused; it is never guessed at.
  */
+import { parseJson, SECRETS_LIMITS } from '@keelson/edge';
 import { parseDurationSeconds } from './duration.ts';
 
 /** Ends the reading of a field; the reason says what was expected and never repeats the value. */
@@ -63,7 +64,7 @@ const trimmed = (elements: readonly string[]): readonly string[] =>
 /** A JSON list, or text separated by commas. Elements are trimmed, empty ones dropped. */
 export const toCommaList: Coercion<readonly string[]> = (raw, refuse) => {
   if (typeof raw === 'string' && !raw.trimStart().startsWith('[')) return trimmed(raw.split(','));
-  const list = typeof raw === 'string' ? parseJson(raw, refuse) : raw;
+  const list = typeof raw === 'string' ? readJson(raw, refuse) : raw;
   if (!Array.isArray(list)) return refuse('expected a list or comma-separated text');
   return trimmed(
     list.map((element: unknown) => toText(element, () => refuse('expected a list of strings'))),
@@ -72,7 +73,7 @@ export const toCommaList: Coercion<readonly string[]> = (raw, refuse) => {
 
 /** Like `toCommaList`; elements, or the text as a whole, may be JSON objects too, kept as their text. */
 export const toObjectList: Coercion<readonly string[]> = (raw, refuse) => {
-  const value = typeof raw === 'string' && /^\s*[[{]/.test(raw) ? parseJson(raw, refuse) : raw;
+  const value = typeof raw === 'string' && /^\s*[[{]/.test(raw) ? readJson(raw, refuse) : raw;
   const list = isJsonObject(value) ? [value] : value;
   return toCommaList(
     Array.isArray(list)
@@ -84,7 +85,7 @@ export const toObjectList: Coercion<readonly string[]> = (raw, refuse) => {
 
 /** A JSON object, or the same as JSON text (forms and query strings have no objects). */
 export const toMap: Coercion<JsonObject> = (raw, refuse) => {
-  const value = typeof raw === 'string' ? (raw === '' ? {} : parseJson(raw, refuse)) : raw;
+  const value = typeof raw === 'string' ? (raw === '' ? {} : readJson(raw, refuse)) : raw;
   return isJsonObject(value) ? value : refuse('expected an object');
 };
 
@@ -100,7 +101,7 @@ export const toStringMap: Coercion<Readonly<Record<string, string>>> = (raw, ref
       ]),
     );
   if (typeof raw === 'string' && raw.trimStart().startsWith('{'))
-    return toStringMap(parseJson(raw, refuse), refuse);
+    return toStringMap(readJson(raw, refuse), refuse);
   const pairs = typeof raw === 'string' ? (raw === '' ? [] : [raw]) : raw;
   if (!Array.isArray(pairs)) return refuse('expected an object of strings');
   return Object.fromEntries(
@@ -134,9 +135,9 @@ export const toTimestamp: Coercion<Timestamp> = (raw, refuse) => {
   return { epochMs, text: raw };
 };
 
-const parseJson = (text: string, refuse: Refuse): unknown => {
+const readJson = (text: string, refuse: Refuse): unknown => {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(Buffer.from(text), SECRETS_LIMITS.json);
   } catch {
     return refuse('expected JSON');
   }

@@ -1,18 +1,12 @@
 /** What a request sends, as one object: its JSON or form body, or its query string. */
-import type { EdgeBody, RouteExchange } from '@keelson/edge';
+import { type EdgeBody, parseJson, type RouteExchange, SECRETS_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { isJsonObject, type JsonObject } from './coercions.ts';
-import { checkJsonLimits } from './json-limits.ts';
-
-/** Largest body, in bytes. */
-const MAX_BODY_BYTES = 32 * 1024 * 1024;
 
 const MERGE_PATCH = 'application/merge-patch+json';
 const FORM = 'application/x-www-form-urlencoded';
 const SAMPLE_BYTES = 512;
-/** As many as a JSON object may have entries. */
-const MAX_FORM_PAIRS = 10_000;
 const AMPERSAND = 0x26;
 
 /** As much of a request as its body needs to be read. */
@@ -49,31 +43,22 @@ const looksLikeForm = (bytes: Uint8Array): boolean => {
 };
 
 const parseJsonObject = (bytes: Uint8Array): JsonObject => {
-  checkJsonLimits(bytes);
-  let document: unknown;
-  try {
-    document = JSON.parse(decodeUtf8(bytes)) as unknown;
-  } catch {
-    throw new KeelsonError('request.malformed_json', { reason: 'it cannot be parsed' });
-  }
+  const document = parseJson(bytes, SECRETS_LIMITS.json);
   if (document === null) return {};
   if (!isJsonObject(document))
     throw new KeelsonError('request.malformed_json', { reason: 'it is not an object' });
   return document;
 };
 
-const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
-const decodeUtf8 = (bytes: Uint8Array): string => strictUtf8.decode(bytes);
-
 /** @throws KeelsonError `request.invalid` */
 const parseForm = (bytes: Uint8Array): JsonObject => {
-  // Counted before they are parsed, for the reason given in json-limits.ts.
+  // Counted before they are parsed, as JSON is (libs/edge, json-text.ts).
   let count = 1;
   for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {
     count += 1;
-    if (count > MAX_FORM_PAIRS)
+    if (count > SECRETS_LIMITS.parameters)
       throw new KeelsonError('request.invalid', {
-        text: `a form has at most ${MAX_FORM_PAIRS} parameters`,
+        text: `a form has at most ${SECRETS_LIMITS.parameters} parameters`,
       });
   }
   return fromPairs(new URLSearchParams(new TextDecoder().decode(bytes)));
@@ -91,7 +76,7 @@ export const readQuery = (exchange: QuerySource): JsonObject => {
  * @throws KeelsonError `request.malformed_json`, `request.invalid`, `request.too_large`
  */
 export const readBody = async (exchange: BodySource): Promise<JsonObject> => {
-  const bytes = await exchange.body.bytes(MAX_BODY_BYTES);
+  const bytes = await exchange.body.bytes(SECRETS_LIMITS.bodyBytes);
   if (bytes.byteLength === 0) return {};
   if (mediaType(exchange) === FORM && looksLikeForm(bytes)) return parseForm(bytes);
   return parseJsonObject(bytes);
@@ -107,6 +92,6 @@ export const readPatch = async (exchange: RouteExchange): Promise<JsonObject> =>
     throw new KeelsonError('request.unsupported_media_type', {
       text: `PATCH requires Content-Type of ${MERGE_PATCH}, provided ${type}`,
     });
-  const bytes = await exchange.body.bytes(MAX_BODY_BYTES);
+  const bytes = await exchange.body.bytes(SECRETS_LIMITS.bodyBytes);
   return bytes.byteLength === 0 ? {} : parseJsonObject(bytes);
 };

@@ -1,4 +1,5 @@
 import { type Config, composeConfig } from '@keelson/config';
+import { SECRETS_LIMITS } from '@keelson/edge';
 import { enrolledSettings, processSettings } from '@keelson/runtime';
 import { Type } from 'typebox';
 
@@ -34,7 +35,7 @@ export const gatewayConfig = Type.Object({
   requestBodyLimitBytes: Type.Integer({
     description: 'Largest request body.',
     minimum: 1024,
-    default: 33_554_432,
+    default: SECRETS_LIMITS.bodyBytes,
   }),
   uploadLimitBytes: Type.Integer({
     description: 'Largest body of an upload to a signed address (states); passed on as it arrives.',

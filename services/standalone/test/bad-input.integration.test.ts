@@ -94,7 +94,7 @@ const CASES: readonly (readonly [string, Asked, number, string])[] = [
     'deep JSON on /api/v2',
     { path: ORGANIZATIONS, type: API, body: inDocument(nested) },
     400,
-    'nested deeper',
+    'nesting',
   ],
   ['a million keys on /v1', { path: MOUNT, body: manyKeys }, 400, 'an object exceeds'],
   [
