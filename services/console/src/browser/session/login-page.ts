@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { callApi, type Session } from '../api-client.ts';
 import { messageOf, useLoaded } from '../loading.ts';
 import { ReplicationPage } from '../replication/replication-page.ts';
@@ -18,6 +18,9 @@ export const LoginPage = (props: {
   const [problem, setProblem] = useState<string>();
   const { value: health } = useLoaded(readHealth, [], HEALTH_EVERY_MS);
   const hindrance = health && hindranceOf(health);
+  const tokenInput = useRef<HTMLInputElement>(null);
+  // A token that is pasted as soon as the page is there must not be readable in the field above.
+  useEffect(() => tokenInput.current?.focus(), []);
   const login = async (): Promise<void> => {
     const session = { token: token.trim(), namespace: props.namespace };
     try {
@@ -50,6 +53,7 @@ export const LoginPage = (props: {
         <label>
           Token
           <input
+            ref=${tokenInput}
             name="token"
             type="password"
             autocomplete="off"
