@@ -8,7 +8,7 @@ import { fstatSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 
 const LOCK_PAGE_AT = 1_073_741_824;
-const FEW_BYTES = 4 * 1024 * 1024;
+const FEW_BYTES = 8 * 1024 * 1024;
 
 /**
  * @param cacheBytes at most
