@@ -96,14 +96,13 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       const principal = exchange.head.principal;
       if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
       requireMediaType(exchange);
-      const answer = await definition.handle({
-        head: exchange.head,
-        params: exchange.params,
-        query: parseQuery(exchange.query),
-        principal,
-        body: await readBody(definition, decoder, exchange),
-        signal: exchange.signal,
-      });
+      const body = await readBody(definition, decoder, exchange);
+      const { head, params, query, signal } = exchange;
+      const answer = await definition
+        .handle({ head, params, query: parseQuery(query), principal, body, signal })
+        .catch((refusal: unknown) => {
+          throw decoder?.pointToGiven(body, refusal) ?? refusal;
+        });
       if (answer === undefined) return edgeResponse(definition.success === 202 ? 202 : 204);
       if ('location' in answer) {
         const { status, location } = answer;

@@ -70,7 +70,7 @@ describe('limits for each kind', () => {
   });
 
   test.for([
-    [{ ...ALL, deleteOlderThanNDays: 7 }, 'delete-older-than-n-days'],
+    [{ ...ALL, deleteOlderThanNDays: 7 }, 'deleteOlderThanNDays'],
     [{ deleteStateVersions: true }, 'deleteStateVersions'],
     [{ stateVersionsDeleteAfterNDays: 7 }, 'stateVersionsDeleteAfterNDays'],
     [{ configurationVersionsKeepLatestCount: 7 }, 'configurationVersionsKeepLatestCount'],

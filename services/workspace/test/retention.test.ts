@@ -81,14 +81,16 @@ describe('a data retention policy', () => {
     expect(data).toMatchObject({ type: DELETE_OLDERS, attributes });
   });
 
-  test.for([{}, { deleteOlderThanNDays: 0 }, { deleteOlderThanNDays: 'x' }])(
-    'is refused without a number of days: %j',
-    async (attributes) => {
-      const { status, errors } = await ofWorkspace('POST', policy(DELETE_OLDERS, attributes));
-      expect(status).toBe(422);
-      expect(errors[0]?.source?.pointer).toBe('/data/attributes/delete-older-than-n-days');
-    },
-  );
+  test.for([
+    [{}, 'delete-older-than-n-days'],
+    [{ 'delete-older-than-n-days': 0 }, 'delete-older-than-n-days'],
+    [{ deleteOlderThanNDays: 0 }, 'deleteOlderThanNDays'],
+    [{ deleteOlderThanNDays: 'x' }, 'deleteOlderThanNDays'],
+  ] as const)('is refused without a number of days: %j', async ([attributes, name]) => {
+    const { status, errors } = await ofWorkspace('POST', policy(DELETE_OLDERS, attributes));
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe(`/data/attributes/${name}`);
+  });
 
   test('gives way to the inherited one when it is removed', async () => {
     expect((await ofWorkspace('DELETE')).status).toBe(204);

@@ -93,6 +93,16 @@ describe('an attribute of a workspace', () => {
     expect((await update(id, {})).data.attributes['assessments-enabled']).toBe(false);
   });
 
+  test('are named in refusals as they were given', async () => {
+    const { id } = await create();
+    for (const given of ['terraform-version', 'terraform_version', 'runtime-version']) {
+      for (const value of [5, 'newest']) {
+        const pointers = [`/data/attributes/${given}`];
+        expect(refusal(await update(id, { [given]: value }))).toEqual({ status: 422, pointers });
+      }
+    }
+  });
+
   test('drift-detection is the old name of assessments-enabled', async () => {
     const { attributes } = await create({ 'drift-detection': true });
     expect(attributes['assessments-enabled']).toBe(true);
