@@ -25,7 +25,7 @@ export const STORAGE_ERRORS = {
     grpc: 'INVALID_ARGUMENT',
     http: 400,
     retry: false,
-    tell: 'not a record path: {reason}',
+    tell: 'invalid name: {reason}',
   },
   'storage.too_large': {
     grpc: 'RESOURCE_EXHAUSTED',
