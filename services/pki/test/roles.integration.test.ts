@@ -223,6 +223,7 @@ const SHOWN: readonly (readonly [object, object, readonly string[], readonly str
   [{}, { exclude_cn_from_sans: true }, ['CN = leaf.example.com'], ['Alternative Name']],
   [{}, { common_name: 'me@example.com' }, ['email:me@example.com'], ['DNS:']],
   [{}, { common_name: '192.0.2.1' }, ['DNS:192.0.2.1'], ['IP Address']],
+  [{}, { alt_names: ['a\tb.example', 'c.example'] }, ['DNS:c.example'], ['ab.example']],
   [{}, { alt_names: 'bücher.example,not a name' }, ['DNS:xn--bcher-kva.example'], ['not a name']],
 ];
 
@@ -242,6 +243,14 @@ test.for(SHOWN)(
 const REFUSED: readonly (readonly [object, object, string])[] = [
   [{ allow_wildcard_certificates: false }, { common_name: '*.example.com' }, 'not allowed'],
   [{ enforce_hostnames: true }, { common_name: 'no host' }, 'common name no host not allowed'],
+  // A conversion that drops them would make another name of it.
+  ...['a\t.example.com', 'exa\nmple.com', 'example.com\r', 'a\u007f.example.com'].map(
+    (common_name): (typeof REFUSED)[number] => [
+      { enforce_hostnames: true },
+      { common_name },
+      `common name ${common_name} not allowed`,
+    ],
+  ),
   [{ cn_validations: 'email' }, {}, 'common name leaf.example.com not allowed by this role'],
   [{ allow_ip_sans: false }, { ip_sans: '192.0.2.1' }, 'IP Subject Alternative Names are not'],
   [

@@ -4,6 +4,8 @@ import { domainToASCII } from 'node:url';
 const LABEL = '(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])';
 // oxlint-disable-next-line keelson/linear-expressions -- two constants; judged as a whole
 const HOSTNAME = new RegExp(`^(?:\\*\\.)?(?:${LABEL}\\.)*${LABEL}\\.?$`);
+// oxlint-disable-next-line no-control-regex -- they are what is looked for
+const CONTROL = /[\u0000-\u001f\u007f]/;
 const BEYOND_ASCII = /[^ -~]/;
 const WILDCARD_LABEL = /^(?:[a-zA-Z0-9][a-zA-Z0-9-]*)?\*(?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/;
 const MAX_HOSTNAME_LENGTH = 253;
@@ -11,7 +13,8 @@ const MAX_LABEL_LENGTH = 63;
 
 /** ASCII form of a host name, undefined when it has none. A leading wildcard label is kept. */
 export const toAsciiHostname = (name: string): string | undefined => {
-  if (name.length > 4 * MAX_HOSTNAME_LENGTH) return undefined;
+  // The conversion drops some control characters: another name would come out.
+  if (name.length > 4 * MAX_HOSTNAME_LENGTH || CONTROL.test(name)) return undefined;
   if (!BEYOND_ASCII.test(name)) return name;
   const wildcard = name.startsWith('*.') ? '*.' : '';
   const converted = domainToASCII(name.slice(wildcard.length));
