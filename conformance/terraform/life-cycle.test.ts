@@ -79,8 +79,12 @@ describe.runIf(hasTerraform).for(BACKENDS)('terraform with %s', ([, select]) => 
     await write('old.tfstate', JSON.stringify(pulled));
     expect(await refused('state', 'push', 'old.tfstate')).toContain('serial');
     expect(JSON.parse(await readFile(next, 'utf8'))).toMatchObject({ lineage: pulled.lineage });
+    // With a cloud block the request does not say that it is forced, and the older serial is refused.
+    if (select !== cloudBlock) await run('state', 'push', '-force', 'old.tfstate');
     await run('state', 'rm', 'terraform_data.one');
     expect(await run('state', 'list')).toBe('');
+    await run('import', 'terraform_data.one', 'made-elsewhere');
+    expect(await run('state', 'list')).toBe('terraform_data.one\n');
   });
 
   test('takes over a local state', async () => {

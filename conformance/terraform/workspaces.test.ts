@@ -53,7 +53,10 @@ describe.runIf(hasTerraform)('workspaces as terraform manages them', () => {
       'main.tf': configuration(form),
     });
     await project.answering([`first-${suffix}`], 'init');
-    await project.run('workspace', 'new', `second-${suffix}`);
+    const isByForce = form === 'a map';
+    await (isByForce
+      ? project.run('workspace', 'select', '-or-create', `second-${suffix}`)
+      : project.run('workspace', 'new', `second-${suffix}`));
     expect(names(await project.run('workspace', 'list'))).toEqual([
       `first-${suffix}`,
       `second-${suffix}`,
@@ -71,10 +74,15 @@ describe.runIf(hasTerraform)('workspaces as terraform manages them', () => {
     expect(await project.refused('workspace', 'delete', `second-${suffix}`)).toMatch(
       /still managing|not empty/,
     );
-    await project.run('workspace', 'select', `second-${suffix}`);
-    await project.run('destroy', '-auto-approve');
-    await project.run('workspace', 'select', `first-${suffix}`);
-    await project.run('workspace', 'delete', `second-${suffix}`);
+    if (isByForce) {
+      await project.run('workspace', 'delete', '-force', `second-${suffix}`);
+    } else {
+      await project.run('workspace', 'select', `second-${suffix}`);
+      await project.run('destroy', '-auto-approve');
+      await project.run('workspace', 'select', `first-${suffix}`);
+      await project.run('workspace', 'delete', `second-${suffix}`);
+    }
+    expect((await installation.call('GET', path)).status).toBe(404);
     expect(names(await project.run('workspace', 'list'))).toEqual([`first-${suffix}`]);
   });
 
