@@ -232,6 +232,9 @@ describe('chains', () => {
     expect(await refusal(`issuer/${one.issuer_id}`, { manual_chain: [two.issuer_id] })).toContain(
       'expected first cert in chain to be a self-reference',
     );
+    expect(await refusal(`issuer/${one.issuer_id}`, { manual_chain: ['self', 'three'] })).toBe(
+      'manual_chain: unable to find PKI issuer for reference: three',
+    );
     await pki.call('DELETE', `issuer/${two.issuer_id}`);
     const renamed = await pki.call(
       'PATCH',

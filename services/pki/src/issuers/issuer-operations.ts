@@ -75,9 +75,14 @@ const resolveManualChain = (
   id: string,
   references: readonly string[],
 ): readonly string[] => {
-  const chain = references.map((reference, index) =>
-    index === 0 && reference === 'self' ? id : authority.requireIssuer(reference).issuer.id,
-  );
+  const chain = references.map((reference, index) => {
+    if (index === 0 && reference === 'self') return id;
+    const found = authority.findIssuer(reference);
+    return (
+      found?.issuer.id ??
+      refuse(`manual_chain: unable to find PKI issuer for reference: ${reference}`)
+    );
+  });
   if (chain.length > 0 && chain[0] !== id)
     refuse(`expected first cert in chain to be a self-reference, but was: ${references[0]}`);
   return chain;
