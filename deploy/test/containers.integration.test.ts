@@ -181,12 +181,14 @@ describe('the distributed installation', () => {
       },
       { timeout: 180_000, interval: 200 },
     );
-  /** The demo initializes the cluster, and keeps what it was told. */
-  const keptByDemo = async (file: string): Promise<Record<string, unknown>> => {
-    const read = () => compose('exec', '-T', 'demo', 'cat', `/data/${file}`);
-    const { stdout } = await vi.waitFor(read, { timeout: STORY_LIMIT_MS, interval: 500 });
-    return JSON.parse(stdout) as Record<string, unknown>;
+  /** Waits for the file, and for the container, which starts again while another is not up. */
+  const keptBy = async (service: string, file: string): Promise<string> => {
+    const read = () => compose('exec', '-T', service, 'cat', `/data/${file}`);
+    return (await vi.waitFor(read, { timeout: STORY_LIMIT_MS, interval: 500 })).stdout;
   };
+  /** The demo initializes the cluster, and keeps what it was told. */
+  const keptByDemo = async (file: string): Promise<Record<string, unknown>> =>
+    JSON.parse(await keptBy('demo', file)) as Record<string, unknown>;
   const restarted = async (service: string) => {
     await compose('kill', '-s', 'SIGKILL', service);
     await compose('start', service);
@@ -200,7 +202,7 @@ describe('the distributed installation', () => {
     rootToken = (await keptByDemo('first-run.json'))['root_token'] as string;
     await eventually(200, () => call(`${base}/readyz`));
     // As its README has the operator ask for it; made by one of the replicas.
-    apiToken = (await compose('exec', '-T', 'workspace', 'cat', '/data/first-token')).stdout.trim();
+    apiToken = (await keptBy('workspace', 'first-token')).trim();
     await eventually(200, () => api('GET', 'account/details'));
   }, STORY_LIMIT_MS + BUILD_LIMIT_MS);
   afterAll(async () => {
