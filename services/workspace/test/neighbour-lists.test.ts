@@ -71,6 +71,57 @@ describe('a list', () => {
   });
 });
 
+describe('agent pools', () => {
+  const named = (name: string, type: string, id: string) =>
+    harness.create(
+      `${O}/agent-pools`,
+      'agent-pools',
+      { name, 'organization-scoped': false },
+      { relationships: { [`allowed-${type}`]: { data: [{ type, id }] } } },
+    );
+  const workspaceOf = (name: string, attributes: object = {}) =>
+    harness.create(`${O}/workspaces`, 'workspaces', { name, ...attributes });
+
+  test('are listed by the workspace or project that they are open to, and include workspaces', async () => {
+    const mine = await workspaceOf('mine');
+    await workspaceOf('bare');
+    const ofWorkspace = await named('of-workspace', 'workspaces', mine.id);
+    await named('of-project', 'projects', projectId);
+    await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'for-all' });
+    const { token } = await harness.addUser('stranger-to-workspaces', teamId);
+    const listed = async (query: string, as?: string) =>
+      names(await harness.call('GET', `${O}/agent-pools?${query}`, undefined, as));
+    expect(await listed('filter[allowed_workspaces][name]=mine')).toEqual([
+      'for-all',
+      'of-workspace',
+    ]);
+    expect(await listed('filter[allowed-workspaces][name]=bare')).toEqual(['for-all']);
+    expect(await listed('filter[allowed_projects][name]=Shop')).toEqual(['for-all', 'of-project']);
+    expect(await listed('filter[allowed_projects][name]=Shop&q=of')).toEqual(['of-project']);
+    for (const kind of ['workspaces', 'projects']) {
+      expect(await listed(`filter[allowed_${kind}][name]=nowhere`)).toEqual([]);
+    }
+    await harness.call('PATCH', `/workspaces/${mine.id}`, {
+      data: {
+        type: 'workspaces',
+        attributes: { 'execution-mode': 'agent', 'agent-pool-id': ofWorkspace.id },
+      },
+    });
+    for (const path of [`/agent-pools/${ofWorkspace.id}`, `${O}/agent-pools`]) {
+      const reply = await harness.call('GET', `${path}?include=workspaces`);
+      expect(reply.included.map(({ id }) => id)).toEqual([mine.id]);
+    }
+    // A pool is seen by every member, its workspaces by who may read them.
+    const other = await harness.create(`${O}/teams`, 'teams', { name: 'outside' });
+    const outsider = await harness.addUser('outsider', other.id);
+    const hidden = `/agent-pools/${ofWorkspace.id}?include=workspaces`;
+    expect((await harness.call('GET', hidden, undefined, outsider.token)).included).toEqual([]);
+    expect(await listed('filter[allowed_workspaces][name]=mine', outsider.token)).toEqual([]);
+    expect(await listed('filter[allowed_projects][name]=Shop', outsider.token)).toEqual([]);
+    expect(await listed('filter[allowed_projects][name]=Shop', token)).toContain('of-project');
+  });
+});
+
 describe('include', () => {
   const included = async (path: string, include: string) => {
     const reply = await harness.call('GET', `${path}?include=${include}`);
@@ -136,6 +187,7 @@ describe('include', () => {
     `${O}/organization-memberships`,
     '/organization-memberships',
     `${O}/oauth-clients`,
+    `${O}/agent-pools`,
   ])('of %s is refused with a name nobody knows', async (path) => {
     expect((await harness.call('GET', `${path}?include=nonsense`)).status).toBe(400);
   });

@@ -4,17 +4,19 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import {
   findStanding,
+  loadProjectPermissions,
+  loadWorkspaceAccess,
   notFound,
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/access-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
-import { projectRecords } from '../projects/project-records.ts';
+import { projectNames, projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
-import { workspaceRecords } from '../workspaces/workspace-records.ts';
+import { findWorkspaceByName, workspaceRecords } from '../workspaces/workspace-records.ts';
 import { agentPoolNames, agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
 import { removeAgentsOf } from './agent-removal-operations.ts';
 import { type AgentPool, isAgentPoolName, isOpenTo, type PoolUser } from './domain/agent-pool.ts';
@@ -197,13 +199,50 @@ export const deleteAgentPool = (
   });
 
 /** Pools whose name holds `search`, by name. */
+export interface AgentPoolFilter {
+  /** Part of the name, in any case. */
+  readonly search?: string | undefined;
+  /** Names of what the pool is open to; a name that the caller cannot see is open to none. */
+  readonly workspaceName?: string | undefined;
+  readonly projectName?: string | undefined;
+}
+
+/** Who is named, as far as the caller sees it; undefined when somebody is not. */
+const findNamedUsers = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  { workspaceName, projectName }: AgentPoolFilter,
+): Promise<readonly PoolUser[] | undefined> => {
+  const organizationId = owner.organization.id;
+  const users: PoolUser[] = [];
+  if (workspaceName !== undefined) {
+    const stored = await findWorkspaceByName(reads, organizationId, workspaceName);
+    const access = stored && (await loadWorkspaceAccess(reads, owner, stored));
+    if (access === undefined || !access.permissions.canReadSettings) return undefined;
+    const { id, projectId } = access.workspace;
+    users.push({ kind: 'workspace', id, organizationId, projectId });
+  }
+  if (projectName !== undefined) {
+    const found = await projectNames.find(reads, organizationId, projectName);
+    if (found === undefined) return undefined;
+    const { id } = found;
+    const permissions = await loadProjectPermissions(reads, owner.standing, owner.organization, id);
+    if (!permissions.canRead) return undefined;
+    users.push({ kind: 'project', id, organizationId });
+  }
+  return users;
+};
+
 export const listAgentPools = async (
   { store }: ServiceContext,
   principal: Principal,
   organizationName: string,
-  search = '',
+  filter: AgentPoolFilter,
 ): Promise<readonly AgentPoolAccessResult[]> => {
   const owner = await requireOrganization(store, principal, organizationName);
+  const users = await findNamedUsers(store, owner, filter);
+  if (users === undefined) return [];
+  const search = filter.search ?? '';
   const names = await agentPoolNames.keys(store, [owner.organization.id]);
   const matching = names.filter((name) => name.toLowerCase().includes(search.toLowerCase()));
   const canManage = mayManage(owner);
@@ -211,7 +250,9 @@ export const listAgentPools = async (
   for (const name of matching) {
     const found = await agentPoolNames.find(store, owner.organization.id, name);
     const pool = found && (await agentPoolRecords.find(store, found.id));
-    if (pool !== undefined) results.push({ ...owner, pool, canManage });
+    if (pool !== undefined && users.every((user) => isOpenTo(pool, user))) {
+      results.push({ ...owner, pool, canManage });
+    }
   }
   return results;
 };

@@ -3,12 +3,19 @@ import {
   endpoint,
   itemsOn,
   jsonApiRoutes,
+  parseInclude,
   parsePage,
+  type Resource,
   resourceBody,
   toPaginatedDocument,
 } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
+import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import {
   type AgentPoolAccessResult,
@@ -64,6 +71,28 @@ const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
   };
 };
 
+// Nothing stands behind the second: keys of its own are no feature here.
+const INCLUDES: ReadonlySet<string> = new Set(['workspaces', 'hyok_configurations']);
+
+/** The workspaces of pools that the caller may read. */
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  pools: readonly AgentPoolAccessResult[],
+): Promise<readonly Resource[]> => {
+  if (!include.has('workspaces')) return [];
+  const accesses: WorkspaceAccessResult[] = [];
+  for (const owner of pools) {
+    for (const id of await loadPoolWorkspaceIds(reads, owner.pool)) {
+      const workspace = await workspaceRecords.find(reads, id);
+      const access = workspace && (await loadWorkspaceAccess(reads, owner, workspace));
+      if (access?.permissions.canReadSettings) accesses.push(access);
+    }
+  }
+  const sitePolicy = await findSitePolicyFor(reads, accesses);
+  return accesses.map((access) => toWorkspaceResource(access, sitePolicy));
+};
+
 const COLLECTION = '/organizations/:organization_name/agent-pools';
 const ONE = '/agent-pools/:agent_pool_id';
 
@@ -99,18 +128,35 @@ export const agentPoolRoutes = (context: ServiceContext): Route[] => {
       summary: 'List agent pools',
       handle: async ({ head, principal, params, query }) => {
         const organizationName = params['organization_name'] ?? '';
-        const all = await listAgentPools(context, principal, organizationName, query.one('q'));
+        const include = parseInclude(query, INCLUDES);
+        const all = await listAgentPools(context, principal, organizationName, {
+          search: query.one('q'),
+          workspaceName:
+            query.one('filter', 'allowed_workspaces', 'name') ??
+            query.one('filter', 'allowed-workspaces', 'name'),
+          projectName:
+            query.one('filter', 'allowed_projects', 'name') ??
+            query.one('filter', 'allowed-projects', 'name'),
+        });
         const page = parsePage(query);
-        const data = await Promise.all(itemsOn(page, all).map(toResource));
-        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+        const shown = itemsOn(page, all);
+        const data = await Promise.all(shown.map(toResource));
+        const included = await loadIncluded(store, include, shown);
+        const totalCount = all.length;
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
     }),
     endpoint({
       method: 'GET',
       path: ONE,
       summary: 'Show an agent pool',
-      handle: async ({ principal, params }) =>
-        answer(await requireAgentPool(store, principal, params['agent_pool_id'] ?? '')),
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const access = await requireAgentPool(store, principal, params['agent_pool_id'] ?? '');
+        const { document } = await answer(access);
+        const included = await loadIncluded(store, include, [access]);
+        return { document: included.length === 0 ? document : { ...document, included } };
+      },
     }),
     endpoint({
       method: 'PATCH',
