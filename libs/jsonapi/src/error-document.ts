@@ -34,6 +34,10 @@ export interface Violation {
 export const invalidAttribute = (pointer: string, text: string): KeelsonError =>
   new KeelsonError('jsonapi.invalid_attribute', { pointer, text });
 
+/** The refusal of one query parameter. */
+export const invalidParameter = (parameter: string, text: string): KeelsonError =>
+  new KeelsonError('jsonapi.invalid_attribute', { parameter, text });
+
 /** Throws what was found wrong, if anything was. */
 export const refuseInvalid = (violations: readonly Violation[]): void => {
   const reasons = violations.map(({ pointer, text }) => invalidAttribute(pointer, text));

@@ -18,6 +18,7 @@ export {
 export {
   createErrorRenderer,
   invalidAttribute,
+  invalidParameter,
   refuseInvalid,
   type Violation,
 } from './error-document.ts';

@@ -32,6 +32,10 @@ describe('a membership', () => {
     expect(own.list.map((membership) => membership.id)).toEqual([made.data.id]);
     const found = await harness.call('GET', `${O}/organization-memberships?q=ada`);
     expect(found.list.map((membership) => membership.id)).toEqual([made.data.id]);
+    const counted = async (query: string) =>
+      (await harness.call('GET', `${O}/organization-memberships?q=ada&${query}`)).list.length;
+    expect(await counted('filter[status]=invited,active')).toBe(1);
+    expect(await counted('filter[status]=invited')).toBe(0);
     expect((await invite('ada@keelson.example', teamId)).status).toBe(422);
     const path = `/organization-memberships/${made.data.id}`;
     expect((await harness.call('DELETE', path, undefined, token)).status).toBe(404);

@@ -274,6 +274,12 @@ describe('states of a workspace', () => {
     expect(all.meta.pagination['total-count']).toBe(4);
     const finalized = await list('&filter[status]=finalized');
     expect(finalized.list.map(({ id }) => id)).toEqual(ids);
+    expect((await list('&filter[status]=unheard-of')).list).toEqual([]);
+    const { status, errors } = await harness.call(
+      'GET',
+      '/state-versions?filter[organization][name]=acme',
+    );
+    expect([status, errors[0]?.source]).toEqual([422, { parameter: 'filter[workspace][name]' }]);
     expect((await harness.call('GET', '/state-versions')).status).toBe(422);
   });
 

@@ -43,10 +43,16 @@ export const listMemberships = async (
   { store }: ServiceContext,
   principal: Principal,
   organizationName: string,
-  filter: { readonly search: string | undefined; readonly emails: readonly string[] },
+  filter: {
+    readonly search: string | undefined;
+    readonly emails: readonly string[];
+    /** None are all; every member is active, as nobody is invited. */
+    readonly statuses: readonly string[];
+  },
 ): Promise<readonly MembershipView[]> => {
   const { organization, standing } = await requireOrganization(store, principal, organizationName);
   if (!decideOrganizationPermissions(standing).canManageUsers) throw notFound('organization');
+  if (filter.statuses.length > 0 && !filter.statuses.includes('active')) return [];
   const userIds = await membershipRecords.keys(store, [organization.id]);
   const views = await Promise.all(userIds.map((id) => loadView(store, organization, id)));
   const search = filter.search?.toLowerCase() ?? '';

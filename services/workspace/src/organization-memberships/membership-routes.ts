@@ -64,6 +64,7 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
         const all = await listMemberships(context, principal, params['organization_name'] ?? '', {
           search: query.one('q'),
           emails: query.list('filter', 'email'),
+          statuses: query.list('filter', 'status'),
         });
         const include = parseInclude(query, MEMBERSHIP_INCLUDES);
         const page = parsePage(query);

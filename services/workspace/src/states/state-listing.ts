@@ -4,7 +4,6 @@ import type { Store } from '@keelson/storage';
 import type { Kysely } from 'kysely';
 import { requireWorkspace, type WorkspaceAddress } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
-import type { StateStatus } from './domain/state-version.ts';
 import type { StateAccess } from './state-version-operations.ts';
 import type { StateVersionTables } from './state-version-projections.ts';
 import { stateVersionRecords } from './state-version-records.ts';
@@ -14,7 +13,7 @@ type Tables = Kysely<StateVersionTables>;
 const selectIds = (
   store: Pick<Store, 'select'>,
   workspaceId: string,
-  statuses: readonly StateStatus[],
+  statuses: readonly string[],
   { number, size }: Page,
 ) =>
   store.select((tables: Tables) => {
@@ -31,7 +30,7 @@ const selectIds = (
 const countVersions = async (
   store: Pick<Store, 'select'>,
   workspaceId: string,
-  statuses: readonly StateStatus[],
+  statuses: readonly string[],
 ): Promise<number> => {
   const [row] = await store.select((tables: Tables) => {
     const found = tables
@@ -53,7 +52,7 @@ export const listStateVersions = async (
   { store }: ServiceContext,
   principal: Principal,
   address: WorkspaceAddress,
-  statuses: readonly StateStatus[],
+  statuses: readonly string[],
   page: Page,
 ): Promise<StatePage> => {
   const access = await requireWorkspace(store, principal, address, 'canReadStateVersions');

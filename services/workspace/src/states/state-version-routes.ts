@@ -3,6 +3,7 @@ import {
   type Answer,
   endpoint,
   invalidAttribute,
+  invalidParameter,
   type JsonApiExchange,
   jsonApiRoutes,
   parseInclude,
@@ -13,7 +14,7 @@ import type { BackingDataAction } from '../retention/domain/backing-data.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { changeBackingData } from './backing-data-operations.ts';
-import { STATE_STATUSES, type StateStatus } from './domain/state-version.ts';
+import { STATE_STATUSES } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
 import { uploadJsonState, uploadState } from './state-upload-operations.ts';
 import {
@@ -56,9 +57,6 @@ const answerStateVersion = async (
     },
   };
 };
-
-const isStatus = (name: string): name is StateStatus =>
-  (STATE_STATUSES as readonly string[]).includes(name);
 
 async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -124,8 +122,10 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         const organizationName = query.one('filter', 'organization', 'name');
         const workspaceName = query.one('filter', 'workspace', 'name');
         if (organizationName === undefined || workspaceName === undefined) {
-          throw invalidAttribute(
-            '',
+          throw invalidParameter(
+            organizationName === undefined
+              ? 'filter[organization][name]'
+              : 'filter[workspace][name]',
             'filter[organization][name] and filter[workspace][name] are required',
           );
         }
@@ -135,7 +135,7 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
           context,
           principal,
           { organizationName, workspaceName },
-          query.list('filter', 'status').filter(isStatus),
+          query.list('filter', 'status').slice(0, STATE_STATUSES.length),
           page,
         );
         const sign = await loadUrlSigner(context, head.baseUrl);
