@@ -224,6 +224,7 @@ test('merkle-check tells of the trees of all services', () => {
         1: { ...tree(false), service: 'sys' },
         2: { ...tree(true), service: 'pki' },
       },
+      last_corruption_check_epoch: '2026-11-21T12:00:00Z',
     },
     last_corruption_check_epoch: '2026-11-21T12:00:00Z',
   });

@@ -209,8 +209,14 @@ export const toMerkleReport = (
     for (const tree of Object.values(report.corrupted_tree_map))
       trees[Object.keys(trees).length + 1] = { ...tree, service };
   }
+  // The documents name the time within the report; beside it is where some clients look.
+  const checked = { last_corruption_check_epoch: toTimestamp(checkedAtMs) };
   return {
-    merkle_corruption_report: { corrupted_root: isCorrupted, corrupted_tree_map: trees },
-    last_corruption_check_epoch: toTimestamp(checkedAtMs),
+    merkle_corruption_report: {
+      corrupted_root: isCorrupted,
+      corrupted_tree_map: trees,
+      ...checked,
+    },
+    ...checked,
   };
 };
