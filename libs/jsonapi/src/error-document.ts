@@ -66,6 +66,13 @@ const toKeelsonErrors = (thrown: unknown): readonly [KeelsonError, ...KeelsonErr
   return [KeelsonError.from(thrown)];
 };
 
+/** What RFC 9110 wants beside the status: §11.6.1 for 401, §15.5.6 for 405. */
+const toHeaders = (error: KeelsonError): Record<string, string> => {
+  if (error.httpStatus === 401) return { 'www-authenticate': 'Bearer' };
+  const { allowed } = error.params;
+  return error.httpStatus === 405 && typeof allowed === 'string' ? { allow: allowed } : {};
+};
+
 /**
  * Turns what a handler threw into an error document.
  * @param onUnexpected told about what is a bug of ours, with its cause; nothing of it is sent
@@ -79,7 +86,7 @@ export const createErrorRenderer =
     const document = { errors: errors.map((error) => toErrorObject(error, requestId)) };
     return edgeResponse(
       errors[0].httpStatus,
-      { 'content-type': JSON_API_MEDIA_TYPE },
+      { 'content-type': JSON_API_MEDIA_TYPE, ...toHeaders(errors[0]) },
       Buffer.from(JSON.stringify(document)),
     );
   };

@@ -116,6 +116,15 @@ describe('JSON:API route', () => {
     expect(answer.document).toMatchObject({ errors: [{ status: String(status) }] });
   });
 
+  test('names the scheme of the token that is missing, and the methods that there are', async () => {
+    const headersOf = async (method: string, target: string, anonymous: boolean) => {
+      const { response } = await call(method, target, { body: thing, anonymous });
+      return response.head.headers.map(({ name, value }) => `${name}: ${value}`);
+    };
+    expect(await headersOf('POST', '/things/x', true)).toContain('www-authenticate: Bearer');
+    expect(await headersOf('PUT', '/things/x', false)).toContain('allow: POST, DELETE');
+  });
+
   test('refuses a body over its limit', async () => {
     const answer = await call('POST', '/things/x', { body: ' '.repeat(1024 * 1024 + 1) });
     expect(answer.status).toBe(413);

@@ -218,6 +218,34 @@ describe('a repository of a workspace', () => {
     });
   });
 
+  test('keeps its name and its connection, whatever is left empty', async () => {
+    const { id } = await create({ 'vcs-repo': repository() });
+    const change = (vcsRepo: object) => update(id, { 'vcs-repo': vcsRepo });
+    for (const name of ['identifier', 'oauth-token-id']) {
+      expect(refusal(await change({ [name]: '' }))).toEqual({
+        status: 422,
+        pointers: [`/data/attributes/vcs-repo/${name}`],
+      });
+      expect((await change({ [name]: null })).status).toBe(200);
+    }
+    // Clients send all names at once.
+    const installed = await change({ 'oauth-token-id': '', 'vcs-app-installation-id': 'ghain-1' });
+    expect(installed.data.attributes['vcs-repo']).toMatchObject({
+      identifier: 'acme/app',
+      'oauth-token-id': null,
+      'vcs-app-installation-id': 'ghain-1',
+    });
+    expect((await change({ 'oauth-token-id': '' })).status).toBe(200);
+    expect((await change({ 'vcs-app-installation-id': '' })).status).toBe(422);
+    const back = await change({ 'oauth-token-id': tokenId, 'vcs-app-installation-id': '' });
+    expect(back.data.attributes['vcs-repo']).toMatchObject({
+      'oauth-token-id': tokenId,
+      'vcs-app-installation-id': null,
+    });
+    const removedNowhere = await change({ 'vcs-app-installation-id': '' });
+    expect(removedNowhere.status).toBe(200);
+  });
+
   test.for([
     ['identifier', 'app'],
     ['identifier', 'acme/'],

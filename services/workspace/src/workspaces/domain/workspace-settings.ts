@@ -43,12 +43,16 @@ const checkVcsRepository = (
       'oauth-token-id and vcs-app-installation-id cannot be given together',
     );
   }
-  if (current === null) {
-    if (!given.identifier) refuse('identifier', 'identifier is required');
-    if (!given.oauthTokenId && !given.vcsAppInstallationId) {
-      refuse('oauth-token-id', 'oauth-token-id is required');
-    }
+  // Null keeps what there is, an empty text would take it away.
+  if (!(given.identifier ?? current?.identifier)) {
+    refuse('identifier', 'identifier is required');
   }
+  const isConnected =
+    given.oauthTokenId ||
+    given.vcsAppInstallationId ||
+    (given.oauthTokenId ?? current?.oauthTokenId) ||
+    (given.vcsAppInstallationId ?? current?.vcsAppInstallationId);
+  if (!isConnected) refuse('oauth-token-id', 'oauth-token-id is required');
   if (given.identifier && !/^[^/\s]+(\/[^/\s]+)+$/.test(given.identifier)) {
     refuse('identifier', 'identifier must have the form :org/:repo');
   }
@@ -162,10 +166,10 @@ const nextVcsRepository = (
 ): VcsRepository | null => {
   if (given === undefined) return current;
   if (given === null) return null;
-  // Naming one kind of connection drops the other.
+  // Naming one kind of connection drops the other; clients send the empty text for the other.
   const oauthTokenId = given.vcsAppInstallationId
     ? null
-    : (given.oauthTokenId ?? current?.oauthTokenId ?? null);
+    : (given.oauthTokenId ?? current?.oauthTokenId) || null;
   return {
     // Empty and null are the default branch of the repository.
     branch: (given.branch === undefined ? current?.branch : given.branch) ?? '',
@@ -174,7 +178,7 @@ const nextVcsRepository = (
     oauthTokenId,
     vcsAppInstallationId: given.oauthTokenId
       ? null
-      : (given.vcsAppInstallationId ?? current?.vcsAppInstallationId ?? null),
+      : (given.vcsAppInstallationId ?? current?.vcsAppInstallationId) || null,
     tagsRegex: given.tagsRegex === undefined ? (current?.tagsRegex ?? null) : given.tagsRegex,
   };
 };
