@@ -316,6 +316,16 @@ describe('external account binding (§7.3.4)', () => {
     expect((await register(good)).status).toBe(201);
   });
 
+  test.for([
+    ['roles/none/acme/', 400, 'unknown role: none'],
+    ['issuer/default/roles/none/acme/', 400, 'unknown role: none'],
+    ['issuer/none/acme/', 404, 'unable to find PKI issuer for reference: none'],
+  ] as const)('no keys are made for %s, which nobody can use', async ([directory, ...refused]) => {
+    const { status, json } = await acme.pki.call('POST', `${directory}new-eab`);
+    expect([status, json.errors[0]]).toEqual(refused);
+    expect(await unused()).toEqual([]);
+  });
+
   test('an unused key can be deleted', async () => {
     const eab = await newEab();
     expect((await acme.pki.call('DELETE', `eab/${eab.id}`)).json.warnings).toBeNull();

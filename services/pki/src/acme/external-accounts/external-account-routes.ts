@@ -6,9 +6,11 @@ import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
+import { loadAuthority } from '../../issuers/issuer-records.ts';
 import { formatTime } from '../../issuing/domain/lifetime.ts';
 import { PAGE_FIELDS, pageOf } from '../../mounts/list-page.ts';
 import { requireMount } from '../../mounts/request-mount.ts';
+import { requireRole } from '../../roles/role-operations.ts';
 import { type ExternalAccountKey, externalAccountRecords } from '../acme-records.ts';
 import type { BoundIdentity } from '../domain/account.ts';
 import { DIRECTORY_FORMS, type DirectoryForm, directoryPathOf } from '../domain/directory.ts';
@@ -55,7 +57,12 @@ const newKeyRoutes = ({ store, clock }: ExternalAccountParts, form: DirectoryFor
             createdAtMs: clock.nowMs(),
             identity: identityOf(context.caller),
           };
-          await store.transact((tx) => externalAccountRecords(mount).write(tx, id, key));
+          await store.transact(async (tx) => {
+            const { role, issuer_ref: issuerRef } = context.params;
+            if (role !== undefined) await requireRole(tx, mount, role);
+            if (issuerRef !== undefined) (await loadAuthority(tx, mount)).requireIssuer(issuerRef);
+            externalAccountRecords(mount).write(tx, id, key);
+          });
           return { data: { id, key: key.macKey, ...information(key) } };
         },
       },
