@@ -42,7 +42,12 @@ describe('the lifetime of a certificate', () => {
   });
 
   test('over the maximum is refused with both values', () => {
-    expect(() => decide({ ttlSeconds: 101 * HOUR })).toThrow(/363600s.*360000s/);
+    expect(() => decide({ ttlSeconds: 101 * HOUR })).toThrow(
+      'requested ttl 101h (363600s) is greater than the maximum ttl 100h (360000s)',
+    );
+    expect(() => decide({ ttlSeconds: 3 * HOUR, roleMaxTtlSeconds: 5430 })).toThrow(
+      'requested ttl 3h (10800s) is greater than the maximum ttl 1h30m30s (5430s)',
+    );
   });
 
   test('may end at any moment that is given absolutely', () => {

@@ -42,13 +42,23 @@ export const formatTime = (epochMs: number): string =>
 /** Last moment that ASN.1 time can name. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
 
+/** As people write durations, and as they are stored. */
+const inUnits = (seconds: number): string => {
+  const units = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ] as const;
+  return `${units.map(([count, unit]) => (count === 0 ? '' : `${count}${unit}`)).join('')} (${seconds}s)`;
+};
+
 const decideTtl = (request: LifetimeRequest): { seconds: number; warnings: readonly string[] } => {
   const { roleMaxTtlSeconds: roleMax, mountMaxTtlSeconds: mountMax } = request;
   const max = roleMax > 0 ? Math.min(roleMax, mountMax) : mountMax;
   const wanted = request.ttlSeconds || request.roleTtlSeconds || request.mountDefaultTtlSeconds;
   if (wanted <= max) return { seconds: wanted, warnings: [] };
   if (request.ttlSeconds > 0 && request.overlong === 'refuse')
-    refuse(`requested ttl ${wanted}s is greater than the maximum ttl ${max}s`);
+    refuse(`requested ttl ${inUnits(wanted)} is greater than the maximum ttl ${inUnits(max)}`);
   return {
     seconds: max,
     warnings:
