@@ -7,20 +7,37 @@ import { Dialect } from '@keelson/proto/edge/v1/edge';
 interface DialectRules {
   /** `expiration` of certificate data: epoch seconds as text or as a number. */
   expiration(epochSeconds: number): string | number;
+  /** `ttl` and `max_ttl` of a role that is read: a duration such as "72h", or whole seconds. */
+  roleLifetime(seconds: number): string | number;
   /** A requested lifetime over the maximum of role or engine: refused, or cut with a warning. */
   readonly overlongLifetime: 'refuse' | 'cap';
   /** Whether `pem_bundle` ends with the root where this service made that. */
   readonly bundlesGeneratedRoot: boolean;
 }
 
+const UNITS = [
+  ['h', 3600],
+  ['m', 60],
+  ['s', 1],
+] as const;
+
+/** In the largest unit that needs no second one, hours at most: "72h", "90m", "0s". */
+const toDurationText = (seconds: number): string => {
+  const [unit, length] =
+    UNITS.find(([, length]) => seconds !== 0 && seconds % length === 0) ?? UNITS[2];
+  return `${seconds / length}${unit}`;
+};
+
 const RULES: Readonly<Record<Dialect, DialectRules>> = {
   [Dialect.SPECIFICATION]: {
     expiration: String,
+    roleLifetime: toDurationText,
     overlongLifetime: 'refuse',
     bundlesGeneratedRoot: false,
   },
   [Dialect.VENDOR]: {
     expiration: (epochSeconds) => epochSeconds,
+    roleLifetime: (seconds) => seconds,
     overlongLifetime: 'cap',
     bundlesGeneratedRoot: true,
   },

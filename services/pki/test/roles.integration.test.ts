@@ -10,11 +10,11 @@ beforeEach(async () => {
 });
 afterEach(() => mounts.close());
 
-/** Reference §3.1, word for word. */
+/** Reference §3.1, word for word, but for the two durations, which the specification has as text. */
 const DEFAULTS = {
   issuer_ref: 'default',
-  ttl: 0,
-  max_ttl: 0,
+  ttl: '0s',
+  max_ttl: '0s',
   allow_localhost: true,
   allowed_domains: [],
   allowed_domains_template: false,
@@ -65,6 +65,28 @@ const DEFAULTS = {
 };
 
 describe('a role', () => {
+  test.for([
+    ['3600', '1h', 3600],
+    ['90m', '90m', 5400],
+    ['61s', '61s', 61],
+    ['3d', '72h', 259_200],
+    ['', '0s', 0],
+  ] as const)(
+    'has a lifetime of %s as text, and in seconds for vendor clients',
+    async ([given, text, seconds]) => {
+      const { pki, post } = mounts;
+      expect((await post('roles/web', { ttl: given, max_ttl: given })).data).toMatchObject({
+        ttl: text,
+        max_ttl: text,
+      });
+      expect((await pki.call('GET', 'roles/web')).data).toMatchObject({ ttl: text, max_ttl: text });
+      expect((await pki.call('GET', 'roles/web', undefined, { vendor: true })).data).toMatchObject({
+        ttl: seconds,
+        max_ttl: seconds,
+      });
+    },
+  );
+
   test('is created with every default, replaced by POST and merged by PATCH', async () => {
     const { pki, post } = mounts;
     expect((await pki.call('LIST', 'roles')).status).toBe(404);
@@ -74,13 +96,17 @@ describe('a role', () => {
     const changed = {
       ...DEFAULTS,
       allowed_domains: ['a.example', 'b.example'],
-      ttl: 7200,
-      max_ttl: 86_400,
+      ttl: '2h',
+      max_ttl: '24h',
       ou: ['X'],
     };
     const patch = (body: object) => pki.call('PATCH', 'roles/web', body, MERGE_PATCH);
     expect((await patch(changes)).data).toEqual(changed);
-    expect((await patch({ ttl: null, ou: [] })).data).toEqual({ ...changed, ttl: 0, ou: [] });
+    expect((await patch({ ttl: null, ou: [] })).data).toEqual({
+      ...changed,
+      ttl: '0s',
+      ou: [],
+    });
     expect((await post('roles/web', { key_type: 'ec' })).data).toEqual({
       ...DEFAULTS,
       key_type: 'ec',

@@ -1,5 +1,6 @@
 /** A role's parameters on the wire: names, kinds, defaults, and their way into a `Role` and back. */
-import { type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
+import type { Dialect } from '@keelson/proto/edge/v1/edge';
+import { dialectRules, type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
 import type { Role } from './domain/role.ts';
 
 const flag = (value: boolean, description: string) => field.bool({ default: value, description });
@@ -145,8 +146,10 @@ export const toRoleParameters = (role: Role): RoleParameters =>
     ]),
   ) as RoleParameters;
 
-/** `data` of a role. */
-export const roleDocument = (role: Role): JsonObject => ({
+/** `data` of a role, as the dialect of the request has it. */
+export const roleDocument = (role: Role, dialect: Dialect): JsonObject => ({
   ...toRoleParameters(role),
+  ttl: dialectRules(dialect).roleLifetime(role.ttlSeconds),
+  max_ttl: dialectRules(dialect).roleLifetime(role.maxTtlSeconds),
   allow_token_displayname: false,
 });

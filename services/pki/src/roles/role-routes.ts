@@ -52,7 +52,7 @@ export const roleRoutes = (store: Store): Route[] => [
         summary: 'Read a role',
         handle: async (context) => {
           const role = await findRole(store, requireMount(context), context.fields.name);
-          return role && { data: roleDocument(role) };
+          return role && { data: roleDocument(role, context.dialect) };
         },
       },
       update: {
@@ -65,7 +65,7 @@ export const roleRoutes = (store: Store): Route[] => [
             name: requireName(context.fields.name),
             change: () => toRole(context.fields),
           });
-          return { data: roleDocument(role), warnings };
+          return { data: roleDocument(role, context.dialect), warnings };
         },
       },
       patch: {
@@ -88,7 +88,7 @@ export const roleRoutes = (store: Store): Route[] => [
               });
             },
           });
-          return { data: roleDocument(role), warnings };
+          return { data: roleDocument(role, context.dialect), warnings };
         },
       },
       delete: {
