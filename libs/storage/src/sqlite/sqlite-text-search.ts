@@ -86,18 +86,24 @@ export const findByPart = (
 ): readonly string[] | undefined => {
   const lookedUp = toLookedUp(part, search);
   if (lookedUp === undefined) return undefined;
+  // As one JSON array: a row for each would cost more than finding it.
   const find = (within: string | undefined) =>
     prepare(
-      `SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?`,
-    ).all(matchOf(within, lookedUp), limit + 1);
+      `SELECT count(*) AS found, json_group_array(rowid) AS row_numbers FROM (
+         SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?)`,
+    ).get(matchOf(within, lookedUp), limit + 1) as unknown as {
+      readonly found: number;
+      readonly row_numbers: string;
+    };
   const inAll = find(undefined);
-  const found = inAll.length > limit ? find(scope) : inAll;
-  if (found.length > limit) return undefined;
+  const { found, row_numbers: rowNumbers } = inAll.found > limit ? find(scope) : inAll;
+  if (found > limit) return undefined;
+  if (found === 0) return [];
   // The plus keeps an index over the scope, which finds far more rows, from being used.
   const paths = prepare(
     `SELECT DISTINCT record_path FROM ${quote(table)}
      WHERE row_number IN (SELECT value FROM json_each(?)) AND +${quote(search.scope)} = ?
        AND instr(char(2) || ${quote(search.column)} || char(3), ?) > 0`,
-  ).all(JSON.stringify(found.map(({ rowid }) => rowid)), scope, part);
+  ).all(rowNumbers, scope, part);
   return paths.map((row) => row['record_path'] as string);
 };

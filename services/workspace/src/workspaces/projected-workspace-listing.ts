@@ -135,7 +135,7 @@ export const createWorkspaceListing = (
       : store.countByPart('workspace', { scope, part: toMarkedPart(pattern) });
   };
 
-  const countNames = createNameCounts(
+  const nameCounts = createNameCounts(
     store,
     async (organizationId, patterns) =>
       (await countFromParts(organizationId, patterns)) ??
@@ -239,7 +239,9 @@ export const createWorkspaceListing = (
   /** Of the workspaces that match a pattern; undefined when they are many, or it is too short. */
   const findNamed = async (query: ResolvedQuery, page: WorkspaceQuery['page']) => {
     const { organizationId: scope, patterns } = query;
-    const limit = patterns.length === 0 ? 0 : await boundNames(query, page);
+    if (patterns.length === 0) return undefined;
+    const limit = await boundNames(query, page);
+    if (((await nameCounts.remembered(scope, patterns)) ?? 0) > limit) return undefined;
     let found: readonly string[] | undefined;
     for (const pattern of patterns)
       found ??= await store.findByPart('workspace', { scope, part: toMarkedPart(pattern), limit });
@@ -287,7 +289,7 @@ export const createWorkspaceListing = (
     const given = [visible, projectId].filter((condition) => condition !== undefined).length;
     const kinds = given + Number(patterns.length > 0) + Number(runStatuses.length > 0);
     if (kinds > 1) return undefined;
-    if (patterns.length > 0) return countNames(organizationId, patterns);
+    if (patterns.length > 0) return nameCounts.count(organizationId, patterns);
     if (runStatuses.length > 0) return countWithStatuses(store, organizationId, runStatuses);
     if (projectId !== undefined) return countInProjects(store, organizationId, [projectId]);
     return countVisible({ organizationId, visible });

@@ -94,28 +94,48 @@ export const createNameCounts = (
       : { growth, newest: changes?.at(-1)?.sequence ?? position };
   };
 
-  return async (organizationId: string, patterns: readonly NamePattern[]): Promise<number> => {
-    const key = JSON.stringify([organizationId, patterns]);
-    const position = await store.position();
+  const keyOf = (organizationId: string, patterns: readonly NamePattern[]): string =>
+    JSON.stringify([organizationId, patterns]);
+
+  /** What is remembered, with what came and went since; undefined: it has to be counted. */
+  const remembered = async (
+    organizationId: string,
+    patterns: readonly NamePattern[],
+  ): Promise<number | undefined> => {
+    const key = keyOf(organizationId, patterns);
     const current = known.get(key);
+    if (current === undefined) return undefined;
+    const position = await store.position();
+    const grown = growthSince(organizationId, patterns, current.position);
     known.delete(key);
-    const grown = current && growthSince(organizationId, patterns, current.position);
-    if (current !== undefined && grown !== undefined) {
-      current.total += grown.growth;
-      // A change may be newer than the position that was asked for.
-      current.position = Math.max(position, grown.newest);
-      known.set(key, current);
-      return current.total;
-    }
+    if (grown === undefined) return undefined;
+    current.total += grown.growth;
+    // A change may be newer than the position that was asked for.
+    current.position = Math.max(position, grown.newest);
+    known.set(key, current);
+    return current.total;
+  };
+
+  const countAnew = async (
+    organizationId: string,
+    patterns: readonly NamePattern[],
+  ): Promise<number> => {
+    const position = await store.position();
     // Asked for before the count as well: what is not noted from then on cannot be told later.
     growthSince(organizationId, patterns, position);
     const total = await count(organizationId, patterns);
     const countedAt = await store.position();
     // A name that came meanwhile may be in the count or not.
     const isExact = store.comingAndGoing(prefix, position)?.length === 0;
-    if (isExact) known.set(key, { total, position: countedAt });
+    if (isExact) known.set(keyOf(organizationId, patterns), { total, position: countedAt });
     const [oldest] = known.keys();
     if (known.size > MAX_COUNTS && oldest !== undefined) known.delete(oldest);
     return total;
+  };
+
+  return {
+    remembered,
+    count: async (organizationId: string, patterns: readonly NamePattern[]): Promise<number> =>
+      (await remembered(organizationId, patterns)) ?? countAnew(organizationId, patterns),
   };
 };
