@@ -1,4 +1,5 @@
 /** What is lost, slow or killed delays replication and loses nothing. */
+import type { Bus } from '@keelson/bus';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { startFaultProxy, startNats } from '@keelson/testkit';
 import { describe, expect, test } from 'vitest';
@@ -19,6 +20,18 @@ const watchStates = ({ secondary }: TestSecondary): Set<string> => {
   const states = new Set<string>();
   secondary.onChange(() => states.add(secondary.status().state));
   return states;
+};
+
+/** Each entry is in the stream once. */
+const expectOnce = async (bus: Bus, stream: string): Promise<void> => {
+  const { lastSequence } = await bus.tail(stream);
+  let published: number | undefined;
+  for await (const message of bus.consume(stream, 0, new AbortController().signal)) {
+    const { first, last } = parsePartHead(message.headers);
+    expect(first).toBe((published ?? first - 1) + 1);
+    published = last;
+    if (message.streamSequence === lastSequence) break;
+  }
 };
 
 describe('a publisher', () => {
@@ -94,15 +107,53 @@ describe('a publisher', () => {
     await second;
     expect(await findDeviations(primary, secondary)).toEqual([]);
     expect([...states]).toEqual(['stream-wals']);
-    // Each entry is in the stream once.
-    const { lastSequence } = await bus.tail(stream);
-    let published: number | undefined;
-    for await (const message of bus.consume(stream, 0, new AbortController().signal)) {
-      const { first, last } = parsePartHead(message.headers);
-      expect(first).toBe((published ?? first - 1) + 1);
-      published = last;
-      if (message.streamSequence === lastSequence) break;
-    }
+    await expectOnce(bus, stream);
+  });
+
+  test('that slept while another published the same entry begins again', async () => {
+    await using nats = await startNats({ jetstream: true });
+    await using primary = await startPrimary(nats.url);
+    primary.publish();
+    await using secondary = await startSecondary(nats.url, primary);
+    await secondary.untilCaughtUp(primary);
+    const { store, bus, membership, kind } = primary;
+    const stream = streamOf(primary.clusterId, SERVICE);
+    const asleep = Promise.withResolvers<void>();
+    const awake = Promise.withResolvers<void>();
+    const refused = Promise.withResolvers<unknown>();
+    const publish: Bus['publish'] = async (...given) => {
+      asleep.resolve();
+      await awake.promise;
+      return bus.publish(...given).catch((error: unknown) => {
+        refused.resolve(error);
+        throw error;
+      });
+    };
+    const sleepy = new Proxy(bus, {
+      get: (target, name: keyof Bus) => (name === 'publish' ? publish : target[name].bind(target)),
+    });
+    const ending = new AbortController();
+    const second = new WalPublisher({
+      store,
+      bus: sleepy,
+      leases: new InProcessLeaseStore(),
+      membership,
+      kind,
+      service: SERVICE,
+      version: '1.2.0',
+      retryDelayMs: 1,
+    }).run(ending.signal);
+    await put(store, { 'shared/secret/a': 'a' });
+    await asleep.promise;
+    // What the sleeper is about to send begins with this entry, too.
+    await secondary.untilCaughtUp(primary);
+    awake.resolve();
+    expect(await refused.promise).toMatchObject({ code: 'bus.stream_moved' });
+    await putMany(primary, 20, 'b');
+    await secondary.untilCaughtUp(primary);
+    ending.abort();
+    await second;
+    await expectOnce(bus, stream);
   });
 });
 

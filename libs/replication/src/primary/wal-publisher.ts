@@ -3,6 +3,7 @@
  * directly after the one before it: a publisher that was replaced while it slept can add nothing, and
  * after any failure the next one goes on exactly there. The lease only keeps others from trying.
  */
+import { randomUUID } from 'node:crypto';
 import type { Bus, StreamOptions } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -70,7 +71,16 @@ interface Place {
   term: number;
   /** Its key was given to those who may have it since this publisher began. */
   epoch: number;
+  /** Tells what is sent from here on from what any other publisher sends at the same place. */
+  readonly attempt: string;
 }
+
+const placeAt = (given: Pick<Place, 'logId' | 'walSequence' | 'lastSequence'>): Place => ({
+  ...given,
+  term: 0,
+  epoch: LINK_EPOCH,
+  attempt: randomUUID(),
+});
 
 interface Channel {
   readonly logId: string;
@@ -168,22 +178,11 @@ export class WalPublisher {
         if (filtered === undefined) await membership.renewLog();
         ({ logId } = await this.#channel([]));
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
-        return {
-          logId,
-          walSequence: published.walSequence,
-          lastSequence,
-          term: 0,
-          epoch: LINK_EPOCH,
-        };
+        return placeAt({ logId, walSequence: published.walSequence, lastSequence });
     }
     // Who followed sees the gap or the other log, and compares Merkle trees.
-    const place = {
-      logId,
-      walSequence: await store.wal.headSequence(),
-      lastSequence,
-      term: 0,
-      epoch: LINK_EPOCH,
-    };
+    const walSequence = await store.wal.headSequence();
+    const place = placeAt({ logId, walSequence, lastSequence });
     await this.#send(stream, place, []);
     return place;
   }
@@ -196,7 +195,7 @@ export class WalPublisher {
     if (filtered === undefined || published === undefined || published.logId === logId) return;
     const key = await this.#ownKey(filtered.secondaryId);
     const walSequence = await store.wal.headSequence();
-    const place = { logId, walSequence, lastSequence, term: 0, epoch: LINK_EPOCH };
+    const place = placeAt({ logId, walSequence, lastSequence });
     await this.#sendBatch(stream, place, { logId, key }, []);
   }
 
@@ -272,8 +271,9 @@ export class WalPublisher {
 
   async #publishPart(stream: string, place: Place, { headers, payload }: MessagePart) {
     place.lastSequence = await this.#options.bus.publish(stream, payload, {
-      // The same entries at another place are another message: an interrupted batch comes again whole.
-      messageId: `${headers['log']}.${headers['first']}.${headers['part']}.${place.lastSequence}`,
+      // Known again where the client sends it twice, and by nobody else: another publisher's message at
+      // this place is not this one, even if it begins with the same entry.
+      messageId: `${place.attempt}.${place.lastSequence}`,
       headers,
       expectedLastSequence: place.lastSequence,
     });
