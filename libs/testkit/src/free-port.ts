@@ -9,6 +9,17 @@ import { createServer } from 'node:net';
 const FIRST_PORT = 20_000;
 const LAST_PORT = 32_000;
 
+/**
+ * Files of tests that run at the same time have ranges of their own: else one could take the port that
+ * another has found and not yet used, or whose server it has just stopped to start it again.
+ */
+const RANGES = 16;
+const PER_RANGE = (LAST_PORT - FIRST_PORT) / RANGES;
+const range = Number(process.env['VITEST_POOL_ID'] ?? 0) % RANGES;
+
+/** Found by this file before; whether or not they are used now, a stopped server may want its own again. */
+const found = new Set<number>();
+
 const isFree = async (port: number): Promise<boolean> => {
   const server = createServer();
   try {
@@ -24,7 +35,9 @@ const isFree = async (port: number): Promise<boolean> => {
 /** A loopback port that nothing listens on, for servers that cannot pick one themselves. */
 export const findFreePort = async (): Promise<number> => {
   for (;;) {
-    const port = randomInt(FIRST_PORT, LAST_PORT);
+    const port = FIRST_PORT + range * PER_RANGE + randomInt(PER_RANGE);
+    if (found.has(port)) continue;
+    found.add(port);
     if (await isFree(port)) return port;
   }
 };
