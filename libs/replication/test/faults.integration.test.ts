@@ -11,6 +11,7 @@ import {
   SERVICE,
   startPrimary,
   startSecondary,
+  type TestPrimary,
   type TestSecondary,
 } from './cluster.ts';
 import { putMany } from './cluster-writes.ts';
@@ -21,6 +22,23 @@ const watchStates = ({ secondary }: TestSecondary): Set<string> => {
   secondary.onChange(() => states.add(secondary.status().state));
   return states;
 };
+
+/** Leases of its own stand for a holder that has slept through the loss of its lease. */
+const publishBeside = (
+  { store, membership, kind }: TestPrimary,
+  bus: Bus,
+  signal: AbortSignal,
+): Promise<void> =>
+  new WalPublisher({
+    store,
+    bus,
+    leases: new InProcessLeaseStore(),
+    membership,
+    kind,
+    service: SERVICE,
+    version: '1.2.0',
+    retryDelayMs: 1,
+  }).run(signal);
 
 /** Each entry is in the stream once. */
 const expectOnce = async (bus: Bus, stream: string): Promise<void> => {
@@ -84,20 +102,10 @@ describe('a publisher', () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
-    const { store, bus, membership, kind } = primary;
+    const { bus } = primary;
     const stream = streamOf(primary.clusterId, SERVICE);
-    // Leases of its own stand for a holder that has slept through the loss of its lease.
     const ending = new AbortController();
-    const second = new WalPublisher({
-      store,
-      bus,
-      leases: new InProcessLeaseStore(),
-      membership,
-      kind,
-      service: SERVICE,
-      version: '1.2.0',
-      retryDelayMs: 1,
-    }).run(ending.signal);
+    const second = publishBeside(primary, bus, ending.signal);
     await using secondary = await startSecondary(nats.url, primary);
     await secondary.untilCaughtUp(primary);
     const states = watchStates(secondary);
@@ -116,8 +124,9 @@ describe('a publisher', () => {
     primary.publish();
     await using secondary = await startSecondary(nats.url, primary);
     await secondary.untilCaughtUp(primary);
-    const { store, bus, membership, kind } = primary;
+    const { store, bus } = primary;
     const stream = streamOf(primary.clusterId, SERVICE);
+    const begun = Promise.withResolvers<void>();
     const asleep = Promise.withResolvers<void>();
     const awake = Promise.withResolvers<void>();
     const refused = Promise.withResolvers<unknown>();
@@ -129,20 +138,18 @@ describe('a publisher', () => {
         throw error;
       });
     };
+    const tail: Bus['tail'] = async (...given) => {
+      const end = await bus.tail(...given);
+      begun.resolve();
+      return end;
+    };
     const sleepy = new Proxy(bus, {
-      get: (target, name: keyof Bus) => (name === 'publish' ? publish : target[name].bind(target)),
+      get: (target, name: keyof Bus) =>
+        name === 'publish' ? publish : name === 'tail' ? tail : target[name].bind(target),
     });
     const ending = new AbortController();
-    const second = new WalPublisher({
-      store,
-      bus: sleepy,
-      leases: new InProcessLeaseStore(),
-      membership,
-      kind,
-      service: SERVICE,
-      version: '1.2.0',
-      retryDelayMs: 1,
-    }).run(ending.signal);
+    const second = publishBeside(primary, sleepy, ending.signal);
+    await begun.promise;
     await put(store, { 'shared/secret/a': 'a' });
     await asleep.promise;
     // What the sleeper is about to send begins with this entry, too.
