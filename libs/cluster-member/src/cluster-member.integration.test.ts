@@ -1,10 +1,11 @@
+import { setImmediate } from 'node:timers/promises';
 import { InProcessBus } from '@keelson/bus';
 import { ManualClock, systemClock } from '@keelson/clock';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
-import { finishActivation } from '@keelson/replication';
+import { findCanary, finishActivation } from '@keelson/replication';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
@@ -94,7 +95,7 @@ const orphan = (generation: string): ReplicationRole => ({
   previousServiceKey: Buffer.alloc(0),
 });
 
-test('a role is taken up when the member acts on it, and not while it acts on another', async () => {
+test('roles are taken up when the member acts on all of them, and not while it acts on others', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
@@ -110,15 +111,62 @@ test('a role is taken up when the member acts on it, and not while it acts on an
       },
     },
   );
-  const second = member.takesUp('performance', 'second');
-  await member.follow([orphan('first')], Buffer.alloc(32));
-  expect(await member.takesUp('performance', 'first')).toBe(true);
-  expect(await member.takesUp('dr', '')).toBe(true);
-  await member.follow([orphan('second')], Buffer.alloc(32));
+  const kept: ReplicationRole = { ...orphan('kept'), kind: 'dr' };
+  const second = member.takesUp({ performance: 'second', dr: 'kept' });
+  await member.follow([orphan('first'), kept], Buffer.alloc(32));
+  expect(await member.takesUp({ performance: 'first', dr: 'kept' })).toBe(true);
+  await member.follow([orphan('second'), kept], Buffer.alloc(32));
   expect(await second).toBe(true);
-  const never = member.takesUp('performance', '');
+  const never = member.takesUp({ performance: 'second', dr: '' });
   clock.advance(12_000);
   expect(await never).toBe(false);
+  await store.close();
+});
+
+test('a cluster that steps back in one set writes no canary for the other', async () => {
+  await using folder = await temporaryDirectory();
+  const barrier = createBarrier();
+  const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
+  await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+  const clock = new ManualClock();
+  const bus = new InProcessBus();
+  const { member } = composeServiceReplication(
+    {
+      store,
+      barrier,
+      leases: new InProcessLeaseStore(),
+      clock,
+      replication: {
+        transport: {
+          bus,
+          clusterAddress: 'here',
+          apiAddress: '',
+          connect: () => Promise.resolve(bus),
+        },
+        // Nobody follows: there is no set to be told of.
+        sets: {} as ReplicationParts['sets'],
+      },
+    },
+    {
+      service: 'pki',
+      logger: createLogger({ name: 'test', level: 'silent' }),
+      areas: [],
+      edge: () => {
+        throw new Error('nobody forwards');
+      },
+    },
+  );
+  const disasterPrimary: ReplicationRole = { ...orphan('dr'), kind: 'dr', role: 'primary' };
+  await member.follow([disasterPrimary], Buffer.alloc(32));
+  for await (const _ of store.wal.follow(0, new AbortController().signal))
+    if ((await findCanary(store)) !== undefined) break;
+  const before = await findCanary(store);
+  await member.follow([orphan('secondary'), disasterPrimary], Buffer.alloc(32));
+  clock.advance(5000);
+  await setImmediate();
+  // Waits for what it began to write.
+  await member.stop();
+  expect(await findCanary(store)).toEqual(before);
   await store.close();
 });
 
@@ -163,7 +211,7 @@ test('a role is taken up when every replica that lives acts on it', {
   for (const replica of [first, second, gone]) await follow(replica, 'first');
   await follow(first, 'second');
   const seen: string[] = [];
-  const takenUp = first.takesUp('performance', 'second').then((isTakenUp) => {
+  const takenUp = first.takesUp({ performance: 'second', dr: '' }).then((isTakenUp) => {
     seen.push('taken up');
     return isTakenUp;
   });
@@ -177,7 +225,7 @@ test('a role is taken up when every replica that lives acts on it', {
   // A replica that is sealed acts on nothing, and holds nobody up.
   await follow(first, 'third');
   await second.stop();
-  expect(await first.takesUp('performance', 'third')).toBe(true);
+  expect(await first.takesUp({ performance: 'third', dr: '' })).toBe(true);
   for (const replica of [first, gone]) await replica.stop();
   await store.close();
 });

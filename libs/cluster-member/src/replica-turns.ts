@@ -139,8 +139,9 @@ export class ReplicaTurns {
   }
 
   async #write(): Promise<void> {
-    const turn = this.#turn;
     await this.#options.store.transact(async (tx) => {
+      // Of the moment of the commit: one that began with the roles before may be the later one.
+      const turn = this.#turn;
       if ((await turns.find(tx, this.#replica))?.turn !== turn)
         turns.write(tx, this.#replica, { turn });
     });

@@ -11,10 +11,12 @@ import {
   type ClosedScopes,
   filteredStreamOf,
   finishActivation,
+  guardWrites,
   isActivated,
   type LogPosition,
   loadStreamEnd,
   PrimaryLink,
+  REPLICATION_KINDS,
   type ReplicationKind,
   removeReplicated,
   streamOf,
@@ -217,11 +219,11 @@ export class ReplicationMember {
   }
 
   /**
-   * Waits until all replicas of this service that live act on a role and no longer on the one before.
-   * @param generation of the role; "": none of this kind
-   * @returns false when it did not in time
+   * Waits until all replicas of this service that live act on these roles and no longer on those before.
+   * @param generations of the roles of one moment; "": none of this kind
+   * @returns false when they did not in time
    */
-  async takesUp(kind: ReplicationKind, generation: string): Promise<boolean> {
+  async takesUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
     const { clock } = this.#options;
     const deadline = new AbortController();
     const late = new AbortController();
@@ -232,7 +234,7 @@ export class ReplicationMember {
     try {
       for (;;) {
         const settled = this.#settled.promise;
-        if (this.#isSettled && (this.roleOf(kind)?.generation ?? '') === generation)
+        if (this.#isSettled && this.#actsOn(generations))
           return await this.#othersTakeUp(late.signal);
         if ((await Promise.race([givenUp, settled])) === true) return false;
       }
@@ -240,6 +242,12 @@ export class ReplicationMember {
       deadline.abort();
       await givenUp;
     }
+  }
+
+  #actsOn(generations: Readonly<Record<ReplicationKind, string>>): boolean {
+    return REPLICATION_KINDS.every(
+      (kind) => (this.roleOf(kind)?.generation ?? '') === generations[kind],
+    );
   }
 
   async #othersTakeUp(late: AbortSignal): Promise<boolean> {
@@ -305,7 +313,7 @@ export class ReplicationMember {
         : startPrimaryRun(this.#options, kind, transport.bus, {
             rootKey: () => this.#rootKey,
             clusterAddresses: () => this.#clusterAddresses(kind),
-            writesCanary: this.gate.closed === 'none',
+            guarded: guardWrites(this.#options.store, this.gate),
           });
     const identity = toIdentity(role);
     if (identity === undefined) return undefined;

@@ -4,13 +4,14 @@ import type {
   ReplicationPeer,
   ReplicationReport,
 } from '@keelson/proto/sys/v1/replication';
-import type {
-  Difference,
-  PeerFacts,
-  RecordGroups,
-  ReplicationKind,
-  SecondaryFacts,
-  SecondaryStatus,
+import {
+  type Difference,
+  type PeerFacts,
+  REPLICATION_KINDS,
+  type RecordGroups,
+  type ReplicationKind,
+  type SecondaryFacts,
+  type SecondaryStatus,
 } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import {
@@ -163,7 +164,7 @@ export const replicationMemberRpc = (
    */
   const repair = async (suspects: Difference): Promise<boolean> => {
     let isSecondary = false;
-    for (const kind of ['performance', 'dr'] as const) {
+    for (const kind of REPLICATION_KINDS) {
       const run = member.runOf(kind);
       if (run?.role !== 'secondary') continue;
       isSecondary = true;
@@ -204,7 +205,7 @@ export const replicationMemberRpc = (
       const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
       if (!skipFlush) await store.merkle.save();
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
-      for (const kind of ['performance', 'dr'] as const) {
+      for (const kind of REPLICATION_KINDS) {
         const run = member.runOf(kind);
         if (run?.role === 'secondary') await run.secondary.compareAgain();
       }
@@ -214,8 +215,8 @@ export const replicationMemberRpc = (
       const { report, isCorrupted } = await check();
       return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
     },
-    takeUpRole: async ({ kind, generation }) => ({
-      takenUp: await member.takesUp(parseKind(kind), generation),
+    takeUpRoles: async ({ performanceGeneration: performance, drGeneration: dr }) => ({
+      takenUp: await member.takesUp({ performance, dr }),
     }),
     refreshFilters: async () => {
       const run = member.runOf('performance');

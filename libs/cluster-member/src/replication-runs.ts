@@ -83,15 +83,15 @@ interface PrimaryOptions {
   /** Of this service's barrier as of now. */
   readonly rootKey: () => Uint8Array;
   readonly clusterAddresses: () => Promise<readonly string[]>;
-  /** False where shared/ is another cluster's: that one's canary comes along. */
-  readonly writesCanary: boolean;
+  /** The store as it may be written now. */
+  readonly guarded: Store;
 }
 
 export const startPrimaryRun = (
   parts: RunParts,
   kind: ReplicationKind,
   bus: Bus,
-  { rootKey, clusterAddresses, writesCanary }: PrimaryOptions,
+  { rootKey, clusterAddresses, guarded }: PrimaryOptions,
 ): PrimaryRun => {
   const { service, store, leases, clock, logger } = parts;
   const membership = parts.membershipOf(kind);
@@ -136,7 +136,7 @@ export const startPrimaryRun = (
     }),
     start('publisher', (signal) => publisher.run(signal)),
     ...(kind === 'performance' ? [start('filters', (signal) => filtered.run(signal))] : []),
-    ...(writesCanary ? [start('canary', (signal) => runCanary(store, signal, { clock }))] : []),
+    start('canary', (signal) => runCanary(guarded, signal, { clock })),
   ];
   let logId: Promise<string> | undefined;
   return {
@@ -155,7 +155,7 @@ export const startPrimaryRun = (
     refreshFilters: async () => {
       await filtered.refresh();
       // An entry that all publishers see.
-      if (writesCanary) await writeCanary(store, clock.nowMs());
+      await writeCanary(guarded, clock.nowMs());
     },
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));

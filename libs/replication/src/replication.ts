@@ -2,7 +2,7 @@
 export { deriveLinkKey, generateLinkKeyPair, type LinkKeyPair } from './cipher/link-key.ts';
 export { openMessage, sealMessage } from './cipher/sealed-message.ts';
 export type { ConnectionState } from './domain/connection-state.ts';
-export type { ReplicationKind } from './domain/crossing.ts';
+export { REPLICATION_KINDS, type ReplicationKind } from './domain/crossing.ts';
 export {
   type DynamicFilter,
   type FilterablePath,

@@ -2,7 +2,8 @@
 import type { TreeType } from '@keelson/storage';
 
 /** The two kinds of replication sets. A cluster has one role in each. */
-export type ReplicationKind = 'performance' | 'dr';
+export const REPLICATION_KINDS = ['performance', 'dr'] as const;
+export type ReplicationKind = (typeof REPLICATION_KINDS)[number];
 
 const PREFIXES: Readonly<Record<ReplicationKind, readonly string[]>> = {
   performance: ['shared/'],

@@ -3,6 +3,7 @@
  * far behind it is, whether or not anything else is written.
  */
 import { type Clock, pause, systemClock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
 import { jsonRecords, type Store } from '@keelson/storage';
 
 interface Canary {
@@ -18,9 +19,18 @@ const canaries = jsonRecords<Canary>('shared/replication/');
 export const findCanary = (store: Store): Promise<Readonly<Canary> | undefined> =>
   canaries.find(store, KEY);
 
-/** @param writtenAtMs epoch milliseconds by the clock of the primary */
+/**
+ * Writes none where shared/ is another cluster's, whose canary comes along, nor while roles change: a
+ * cluster that steps back keeps its role in the other set, and what runs for it.
+ * @param store guarded
+ * @param writtenAtMs epoch milliseconds by the clock of the primary
+ */
 export const writeCanary = async (store: Store, writtenAtMs: number): Promise<void> => {
-  await store.transact((tx) => canaries.write(tx, KEY, { writtenAtMs }));
+  try {
+    await store.transact((tx) => canaries.write(tx, KEY, { writtenAtMs }));
+  } catch (error) {
+    if (!hasCode(error, 'replication.read_only', 'replication.switching')) throw error;
+  }
 };
 
 /** Writes one at once and then at each interval, until `signal` aborts. */

@@ -1,7 +1,7 @@
 /** `sys/replication/…`: what both kinds have in common. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import type { ReplicationKind } from '@keelson/replication';
+import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
 import {
   type Answer,
   field,
@@ -345,7 +345,7 @@ const commonRoutes = ({ status, upkeep, merkleReport }: Replication): Route[] =>
       },
     },
   }),
-  ...(['performance', 'dr'] as const).flatMap((kind) =>
+  ...REPLICATION_KINDS.flatMap((kind) =>
     secretsRoutes({
       path: `/sys/replication/${kind}/status`,
       tag: TAG,
@@ -427,7 +427,7 @@ export const reindex = (
 export const replicationRoutes = (replication: Replication): Route[] => [
   ...commonRoutes(replication),
   ...filterRoutes(replication.filters),
-  ...(['performance', 'dr'] as const).flatMap((kind) => [
+  ...REPLICATION_KINDS.flatMap((kind) => [
     ...primaryRoutes(kind, replication),
     ...secondaryRoutes(kind, replication),
   ]),

@@ -9,6 +9,7 @@ import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
   type FilterCatalog,
   type Membership,
+  REPLICATION_KINDS,
   type ReplicationKind,
   StoredMembership,
 } from '@keelson/replication';
@@ -96,7 +97,7 @@ const toRole = (
 };
 
 export const toReplicationRoles = (roles: Roles, service?: string): ReplicationRole[] =>
-  (['performance', 'dr'] as const).flatMap((kind) => {
+  REPLICATION_KINDS.flatMap((kind) => {
     const role = roles[kind];
     return role === undefined ? [] : [toRole(kind, role, service)];
   });

@@ -3,7 +3,7 @@
 import { pause } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
-import { PrimaryLink, type ReplicationKind } from '@keelson/replication';
+import { PrimaryLink, REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
 import {
   type ActivationParts,
   type ActivationRequest,
@@ -224,7 +224,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
           // What came along from the primary is no role of this cluster.
           if (kind === 'dr') writeRole(tx, rootKey, 'performance', undefined);
         });
-        for (const one of kind === 'dr' ? (['performance', 'dr'] as const) : [kind])
+        for (const one of kind === 'dr' ? REPLICATION_KINDS : [kind])
           await state.membershipOf(one).dissolve();
         await state.apply();
       });

@@ -7,8 +7,6 @@ import type {
 import type { ReplicationKind } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 
-const REPLICATION_KINDS = ['performance', 'dr'] as const;
-
 type MemberRpc = RpcService<typeof ReplicationMemberDefinition>;
 
 export interface ServiceReport {
@@ -62,16 +60,17 @@ export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): S
   },
   takeUp: async (generations) => {
     const late = await Promise.all(
-      [...members()].flatMap(([service, member]) =>
-        REPLICATION_KINDS.map(async (kind) => {
-          const { takenUp } = await member
-            .takeUpRole({ kind, generation: generations[kind] })
-            .catch(() => ({ takenUp: false }));
-          return takenUp ? [] : [service];
-        }),
-      ),
+      [...members()].map(async ([service, member]) => {
+        const { takenUp } = await member
+          .takeUpRoles({
+            performanceGeneration: generations.performance,
+            drGeneration: generations.dr,
+          })
+          .catch(() => ({ takenUp: false }));
+        return takenUp ? [] : [service];
+      }),
     );
-    return [...new Set(late.flat())];
+    return late.flat();
   },
   refreshFilters: async () => {
     await Promise.all(

@@ -1,5 +1,7 @@
 /** Looking after the trees: counting them anew in the background, checking them, trying again. */
+
 import { KeelsonError } from '@keelson/errors';
+import { REPLICATION_KINDS } from '@keelson/replication';
 import type { ReindexFlags, ServiceMembers } from './service-members.ts';
 
 export interface ReindexProgress {
@@ -39,7 +41,7 @@ export const createUpkeepOperations = (parts: {
   };
   return {
     recover: async () => {
-      for (const kind of ['performance', 'dr'] as const) await members.recover(kind);
+      for (const kind of REPLICATION_KINDS) await members.recover(kind);
     },
     reindex: (flags) => {
       if (progress.isRunning)

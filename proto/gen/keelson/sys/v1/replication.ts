@@ -207,13 +207,16 @@ export interface CheckMerkleResponse {
   corrupted: boolean;
 }
 
-export interface TakeUpRoleRequest {
-  kind: string;
-  /** Empty: the service is to have no role of this kind. */
-  generation: string;
+/**
+ * Of one moment: a service is asked for them together, for it acts on them together. Empty: it is to have
+ * no role of this kind.
+ */
+export interface TakeUpRolesRequest {
+  performanceGeneration: string;
+  drGeneration: string;
 }
 
-export interface TakeUpRoleResponse {
+export interface TakeUpRolesResponse {
   takenUp: boolean;
 }
 
@@ -2499,22 +2502,22 @@ export const CheckMerkleResponse: MessageFns<CheckMerkleResponse> = {
   },
 };
 
-function createBaseTakeUpRoleRequest(): TakeUpRoleRequest {
-  return { kind: "", generation: "" };
+function createBaseTakeUpRolesRequest(): TakeUpRolesRequest {
+  return { performanceGeneration: "", drGeneration: "" };
 }
 
-export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
-  encode(message: TakeUpRoleRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.kind !== "") {
-      writer.uint32(10).string(message.kind);
+export const TakeUpRolesRequest: MessageFns<TakeUpRolesRequest> = {
+  encode(message: TakeUpRolesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.performanceGeneration !== "") {
+      writer.uint32(10).string(message.performanceGeneration);
     }
-    if (message.generation !== "") {
-      writer.uint32(18).string(message.generation);
+    if (message.drGeneration !== "") {
+      writer.uint32(18).string(message.drGeneration);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRoleRequest {
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRolesRequest {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2523,7 +2526,7 @@ export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTakeUpRoleRequest();
+      const message = createBaseTakeUpRolesRequest();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2532,7 +2535,7 @@ export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
               break;
             }
 
-            message.kind = reader.string();
+            message.performanceGeneration = reader.string();
             continue;
           }
           case 2: {
@@ -2540,7 +2543,7 @@ export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
               break;
             }
 
-            message.generation = reader.string();
+            message.drGeneration = reader.string();
             continue;
           }
         }
@@ -2555,30 +2558,30 @@ export const TakeUpRoleRequest: MessageFns<TakeUpRoleRequest> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TakeUpRoleRequest>, I>>(base?: I): TakeUpRoleRequest {
-    return TakeUpRoleRequest.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<TakeUpRolesRequest>, I>>(base?: I): TakeUpRolesRequest {
+    return TakeUpRolesRequest.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<TakeUpRoleRequest>, I>>(object: I): TakeUpRoleRequest {
-    const message = createBaseTakeUpRoleRequest();
-    message.kind = object.kind ?? "";
-    message.generation = object.generation ?? "";
+  fromPartial<I extends Exact<DeepPartial<TakeUpRolesRequest>, I>>(object: I): TakeUpRolesRequest {
+    const message = createBaseTakeUpRolesRequest();
+    message.performanceGeneration = object.performanceGeneration ?? "";
+    message.drGeneration = object.drGeneration ?? "";
     return message;
   },
 };
 
-function createBaseTakeUpRoleResponse(): TakeUpRoleResponse {
+function createBaseTakeUpRolesResponse(): TakeUpRolesResponse {
   return { takenUp: false };
 }
 
-export const TakeUpRoleResponse: MessageFns<TakeUpRoleResponse> = {
-  encode(message: TakeUpRoleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+export const TakeUpRolesResponse: MessageFns<TakeUpRolesResponse> = {
+  encode(message: TakeUpRolesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.takenUp !== false) {
       writer.uint32(8).bool(message.takenUp);
     }
     return writer;
   },
 
-  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRoleResponse {
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeUpRolesResponse {
     const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
     const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
     if (previousRecursionDepth >= 100) {
@@ -2587,7 +2590,7 @@ export const TakeUpRoleResponse: MessageFns<TakeUpRoleResponse> = {
     (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
     try {
       const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseTakeUpRoleResponse();
+      const message = createBaseTakeUpRolesResponse();
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
@@ -2611,11 +2614,11 @@ export const TakeUpRoleResponse: MessageFns<TakeUpRoleResponse> = {
     }
   },
 
-  create<I extends Exact<DeepPartial<TakeUpRoleResponse>, I>>(base?: I): TakeUpRoleResponse {
-    return TakeUpRoleResponse.fromPartial(base ?? ({} as any));
+  create<I extends Exact<DeepPartial<TakeUpRolesResponse>, I>>(base?: I): TakeUpRolesResponse {
+    return TakeUpRolesResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<TakeUpRoleResponse>, I>>(object: I): TakeUpRoleResponse {
-    const message = createBaseTakeUpRoleResponse();
+  fromPartial<I extends Exact<DeepPartial<TakeUpRolesResponse>, I>>(object: I): TakeUpRolesResponse {
+    const message = createBaseTakeUpRolesResponse();
     message.takenUp = object.takenUp ?? false;
     return message;
   },
@@ -2932,12 +2935,12 @@ export const ReplicationMemberDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Returns when the service acts on this role and no other, or could not in time. */
-    takeUpRole: {
-      name: "TakeUpRole",
-      requestType: TakeUpRoleRequest as typeof TakeUpRoleRequest,
+    /** Returns when all replicas of the service that live act on these roles and no others, or could not in time. */
+    takeUpRoles: {
+      name: "TakeUpRoles",
+      requestType: TakeUpRolesRequest as typeof TakeUpRolesRequest,
       requestStream: false,
-      responseType: TakeUpRoleResponse as typeof TakeUpRoleResponse,
+      responseType: TakeUpRolesResponse as typeof TakeUpRolesResponse,
       responseStream: false,
       options: {},
     },
