@@ -103,6 +103,16 @@ export const trigramsOf = (indexedText: string): readonly string[] => {
   return [...trigrams];
 };
 
+/** As few as have all characters of a text of three or more. */
+export const coveringTrigrams = (text: string): readonly string[] => {
+  const characters = Array.from(text);
+  const last = characters.length - TRIGRAM_LENGTH;
+  const trigrams = new Set<string>();
+  for (let at = 0; at < last; at += TRIGRAM_LENGTH)
+    trigrams.add(characters.slice(at, at + TRIGRAM_LENGTH).join(''));
+  return [...trigrams, characters.slice(last).join('')];
+};
+
 /** True where what `toLookedUp` gives is in no text but those that contain `part`. */
 export const isLookedUpWhole = (part: string): boolean => part.length <= MAX_LOOKED_UP;
 

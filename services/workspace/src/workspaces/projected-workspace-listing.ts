@@ -54,7 +54,7 @@ const LIMITS: ListingLimits = {
   fewTaggedAlone: 4000,
   fewNames: 1000,
   fewNamesAlone: 3000,
-  rankStep: 4096,
+  rankStep: 2048,
 };
 
 /**
