@@ -8,6 +8,7 @@ import {
   type Store,
   type WalEntry,
 } from '@keelson/storage';
+import { finishFilling } from '../finish-filling.ts';
 import { type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
 import { listing, measureCalls, type Scene, setScene } from '../workspace/workspace.ts';
 import { COUNTED_ONCE, QUERIES, type Query, SELDOM } from '../workspace/workspace-names.ts';
@@ -160,6 +161,7 @@ export const measureApply = async (
   for (let filled = 0; filled < count; filled += PER_TRANSACTION) {
     await store.applyRecords('copy', Array.from({ length: PER_TRANSACTION }, newRecord));
   }
+  await finishFilling(store);
   const entries = Array.from(
     { length: applied },
     (_, at): WalEntry => ({ sequence: at + 1, committedAtMs: 1, operations: [newRecord()] }),
@@ -202,6 +204,7 @@ const fillWithCertificates = async (
       }
     });
   }
+  await finishFilling(store);
 };
 
 /** The path that an entry after `sequence` wrote for the certificate. */

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Bench, Figure } from '../bench.ts';
+import { finishFilling } from '../finish-filling.ts';
 import { measureLatency, measureThroughput } from '../load.ts';
 import {
   QUERIES,
@@ -70,6 +71,7 @@ export const setScene = async (folder: string, count: number): Promise<Scene> =>
     workspaces = await startWorkspaces(folder);
   }
   await seedWorkspaces(workspaces.store, rest);
+  await finishFilling(workspaces.store);
   next = count;
   return {
     workspaces,
