@@ -1,4 +1,4 @@
-/** What one operation costs in a store that holds a given number of records. */
+/** Stores that hold a given number of records, and what one operation costs there. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -15,6 +15,7 @@ import { COUNTED_ONCE, QUERIES, type Query, SELDOM } from '../workspace/workspac
 
 export interface Size {
   readonly count: number;
+  /** Of each cost. */
   readonly seconds: number;
   /** Of each list. */
   readonly turns: number;
@@ -22,17 +23,33 @@ export interface Size {
   readonly applied: number;
 }
 
+/** What one operation costs. */
 export interface Cost {
   readonly name: string;
-  /** CPU of all threads. */
-  readonly microseconds: number;
+  /** Microseconds of CPU, of all threads, for one of some operations that are made now. */
+  measure(): Promise<number>;
 }
+
+/** A store that holds so many records. */
+export interface Filled {
+  readonly costs: readonly Cost[];
+  close(): Promise<void>;
+}
+
+/** How often each cost is measured; what runs first in a process is compiled while it runs, and once more for that. */
+export const WINDOWS = 5;
 
 const PER_TRANSACTION = 2000;
 /** Entries that a secondary applies in one go. */
 const PER_APPLY = 250;
 /** Between records that are asked for one after the other. */
 const STRIDE = 7919;
+/** Shown again and again: answers that are remembered at every number of records. */
+const SHOWN_AGAIN = 1000;
+/** Of a window, each for the first time. */
+const SHOWN_FIRST = 1500;
+/** Of the time that one cost is measured for, what the lists of a window take at least. */
+const LISTS_SHARE = 5;
 
 const cpuOf = async (operations: number, work: () => Promise<unknown>): Promise<number> => {
   const before = process.cpuUsage();
@@ -41,55 +58,31 @@ const cpuOf = async (operations: number, work: () => Promise<unknown>): Promise<
   return (user + system) / operations;
 };
 
-const WINDOWS = 5;
-
-/**
- * The median of some windows: other work on the machine makes some of them dearer. What runs first in
- * a process is compiled while it runs, so one window before is not counted.
- */
-const medianOf = async (measure: () => Promise<number>): Promise<number> => {
-  await measure();
-  const costs: number[] = [];
-  for (let window = 0; window < WINDOWS; window += 1) costs.push(await measure());
-  return costs.sort((a, b) => a - b)[Math.floor(WINDOWS / 2)] ?? 0;
-};
-
 /** Of callers who each begin the next when the last has ended. */
-const measureCost = (
-  name: string,
-  seconds: number,
-  operation: () => Promise<unknown>,
-): Promise<number> =>
-  medianOf(async () => {
+const costOfCalls = (name: string, seconds: number, operation: () => Promise<unknown>): Cost => ({
+  name,
+  measure: async () => {
     const figure = await measureCalls(name, seconds / WINDOWS, operation);
     return figure.cpuMicrosecondsPerOperation ?? 0;
-  });
-
-/** Shown again and again: answers that are remembered at every number of records. */
-const SHOWN_AGAIN = 1000;
-/** Of the time that one cost is measured for, what the lists of a window take at least. */
-const LISTS_SHARE = 5;
-/** Of a window, each for the first time. */
-const SHOWN_FIRST = 1500;
+  },
+});
 
 /** An answer that is made, and one that is remembered. */
-const measureShows = async ({ workspaces, ids }: Scene, seconds: number): Promise<Cost[]> => {
+const costsOfShows = ({ workspaces, ids }: Scene, seconds: number): readonly Cost[] => {
   let turn = 0;
   // In another order than they were made in, none twice: the stride is a prime number.
   const next = (among: number) =>
     workspaces.call('GET', `/workspaces/${ids[((turn += 1) * STRIDE) % among] ?? ''}`);
   const perWindow = Math.min(SHOWN_FIRST, Math.floor(ids.length / (WINDOWS + 1)));
-  const first = await medianOf(() =>
-    cpuOf(perWindow, async () => {
-      for (let shown = 0; shown < perWindow; shown += 1) await next(ids.length);
-    }),
-  );
-  const again = await measureCost('P7 show again', seconds, () =>
-    next(Math.min(SHOWN_AGAIN, ids.length)),
-  );
   return [
-    { name: 'P7 show, for the first time', microseconds: first },
-    { name: 'P7 show, again', microseconds: again },
+    {
+      name: 'P7 show, for the first time',
+      measure: () =>
+        cpuOf(perWindow, async () => {
+          for (let shown = 0; shown < perWindow; shown += 1) await next(ids.length);
+        }),
+    },
+    costOfCalls('P7 show, again', seconds, () => next(Math.min(SHOWN_AGAIN, ids.length))),
   ];
 };
 
@@ -98,58 +91,59 @@ const measureShows = async ({ workspaces, ids }: Scene, seconds: number): Promis
  * a creation leaves to be done not to be counted as theirs.
  * @param isCountedOnce each of the few values once
  */
-const measureLists = (
+const costOfLists = (
+  name: string,
   scene: Scene,
   query: Query,
   { count, turns, seconds }: Size,
   isCountedOnce: boolean,
-): Promise<number> => {
+): Cost => {
   const list = listing(scene, query, count);
   const lists = Math.ceil(turns / WINDOWS);
   const windowMs = isCountedOnce ? 0 : (seconds * 1000) / WINDOWS / LISTS_SHARE;
-  return medianOf(async () => {
-    await scene.create();
-    const before = process.cpuUsage();
-    const startedMs = performance.now();
-    let done = 0;
-    while (done < lists || performance.now() - startedMs < windowMs) {
-      await list();
-      done += 1;
-    }
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / done;
-  });
+  return {
+    name,
+    measure: async () => {
+      await scene.create();
+      const before = process.cpuUsage();
+      const startedMs = performance.now();
+      let done = 0;
+      while (done < lists || performance.now() - startedMs < windowMs) {
+        await list();
+        done += 1;
+      }
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / done;
+    },
+  };
 };
 
 /** P7 and P8. */
-export const measureWorkspaces = async (folder: string, size: Size): Promise<readonly Cost[]> => {
+export const fillWorkspaces = async (folder: string, size: Size): Promise<Filled> => {
   const { count, seconds } = size;
   const scene = await setScene(folder, count);
-  const costs: Cost[] = [
-    { name: 'P7 create', microseconds: await measureCost('P7 create', seconds, scene.create) },
-    ...(await measureShows(scene, seconds)),
-  ];
-  for (const [name, query] of Object.entries(QUERIES)) {
-    if (name === SELDOM) continue;
-    const isCountedOnce = COUNTED_ONCE.includes(name);
-    costs.push({
-      name: `P8 list ${name}`,
-      microseconds: await measureLists(scene, query, size, isCountedOnce),
-    });
-    if (!isCountedOnce) continue;
-    // The same values as before.
-    const microseconds = await measureLists(scene, query, size, isCountedOnce);
-    costs.push({ name: `P8 list ${name}, again`, microseconds });
-  }
-  await scene.workspaces.stop();
-  return costs;
+  const lists = Object.entries(QUERIES).flatMap(([name, query]) => {
+    if (name === SELDOM) return [];
+    if (!COUNTED_ONCE.includes(name))
+      return [costOfLists(`P8 list ${name}`, scene, query, size, false)];
+    return [
+      costOfLists(`P8 list ${name}`, scene, query, size, true),
+      // The same values as before.
+      costOfLists(`P8 list ${name}, again`, scene, query, size, true),
+    ];
+  });
+  return {
+    costs: [
+      costOfCalls('P7 create', seconds, scene.create),
+      ...costsOfShows(scene, seconds),
+      ...lists,
+    ],
+    close: () => scene.workspaces.stop(),
+  };
 };
 
 /** P11: entries of a primary's log, encrypted as they come. */
-export const measureApply = async (
-  folder: string,
-  { count, applied }: Size,
-): Promise<readonly Cost[]> => {
+export const fillCopy = async (folder: string, { count, applied }: Size): Promise<Filled> => {
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: join(folder, 'store.db'), barrier });
   await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
@@ -168,17 +162,18 @@ export const measureApply = async (
   );
   const perWindow = Math.floor(applied / (WINDOWS + 1));
   let next = 0;
-  const microseconds = await medianOf(() =>
-    cpuOf(perWindow, async () => {
-      for (const end = next + perWindow; next < end; ) {
-        const to = Math.min(next + PER_APPLY, end);
-        await store.applyEntries('primary', entries.slice(next, to));
-        next = to;
-      }
-    }),
-  );
-  await store.close();
-  return [{ name: 'P11 apply an entry', microseconds }];
+  const apply: Cost = {
+    name: 'P11 apply an entry',
+    measure: () =>
+      cpuOf(perWindow, async () => {
+        for (const end = next + perWindow; next < end; ) {
+          const to = Math.min(next + PER_APPLY, end);
+          await store.applyEntries('primary', entries.slice(next, to));
+          next = to;
+        }
+      }),
+  };
+  return { costs: [apply], close: () => store.close() };
 };
 
 /** Copies of one certificate under other serial numbers. */
@@ -217,10 +212,7 @@ const findWritten = async (store: Store, sequence: number, key: string): Promise
 };
 
 /** P1, without HTTP. */
-export const measureIssue = async (
-  folder: string,
-  { count, seconds }: Size,
-): Promise<readonly Cost[]> => {
+export const fillAuthority = async (folder: string, { count, seconds }: Size): Promise<Filled> => {
   const authority = await openAuthority(folder);
   const root = { common_name: 'Bench Root', ttl: '87600h', key_type: 'ec' };
   await authority.call('POST', 'root/generate/internal', root);
@@ -229,7 +221,8 @@ export const measureIssue = async (
   const issue = () =>
     authority.call('POST', 'issue/bench', { common_name: 'a.example.com', ttl: '72h' });
   await fillWithCertificates(authority, issue, count);
-  const microseconds = await measureCost('issue', seconds, issue);
-  await authority.close();
-  return [{ name: 'P1 issue, without HTTP', microseconds }];
+  return {
+    costs: [costOfCalls('P1 issue, without HTTP', seconds, issue)],
+    close: () => authority.close(),
+  };
 };
