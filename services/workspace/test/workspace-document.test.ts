@@ -112,6 +112,16 @@ describe('a workspace shows', () => {
     for (const value of Object.values(permissions)) expect(typeof value).toBe('boolean');
   });
 
+  test('whether a run may destroy what it manages, under both names', async () => {
+    for (const may of [true, false]) {
+      const { attributes } = await create({ 'allow-destroy-plan': may });
+      expect(attributes).toMatchObject({
+        'can-queue-destroy-plan': may,
+        permissions: { 'can-queue-destroy': may, 'can-queue-apply': true },
+      });
+    }
+  });
+
   test('no assessment before the first one', async () => {
     const { attributes, relationships } = await create({ 'assessments-enabled': true });
     expect(attributes).toMatchObject({ 'last-assessment-result-at': null });
@@ -121,17 +131,23 @@ describe('a workspace shows', () => {
   test('every relationship, and the links of its bindings and consumers', async () => {
     const { id, relationships } = await create();
     const self = `/api/v2/workspaces/${id}`;
+    const project = relationships['project']?.data as { id: string };
+    const linked = (related: string) => ({ data: null, links: { related } });
     expect(relationships).toMatchObject({
-      organization: { data: { id: 'acme', type: 'organizations' } },
-      project: { data: { type: 'projects' } },
+      organization: {
+        data: { id: 'acme', type: 'organizations' },
+        links: { related: '/api/v2/organizations/acme' },
+      },
+      project: { data: { type: 'projects' }, links: { related: `/api/v2/projects/${project.id}` } },
       'agent-pool': { data: null },
       'current-run': { data: null },
       'latest-run': { data: null },
-      'current-state-version': { data: null },
+      'current-state-version': linked(`${self}/current-state-version`),
       'current-configuration-version': { data: null },
-      'current-assessment-result': { data: null },
+      'current-assessment-result': linked(`${self}/current-assessment-result`),
       outputs: { data: [] },
       readme: { data: null },
+      'data-retention-policy': linked(`${self}/relationships/data-retention-policy`),
       'remote-state-consumers': {
         links: { related: `${self}/relationships/remote-state-consumers` },
       },
@@ -326,6 +342,11 @@ describe('deletion', () => {
     });
     const reader = await harness.addUser('reader', readers);
     const isDestroyable = async (by: string) => (await show(id, by)).attributes['actions'];
+    expect(await isDestroyable(token)).toEqual({ 'is-destroyable': true });
+    await harness.call('PATCH', `/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: { 'allow-destroy-plan': false } },
+    });
+    // Whether a run may destroy what it manages is another matter.
     expect(await isDestroyable(token)).toEqual({ 'is-destroyable': true });
     expect(await isDestroyable(reader.token)).toEqual({ 'is-destroyable': false });
     const mayForce = async () =>
