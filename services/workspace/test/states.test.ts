@@ -283,24 +283,43 @@ describe('states of a workspace', () => {
     expect((await harness.call('GET', '/state-versions')).status).toBe(422);
   });
 
+  const rollBack = (id: string) =>
+    harness.call('PATCH', W('/state-versions'), {
+      data: {
+        type: 'state-versions',
+        relationships: { 'rollback-state-version': { data: { type: 'state-versions', id } } },
+      },
+    });
+
   test('are rolled back byte for byte, and counted on from there', async () => {
     await lock();
     const first = await upload(1);
     harness.clock.advance(1000);
     await upload(2, { resources: 2 });
-    const rolled = await harness.call('PATCH', W('/state-versions'), {
-      data: {
-        type: 'state-versions',
-        relationships: {
-          'rollback-state-version': { data: { type: 'state-versions', id: first.id } },
-        },
-      },
-    });
+    const rolled = await rollBack(first.id);
     expect(rolled.status).toBe(201);
+    expect(rolled.data.relationships['rollback-state-version']?.data).toMatchObject({
+      id: first.id,
+    });
     expect(await currentId()).toBe(rolled.data.id);
+    expect((await harness.call('GET', W())).data.attributes['resource-count']).toBe(1);
     const download = await harness.transfer('GET', url(rolled.data, 'state-download'));
     expect(download.text).toBe(first.text);
     expect((await upload(2, { resources: 4 })).status).toBe(204);
+  });
+
+  test('are rolled back under the lock of the caller, to one of their own that is kept', async () => {
+    await lock();
+    const [first] = [await upload(1), await upload(2)];
+    await unlock();
+    expect((await rollBack(first.id)).status).toBe(409);
+    await lock();
+    const pending = (await announce(3, stateText(3))).data.id;
+    expect((await rollBack(pending)).status).toBe(409);
+    await harness.call('POST', W('/actions/force-unlock'));
+    workspaceId = (await harness.create(`${O}/workspaces`, 'workspaces', { name: 'next' })).id;
+    await lock();
+    expect((await rollBack(first.id)).status).toBe(404);
   });
 
   test('give their outputs, sensitive ones only when asked for alone', async () => {

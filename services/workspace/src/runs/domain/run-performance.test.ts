@@ -53,3 +53,55 @@ test('leaves the current run to those that may be applied', () => {
   const planned = { ...applied('run-2', 0, 'planned_and_finished'), planOnly: true };
   expect(decideRuns(runs, planned)).toEqual(runs);
 });
+
+test.for(['planned_and_finished', 'discarded', 'canceled', 'force_canceled'] as const)(
+  'does not count a run that is %s',
+  (status) => {
+    const runs = decideRuns(NO_RUNS, applied('run-1', 1000, status));
+    expect(toPerformance(runs)).toMatchObject({ count: 0, failures: 0 });
+  },
+);
+
+test.for([
+  [
+    'confirmed by a person',
+    { planning: 0, planned: 1, confirmed: 9, applying: 10, applied: 12 },
+    1,
+    2,
+  ],
+  [
+    'applied of its saved plan',
+    { planning: 0, planned_and_saved: 3, confirmed: 9, applying: 10, applied: 14 },
+    3,
+    4,
+  ],
+  ['applied by itself', { planning: 0, confirmed: 5, applying: 10, applied: 16 }, 5, 6],
+  ['errored in its plan', { planning: 0, errored: 7 }, 7, 0],
+  [
+    'errored in its apply',
+    { planning: 0, planned: 1, confirmed: 9, applying: 10, errored: 18 },
+    1,
+    8,
+  ],
+  ['errored before its plan', { errored: 9 }, 0, 0],
+] as const)('takes the durations of a run that was %s', ([, statusTimesMs, planMs, applyMs]) => {
+  const status = 'errored' in statusTimesMs ? 'errored' : 'applied';
+  const runs = decideRuns(NO_RUNS, { ...applied('run-1', 0, status), statusTimesMs });
+  expect(toPerformance(runs)).toMatchObject({
+    planDurationAverageMs: planMs,
+    applyDurationAverageMs: applyMs,
+  });
+});
+
+test.for([
+  ['planned', 'pending', 'run-1'],
+  ['applied', 'pending', 'run-2'],
+  ['planned', 'planning', 'run-2'],
+  ['planned', 'discarded', 'run-1'],
+] as const)(
+  'while the current run is %s, one that is %s leaves it at %s',
+  ([current, next, id]) => {
+    const runs = decideRuns(NO_RUNS, applied('run-1', 1000, current));
+    expect(decideRuns(runs, applied('run-2', 1000, next)).current?.id).toBe(id);
+  },
+);

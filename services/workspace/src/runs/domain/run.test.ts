@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import {
+  needsLock,
+  nextRun,
+  RUN_STATUSES,
+  type Run,
+  type RunEvent,
+  type RunStatus,
+} from './run.ts';
+
+const MINUTE_MS = 60_000;
+const counts = { additions: 1, changes: 0, destructions: 0, imports: 0 };
+
+const run = (given: Partial<Run> = {}): Run => ({
+  id: 'run-1',
+  number: 1,
+  organizationId: 'org-1',
+  workspaceId: 'ws-1',
+  configurationVersionId: 'cv-1',
+  status: 'pending',
+  statusTimesMs: {},
+  message: '',
+  source: 'tfe-api',
+  isDestroy: false,
+  refresh: true,
+  refreshOnly: false,
+  autoApply: false,
+  planOnly: false,
+  savePlan: false,
+  allowEmptyApply: false,
+  targetAddrs: [],
+  replaceAddrs: [],
+  variables: [],
+  terraformVersion: '1.11.4',
+  planned: null,
+  applied: null,
+  cancelRequestedAtMs: null,
+  agentPoolId: null,
+  agentId: null,
+  stateVersionIds: [],
+  createdById: null,
+  createdAtMs: 0,
+  ...given,
+});
+
+const EVENTS: readonly RunEvent[] = [
+  { kind: 'start_plan' },
+  { kind: 'plan_finished', counts, hasChanges: true },
+  { kind: 'confirm' },
+  { kind: 'start_apply' },
+  { kind: 'apply_finished', counts },
+  { kind: 'fail' },
+  { kind: 'cancel' },
+  { kind: 'canceled' },
+  { kind: 'force_cancel' },
+  { kind: 'discard' },
+];
+
+/** The events that may happen to a run, and the status that each leads to. */
+const outcomes = (from: Run, nowMs = 0): Record<string, RunStatus> =>
+  Object.fromEntries(
+    EVENTS.flatMap((event) => {
+      const next = nextRun(from, event, nowMs);
+      return next === undefined ? [] : [[event.kind, next.status]];
+    }),
+  );
+
+const NEXT: Readonly<Partial<Record<RunStatus, Record<string, RunStatus>>>> = {
+  pending: { start_plan: 'planning', fail: 'errored', cancel: 'canceled', discard: 'discarded' },
+  planning: { plan_finished: 'planned', fail: 'errored', cancel: 'planning' },
+  planned: { confirm: 'confirmed', discard: 'discarded' },
+  planned_and_saved: { confirm: 'confirmed', discard: 'discarded' },
+  confirmed: { start_apply: 'applying', cancel: 'canceled' },
+  applying: { apply_finished: 'applied', fail: 'errored', cancel: 'applying' },
+};
+
+describe('a run', () => {
+  test.for(RUN_STATUSES)('that is %s goes on with what may follow, and nothing else', (status) => {
+    expect(outcomes(run({ status }))).toEqual(NEXT[status] ?? {});
+  });
+
+  test.for(['planning', 'applying'] as const)(
+    'whose %s is asked to stop is asked once, and given up after a minute',
+    (status) => {
+      const { cancel: _, ...others } = NEXT[status] ?? {};
+      const asked = run({ status, cancelRequestedAtMs: 0 });
+      const expected = { ...others, canceled: 'canceled' };
+      expect(outcomes(asked, MINUTE_MS - 1)).toEqual(expected);
+      expect(outcomes(asked, MINUTE_MS)).toEqual({ ...expected, force_cancel: 'force_canceled' });
+    },
+  );
+
+  test.for([
+    [{}, true, 'planned'],
+    [{}, false, 'planned_and_finished'],
+    [{ allowEmptyApply: true }, false, 'planned'],
+    [{ autoApply: true }, true, 'confirmed'],
+    [{ autoApply: true }, false, 'planned_and_finished'],
+    [{ savePlan: true }, true, 'planned_and_saved'],
+    [{ savePlan: true, autoApply: true }, true, 'planned_and_saved'],
+    [{ savePlan: true }, false, 'planned_and_finished'],
+    [{ planOnly: true }, true, 'planned_and_finished'],
+    [{ planOnly: true, allowEmptyApply: true }, true, 'planned_and_finished'],
+  ] as const)('with %j and changes %j is %s after its plan', ([given, hasChanges, status]) => {
+    const event: RunEvent = { kind: 'plan_finished', counts, hasChanges };
+    expect(nextRun(run({ ...given, status: 'planning' }), event, 0)?.status).toBe(status);
+  });
+
+  test.for([
+    [{ status: 'planning' }, true],
+    [{ status: 'applying' }, true],
+    [{ status: 'planning', planOnly: true }, false],
+    [{ status: 'planning', savePlan: true }, false],
+    [{ status: 'confirmed', savePlan: true }, true],
+    [{ status: 'applying', savePlan: true }, true],
+  ] as const)('as %j needs the lock: %j', ([given, isNeeded]) => {
+    expect(needsLock(run(given))).toBe(isNeeded);
+  });
+});
