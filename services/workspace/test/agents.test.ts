@@ -141,7 +141,9 @@ const stateText = (serial: number) =>
   JSON.stringify({ version: 4, serial, lineage: 'l-1', outputs: {}, resources: [] });
 const storeAs = async (runId: string, workspaceId: string, serial: number) => {
   const attributes = { serial, md5: md5(stateText(serial)), lineage: 'l-1' };
-  const body = { data: { type: 'state-versions', attributes } };
+  // A run writes its own states, whatever it names.
+  const relationships = { run: { data: { type: 'runs', id: 'run-other' } } };
+  const body = { data: { type: 'state-versions', attributes, relationships } };
   const { status, data } = await asRun(
     runId,
     'POST',

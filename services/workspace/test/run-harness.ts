@@ -48,14 +48,19 @@ export const startRunHarness = async () => {
     await uploadTo(id);
     return id;
   };
-  const tryQueue = (workspaceId: string, attributes: object = {}) =>
-    harness.call('POST', '/runs', {
-      data: {
-        type: 'runs',
-        attributes,
-        relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } } },
+  const tryQueue = (workspaceId: string, attributes: object = {}, token?: string) =>
+    harness.call(
+      'POST',
+      '/runs',
+      {
+        data: {
+          type: 'runs',
+          attributes,
+          relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } } },
+        },
       },
-    });
+      token,
+    );
   const queue = async (workspaceId: string, attributes: object = {}) => {
     const reply = await tryQueue(workspaceId, attributes);
     if (reply.status !== 201) throw new Error(`queueing: ${reply.errors[0]?.detail}`);

@@ -181,6 +181,22 @@ describe('a run', () => {
     expect(await statusOf(runId)).toBe('applied');
   });
 
+  test('does not have its apply follow by itself for who may plan only', async () => {
+    const workspaceId = await makeWorkspace({ 'auto-apply': true });
+    const team = await harness.create(`${O}/teams`, 'teams', { name: 'planners' });
+    const relationships = {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+    };
+    const access = { access: 'plan' };
+    await harness.create('/team-workspaces', 'team-workspaces', access, { relationships });
+    const { token } = await harness.addUser('planner', team.id);
+    expect((await tryQueue(workspaceId, { 'auto-apply': true }, token)).status).toBe(404);
+    const { status, data } = await tryQueue(workspaceId, {}, token);
+    expect([status, data.attributes['auto-apply']]).toEqual([201, false]);
+    await act(data.id, 'discard');
+  });
+
   test('writes a log that is read in pieces', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId);
@@ -208,8 +224,10 @@ describe('a run', () => {
     [{ 'plan-only': true, 'save-plan': true }, '/data/attributes/save-plan'],
     [{ 'plan-only': true, 'auto-apply': true }, '/data/attributes/auto-apply'],
     [{ 'terraform-version': '1.5.7' }, '/data/attributes/terraform-version'],
+    [{ 'is-destroy': true }, '/data/attributes/is-destroy'],
   ] as const)('is refused with %j', async ([attributes, pointer]) => {
-    const { status, errors } = await tryQueue(await makeWorkspace(), attributes);
+    const workspaceId = await makeWorkspace({ 'allow-destroy-plan': false });
+    const { status, errors } = await tryQueue(workspaceId, attributes);
     expect(status).toBe(422);
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
@@ -225,6 +243,29 @@ describe('a run', () => {
     });
     expect(status).toBe(201);
     await act(data.id, 'discard');
+  });
+
+  test('takes no configuration of another workspace, nor one whose files are still to come', async () => {
+    const workspaceId = await makeWorkspace();
+    const elsewhere = await uploadTo(await makeWorkspace());
+    const pending = await harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      {},
+    );
+    for (const { id } of [elsewhere, pending]) {
+      const relationships = {
+        workspace: { data: { type: 'workspaces', id: workspaceId } },
+        'configuration-version': { data: { type: 'configuration-versions', id } },
+      };
+      const { status, errors } = await harness.call('POST', '/runs', {
+        data: { type: 'runs', attributes: {}, relationships },
+      });
+      expect([status, errors[0]?.source?.pointer]).toEqual([
+        422,
+        '/data/relationships/configuration-version/data/id',
+      ]);
+    }
   });
 
   test('needs a configuration, and a workspace that executes remotely', async () => {

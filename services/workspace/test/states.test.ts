@@ -100,7 +100,9 @@ describe('a state upload', () => {
         'terraform-version': '1.11.4',
         'hosted-state-upload-url': null,
         'hosted-json-state-upload-url': null,
+        'billable-rum-count': 1,
         modules: { root: { 'terraform-data': 1 } },
+        providers: { 'provider["terraform.io/builtin/terraform"]': { 'terraform-data': 1 } },
       },
     });
     expect(current.included).toHaveLength(2);
@@ -140,6 +142,26 @@ describe('a state upload', () => {
     }
   });
 
+  test('has an MD5 hash in either case', async () => {
+    await lock();
+    const hash = md5(stateText(1));
+    const { status, data } = await upload(1, {}, { md5: hash.toUpperCase() });
+    expect([status, data.attributes['md5']]).toEqual([204, hash]);
+  });
+
+  test('is made by the team whose token announces it', async () => {
+    const team = await harness.create(`${O}/teams`, 'teams', {
+      name: 'all',
+      'organization-access': { 'manage-workspaces': true },
+    });
+    const path = `/teams/${team.id}/authentication-token`;
+    const made = await harness.create(path, 'authentication-tokens', {});
+    const token = String(made.attributes['token']);
+    await harness.call('POST', W('/actions/lock'), undefined, token);
+    const { data } = await announce(1, stateText(1), {}, token);
+    expect(data.relationships['created-by']?.data).toEqual({ id: team.id, type: 'teams' });
+  });
+
   test('needs the lock of its caller', async () => {
     const text = stateText(1);
     const unlocked = await announce(1, text);
@@ -162,6 +184,15 @@ describe('a state upload', () => {
     ['the same serial with another content', 5, { resources: 2 }, {}, 409, 'MD5 hash'],
     ['another lineage', 6, { lineage: 'l-2' }, {}, 409, 'lineage'],
     ['another lineage by force', 1, { lineage: 'l-2' }, { force: true }, 201, ''],
+    ['a lower serial by force', 4, {}, { force: true }, 201, ''],
+    [
+      'the same serial with another content by force',
+      5,
+      { resources: 2 },
+      { force: true },
+      201,
+      '',
+    ],
     ['the same once more', 5, {}, {}, 201, ''],
     ['a later serial', 9, {}, {}, 201, ''],
   ] as const)('that brings %s', async ([, serial, content, more, status, detail]) => {
@@ -235,15 +266,24 @@ describe('a lock and its states', () => {
     expect((await unlock()).status).toBe(200);
   });
 
-  test('an intermediate state becomes current on unlock', async () => {
-    await lock();
-    const first = await upload(1);
-    const second = await upload(2, { resources: 3 }, { intermediate: true });
-    expect(await currentId()).toBe(first.id);
-    const { data } = await unlock();
-    expect(await currentId()).toBe(second.id);
-    expect(data.attributes['resource-count']).toBe(3);
-  });
+  test.for(['unlock', 'force-unlock'])(
+    'an intermediate state becomes current on %s',
+    async (action) => {
+      await lock();
+      const first = await upload(1);
+      harness.clock.advance(1000);
+      const second = await upload(2, { resources: 3 }, { intermediate: true });
+      expect(await currentId()).toBe(first.id);
+      const { data: held } = await harness.call('GET', W());
+      expect(held.attributes['latest-change-at']).toBe(first.data.attributes['created-at']);
+      const { data } = await harness.call('POST', W(`/actions/${action}`));
+      expect(await currentId()).toBe(second.id);
+      expect(data.attributes).toMatchObject({
+        'resource-count': 3,
+        'latest-change-at': second.data.attributes['created-at'],
+      });
+    },
+  );
 
   test('a newer announcement discards the older one', async () => {
     await lock();
