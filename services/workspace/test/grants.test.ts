@@ -64,6 +64,14 @@ describe('access to a project', () => {
     const found = await permissionsWith({ access });
     expect(found.permissions).toMatchObject(permissions);
     expect(found.created).toBe(created);
+    const isKept = created === 201;
+    expect(found.grant.attributes['workspace-access']).toMatchObject({
+      create: isKept,
+      delete: isKept,
+      'run-tasks': isKept,
+      locking: access !== 'read',
+      move: access === 'admin',
+    });
   });
 
   test('may be put together right by right', async () => {

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startRunHarness } from './run-harness.ts';
 
 const O = '/organizations/acme';
-const { harness, poolId, act, claim, finish, makeWorkspace, queue, workspaceOf } =
+const { harness, poolId, act, claim, finish, makeWorkspace, queue, uploadTo, workspaceOf } =
   await startRunHarness();
 afterAll(() => harness[Symbol.asyncDispose]());
 
@@ -112,6 +112,18 @@ describe('a list of runs', () => {
     await act(other, 'discard');
   });
 
+  test('is narrowed by what queued them', async () => {
+    const workspaceId = await makeWorkspace();
+    await uploadTo(workspaceId, { 'auto-queue-runs': true });
+    const runId = await queue(workspaceId);
+    const path = `/workspaces/${workspaceId}/runs`;
+    const [asked, uploaded] = await idsOf(path);
+    expect(asked).toBe(runId);
+    expect(await idsOf(`${path}?filter[source]=tfe-api`)).toEqual([asked]);
+    expect(await idsOf(`${path}?filter[source]=tfe-configuration-version`)).toEqual([uploaded]);
+    for (const id of [asked, uploaded]) await act(id ?? '', 'discard');
+  });
+
   test('includes what belongs to its runs, each once', async () => {
     const workspaceId = await makeWorkspace();
     const runs = [await queue(workspaceId), await queue(workspaceId)];
@@ -163,4 +175,15 @@ describe('the queue of an organization', () => {
     const pool = await harness.call('GET', `/agent-pools/${poolId}`);
     expect(pool.data.attributes['agent-count']).toBe(3);
   });
+});
+
+// The last one: no agent is left after such a time.
+test('a list of the runs of the last year begins a year ago', async () => {
+  const workspaceId = await makeWorkspace();
+  const runId = await queue(workspaceId);
+  const path = `/workspaces/${workspaceId}/runs?filter[timeframe]=year`;
+  harness.clock.advance(365 * 24 * 60 * 60 * 1000);
+  expect(await idsOf(path)).toEqual([runId]);
+  harness.clock.advance(1);
+  expect(await idsOf(path)).toEqual([]);
 });

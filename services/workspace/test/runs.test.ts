@@ -89,7 +89,7 @@ describe('a run', () => {
     const files = String(claimed?.attributes['configuration-download-url']);
     expect((await harness.transfer('GET', files)).status).toBe(200);
     const held = await workspaceOf(workspaceId);
-    expect(held.attributes['locked']).toBe(true);
+    expect(held.attributes).toMatchObject({ locked: true, 'locked-reason': 'first' });
     expect(held.relationships['locked-by']?.data).toEqual({ id: runId, type: 'runs' });
     const refused = await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
     expect(refused.errors[0]?.detail).toContain(`locked by Run ${runId}`);
@@ -122,8 +122,10 @@ describe('a run', () => {
     const [first, second] = [await queue(workspaceId), await queue(workspaceId)];
     expect((await claim())?.id).toBe(first);
     expect(await claim()).toBeUndefined();
+    expect(await act(second, 'force-execute')).toBe(409);
     await finish(first);
     expect(await claim()).toBeUndefined();
+    expect(await act(first, 'force-execute')).toBe(409);
     expect(await act(second, 'force-execute')).toBe(202);
     expect(await statusOf(first)).toBe('discarded');
     expect((await claim())?.id).toBe(second);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hashToken, tokenRecords } from '../src/tokens/token-records.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
@@ -25,6 +26,8 @@ describe('tokens of a team', () => {
       await issue(tokensOf(team), { description: 'cd' }),
     ];
     expect(ci.relationships['team']?.data).toEqual({ id: team, type: 'teams' });
+    const { data: account } = await harness.call('GET', '/account/details');
+    expect(ci.relationships['created-by']?.data).toEqual({ id: account.id, type: 'users' });
     const body = { data: { type: 'authentication-tokens', attributes: { description: 'ci' } } };
     const again = await harness.call('POST', tokensOf(team), body);
     expect(again.status).toBe(422);
@@ -34,6 +37,35 @@ describe('tokens of a team', () => {
     });
     expect(await isGood(ci.attributes['token'])).toBe(true);
     expect(await isGood(cd.attributes['token'])).toBe(true);
+  });
+
+  test('show their text once, and are kept without it', async () => {
+    const team = await makeTeam('once');
+    const made = await issue(tokensOf(team), { description: 'once' });
+    for (const path of [
+      tokensOf(team),
+      `/authentication-tokens/${made.id}`,
+      `${O}/team-tokens?q=once`,
+    ]) {
+      const { list, data } = await harness.call('GET', path);
+      expect((list[0] ?? data).attributes).toMatchObject({ description: 'once', token: null });
+    }
+    const text = String(made.attributes['token']);
+    const kept = await tokenRecords.find(harness.store, hashToken(text));
+    expect(kept).toMatchObject({ id: made.id });
+    expect(JSON.stringify(kept)).not.toContain(text);
+  });
+
+  test.for(['2020-01-01T00:00:00Z', 'tomorrow'])('do not expire at %s', async (expiry) => {
+    const attributes = { description: 'late', 'expired-at': expiry };
+    const { status, errors } = await harness.call(
+      'POST',
+      tokensOf(await makeTeam(`t${expiry[0]}`)),
+      {
+        data: { type: 'authentication-tokens', attributes },
+      },
+    );
+    expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/attributes/expired-at']);
   });
 
   test('without a description are one, which a new one replaces', async () => {

@@ -68,7 +68,7 @@ describe('access to a workspace', () => {
     ['admin', ADMIN],
   ] as const)('at level %s grants what that level has', ([level, permissions]) => {
     const rights = toWorkspaceRights(level, LEAST_CUSTOM_RIGHTS);
-    expect(granted(rights)).toEqual(permissions.toSorted());
+    expect(granted(rights)).toEqual([...permissions].toSorted());
     expect(rights.canMove).toBe(false);
   });
 
@@ -125,7 +125,7 @@ describe('access to a project', () => {
     const grant = toProjectGrant(level, LEAST_CUSTOM_PROJECT_GRANT);
     expect(toRightsInProject(level, grant)).toEqual(rights);
     const facts = { standing: standing(), grants: [grant], isDefaultProject: true };
-    expect(held(decideProjectPermissions(facts)).toSorted()).toEqual(permissions.toSorted());
+    expect(held(decideProjectPermissions(facts)).toSorted()).toEqual([...permissions].toSorted());
   });
 
   test.for([
@@ -185,7 +185,7 @@ describe('access to an organization', () => {
       [false, others],
     ] as const) {
       const facts = { standing: caller, grants: [], isDefaultProject };
-      expect(held(decideProjectPermissions(facts)).toSorted()).toEqual(permissions.toSorted());
+      expect(held(decideProjectPermissions(facts)).toSorted()).toEqual([...permissions].toSorted());
     }
   });
 
