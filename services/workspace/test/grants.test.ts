@@ -105,6 +105,49 @@ describe('access to a project', () => {
     expect(errors[0]?.source?.pointer).toBe('/data/attributes/workspace-access');
   });
 
+  test.for([
+    ['team-workspaces', 'workspace'],
+    ['team-projects', 'project'],
+  ] as const)('is granted by %s once, and to teams of the organization', async ([path, target]) => {
+    await harness.create('/organizations', 'organizations', {
+      name: `of-${path}`,
+      email: 'a@b.example',
+    });
+    const makeTeam = async (organization: string) =>
+      (await harness.create(`/organizations/${organization}/teams`, 'teams', { name: path })).id;
+    const tryGrant = async (teamId: string) => {
+      const id = target === 'project' ? projectId : workspaceId;
+      const { status, errors } = await harness.call('POST', `/${path}`, {
+        data: {
+          type: path,
+          attributes: { access: 'read' },
+          relationships: {
+            team: { data: { type: 'teams', id: teamId } },
+            [target]: { data: { type: `${target}s`, id } },
+          },
+        },
+      });
+      return [status, errors[0]?.source?.pointer];
+    };
+    const refused = [422, '/data/relationships/team/data/id'];
+    const team = await makeTeam('acme');
+    expect(await tryGrant(team)).toEqual([201, undefined]);
+    expect(await tryGrant(team)).toEqual(refused);
+    expect(await tryGrant(await makeTeam(`of-${path}`))).toEqual(refused);
+  });
+
+  test('that reads its teams changes none of their grants', async () => {
+    const { grant, token } = await permissionsWith({
+      access: 'custom',
+      'project-access': { teams: 'read' },
+    });
+    const path = `/team-projects/${grant.id}`;
+    const raised = { data: { type: 'team-projects', attributes: { access: 'admin' } } };
+    expect((await harness.call('GET', path, undefined, token)).status).toBe(200);
+    expect((await harness.call('PATCH', path, raised, token)).status).toBe(404);
+    expect((await harness.call('DELETE', path, undefined, token)).status).toBe(404);
+  });
+
   test('ends with its grant, from the next request on', async () => {
     const { grant, token } = await permissionsWith({ access: 'admin' });
     await harness.call('DELETE', `/team-projects/${grant.id}`);
@@ -150,6 +193,24 @@ describe('an SSH key', () => {
     const { status, errors } = await assign(data);
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
     expect(keyOf(await harness.call('GET', `/workspaces/${workspaceId}`))).toEqual(assigned);
+  });
+
+  test.for([
+    [{ name: ' ', value: 'PRIVATE KEY' }, '/data/attributes/name'],
+    [{ name: 'public', value: 'ssh-ed25519 AAAA' }, '/data/attributes/value'],
+  ] as const)('is not %j', async ([attributes, pointer]) => {
+    const body = { data: { type: 'ssh-keys', attributes } };
+    const { status, errors } = await harness.call('POST', '/organizations/acme/ssh-keys', body);
+    expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
+  });
+
+  test('of another organization is not found', async () => {
+    await harness.create('/organizations', 'organizations', { name: 'keys', email: 'a@b.example' });
+    const key = await harness.create('/organizations/keys/ssh-keys', 'ssh-keys', {
+      name: 'deploy',
+      value: '-----BEGIN OPENSSH PRIVATE KEY-----',
+    });
+    expect((await assign({ type: 'ssh-keys', id: key.id })).status).toBe(404);
   });
 
   test('that is deleted is on no workspace any more', async () => {

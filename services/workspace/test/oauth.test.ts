@@ -106,7 +106,11 @@ describe('an OAuth client', () => {
     expect(moveMany.errors[0]?.source?.pointer).toBe(REFUSED);
 
     const projects = `/oauth-clients/${client.id}/relationships/projects`;
-    expect((await harness.call('POST', projects, identified('prj-unknown'))).status).toBe(404);
+    const { data: globex } = await harness.call('GET', '/organizations/globex');
+    const theirs = globex.relationships['default-project']?.data as { id: string };
+    for (const id of ['prj-unknown', theirs.id]) {
+      expect((await harness.call('POST', projects, identified(id))).status).toBe(404);
+    }
     expect((await harness.call('POST', projects, identified(outside))).status).toBe(204);
     expect((await moveOne()).status).toBe(200);
     expect((await harness.call('DELETE', projects, identified(outside))).status).toBe(204);

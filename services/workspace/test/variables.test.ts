@@ -124,4 +124,16 @@ describe('variables that are changed together', () => {
     const unknown = await change([item({ value: '2' }, 'var-unknown'), item({ key: 'stays' })]);
     expect(unknown.status).toBe(404);
   });
+
+  test('are a thousand at most', async () => {
+    const { list } = await harness.call('GET', path);
+    const fill = Array.from({ length: 1000 - list.length }, (_, at) =>
+      item({ key: `of_many_${at}`, category: 'env' }),
+    );
+    expect((await change([...fill, item({ key: 'more', category: 'env' })])).status).toBe(409);
+    expect((await change(fill)).status).toBe(204);
+    expect((await harness.call('POST', path, body({ key: 'more', category: 'env' }))).status).toBe(
+      409,
+    );
+  });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { decideOrganizationPermissions } from '../../organizations/domain/organization-permissions.ts';
 import {
   NO_ORGANIZATION_ACCESS,
   ORGANIZATION_TOKEN_ACCESS,
@@ -173,6 +174,20 @@ describe('access to an organization', () => {
   });
 
   test.for([
+    ['readWorkspaces', ['canTraverse']],
+    ['manageWorkspaces', ['canCreateWorkspace', 'canManageTags', 'canTraverse']],
+    ['manageProjects', ['canCreateProject', 'canCreateWorkspace', 'canManageTags', 'canTraverse']],
+    ['manageAgentPools', ['canTraverse', 'canUpdateAgentPools']],
+    ['manageVcsSettings', ['canUpdateOauth', 'canUpdateSshKeys']],
+    ['manageMembership', ['canManageUsers']],
+    ['manageTeams', ['canAccessViaTeams', 'canCreateTeam', 'canManageUsers']],
+    ['manageRunTasks', ['canManageRunTasks', 'canReadRunTasks']],
+  ] as const)('by %s is %j', ([flag, permissions]) => {
+    const decided = decideOrganizationPermissions(standing({ [flag]: true }));
+    expect(held(decided).toSorted()).toEqual(permissions);
+  });
+
+  test.for([
     [{}, NO_RIGHTS, [], []],
     [{ readWorkspaces: true }, READ_RIGHTS, ['canRead'], ['canRead']],
     [{ manageWorkspaces: true }, ADMIN_RIGHTS, MAINTAIN, ['canRead']],
@@ -199,5 +214,16 @@ describe('access to an organization', () => {
     expect(granted(toOrganizationRights(caller))).toEqual(
       ADMIN.filter((name) => !never.some((start) => name.startsWith(start))).toSorted(),
     );
+    expect(held(decideOrganizationPermissions(caller)).toSorted()).toEqual([
+      'canAccessViaTeams',
+      'canCreateProject',
+      'canCreateTeam',
+      'canCreateWorkspace',
+      'canManageTags',
+      'canManageUsers',
+      'canTraverse',
+      'canUpdate',
+      'canUpdateAgentPools',
+    ]);
   });
 });
