@@ -136,10 +136,13 @@ describe('an agent pool', () => {
       );
     const used = await change([{ type: 'workspaces', id: kept.id }]);
     expect(used.errors[0]?.source?.pointer).toBe('/data/relationships/excluded-workspaces');
-    const unknown = await change([{ type: 'workspaces', id: 'ws-unknown' }]);
-    expect(unknown.errors[0]?.source?.pointer).toBe(
-      '/data/relationships/excluded-workspaces/data/0/id',
-    );
+    const theirs = await harness.create('/organizations/globex/workspaces', 'workspaces', {
+      name: 'theirs',
+    });
+    for (const id of ['ws-unknown', theirs.id]) {
+      const { errors } = await change([{ type: 'workspaces', id }]);
+      expect(errors[0]?.source?.pointer).toBe('/data/relationships/excluded-workspaces/data/0/id');
+    }
     expect((await change([])).data.relationships['excluded-workspaces']?.data).toEqual([]);
     expect((await useIn(excluded.id, pool.id)).status).toBe(200);
   });

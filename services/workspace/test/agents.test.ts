@@ -123,16 +123,20 @@ describe('an agent', () => {
     const token = String(made.attributes['token']);
     const agent = { data: { type: 'agents', attributes: { name: 'spare' } } };
     const { data } = await harness.call('POST', '/agents', agent, token);
+    const body = { data: { type: 'agents', id: data.id } };
+    const claimOne = () => harness.call('POST', '/agent-runs/actions/claim', body, token);
+    const named = await queue(await makeWorkspace());
+    expect((await claimOne()).status).toBe(204);
+    await act(named, 'discard');
     // Of mode remote: every pool of the organization may take it.
     const runId = await queue(
       await makeWorkspace({ 'execution-mode': 'remote', 'agent-pool-id': '' }),
     );
-    const body = { data: { type: 'agents', id: data.id } };
-    const claimed = await harness.call('POST', '/agent-runs/actions/claim', body, token);
-    expect(claimed.data.id).toBe(runId);
+    expect((await claimOne()).data.id).toBe(runId);
     expect((await harness.call('DELETE', `/agent-pools/${spare.id}`)).status).toBe(204);
     expect(await statusOf(runId)).toBe('errored');
     expect((await harness.call('GET', `/agents/${data.id}`)).status).toBe(404);
+    expect(await harness.store.scan(`shared/owned-tokens/${spare.id}/`)).toEqual([]);
   });
 });
 
@@ -190,6 +194,12 @@ describe('the token of a run', () => {
     expect(included.map(({ type }) => type)).toEqual(['runs', 'configuration-versions']);
     expect(included[0]?.id).toBe(runId);
     expect(await storeAs(runId, workspaceId, 2)).toBe(401);
+    const next = await queue(workspaceId, { 'plan-only': true, 'target-addrs': ['a.b'] });
+    const { attributes } = (await claim()) ?? { attributes: {} };
+    expect(attributes['target-addrs']).toEqual(['a.b']);
+    const stored = await harness.transfer('GET', String(attributes['state-download-url']));
+    expect(stored.text).toBe(stateText(1));
+    await finish(next);
   });
 
   test('does not leave a state that is still to come in the way', async () => {
@@ -323,7 +333,7 @@ describe('the files of a run', () => {
   });
 });
 
-// The last one: a day later no agent of the others is left.
+// The last ones: a day later no agent of the others is left.
 describe('an agent that is gone', () => {
   test('is deleted, or forgotten after a day', async () => {
     const [left, forgotten] = [await registerAgent('left'), await registerAgent('forgotten')];
@@ -337,4 +347,17 @@ describe('an agent that is gone', () => {
     await harness.runUpkeep();
     expect((await harness.call('GET', `/agents/${forgotten}`)).status).toBe(404);
   });
+});
+
+test('the token of a run ends after a day, if its phase has not', async () => {
+  const runId = await queue(await makeWorkspace(), { 'plan-only': true });
+  const { data } = await claimAs(await registerAgent('slow'));
+  expect(data.id).toBe(runId);
+  const token = String(data.attributes['token']);
+  const isGood = async () =>
+    (await harness.call('GET', `/agent-runs/${runId}`, undefined, token)).status === 200;
+  harness.clock.advance(24 * 60 * MINUTE_MS - 1);
+  expect(await isGood()).toBe(true);
+  harness.clock.advance(1);
+  expect(await isGood()).toBe(false);
 });

@@ -78,6 +78,15 @@ describe('configuration versions', () => {
     expect(await act(firstId, 'restore')).toBe(400);
   });
 
+  test('that are speculative are planned only, and never current', async () => {
+    await runs.uploadTo(workspaceId, { speculative: true, 'auto-queue-runs': true });
+    expect(await currentId()).toBe(firstId);
+    const path = `/workspaces/${workspaceId}/runs?filter[operation]=plan_only`;
+    const { list } = await call('GET', path);
+    expect(list.map(({ attributes }) => attributes['plan-only'])).toEqual([true]);
+    await runs.act(list[0]?.id ?? '', 'cancel');
+  });
+
   test('keep the files that a run works on', async () => {
     const runId = await runs.queue(workspaceId);
     await runs.uploadTo(workspaceId);

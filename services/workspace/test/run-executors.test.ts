@@ -75,7 +75,12 @@ describe('a run of a workspace', () => {
   test('of mode remote needs an agent in a pool of the organization', async () => {
     const workspaceId = await makeWorkspace({ 'execution-mode': 'remote' });
     expect(await outcome(workspaceId)).toEqual(REFUSAL);
-    const narrow = await makePool({ 'organization-scoped': false });
+    // Being allowed to use a pool is not naming it.
+    const allowed = { data: [{ type: 'workspaces', id: workspaceId }] };
+    const narrow = await makePool(
+      { 'organization-scoped': false },
+      { 'allowed-workspaces': allowed },
+    );
     await narrow.register();
     const entitled = await harness.call('GET', `${O}/entitlement-set`);
     expect(entitled.data.attributes['operations']).toBe(true);
