@@ -202,6 +202,33 @@ describe('the token of a run', () => {
     await finish(next);
   });
 
+  test('tells what to run, with which values', async () => {
+    const workspaceId = await makeWorkspace({ 'working-directory': 'deep/down' });
+    const path = `/workspaces/${workspaceId}/vars`;
+    const own = { key: 'region', value: 'x', category: 'env', hcl: false, sensitive: true };
+    await harness.create(path, 'vars', own);
+    const given = { key: 'size', value: '3' };
+    const runId = await queue(workspaceId, { 'plan-only': true, variables: [given] });
+    expect((await claim())?.attributes).toMatchObject({
+      'working-directory': 'deep/down',
+      variables: [own, { ...given, category: 'terraform', hcl: true, sensitive: false }],
+    });
+    await finish(runId);
+  });
+
+  test('speaks for no other run', async () => {
+    const one = await queue(await makeWorkspace(), { 'plan-only': true });
+    const other = await queue(await makeWorkspace(), { 'plan-only': true });
+    for (const id of [one, other]) expect((await claim())?.id).toBe(id);
+    const path = `/agent-runs/${other}`;
+    const end = { data: { type: 'agent-runs', attributes: { status: 'errored' } } };
+    const log = { data: { type: 'logs', attributes: { text: 'x' } } };
+    expect((await asRun(one, 'GET', path)).status).toBe(404);
+    expect((await asRun(one, 'PATCH', path, end)).status).toBe(404);
+    expect((await asRun(one, 'POST', `${path}/logs`, log)).status).toBe(404);
+    for (const id of [one, other]) await finish(id);
+  });
+
   test('does not leave a state that is still to come in the way', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await startApply(workspaceId);

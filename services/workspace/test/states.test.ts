@@ -81,6 +81,7 @@ describe('state versions of one millisecond', () => {
 describe('a state upload', () => {
   test('is announced, uploaded in two parts in any order, and current from then on', async () => {
     await lock();
+    harness.clock.advance(1000);
     const text = stateText(1);
     const { status, data } = await announce(1, text, { lineage: 'l-1' });
     expect([status, data.attributes['status']]).toEqual([201, 'pending']);
@@ -89,8 +90,13 @@ describe('a state upload', () => {
     const json = await harness.transfer('PUT', url(data, 'json-state-upload'), Buffer.from('{}'));
     const raw = await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from(text));
     expect([json.status, raw.status]).toEqual([204, 204]);
+    const again = await harness.transfer('PUT', url(data, 'json-state-upload'), Buffer.from('{}'));
+    expect(again.status).toBe(409);
 
     const current = await harness.call('GET', W('/current-state-version?include=outputs'));
+    expect((await harness.call('GET', W())).data.attributes['latest-change-at']).toBe(
+      data.attributes['created-at'],
+    );
     expect(current.data).toMatchObject({
       id: data.id,
       attributes: {
