@@ -195,9 +195,9 @@ describe('the token of a run', () => {
     expect(included[0]?.id).toBe(runId);
     expect(await storeAs(runId, workspaceId, 2)).toBe(401);
     const next = await queue(workspaceId, { 'plan-only': true, 'target-addrs': ['a.b'] });
-    const { attributes } = (await claim()) ?? { attributes: {} };
-    expect(attributes['target-addrs']).toEqual(['a.b']);
-    const stored = await harness.transfer('GET', String(attributes['state-download-url']));
+    const attributes = (await claim())?.attributes;
+    expect(attributes?.['target-addrs']).toEqual(['a.b']);
+    const stored = await harness.transfer('GET', String(attributes?.['state-download-url']));
     expect(stored.text).toBe(stateText(1));
     await finish(next);
   });

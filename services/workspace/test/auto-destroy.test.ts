@@ -134,13 +134,21 @@ describe('a workspace that is to destroy itself', () => {
       'auto-destroy-at': inDays(1),
       'allow-destroy-plan': false,
     });
+    const local = await makeWorkspace({
+      'auto-destroy-at': inDays(1),
+      'execution-mode': 'local',
+      'agent-pool-id': null,
+    });
     const { id: empty } = await harness.create(`${O}/workspaces`, 'workspaces', {
       name: 'empty',
       'auto-destroy-at': inDays(1),
     });
     harness.clock.advance(DAY_MS);
     await harness.runUpkeep();
-    expect((await attributesOf(id))['auto-destroy-status']).toBe('errored');
+    for (const unable of [id, local]) {
+      expect((await attributesOf(unable))['auto-destroy-status']).toBe('errored');
+      expect(await runsOf(unable)).toEqual([]);
+    }
     expect((await attributesOf(empty))['auto-destroy-status']).toBe('nothing-to-destroy');
   });
 

@@ -242,6 +242,15 @@ describe('remote state consumers', () => {
     expect(await shown()).toEqual([first?.id]);
     expect((await harness.call('POST', path, of(workspaceId))).status).toBe(422);
     expect((await harness.call('POST', path, of('ws-none'))).status).toBe(404);
+    await harness.create('/organizations', 'organizations', { name: 'far', email: 'a@b.example' });
+    const far = await harness.create('/organizations/far/workspaces', 'workspaces', {
+      name: 'far',
+    });
+    expect((await harness.call('POST', path, of(far.id))).status).toBe(404);
+    // Who may not see a consumer is not told of it.
+    const { token } = await permissionsWith({ access: 'read' });
+    const seen = await harness.call('GET', path, undefined, token);
+    expect([seen.list, seen.meta.pagination['total-count']]).toEqual([[], 0]);
     const global = { data: { type: 'workspaces', attributes: { 'global-remote-state': true } } };
     await harness.call('PATCH', `/workspaces/${workspaceId}`, global);
     expect((await harness.call('POST', path, of(second?.id))).status).toBe(422);

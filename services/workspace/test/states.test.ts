@@ -139,7 +139,9 @@ describe('a state upload', () => {
     const text = stateText(0);
     const state = Buffer.from(text).toString('base64');
     const { status, data } = await announce(0, text, { state, 'json-state': state });
-    expect([status, data.attributes['status']]).toEqual([201, 'finalized']);
+    expect(status).toBe(201);
+    // What the request does not say is in the state.
+    expect(data.attributes).toMatchObject({ status: 'finalized', lineage: 'l-1' });
     expect((await harness.transfer('GET', url(data, 'json-state-download'))).text).toBe(text);
     for (const broken of ['*', `${'='.repeat(500_000)}*`]) {
       expect((await announce(1, text, { state: broken })).errors[0]?.source?.pointer).toBe(
