@@ -76,15 +76,19 @@ describe('the list of workspaces', () => {
     ['search[name]=n_p', ['in_project']],
     ['search[name]=%25', []],
     ['search[wildcard-name]=web-*', ['web-prod', 'web-staging']],
-    ['search[wildcard-name]=*-prod', ['db-prod', 'web-prod']],
+    ['search[wildcard-name]=*-PROD', ['db-prod', 'web-prod']],
     ['search[wildcard-name]=*a*', ['Batch', 'web-staging']],
     ['search[wildcard-name]=web', []],
     ['search[wildcard-name]=web-prod', ['web-prod']],
     ['search[wildcard-name]=*', ALL],
+    ['search[name]=web&search[wildcard-name]=*-prod', ['web-prod']],
+    ['search[name]=&search[wildcard-name]=&search[tags]=&search[exclude-tags]=', ALL],
+    ['filter[project][id]=&filter[current-run][status]=&sort=', ALL],
     ['search[tags]=net', ['web-prod', 'web-staging']],
     ['search[tags]=net,src:cli', ['web-staging']],
     ['search[tags]=env', ['db-prod', 'web-prod', 'web-staging']],
     ['search[exclude-tags]=net', ['Batch', 'db-prod', 'in_project']],
+    ['search[exclude-tags]=net,src:cli', ['db-prod', 'in_project']],
     ['filter[tagged][0][key]=env', ['db-prod', 'in_project', 'web-prod', 'web-staging']],
     [
       'filter[tagged][0][key]=env&filter[tagged][0][value]=prod',
@@ -148,6 +152,26 @@ describe('the list of workspaces', () => {
     expect(seen).toEqual(ALL);
     expect((await list('page[number]=9')).names).toEqual([]);
     expect((await list('page[size]=1000')).pagination['page-size']).toBe(100);
+  });
+
+  test.for([
+    ['', '20', '1'],
+    ['search[name]=nowhere', '20', '1'],
+    ['page[size]=2&page[number]=2', '2', '3'],
+  ] as const)('links its first and last page: %s', async ([query, size, lastNumber]) => {
+    const { pagination, links } = await list(`${query}&sort=name`);
+    expect(pagination['page-size']).toBe(Number(size));
+    const number = String(pagination['current-page']);
+    const pages = { self: number, first: '1', last: lastNumber };
+    for (const [name, wanted] of Object.entries(pages)) {
+      const { origin, pathname, searchParams } = new URL(links[name] ?? '');
+      expect(`${origin}${pathname}`).toBe(`https://keelson.example/api/v2${COLLECTION}`);
+      expect(['page[number]', 'page[size]', 'sort'].map((one) => searchParams.get(one))).toEqual([
+        wanted,
+        size,
+        'name',
+      ]);
+    }
   });
 
   test('shows a caller what its teams may read', async () => {

@@ -296,8 +296,11 @@ describe('workspaces', () => {
     // Later than the current run of every other workspace.
     harness.clock.advance(1);
     const runId = await queue(workspaceId);
-    const found = await harness.call('GET', `${O}/workspaces?filter[current-run][status]=pending`);
-    expect(found.list.map(({ id }) => id)).toEqual([workspaceId]);
+    for (const statuses of ['pending', 'planning,pending']) {
+      const filter = `filter[current-run][status]=${statuses}`;
+      const found = await harness.call('GET', `${O}/workspaces?${filter}`);
+      expect(found.list.map(({ id }) => id)).toEqual([workspaceId]);
+    }
     const newest = await harness.call('GET', `${O}/workspaces?sort=-current-run.created-at`);
     expect(newest.list[0]?.id).toBe(workspaceId);
     const included = await harness.call('GET', `/runs/${runId}?include=plan,workspace`);
