@@ -47,6 +47,25 @@ describe('an agent pool', () => {
     expect((await harness.call('DELETE', `/agent-pools/${pool.id}`)).status).toBe(204);
   });
 
+  test('stays with a workspace whose mode stays, and is not needed for one that inherits', async () => {
+    const pool = await makePool('kept');
+    const own = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
+    const { id, attributes } = await makeWorkspace('keeping', own);
+    expect(attributes['operations']).toBe(true);
+    const update = (values: object) =>
+      harness.call('PATCH', `/workspaces/${id}`, body('workspaces', values));
+    const kept = await update({ 'execution-mode': 'agent' });
+    expect(kept.data.relationships['agent-pool']?.data).toMatchObject({ id: pool.id });
+    await update({ 'execution-mode': 'local' });
+    const refused = await update({ 'execution-mode': 'agent' });
+    expect([refused.status, refused.errors[0]?.source?.pointer]).toEqual([
+      422,
+      '/data/attributes/agent-pool-id',
+    ]);
+    const inheriting = { 'execution-mode': 'agent', 'setting-overwrites': { 'agent-pool': false } };
+    expect((await update(inheriting)).data.attributes['execution-mode']).toBe('remote');
+  });
+
   test('of another organization is not found', async () => {
     const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
       name: 'theirs',
@@ -77,6 +96,36 @@ describe('an agent pool', () => {
     );
     expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, widened)).status).toBe(200);
     expect((await useIn(closed.id, pool.id)).status).toBe(200);
+  });
+
+  test('goes nowhere that it is not open to, with the workspace that names it', async () => {
+    const [inside, outside] = await Promise.all(
+      ['Inside', 'Outside'].map((name) => harness.create(`${O}/projects`, 'projects', { name })),
+    );
+    const of = (id: string | undefined) => ({ data: { type: 'projects', id } });
+    const pool = await makePool(
+      'inside',
+      { 'organization-scoped': false },
+      { 'allowed-projects': { data: [of(inside?.id).data] } },
+    );
+    const execution = { 'execution-mode': 'agent', 'agent-pool-id': pool.id };
+    const attributes = { name: 'insider', ...execution };
+    const { id } = await harness.create(`${O}/workspaces`, 'workspaces', attributes, {
+      relationships: { project: of(inside?.id) },
+    });
+    const moved = body('workspaces', {}, { project: of(outside?.id) });
+    const many = { data: [{ type: 'workspaces', id }] };
+    for (const reply of [
+      await harness.call('PATCH', `/workspaces/${id}`, moved),
+      await harness.call('POST', `/projects/${outside?.id}/relationships/workspaces`, many),
+    ]) {
+      expect([reply.status, reply.errors[0]?.source]).toEqual([
+        422,
+        { pointer: '/data/attributes/agent-pool-id' },
+      ]);
+    }
+    const shown = await harness.call('GET', `/workspaces/${id}`);
+    expect(shown.data.relationships['project']).toMatchObject(of(inside?.id));
   });
 
   test('is inherited from the project, then from the organization', async () => {

@@ -135,7 +135,7 @@ describe('an attribute of a workspace', () => {
   });
 
   test('operations is the old form of execution-mode', async () => {
-    const { id, attributes } = await create({ operations: false });
+    const { id, attributes } = await create({ operations: false, 'execution-mode': null });
     expect(attributes).toMatchObject({ operations: false, 'execution-mode': 'local' });
     const remote = await update(id, { operations: true });
     expect(remote.data.attributes).toMatchObject({ operations: true, 'execution-mode': 'remote' });
@@ -146,12 +146,38 @@ describe('an attribute of a workspace', () => {
     expect(attributes).toMatchObject({ 'auto-apply': true, 'runtime-version': '1.5.7' });
   });
 
+  test.for([
+    ['14d', 14 * 24],
+    ['6h', 6],
+  ] as const)(
+    'the duration %s takes the place of a time, until it is empty',
+    async ([duration, hours]) => {
+      const { id, attributes } = await create({ 'auto-destroy-at': '2040-01-01T00:00:00.000Z' });
+      const timed = await update(id, { 'auto-destroy-activity-duration': duration });
+      const changedAt = Date.parse(String(attributes['latest-change-at']));
+      expect(timed.data.attributes).toMatchObject({
+        'auto-destroy-activity-duration': duration,
+        'auto-destroy-at': new Date(changedAt + hours * 3_600_000).toISOString(),
+      });
+      const emptied = await update(id, { 'auto-destroy-activity-duration': '' });
+      expect(emptied.data.attributes).toMatchObject({
+        'auto-destroy-activity-duration': null,
+        'auto-destroy-at': null,
+      });
+    },
+  );
+
   test('one kind of trigger takes the place of the other', async () => {
     const { id } = await create({ 'trigger-patterns': ['a/**'] });
     const prefixed = await update(id, { 'trigger-prefixes': ['b'] });
     expect(prefixed.data.attributes).toMatchObject({
       'trigger-patterns': [],
       'trigger-prefixes': ['b'],
+    });
+    const patterned = await update(id, { 'trigger-patterns': ['d'] });
+    expect(patterned.data.attributes).toMatchObject({
+      'trigger-patterns': ['d'],
+      'trigger-prefixes': [],
     });
     const again = await update(id, { 'trigger-patterns': ['c'], 'trigger-prefixes': [] });
     expect(again.data.attributes).toMatchObject({
@@ -300,7 +326,10 @@ describe('a repository of a workspace', () => {
 /** Combinations that neither a creation nor an update may hold; the field that is named. */
 const FORBIDDEN: readonly (readonly [string, object, string])[] = [
   ['operations and execution-mode', { operations: true, 'execution-mode': 'remote' }, 'operations'],
+  ['no operations and a mode', { operations: false, 'execution-mode': 'local' }, 'operations'],
   ['agent without a pool', { 'execution-mode': 'agent' }, 'agent-pool-id'],
+  ['a pool without a mode', { 'agent-pool-id': 'apool-1' }, 'agent-pool-id'],
+  ['no operations with a pool', { operations: false, 'agent-pool-id': 'apool-1' }, 'agent-pool-id'],
   [
     'remote with a pool',
     { 'execution-mode': 'remote', 'agent-pool-id': 'apool-1' },
