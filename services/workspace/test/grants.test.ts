@@ -238,10 +238,14 @@ describe('remote state consumers', () => {
     expect(await shown()).toEqual([first?.id, second?.id]);
     expect((await harness.call('DELETE', path, of(first?.id))).status).toBe(204);
     expect(await shown()).toEqual([second?.id]);
-    expect((await harness.call('PATCH', path, of(first?.id))).status).toBe(204);
+    expect((await harness.call('PATCH', path, of(first?.id, first?.id))).status).toBe(204);
     expect(await shown()).toEqual([first?.id]);
-    expect((await harness.call('POST', path, of(workspaceId))).status).toBe(422);
-    expect((await harness.call('POST', path, of('ws-none'))).status).toBe(404);
+    for (const method of ['POST', 'PATCH']) {
+      const { status, errors } = await harness.call(method, path, of(second?.id, workspaceId));
+      expect([status, errors[0]?.source]).toEqual([422, { pointer: '/data/1/id' }]);
+      expect((await harness.call(method, path, of('ws-none'))).status).toBe(404);
+    }
+    expect(await shown()).toEqual([first?.id]);
     await harness.create('/organizations', 'organizations', { name: 'far', email: 'a@b.example' });
     const far = await harness.create('/organizations/far/workspaces', 'workspaces', {
       name: 'far',
@@ -253,8 +257,25 @@ describe('remote state consumers', () => {
     expect([seen.list, seen.meta.pagination['total-count']]).toEqual([[], 0]);
     const global = { data: { type: 'workspaces', attributes: { 'global-remote-state': true } } };
     await harness.call('PATCH', `/workspaces/${workspaceId}`, global);
-    expect((await harness.call('POST', path, of(second?.id))).status).toBe(422);
+    for (const method of ['POST', 'PATCH', 'DELETE']) {
+      const { status, errors } = await harness.call(method, path, of(second?.id));
+      expect([status, errors[0]?.source]).toEqual([422, { pointer: '/data' }]);
+    }
     expect(await shown()).not.toContain(workspaceId);
     expect(await shown()).toContain(second?.id);
+    const configured = await harness.call('GET', `${path}?show_only_configured=true`);
+    expect(configured.list.map(({ id }) => id)).toEqual([first?.id]);
+  });
+
+  test('are listed by page, those that are still there', async () => {
+    const make = async (name: string) =>
+      (await harness.create('/organizations/acme/workspaces', 'workspaces', { name })).id;
+    const [producer, gone, kept] = await Promise.all(['p', 'gone', 'kept'].map(make));
+    const path = `/workspaces/${producer}/relationships/remote-state-consumers`;
+    const consumers = [gone, kept, workspaceId].map((id) => ({ type: 'workspaces', id }));
+    await harness.call('POST', path, { data: consumers });
+    await harness.call('DELETE', `/workspaces/${gone}`);
+    const { list, meta } = await harness.call('GET', `${path}?page[size]=1&page[number]=2`);
+    expect([list.map(({ id }) => id), meta.pagination['total-count']]).toEqual([[workspaceId], 2]);
   });
 });
