@@ -76,6 +76,7 @@ describe('limits for each kind', () => {
     [{ configurationVersionsKeepLatestCount: 7 }, 'configurationVersionsKeepLatestCount'],
     [{ deleteRunDataAndLogs: false, runDataKeepLatestCount: 1 }, 'runDataKeepLatestCount'],
     [{ deleteRunDataAndLogs: true, runDataKeepLatestCount: 0 }, 'runDataKeepLatestCount'],
+    [{ deleteRunDataAndLogs: true, runDataKeepLatestCount: 100_001 }, 'runDataKeepLatestCount'],
     [
       { deleteStateVersions: true, stateVersionsDeleteAfterNDays: 0.5 },
       'stateVersionsDeleteAfterNDays',

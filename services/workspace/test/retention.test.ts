@@ -67,8 +67,12 @@ describe('a data retention policy', () => {
       relationships: { target: { data: { id: workspaceId, type: 'workspaces' } } },
     });
     expect((await ofWorkspace('POST')).data).toEqual(own.data);
+    const forEver = await ofWorkspace('PATCH', policy(DONT_DELETES));
+    expect(forEver.data).toMatchObject({ type: DONT_DELETES, attributes: {} });
+    expect(forEver.data.id).not.toBe(own.data.id);
+    const again = await ofWorkspace('PATCH', policy(DELETE_OLDERS, { deleteOlderThanNDays: 7 }));
     const shown = await harness.call('GET', `/workspaces/${workspaceId}`);
-    const { id, type } = own.data;
+    const { id, type } = again.data;
     expect(shown.data.relationships['data-retention-policy']?.data).toEqual({ id, type });
   });
 
@@ -85,6 +89,7 @@ describe('a data retention policy', () => {
     [{}, 'delete-older-than-n-days'],
     [{ 'delete-older-than-n-days': 0 }, 'delete-older-than-n-days'],
     [{ deleteOlderThanNDays: 0 }, 'deleteOlderThanNDays'],
+    [{ deleteOlderThanNDays: 36_501 }, 'deleteOlderThanNDays'],
     [{ deleteOlderThanNDays: 'x' }, 'deleteOlderThanNDays'],
   ] as const)('is refused without a number of days: %j', async ([attributes, name]) => {
     const { status, errors } = await ofWorkspace('POST', policy(DELETE_OLDERS, attributes));

@@ -258,9 +258,12 @@ describe('a project', () => {
 
   test('gives a workspace to another for who administers both', async () => {
     const [from, to] = [await makeProject('Source'), await makeProject('Target')];
-    const [one, both] = [await makeTeam('one-side'), await makeTeam('both-sides')];
+    const [one, other] = [await makeTeam('one-side'), await makeTeam('other-side')];
+    const both = await makeTeam('both-sides');
     await grantProject(one, from, 'admin');
     await grantProject(one, to, 'maintain');
+    await grantProject(other, from, 'maintain');
+    await grantProject(other, to, 'admin');
     for (const project of [from, to]) await grantProject(both, project, 'admin');
     const { id } = await create({}, inProject(from));
     const move = async (token: string, project: string) =>
@@ -277,6 +280,8 @@ describe('a project', () => {
     // Nothing moves, so that nothing more is needed.
     expect(await move(oneSided.token, from)).toBe(200);
     expect(await move(oneSided.token, '')).toBe(200);
+    const otherSided = await harness.addUser('other-sided', other);
+    expect(await move(otherSided.token, to)).toBe(404);
     const mover = await harness.addUser('mover', both);
     expect(await move(mover.token, to)).toBe(200);
     expect((await show(id)).relationships['project']?.data).toEqual({ id: to, type: 'projects' });

@@ -333,9 +333,14 @@ describe('a move between projects', () => {
     expect(moved.data.relationships['project']?.data).toEqual({ id: target.id, type: 'projects' });
     const kept = await move('');
     expect(kept.data.relationships['project']?.data).toEqual({ id: target.id, type: 'projects' });
+    const next = await harness.create('/organizations/acme/projects', 'projects', {
+      name: 'Third project',
+    });
     expect((await harness.call('DELETE', `/projects/${target.id}`)).status).toBe(403);
-    await harness.call('DELETE', `/workspaces/${id}`);
+    await move(next.id);
     expect((await harness.call('DELETE', `/projects/${target.id}`)).status).toBe(204);
+    await harness.call('DELETE', `/workspaces/${id}`);
+    expect((await harness.call('DELETE', `/projects/${next.id}`)).status).toBe(204);
   });
 });
 
