@@ -51,9 +51,10 @@ const SHOWN_FIRST = 1500;
 /** Of the time that one cost is measured for, what the lists of a window take at least. */
 const LISTS_SHARE = 5;
 
-const cpuOf = async (operations: number, work: () => Promise<unknown>): Promise<number> => {
+/** @param work resolves with how many operations it made */
+const cpuOf = async (work: () => Promise<number>): Promise<number> => {
   const before = process.cpuUsage();
-  await work();
+  const operations = await work();
   const { user, system } = process.cpuUsage(before);
   return (user + system) / operations;
 };
@@ -78,8 +79,9 @@ const costsOfShows = ({ workspaces, ids }: Scene, seconds: number): readonly Cos
     {
       name: 'P7 show, for the first time',
       measure: () =>
-        cpuOf(perWindow, async () => {
+        cpuOf(async () => {
           for (let shown = 0; shown < perWindow; shown += 1) await next(ids.length);
+          return perWindow;
         }),
     },
     costOfCalls('P7 show, again', seconds, () => next(Math.min(SHOWN_AGAIN, ids.length))),
@@ -105,15 +107,12 @@ const costOfLists = (
     name,
     measure: async () => {
       await scene.create();
-      const before = process.cpuUsage();
-      const startedMs = performance.now();
-      let done = 0;
-      while (done < lists || performance.now() - startedMs < windowMs) {
-        await list();
-        done += 1;
-      }
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / done;
+      return cpuOf(async () => {
+        const startedMs = performance.now();
+        let done = 0;
+        for (; done < lists || performance.now() - startedMs < windowMs; done += 1) await list();
+        return done;
+      });
     },
   };
 };
@@ -165,12 +164,13 @@ export const fillCopy = async (folder: string, { count, applied }: Size): Promis
   const apply: Cost = {
     name: 'P11 apply an entry',
     measure: () =>
-      cpuOf(perWindow, async () => {
+      cpuOf(async () => {
         for (const end = next + perWindow; next < end; ) {
           const to = Math.min(next + PER_APPLY, end);
           await store.applyEntries('primary', entries.slice(next, to));
           next = to;
         }
+        return perWindow;
       }),
   };
   return { costs: [apply], close: () => store.close() };

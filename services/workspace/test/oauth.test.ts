@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { oauthTokenRecords } from '../src/oauth/oauth-records.ts';
-import { type Harness, startHarness } from './workspace-harness.ts';
+import { type Harness, startHarnessOf } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 const CONNECTION = {
@@ -13,10 +13,7 @@ const CONNECTION = {
 };
 let harness: Harness;
 beforeAll(async () => {
-  harness = await startHarness();
-  for (const name of ['acme', 'globex']) {
-    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
-  }
+  harness = await startHarnessOf('acme', 'globex');
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 

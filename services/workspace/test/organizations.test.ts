@@ -1,14 +1,11 @@
 /** Organizations with what they consist of: their settings, projects and teams. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Harness, startHarness } from './workspace-harness.ts';
+import { type Harness, startHarnessOf } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 let harness: Harness;
 beforeAll(async () => {
-  harness = await startHarness();
-  for (const name of ['acme', 'globex']) {
-    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
-  }
+  harness = await startHarnessOf('acme', 'globex');
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 

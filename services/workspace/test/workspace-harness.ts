@@ -66,6 +66,14 @@ export interface HarnessOptions {
   readonly adminToken?: string;
 }
 
+/** With organizations of these names. */
+export const startHarnessOf = async (...organizations: readonly string[]): Promise<Harness> => {
+  const harness = await startHarness();
+  for (const name of organizations)
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+  return harness;
+};
+
 export const startHarness = async (options: HarnessOptions = {}): Promise<Harness> => {
   const folder = await temporaryDirectory();
   const clock = new ManualClock();

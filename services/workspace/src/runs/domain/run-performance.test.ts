@@ -1,37 +1,14 @@
 import { expect, test } from 'vitest';
+import { pendingRun } from '../../../test/pending-run.ts';
 import type { Run, RunStatus } from './run.ts';
 import { decideRuns, NO_RUNS, PERFORMANCE_WINDOW, toPerformance } from './run-performance.ts';
 
-const applied = (id: string, applyMs: number, status: RunStatus = 'applied'): Run => ({
-  id,
-  number: 1,
-  organizationId: 'org-1',
-  workspaceId: 'ws-1',
-  configurationVersionId: 'cv-1',
-  status,
-  statusTimesMs: { planning: 0, planned: 1000, applying: 5000, [status]: 5000 + applyMs },
-  message: '',
-  source: 'tfe-api',
-  isDestroy: false,
-  refresh: true,
-  refreshOnly: false,
-  autoApply: false,
-  planOnly: false,
-  savePlan: false,
-  allowEmptyApply: false,
-  targetAddrs: [],
-  replaceAddrs: [],
-  variables: [],
-  terraformVersion: '1.11.4',
-  planned: null,
-  applied: null,
-  cancelRequestedAtMs: null,
-  agentPoolId: null,
-  agentId: null,
-  stateVersionIds: [],
-  createdById: null,
-  createdAtMs: 0,
-});
+const applied = (id: string, applyMs: number, status: RunStatus = 'applied'): Run =>
+  pendingRun({
+    id,
+    status,
+    statusTimesMs: { planning: 0, planned: 1000, applying: 5000, [status]: 5000 + applyMs },
+  });
 
 test('counts the last thirty runs that were applied or failed, and no others', () => {
   let runs = decideRuns(NO_RUNS, applied('run-first', 900_000, 'errored'));

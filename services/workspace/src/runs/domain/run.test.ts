@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { pendingRun } from '../../../test/pending-run.ts';
 import {
   needsLock,
   nextRun,
@@ -10,38 +11,6 @@ import {
 
 const MINUTE_MS = 60_000;
 const counts = { additions: 1, changes: 0, destructions: 0, imports: 0 };
-
-const run = (given: Partial<Run> = {}): Run => ({
-  id: 'run-1',
-  number: 1,
-  organizationId: 'org-1',
-  workspaceId: 'ws-1',
-  configurationVersionId: 'cv-1',
-  status: 'pending',
-  statusTimesMs: {},
-  message: '',
-  source: 'tfe-api',
-  isDestroy: false,
-  refresh: true,
-  refreshOnly: false,
-  autoApply: false,
-  planOnly: false,
-  savePlan: false,
-  allowEmptyApply: false,
-  targetAddrs: [],
-  replaceAddrs: [],
-  variables: [],
-  terraformVersion: '1.11.4',
-  planned: null,
-  applied: null,
-  cancelRequestedAtMs: null,
-  agentPoolId: null,
-  agentId: null,
-  stateVersionIds: [],
-  createdById: null,
-  createdAtMs: 0,
-  ...given,
-});
 
 const EVENTS: readonly RunEvent[] = [
   { kind: 'start_plan' },
@@ -76,14 +45,14 @@ const NEXT: Readonly<Partial<Record<RunStatus, Record<string, RunStatus>>>> = {
 
 describe('a run', () => {
   test.for(RUN_STATUSES)('that is %s goes on with what may follow, and nothing else', (status) => {
-    expect(outcomes(run({ status }))).toEqual(NEXT[status] ?? {});
+    expect(outcomes(pendingRun({ status }))).toEqual(NEXT[status] ?? {});
   });
 
   test.for(['planning', 'applying'] as const)(
     'whose %s is asked to stop is asked once, and given up after a minute',
     (status) => {
       const { cancel: _, ...others } = NEXT[status] ?? {};
-      const asked = run({ status, cancelRequestedAtMs: 0 });
+      const asked = pendingRun({ status, cancelRequestedAtMs: 0 });
       const expected = { ...others, canceled: 'canceled' };
       expect(outcomes(asked, MINUTE_MS - 1)).toEqual(expected);
       expect(outcomes(asked, MINUTE_MS)).toEqual({ ...expected, force_cancel: 'force_canceled' });
@@ -103,7 +72,7 @@ describe('a run', () => {
     [{ planOnly: true, allowEmptyApply: true }, true, 'planned_and_finished'],
   ] as const)('with %j and changes %j is %s after its plan', ([given, hasChanges, status]) => {
     const event: RunEvent = { kind: 'plan_finished', counts, hasChanges };
-    expect(nextRun(run({ ...given, status: 'planning' }), event, 0)?.status).toBe(status);
+    expect(nextRun(pendingRun({ ...given, status: 'planning' }), event, 0)?.status).toBe(status);
   });
 
   test.for([
@@ -114,6 +83,6 @@ describe('a run', () => {
     [{ status: 'confirmed', savePlan: true }, true],
     [{ status: 'applying', savePlan: true }, true],
   ] as const)('as %j needs the lock: %j', ([given, isNeeded]) => {
-    expect(needsLock(run(given))).toBe(isNeeded);
+    expect(needsLock(pendingRun(given))).toBe(isNeeded);
   });
 });
