@@ -141,6 +141,32 @@ describe('an attribute of a workspace', () => {
     expect(remote.data.attributes).toMatchObject({ operations: true, 'execution-mode': 'remote' });
   });
 
+  test.for([
+    ['description', 'what it is for'],
+    ['working-directory', 'live/app'],
+    ['auto-destroy-at', '2040-01-01T00:00:00.000Z'],
+  ] as const)('%s is none again after null', async ([name, value]) => {
+    const { id, attributes } = await create({ [name]: value });
+    expect(attributes[name]).toBe(value);
+    expect((await update(id, { [name]: null })).data.attributes[name]).toBeNull();
+    expect((await create({ [name]: null })).attributes[name]).toBeNull();
+  });
+
+  test.for([
+    ['name', 'a.b'],
+    ['name', 'a b'],
+    ['name', ''],
+    ['description', 'x'.repeat(65_537)],
+    ['working-directory', '../x'],
+    ['working-directory', String.raw`..\x`],
+  ] as const)('%s is refused, value %#', async ([name, value]) => {
+    const { id, attributes } = await create();
+    const refused = { status: 422, pointers: [`/data/attributes/${name}`] };
+    expect(refusal(await tryCreate({ [name]: value }))).toEqual(refused);
+    expect(refusal(await update(id, { [name]: value }))).toEqual(refused);
+    expect((await show(id)).attributes[name]).toEqual(attributes[name]);
+  });
+
   test('names may be written with underscores', async () => {
     const { attributes } = await create({ auto_apply: true, terraform_version: '1.5.7' });
     expect(attributes).toMatchObject({ 'auto-apply': true, 'runtime-version': '1.5.7' });
@@ -230,6 +256,11 @@ describe('a repository of a workspace', () => {
       'ingress-submodules': true,
       'oauth-token-id': tokenId,
       'tags-regex': '\\d+',
+    });
+    const kept = await update(id, { 'vcs-repo': { 'tags-regex': null } });
+    expect(kept.data.attributes['vcs-repo']).toMatchObject({
+      'ingress-submodules': true,
+      'tags-regex': null,
     });
     const emptied = await update(id, { 'vcs-repo': { branch: '' } });
     expect(emptied.data.attributes['vcs-repo']).toMatchObject({ branch: '' });
