@@ -3,7 +3,7 @@
  * what is allowed, the old one is dropped whole and the young one becomes old. So nothing used lately is
  * dropped, and a hit costs one lookup. The owner removes what a commit changed.
  */
-import type { StoredRecord } from './store.ts';
+import type { StoredRecord } from './records/stored-record.ts';
 
 /** Cost of an entry besides its value, in bytes (path, object, map slot). */
 const ENTRY_BYTES = 200;

@@ -11,7 +11,8 @@ import type { CacheShares } from './cache-shares.ts';
 import { RecordCache } from './record-cache.ts';
 import type { PathRange } from './record-path.ts';
 import { scopeOf } from './record-path.ts';
-import type { StoredRecord, WalEntry } from './store.ts';
+import { StoredRecord } from './records/stored-record.ts';
+import type { WalEntry } from './store.ts';
 import { RecentChanges } from './transaction/recent-changes.ts';
 import { RecentPresence } from './transaction/recent-presence.ts';
 
@@ -126,8 +127,7 @@ export class RecordReader {
       // Another replica may have committed on top and been applied before this one heard back.
       if (value === undefined || this.changes.hasChangedSince(path, sequence))
         this.#cache.delete(path);
-      else if (this.#cache.has(path))
-        this.#cache.put(Object.freeze({ path, value, version: sequence }));
+      else if (this.#cache.has(path)) this.#cache.put(new StoredRecord(path, value, sequence));
     }
     this.#position = Math.max(this.#position, sequence);
   }
@@ -162,7 +162,7 @@ export class RecordReader {
   };
 
   async #decrypt({ path, stored, version }: StoredRow): Promise<StoredRecord> {
-    return Object.freeze({ path, value: await this.decryptValue(path, stored), version });
+    return new StoredRecord(path, await this.decryptValue(path, stored), version);
   }
 
   async decryptValue(path: string, stored: Uint8Array): Promise<Uint8Array> {

@@ -11,6 +11,7 @@ import type { TableQuery } from './projections/table-queries.ts';
 import { toCountedKey } from './projections/text-search.ts';
 import { requireRecordPath } from './record-path.ts';
 import { RecordReader } from './record-reader.ts';
+import type { StoredRecord } from './records/stored-record.ts';
 import type {
   AppliedPosition,
   ApplyOptions,
@@ -19,7 +20,6 @@ import type {
   Merkle,
   Store,
   StoredReads,
-  StoredRecord,
   Transaction,
   TransactOptions,
   WalEntry,

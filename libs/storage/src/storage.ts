@@ -30,7 +30,7 @@ export type { TableQuery } from './projections/table-queries.ts';
 export { TEXT_END, TEXT_START } from './projections/text-search.ts';
 export { comparePaths } from './record-path.ts';
 export { deriveView } from './records/derive-view.ts';
-export { jsonRecords, type RecordCollection } from './records/json-records.ts';
+export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records/json-records.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';

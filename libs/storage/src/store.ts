@@ -3,6 +3,7 @@ import type { MerkleCorruptionReport } from './merkle/merkle-check.ts';
 import type { MerkleTree } from './merkle/merkle-tree.ts';
 import type { SubpageIndex, TreeType } from './merkle/record-digest.ts';
 import type { TableQuery } from './projections/table-queries.ts';
+import type { StoredRecord } from './records/stored-record.ts';
 import type { PresenceChange } from './transaction/recent-presence.ts';
 import type { DamagedRecord } from './trees/row-repair.ts';
 import type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
@@ -19,14 +20,6 @@ import type { PruneLimits } from './wal/prune.ts';
  *   node/…    as given, not encrypted, in no tree and no stream (seal configuration, wrapped keyring)
  */
 export type RecordScope = 'shared' | 'local' | 'node';
-
-export interface StoredRecord {
-  readonly path: string;
-  /** Decrypted. */
-  readonly value: Uint8Array;
-  /** WAL sequence of the commit that last wrote the record; 0 while its transaction is open. */
-  readonly version: number;
-}
 
 export interface ListOptions {
   /**

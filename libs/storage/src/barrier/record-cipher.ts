@@ -64,7 +64,8 @@ export const openValue = (
   sealed: Uint8Array,
 ): Uint8Array<ArrayBuffer> | undefined => {
   const tagAt = sealed.length - TAG_BYTES;
-  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(NONCE_AT, CIPHERTEXT_AT))
+  const nonce = sealed.subarray(NONCE_AT, CIPHERTEXT_AT);
+  const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES })
     .setAAD(Buffer.from(path))
     .setAuthTag(sealed.subarray(tagAt));
   const value = decipher.update(sealed.subarray(CIPHERTEXT_AT, tagAt));

@@ -1,5 +1,5 @@
 /** Records: bytes, types, views over them, and fencing. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { deriveView } from '../records/derive-view.ts';
 import { jsonRecords } from '../records/json-records.ts';
 import { MAX_VALUE_BYTES } from '../transaction/buffered-transaction.ts';
@@ -125,12 +125,12 @@ export const registerRecordContract = (context: StoreContext): void => {
   describe('typed records', () => {
     const rooms = jsonRecords<{ seats: number; tags?: string[] }>('shared/rooms/');
 
-    test('are decoded once while they do not change, and frozen', async () => {
+    test('are decoded once while they do not change', async () => {
       await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 4, tags: ['a'] }));
       const first = await rooms.find(context.store, 'blue');
       expect(first).toEqual({ seats: 4, tags: ['a'] });
       expect(await rooms.find(context.store, 'blue')).toBe(first);
-      expect(Object.isFrozen(first?.tags)).toBe(true);
+      expectTypeOf(first?.tags).toEqualTypeOf<readonly string[] | undefined>();
       await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 5 }));
       expect(await rooms.find(context.store, 'blue')).toEqual({ seats: 5 });
     });

@@ -2,7 +2,7 @@
 import type { Backend } from '../backend.ts';
 import { rangeBelow } from '../record-path.ts';
 import type { RecordReader } from '../record-reader.ts';
-import type { StoredRecord } from '../store.ts';
+import type { StoredRecord } from '../records/stored-record.ts';
 import { decideProjectedChange, type ProjectedChange, type Projection } from './projection.ts';
 
 /** Records of one step of a rebuild; the event loop is free between steps. */

@@ -14,7 +14,8 @@ import {
   scopeOf,
 } from '../record-path.ts';
 import type { RecordReader } from '../record-reader.ts';
-import type { ListOptions, StoredRecord, Transaction, WalOperation } from '../store.ts';
+import { StoredRecord } from '../records/stored-record.ts';
+import type { ListOptions, Transaction, WalOperation } from '../store.ts';
 
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 export const MAX_TRANSACTION_BYTES = 16 * 1024 * 1024;
@@ -81,7 +82,7 @@ export class BufferedTransaction implements Transaction {
     requireRecordPath(path);
     if (this.#writes.has(path)) {
       const value = this.#writes.get(path);
-      return value && { path, value, version: UNCOMMITTED };
+      return value && new StoredRecord(path, value, UNCOMMITTED);
     }
     return this.#reader.read(path, await this.#track(path));
   }
@@ -104,7 +105,7 @@ export class BufferedTransaction implements Transaction {
       .concat(
         written.flatMap((path) => {
           const value = this.#writes.get(path);
-          return value === undefined ? [] : [{ path, value, version: UNCOMMITTED }];
+          return value === undefined ? [] : [new StoredRecord(path, value, UNCOMMITTED)];
         }),
       )
       .sort((a, b) => comparePaths(a.path, b.path))

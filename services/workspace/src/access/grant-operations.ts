@@ -1,7 +1,7 @@
 /** Access of teams to single workspaces and to projects. */
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads, Transaction } from '@keelson/storage';
+import type { ReadonlyDeep, Reads, Transaction } from '@keelson/storage';
 import type { KeyedRecords } from '../records/keyed-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { teamNames, teamRecords } from '../teams/team-records.ts';
@@ -97,7 +97,7 @@ export const requireGrant = async <G extends Grant>(
   principal: Principal,
   kind: GrantKind<G>,
   grantId: string,
-): Promise<{ readonly grant: G; readonly targetId: string }> => {
+): Promise<{ readonly grant: ReadonlyDeep<G>; readonly targetId: string }> => {
   const place = await grantPlaces.find(reads, grantId);
   const grant = place && (await kind.records.find(reads, place.teamId, place.targetId));
   if (place === undefined || grant?.id !== grantId) throw notFound(kind.resource);
@@ -110,7 +110,7 @@ export const updateGrant = <G extends Grant>(
   principal: Principal,
   kind: GrantKind<G>,
   grantId: string,
-  change: (current: G) => G,
+  change: (current: ReadonlyDeep<G>) => G,
 ): Promise<G> =>
   store.transact(async (tx) => {
     const { grant, targetId } = await requireGrant(tx, principal, kind, grantId);
@@ -139,9 +139,9 @@ export const listGrants = async <G extends Grant>(
   principal: Principal,
   kind: GrantKind<G>,
   targetId: string,
-): Promise<readonly G[]> => {
+): Promise<readonly ReadonlyDeep<G>[]> => {
   const organizationId = await kind.requireReader(store, principal, targetId);
-  const grants: G[] = [];
+  const grants: ReadonlyDeep<G>[] = [];
   for (const name of await teamNames.keys(store, [organizationId])) {
     const team = await teamNames.find(store, organizationId, name);
     const grant = team && (await kind.records.find(store, team.id, targetId));

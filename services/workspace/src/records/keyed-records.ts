@@ -6,6 +6,7 @@
 import {
   jsonRecords,
   type ListOptions,
+  type ReadonlyDeep,
   type Reads,
   type RecordCollection,
   type Transaction,
@@ -16,7 +17,7 @@ const SEGMENT = /^[\w.@+ -]{1,200}$/;
 export interface KeyedRecords<T> {
   /** For projections. */
   readonly collection: RecordCollection<T>;
-  find(reads: Reads, ...key: readonly string[]): Promise<Readonly<T> | undefined>;
+  find(reads: Reads, ...key: readonly string[]): Promise<ReadonlyDeep<T> | undefined>;
   write(tx: Transaction, key: readonly string[], value: T): void;
   delete(tx: Transaction, ...key: readonly string[]): void;
   /** Names directly below these segments, in byte order. */
