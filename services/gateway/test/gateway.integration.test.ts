@@ -1,11 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@keelson/clock';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { openSelfIssuedCertificate } from '../src/compose.ts';
-import { API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
+import { API_TOKEN, OTHER_API_TOKEN, SECOND_API_TOKEN, startGateway, TOKEN } from './neighbours.ts';
 
 type Gateway = Awaited<ReturnType<typeof startGateway>>;
 let gateway: Gateway;
@@ -182,9 +183,67 @@ describe('response wrapping', () => {
 });
 
 describe('the workspace surface', () => {
-  test('answers ping with what provisioning clients look for', async () => {
-    const { status, headers } = await call('/api/v2/ping');
-    expect([status, headers.get('tfp-api-version')]).toEqual([204, '2.6']);
+  test('is found by provisioning clients under the names of its services', async () => {
+    const { headers, document } = await call('/.well-known/terraform.json');
+    // Clients take nothing else.
+    expect(headers.get('content-type')).toMatch(/^application\/json(;|$)/);
+    expect(document).toEqual({
+      'tfe.v2': '/api/v2/',
+      'tfe.v2.1': '/api/v2/',
+      'tfe.v2.2': '/api/v2/',
+      'state.v2': '/api/v2/',
+    });
+  });
+
+  test('answers ping with what provisioning clients look for, sealed or not', async () => {
+    for (const isSealed of [false, true]) {
+      gateway.state.isSealed = isSealed;
+      const { status, headers } = await call('/api/v2/ping');
+      gateway.state.isSealed = false;
+      expect(status).toBe(204);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'tfp-api-version': '2.6',
+        'tfp-appname': 'Keelson',
+      });
+      // A limit that is not there must not be named: clients would hold themselves to it.
+      expect(headers.has('x-ratelimit-limit')).toBe(false);
+    }
+    expect((await call('/api/v2/nothing', asUser)).headers.get('tfp-api-version')).toBe('2.6');
+  });
+
+  test('counts the requests of a user whatever the token, and of an address without one', async () => {
+    const limited = await startGateway({ KEELSON_RATE_LIMIT: '10' });
+    const remaining = (path: string, token?: string, localAddress = '127.0.0.1') =>
+      new Promise<number>((resolve, reject) => {
+        const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+        const sent = httpRequest(
+          `${limited.http}/api/v2${path}`,
+          { headers, localAddress },
+          (response) => {
+            response.resume();
+            resolve(Number(response.headers['x-ratelimit-remaining']));
+          },
+        );
+        sent.on('error', reject);
+        sent.end();
+      });
+    // Counts begin anew every second; all of these come within one.
+    await vi.waitFor(
+      async () => {
+        const counted: number[] = [];
+        for (const token of [API_TOKEN, SECOND_API_TOKEN, OTHER_API_TOKEN])
+          counted.push(await remaining('/echo', token));
+        counted.push(await remaining('/echo'), await remaining('/echo', 'unknown'));
+        await remaining('/ping');
+        counted.push(await remaining('/echo'), await remaining('/echo', undefined, '127.0.0.2'));
+        expect(counted).toEqual([9, 8, 9, 9, 8, 7, 9]);
+      },
+      { timeout: 20_000, interval: 1_100 },
+    );
+    const { headers } = await call('/api/v2/echo', asUser, limited);
+    expect(headers.get('x-ratelimit-limit')).toBe('10');
+    expect(Number(headers.get('x-ratelimit-reset'))).toBeLessThanOrEqual(1);
+    await limited.stop();
   });
 
   test('limits the requests of one user and says so', async () => {
@@ -209,7 +268,6 @@ describe('what the gateway answers itself', () => {
     ['/healthz', 'alive'],
     ['/readyz', 'ready'],
     ['/metrics', 'keelson_http_requests_total'],
-    ['/.well-known/terraform.json', '/api/v2/'],
     ['/openapi.json', '/v1/{mount}/echo'],
     ['/docs', '<code>/api/v2/echo</code>'],
   ] as const)('%s', async ([path, text]) => {

@@ -17,6 +17,9 @@ import { composeGateway, gatewayConfig } from '../src/compose.ts';
 
 export const TOKEN = 'hvs.neighbourTOKENneighbourTOKEN';
 export const API_TOKEN = 'abcdefghijklmn.atlasv1.neighbourTOKENneighbour';
+/** Another one of the same user. */
+export const SECOND_API_TOKEN = `${API_TOKEN}2`;
+export const OTHER_API_TOKEN = `${API_TOKEN}3`;
 
 const json = (status: number, document: unknown) =>
   edgeResponse(
@@ -155,21 +158,19 @@ const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
     Promise.resolve({ generation: state.auditGeneration, devices: state.devices }),
 });
 
+const USER_IDS = new Map([
+  [API_TOKEN, 'user-1'],
+  [SECOND_API_TOKEN, 'user-1'],
+  [OTHER_API_TOKEN, 'user-2'],
+]);
+
 const identity: RpcService<typeof IdentityDefinition> = {
-  identify: ({ token }) =>
-    Promise.resolve({
-      principal:
-        token === API_TOKEN
-          ? {
-              kind: 'user',
-              id: 'user-1',
-              organization: '',
-              tokenId: 'at-1',
-              displayName: 'one',
-              siteAdmin: false,
-            }
-          : undefined,
-    }),
+  identify: ({ token }) => {
+    const id = USER_IDS.get(token);
+    const others = { organization: '', displayName: 'one', siteAdmin: false };
+    const principal = id && { kind: 'user', id, tokenId: `at-${token}`, ...others };
+    return Promise.resolve({ principal: principal || undefined });
+  },
 };
 
 /** A started gateway on free ports, its log lines and the state of its sys. */
