@@ -203,7 +203,7 @@ describe('the token of a run', () => {
   });
 
   test('tells what to run, with which values', async () => {
-    const workspaceId = await makeWorkspace({ 'working-directory': 'deep/down' });
+    const workspaceId = await makeWorkspace({ 'working-directory': '/deep/down' });
     const path = `/workspaces/${workspaceId}/vars`;
     const own = { key: 'region', value: 'x', category: 'env', hcl: false, sensitive: true };
     await harness.create(path, 'vars', own);

@@ -45,7 +45,8 @@ export const toAgentRunResource = (
       'organization-name': organizationName,
       'workspace-id': workspace.id,
       'workspace-name': workspace.name,
-      'working-directory': settings.workingDirectory ?? '',
+      // A slash at its start is the root of the configuration, never of the agent's machine.
+      'working-directory': settings.workingDirectory?.replace(/^\/+/, '') ?? '',
       'runtime-version': runtimeVersion,
       'is-destroy': run.isDestroy,
       refresh: run.refresh,
