@@ -131,3 +131,42 @@ test('each instance names the state version that changed it last', async () => {
     added: second,
   });
 });
+
+test('what is to be destroyed beside an instance is counted, and neither listed nor compared', async () => {
+  const { id } = await harness.create('/organizations/acme/workspaces', 'workspaces', {
+    name: 'replacing',
+  });
+  const at = `/workspaces/${id}`;
+  let serial = 0;
+  const store = async (...instances: readonly object[]) => {
+    serial += 1;
+    const resources = [resource('replaced', instances)];
+    const state = Buffer.from(JSON.stringify({ version: 4, serial, resources }));
+    await harness.call('POST', `${at}/actions/lock`);
+    const version = await harness.create(`${at}/state-versions`, 'state-versions', {
+      serial,
+      md5: createHash('md5').update(state).digest('hex'),
+      state: state.toString('base64'),
+    });
+    await harness.call('POST', `${at}/actions/unlock`);
+    return version.id;
+  };
+  const count = async () => (await harness.call('GET', at)).data.attributes['resource-count'];
+  const listed = async () =>
+    (await harness.call('GET', `${at}/resources`)).list.map(({ attributes }) => [
+      attributes['name-index'],
+      attributes['modified-by-state-version-id'],
+    ]);
+  for (const key of [{}, { index_key: 'a' }]) {
+    const index = 'index_key' in key ? 'a' : null;
+    const instance = { ...key, attributes: { value: '1' } };
+    const former = { ...key, deposed: '0badc0de', attributes: { value: '0' } };
+    const first = await store(instance);
+    await store(instance, former);
+    expect([await count(), await listed()]).toEqual([2, [[index, first]]]);
+    // The other is still there, and to be destroyed.
+    const last = await store(former);
+    expect([await count(), await listed()]).toEqual([1, [[index, last]]]);
+    expect((await harness.call('POST', `${at}/actions/safe-delete`)).status).toBe(409);
+  }
+});

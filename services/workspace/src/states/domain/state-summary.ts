@@ -75,7 +75,8 @@ export const toStateResource = (given: unknown): StateResource => {
     provider: text(resource['provider']),
     isManaged: resource['mode'] === 'managed',
     count: instances.length,
-    ...(instanceKeys.length > 0 && { instanceKeys }),
+    // What is to be destroyed beside an instance has its key.
+    ...(instanceKeys.length > 0 && { instanceKeys: [...new Set(instanceKeys)] }),
   };
 };
 
