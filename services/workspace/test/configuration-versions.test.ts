@@ -1,6 +1,4 @@
 /** Configuration versions: their list, which is current, and what becomes of the files of the others. */
-import { gzipSync } from 'node:zlib';
-import { pack } from 'tar-stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startRunHarness } from './run-harness.ts';
 
@@ -130,17 +128,8 @@ describe('configuration versions', () => {
       const { included } = await call('GET', `/workspaces/${workspaceId}?include=readme`);
       return included.map(({ attributes }) => attributes['raw-markdown']);
     };
-    const announced = await runs.harness.create(
-      `/workspaces/${workspaceId}/configuration-versions`,
-      'configuration-versions',
-      { 'auto-queue-runs': false, provisional: true },
-    );
-    const archive = pack();
-    archive.entry({ name: 'README.md' }, 'provisional');
-    archive.finalize();
-    const bytes = gzipSync(Buffer.concat(await Array.fromAsync(archive as AsyncIterable<Buffer>)));
-    const url = String(announced.attributes['upload-url']);
-    expect((await runs.harness.transfer('PUT', url, bytes)).status).toBe(204);
+    const files = { 'README.md': 'provisional' };
+    const announced = await runs.uploadTo(workspaceId, { provisional: true }, files);
     expect([await currentId(), await readmeOf()]).toEqual([firstId, []]);
     const queued = await call('POST', '/runs', {
       data: {

@@ -1,7 +1,5 @@
 /** What `include` brings: every name that is documented, on one workspace that has all of it. */
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
-import { pack } from 'tar-stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { WORKSPACE_INCLUDES } from '../src/workspaces/workspace-includes.ts';
 import { startRunHarness } from './run-harness.ts';
@@ -12,27 +10,8 @@ let workspaceId: string;
 let runId: string;
 let stateId: string;
 
-const call = (method: string, path: string, body?: unknown) =>
-  runs.harness.call(method, path, body);
-
-const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
-  const packed = pack();
-  for (const [name, content] of Object.entries(files)) packed.entry({ name }, content);
-  packed.finalize();
-  const pieces: Buffer[] = [];
-  for await (const piece of packed) pieces.push(piece as Buffer);
-  return gzipSync(Buffer.concat(pieces));
-};
-
-const uploadConfiguration = async (files: Readonly<Record<string, string>>, values = {}) => {
-  const made = await runs.harness.create(
-    `/workspaces/${workspaceId}/configuration-versions`,
-    'configuration-versions',
-    { 'auto-queue-runs': false, ...values },
-  );
-  const url = String(made.attributes['upload-url']);
-  expect((await runs.harness.transfer('PUT', url, await archiveOf(files))).status).toBe(204);
-};
+const call = (method: string, path: string, body?: unknown, token?: string) =>
+  runs.harness.call(method, path, body, token);
 
 const storeState = async (serial: number, relationships: object = {}): Promise<string> => {
   const outputs = { one: { value: 1, type: 'number' } };
@@ -49,10 +28,30 @@ const storeState = async (serial: number, relationships: object = {}): Promise<s
   return id;
 };
 
+let readers = 0;
+/** A user whose team is granted this on the workspace, or on its project. */
+const addReader = async (
+  type: 'team-workspaces' | 'team-projects',
+  attributes: object,
+  id = workspaceId,
+) => {
+  readers += 1;
+  const team = await runs.harness.create(`${O}/teams`, 'teams', { name: `readers-${readers}` });
+  const { data } = await call('GET', `/workspaces/${id}`);
+  const target =
+    type === 'team-workspaces'
+      ? { workspace: { data: { type: 'workspaces', id } } }
+      : { project: { data: data.relationships['project']?.data } };
+  await runs.harness.create(`/${type}`, type, attributes, {
+    relationships: { team: { data: { type: 'teams', id: team.id } }, ...target },
+  });
+  return runs.harness.addUser(`reader-${readers}`, team.id);
+};
+
 beforeAll(async () => {
   runs = await startRunHarness();
   workspaceId = await runs.makeWorkspace();
-  await uploadConfiguration({ 'main.tf': '', 'README.md': '# All of it' });
+  await runs.uploadTo(workspaceId, {}, { 'main.tf': '', 'README.md': '# All of it' });
   await runs.harness.create(`/workspaces/${workspaceId}/vars`, 'vars', {
     key: 'A',
     category: 'env',
@@ -150,23 +149,81 @@ describe('a workspace includes', () => {
     };
     const id = workspaceId.replace('ws-', 'readme-');
     expect(await readme()).toEqual([{ id, type: 'workspace-readme' }, '# All of it']);
-    await uploadConfiguration({ 'README.md': 'of a speculative plan' }, { speculative: true });
+    const ofPlan = { 'README.md': 'of a speculative plan' };
+    await runs.uploadTo(workspaceId, { speculative: true }, ofPlan);
     expect((await readme())[1]).toBe('# All of it');
-    await uploadConfiguration({ 'main.tf': '' });
+    await runs.uploadTo(workspaceId, {}, { 'main.tf': '' });
     expect(await readme()).toEqual([null, undefined]);
-    await uploadConfiguration({ 'main.tf': '', 'README.md': '# All of it' });
+    await runs.uploadTo(workspaceId, {}, { 'main.tf': '', 'README.md': '# All of it' });
   });
 
-  test('nothing of runs, pools and configurations for the token of a run', async () => {
-    const everything = [...WORKSPACE_INCLUDES].join(',');
-    const target = `/workspaces/${workspaceId}?include=${everything}`;
-    const { status, included } = await runs.asRun(runId, 'GET', target);
+  const EVERYTHING = [...WORKSPACE_INCLUDES].join(',');
+  const typesOf = (included: readonly { type: string }[]) =>
+    [...new Set(included.map(({ type }) => type))].toSorted();
+
+  test('for the token of a run its organization and its state', async () => {
+    const target = `/workspaces/${workspaceId}?include=${EVERYTHING}`;
+    const { status, data, included } = await runs.asRun(runId, 'GET', target);
     expect(status).toBe(200);
-    const types = new Set(included.map(({ type }) => type));
-    for (const type of ['runs', 'plans', 'applies', 'agent-pools', 'configuration-versions']) {
-      expect(types).not.toContain(type);
+    expect(typesOf(included)).toEqual(['organizations', 'state-versions', 'workspace-outputs']);
+    expect(data.relationships['effective-tag-bindings']).not.toHaveProperty('data');
+  });
+
+  test.for([
+    [{}, []],
+    [{ variables: 'read' }, ['vars']],
+    [{ 'state-versions': 'read-outputs' }, ['workspace-outputs']],
+    [{ 'state-versions': 'read' }, ['state-versions', 'workspace-outputs']],
+  ] as const)('for a reader with %j alone what that opens: %j', async ([rights, types]) => {
+    const { token } = await addReader('team-workspaces', { access: 'custom', ...rights });
+    for (const path of [`/workspaces/${workspaceId}`, `${O}/workspaces`]) {
+      const { included } = await call('GET', `${path}?include=${EVERYTHING}`, undefined, token);
+      const guarded = ['vars', 'state-versions', 'workspace-outputs', 'projects'];
+      expect(typesOf(included).filter((type) => guarded.includes(type))).toEqual(types);
     }
-    expect(types).not.toContain('workspace-readme');
+  });
+
+  test('its project for who sees that', async () => {
+    const { token } = await addReader('team-projects', { access: 'read' });
+    const path = `/workspaces/${workspaceId}?include=project`;
+    expect(typesOf((await call('GET', path, undefined, token)).included)).toEqual(['projects']);
+  });
+
+  test('the team that holds its lock for who sees that', async () => {
+    const { id } = await runs.harness.create(`${O}/workspaces`, 'workspaces', { name: 'of-team' });
+    const holders = await runs.harness.create(`${O}/teams`, 'teams', {
+      name: 'holders',
+      'organization-access': { 'manage-workspaces': true },
+    });
+    const tokens = `/teams/${holders.id}/authentication-token`;
+    const made = await runs.harness.create(tokens, 'authentication-tokens', {});
+    const ofTeam = String(made.attributes['token']);
+    await call('POST', `/workspaces/${id}/actions/lock`, undefined, ofTeam);
+    const { token } = await addReader('team-workspaces', { access: 'read' }, id);
+    const namesFor = async (caller: string) =>
+      (await call('GET', `/workspaces/${id}?include=locked_by`, undefined, caller)).included.map(
+        ({ attributes }) => attributes['name'],
+      );
+    expect(await namesFor(ofTeam)).toEqual(['holders']);
+    expect(await namesFor(token)).toEqual([]);
+    await call('PATCH', `/teams/${holders.id}`, {
+      data: { type: 'teams', attributes: { visibility: 'organization' } },
+    });
+    expect(await namesFor(token)).toEqual(['holders']);
+  });
+
+  test('people without their addresses', async () => {
+    const { id } = await runs.harness.create(`${O}/workspaces`, 'workspaces', { name: 'of-one' });
+    await call('POST', `/workspaces/${id}/actions/lock`);
+    for (const target of [
+      `/workspaces/${id}?include=locked_by`,
+      `/state-versions/${stateId}?include=created_by`,
+      `/runs/${runId}?include=created_by`,
+    ]) {
+      const { included } = await call('GET', target);
+      expect(included.map(({ type }) => type)).toEqual(['users']);
+      expect(included[0]?.attributes).not.toHaveProperty('email');
+    }
   });
 });
 

@@ -1,10 +1,19 @@
 /** Workspaces whose runs are executed by a pool of the organization "acme", and the pool's agents. */
 import { gzipSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 import { startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 const HALF_MINUTE_MS = 30_000;
-const ARCHIVE = gzipSync('files');
+
+const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
+  const packed = pack();
+  for (const [name, content] of Object.entries(files)) packed.entry({ name }, content);
+  packed.finalize();
+  const pieces: Buffer[] = [];
+  for await (const piece of packed) pieces.push(piece as Buffer);
+  return gzipSync(Buffer.concat(pieces));
+};
 
 export const startRunHarness = async () => {
   const harness = await startHarness();
@@ -26,14 +35,18 @@ export const startRunHarness = async () => {
     });
     return reply.data.id;
   };
-  const uploadTo = async (workspaceId: string, attributes: object = {}) => {
+  const uploadTo = async (
+    workspaceId: string,
+    attributes: object = {},
+    files: Readonly<Record<string, string>> = { 'main.tf': '' },
+  ) => {
     const announced = await harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
       'configuration-versions',
       { 'auto-queue-runs': false, ...attributes },
     );
     const url = String(announced.attributes['upload-url']);
-    const { status } = await harness.transfer('PUT', url, ARCHIVE);
+    const { status } = await harness.transfer('PUT', url, await archiveOf(files));
     if (status !== 204) throw new Error(`the upload ended with ${status}`);
     return { id: announced.id, url };
   };

@@ -1,7 +1,7 @@
 import { type Resource, withLinkage } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
-import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import { loadProjectPermissions, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { toAgentPoolResource } from '../agents/agent-pool-document.ts';
 import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
@@ -25,6 +25,7 @@ import { toWorkspaceOutputResource } from '../states/state-version-document.ts';
 import { loadStateVersionResource } from '../states/state-version-includes.ts';
 import { stateSummaries, stateVersionRecords } from '../states/state-version-records.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
+import { decideTeamAccess } from '../teams/team-access.ts';
 import { teamRecords } from '../teams/team-records.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
@@ -60,14 +61,34 @@ export const WORKSPACE_INCLUDES: ReadonlySet<string> = new Set([
   'vars',
 ]);
 
+/** Of these there is a route for the token of a run; what is absent for a caller is not included. */
+const OPEN_TO_RUNS: ReadonlySet<string> = new Set([
+  'organization',
+  'outputs',
+  'current_state_version',
+]);
+
+const openTo = (
+  { standing }: Pick<WorkspaceAccessResult, 'standing'>,
+  include: ReadonlySet<string>,
+): ReadonlySet<string> => (standing.kind === 'run' ? include.intersection(OPEN_TO_RUNS) : include);
+
+const findProject = async (
+  reads: Reads,
+  access: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const { standing, organization, project } = access;
+  const { canRead } = await loadProjectPermissions(reads, standing, organization, project.id);
+  return canRead ? [toProjectResource(access)] : [];
+};
+
 const findLockHolder = async (
   reads: Reads,
-  { workspace, permissions }: WorkspaceAccessResult,
-  seesRuns: boolean,
+  { workspace, permissions, organization, standing }: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
   const holder = workspace.lock?.holder;
   if (holder?.kind === 'run') {
-    const run = seesRuns ? await runRecords.find(reads, holder.id) : undefined;
+    const run = permissions.canReadRun ? await runRecords.find(reads, holder.id) : undefined;
     return run === undefined ? [] : [toRunResource(run, permissions)];
   }
   if (holder?.kind === 'user') {
@@ -76,7 +97,7 @@ const findLockHolder = async (
   }
   if (holder?.kind === 'team') {
     const team = await teamRecords.find(reads, holder.id);
-    return team === undefined
+    return team === undefined || !decideTeamAccess({ organization, standing }, team)
       ? []
       : [{ id: team.id, type: 'teams', attributes: { name: team.name } }];
   }
@@ -167,9 +188,10 @@ const loadConfiguration = async (
 export const withIncludedLinkage = (
   resource: Resource,
   include: ReadonlySet<string>,
-  { workspace, project }: WorkspaceAccessResult,
+  access: WorkspaceAccessResult,
 ): Resource => {
-  if (!include.has('effective_tag_bindings')) return resource;
+  if (!openTo(access, include).has('effective_tag_bindings')) return resource;
+  const { workspace, project } = access;
   const name = 'effective-tag-bindings';
   const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
   return withLinkage(resource, name, ids);
@@ -179,27 +201,26 @@ export const withIncludedLinkage = (
 export const loadIncluded = async (
   context: ServiceContext,
   { baseUrl }: Pick<RequestHead, 'baseUrl'>,
-  include: ReadonlySet<string>,
+  given: ReadonlySet<string>,
   workspaces: readonly WorkspaceAccessResult[],
 ): Promise<readonly Resource[]> => {
   const { store: reads } = context;
-  const hasPhases = PHASE_INCLUDES.some((name) => include.has(name));
+  const hasPhases = PHASE_INCLUDES.some((name) => given.has(name));
   const logUrl = hasPhases ? await loadLogUrl(context, baseUrl) : undefined;
-  const sign = include.has('current_state_version')
+  const sign = given.has('current_state_version')
     ? await loadUrlSigner(context, baseUrl)
     : undefined;
-  const sitePolicy = include.has('organization') ? await findSitePolicy(reads) : null;
+  const sitePolicy = given.has('organization') ? await findSitePolicy(reads) : null;
   const found = new Map<string, Resource>();
   const add = (resources: readonly Resource[]) => {
     for (const resource of resources) found.set(`${resource.type} ${resource.id}`, resource);
   };
   for (const access of workspaces) {
-    // The token of a run opens neither runs and what belongs to them nor pools.
-    const isRun = access.standing.kind === 'run';
-    const seesRuns = access.permissions.canReadRun && !isRun;
+    const include = openTo(access, given);
+    const seesRuns = access.permissions.canReadRun;
     if (include.has('organization')) add([toOrganizationResource(access, sitePolicy)]);
-    if (include.has('project')) add([toProjectResource(access)]);
-    if (include.has('locked_by')) add(await findLockHolder(reads, access, seesRuns));
+    if (include.has('project')) add(await findProject(reads, access));
+    if (include.has('locked_by')) add(await findLockHolder(reads, access));
     if (include.has('vars') && access.permissions.canReadVariable) {
       add((await loadVariables(reads, access.workspace)).map(toVariableResource));
     }
@@ -215,7 +236,7 @@ export const loadIncluded = async (
     }
     if (logUrl !== undefined && seesRuns)
       add(await loadCurrentPhases(reads, include, access, logUrl));
-    if (include.has('agent_pool') && !isRun) add(await loadAgentPool(reads, access));
+    if (include.has('agent_pool')) add(await loadAgentPool(reads, access));
     if (seesRuns && include.has('current_configuration_version')) {
       add(await loadConfiguration(reads, access.workspace.currentConfigurationVersionId));
     }
@@ -226,7 +247,7 @@ export const loadIncluded = async (
     ) {
       add(await loadConfiguration(reads, access.workspace.runs.current?.configurationVersionId));
     }
-    if (include.has('current_assessment_result') && !isRun) {
+    if (include.has('current_assessment_result')) {
       const run = await findCurrentAssessment(reads, access.workspace);
       if (run !== undefined) add([toAssessmentResource(run)]);
     }
