@@ -1,5 +1,6 @@
 /** Counts of lists are remembered; each of these changes must be seen by the next list. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRunHarness } from './run-harness.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const COLLECTION = '/organizations/acme/workspaces';
@@ -76,5 +77,57 @@ describe('what a list counts', () => {
     await seen(2, 2, 2);
     await harness.call('DELETE', `/workspaces/${second.id}`);
     await seen(1, 1, 1);
+  });
+});
+
+test('what a list counts by the status of current runs is all that its reader sees', async () => {
+  const { harness: executing, claim, finish, makeWorkspace, queue } = await startRunHarness();
+  await using _ = executing;
+  const [finished, waiting] = [await makeWorkspace(), await makeWorkspace(), await makeWorkspace()];
+  const runId = await queue(finished);
+  await claim();
+  await finish(runId, false);
+  await queue(waiting);
+  const O = '/organizations/acme';
+  const project = await executing.create(`${O}/projects`, 'projects', { name: 'Waiting' });
+  const toProject = { project: { data: { type: 'projects', id: project.id } } };
+  await executing.call('PATCH', `/workspaces/${waiting}`, {
+    data: { type: 'workspaces', relationships: toProject },
+  });
+  const team = await executing.create(`${O}/teams`, 'teams', { name: 'readers' });
+  const toTeam = { team: { data: { type: 'teams', id: team.id } } };
+  for (const [type, target] of [
+    ['team-projects', toProject],
+    ['team-workspaces', { workspace: { data: { type: 'workspaces', id: finished } } }],
+  ] as const) {
+    const relationships = { ...toTeam, ...target };
+    await executing.create(`/${type}`, type, { access: 'read' }, { relationships });
+  }
+  const reader = await executing.addUser('reader', team.id);
+  const statusCounts = async (query: string, token?: string) => {
+    const { meta } = await executing.call('GET', `${COLLECTION}?${query}`, undefined, token);
+    return (meta as Record<string, unknown>)['status-counts'];
+  };
+  const counts = {
+    pending: 1,
+    planning: 0,
+    planned: 0,
+    'planned-and-saved': 0,
+    'planned-and-finished': 1,
+    confirmed: 0,
+    applying: 0,
+    applied: 0,
+    discarded: 0,
+    errored: 0,
+    canceled: 0,
+    'force-canceled': 0,
+  };
+  expect(await statusCounts('')).toEqual({ ...counts, none: 1, total: 3, matching: 3 });
+  const pending = 'filter[current-run][status]=pending';
+  expect(await statusCounts(pending, reader.token)).toEqual({
+    ...counts,
+    none: 0,
+    total: 2,
+    matching: 1,
   });
 });

@@ -18,7 +18,7 @@ const PROJECTS = ['prj-1', 'prj-2', 'prj-3'];
 const IDS = Array.from({ length: 30 }, (_, at) => `ws-${String(at).padStart(2, '0')}`);
 const KEYS = ['env', 'team', 'net'];
 const VALUES = ['prod', 'test', '', null];
-const STATUSES = ['planning', 'applied'];
+const STATUSES = ['planning', 'applied'] as const;
 
 /** What lists look at. */
 interface Listed {
@@ -324,6 +324,12 @@ const registerListingContract = (open: () => Promise<Place>): void => {
             expect(await listings[0]?.countVisible({ organizationId, visible })).toBe(
               naive([...known.values()], unfiltered).totalCount,
             );
+            const counts = await listings[0]?.countVisibleByRunStatus({ organizationId, visible });
+            for (const status of STATUSES) {
+              const ofStatus = { ...unfiltered, runStatuses: [status] };
+              const { totalCount } = naive([...known.values()], ofStatus);
+              expect([status, counts?.get(status)]).toEqual([status, totalCount]);
+            }
           }
         },
       ),

@@ -4,6 +4,7 @@
  * its order and the total comes from counts that are kept.
  */
 import { type Store, TEXT_END, TEXT_START } from '@keelson/storage';
+import { RUN_STATUSES } from '../runs/domain/run.ts';
 import { decideWindow } from './domain/list-window.ts';
 import { containing, type NamePattern, parseWildcard } from './domain/name-pattern.ts';
 import { createNameRanks } from './name-ranks.ts';
@@ -11,6 +12,7 @@ import { createTagListing } from './projected-tag-listing.ts';
 import { findByTags, isByTagsAlone } from './tagged-workspace-listing.ts';
 import {
   boundVisible,
+  countByRunStatus,
   countCarriers,
   countInOrganization,
   countInProjects,
@@ -18,11 +20,13 @@ import {
   createNameCounts,
 } from './workspace-counts.ts';
 import type {
+  RunStatusCounts,
   TagFilter,
   WorkspaceListing,
   WorkspaceMatches,
   WorkspaceQuery,
 } from './workspace-listing.ts';
+import { inProjectKey } from './workspace-projections.ts';
 import {
   inOrder,
   type ResolvedQuery,
@@ -73,6 +77,7 @@ type ListingStore = Pick<
 >;
 
 type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
+type Visible = NonNullable<WorkspaceQuery['visible']>;
 
 const isAnything = ({ part, isAtStart, isAtEnd }: NamePattern): boolean =>
   part === '' && !(isAtStart && isAtEnd);
@@ -144,23 +149,50 @@ export const createWorkspaceListing = (
       ),
   );
 
+  /** Workspaces that are visible by themselves, not with their project. */
+  const selectGranted =
+    (organizationId: string, { projectIds, workspaceIds: ids }: Visible) =>
+    (tables: Tables) => {
+      const query = { ...NO_CONDITIONS, organizationId };
+      const granted = selectMatching(tables, query, { by: 'ids', ids });
+      return projectIds.length === 0
+        ? granted
+        : granted.where('workspace.project_id', 'not in', projectIds);
+    };
+
   const countVisible = async ({ organizationId, visible }: Scope): Promise<number> => {
     if (visible === undefined) return countInOrganization(store, organizationId);
     const projectIds = [...new Set(visible.projectIds)];
     const inProjects = await countInProjects(store, organizationId, projectIds);
     if (visible.workspaceIds.length === 0) return inProjects;
-    const byThemselves = await count((tables) => {
-      const ids = visible.workspaceIds;
-      const granted = selectMatching(
-        tables,
-        { ...NO_CONDITIONS, organizationId },
-        { by: 'ids', ids },
-      );
-      return projectIds.length === 0
-        ? granted
-        : granted.where('workspace.project_id', 'not in', projectIds);
-    });
-    return inProjects + byThemselves;
+    return inProjects + (await count(selectGranted(organizationId, visible)));
+  };
+
+  const countVisibleByRunStatus = async ({
+    organizationId,
+    visible,
+  }: Scope): Promise<RunStatusCounts> => {
+    if (visible === undefined) return countByRunStatus(store, [organizationId]);
+    const projects = [...new Set(visible.projectIds)];
+    const scopes = projects.map((id) => inProjectKey(organizationId, id));
+    const counts = new Map(await countByRunStatus(store, scopes));
+    if (visible.workspaceIds.length === 0) return counts;
+    const rows = await store.select((tables: Tables) =>
+      selectGranted(
+        organizationId,
+        visible,
+      )(tables)
+        .select((row) => [
+          'workspace.current_run_status as status',
+          row.fn.countAll<number | bigint>().as('matches'),
+        ])
+        .groupBy('workspace.current_run_status'),
+    );
+    for (const { status, matches } of rows) {
+      const known = RUN_STATUSES.find((one) => one === status);
+      if (known !== undefined) counts.set(known, (counts.get(known) ?? 0) + Number(matches));
+    }
+    return counts;
   };
 
   const findHandingDown = async (organizationId: string, { key, value }: TagFilter) => {
@@ -349,6 +381,7 @@ export const createWorkspaceListing = (
         : findAmongFew(query, given.page, start);
     },
     countVisible,
+    countVisibleByRunStatus,
     countInProject: (organizationId, projectId) =>
       countInProjects(store, organizationId, [projectId]),
   };

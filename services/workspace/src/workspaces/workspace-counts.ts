@@ -1,7 +1,8 @@
 /** How many workspaces a list has, from what is counted with every commit. */
 import type { Store } from '@keelson/storage';
+import { RUN_STATUSES } from '../runs/domain/run.ts';
 import { matchesName, type NamePattern } from './domain/name-pattern.ts';
-import type { TagFilter, WorkspaceQuery } from './workspace-listing.ts';
+import type { RunStatusCounts, TagFilter, WorkspaceQuery } from './workspace-listing.ts';
 import { inProjectKey, tagKey, withStatusKey } from './workspace-projections.ts';
 import { workspaceNames } from './workspace-records.ts';
 
@@ -36,6 +37,32 @@ export const countWithStatuses = (
     store,
     [...new Set(statuses)].map((status) => withStatusKey(organizationId, status)),
   );
+
+/** As many as are counted with one query: each has a key for every status. */
+const SCOPES_AT_ONCE = 1000;
+
+/** @param scopes what workspaces are counted under, each workspace under one of them */
+export const countByRunStatus = async (
+  store: CountingStore,
+  scopes: readonly string[],
+): Promise<RunStatusCounts> => {
+  const counts = new Map(RUN_STATUSES.map((status) => [status, 0]));
+  for (let at = 0; at < scopes.length; at += SCOPES_AT_ONCE) {
+    const keyed = scopes
+      .slice(at, at + SCOPES_AT_ONCE)
+      .flatMap((scope) =>
+        RUN_STATUSES.map((status) => ({ status, key: withStatusKey(scope, status) })),
+      );
+    const found = await store.tallies(
+      'workspace',
+      keyed.map(({ key }) => key),
+    );
+    keyed.forEach(({ status }, index) =>
+      counts.set(status, (counts.get(status) ?? 0) + (found[index] ?? 0)),
+    );
+  }
+  return counts;
+};
 
 /** Workspaces whose own binding that is. */
 export const countCarriers = async (

@@ -10,7 +10,7 @@ import { type Standing, seesWholeOrganization } from '../access/domain/standing.
 import { teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { GivenWorkspaceQuery } from './workspace-list-request.ts';
-import type { WorkspaceQuery } from './workspace-listing.ts';
+import type { RunStatusCounts, WorkspaceQuery } from './workspace-listing.ts';
 import { workspaceRecords } from './workspace-records.ts';
 
 /** What the caller may see: everything (undefined), or what its teams are granted. */
@@ -32,6 +32,8 @@ export interface WorkspacePage {
   readonly totalCount: number;
   /** All that the caller may see, without the request's filters. */
   readonly organizationCount: number;
+  /** Of the same. */
+  readonly runStatusCounts: RunStatusCounts;
 }
 
 const isUnfiltered = (given: GivenWorkspaceQuery): boolean =>
@@ -62,5 +64,6 @@ export const listWorkspaces = async (
       .map((workspace) => loadWorkspaceAccess(store, owner, workspace)),
   );
   const organizationCount = isUnfiltered(given) ? totalCount : await listing.countVisible(scope);
-  return { workspaces, totalCount, organizationCount };
+  const runStatusCounts = await listing.countVisibleByRunStatus(scope);
+  return { workspaces, totalCount, organizationCount, runStatusCounts };
 };

@@ -1,4 +1,5 @@
 import type { Page } from '@keelson/jsonapi';
+import type { RunStatus } from '../runs/domain/run.ts';
 
 export interface TagFilter {
   readonly key: string;
@@ -64,9 +65,15 @@ export interface TagListing {
   findTagCarriers(organizationId: string, name: string): Promise<readonly string[]>;
 }
 
+/** How many workspaces have a current run of that status. */
+export type RunStatusCounts = ReadonlyMap<RunStatus, number>;
+
 /** Searches that no path lookup can serve, answered from the projections. */
 export interface WorkspaceListing extends TagListing {
   find(query: WorkspaceQuery): Promise<WorkspaceMatches>;
   countInProject(organizationId: string, projectId: string): Promise<number>;
   countVisible(scope: Pick<WorkspaceQuery, 'organizationId' | 'visible'>): Promise<number>;
+  countVisibleByRunStatus(
+    scope: Pick<WorkspaceQuery, 'organizationId' | 'visible'>,
+  ): Promise<RunStatusCounts>;
 }

@@ -64,8 +64,8 @@ export interface WorkspaceTables {
 /** What workspaces are counted under, besides their organization. */
 export const inProjectKey = (organizationId: string, projectId: string): string =>
   `${organizationId}/project/${projectId}`;
-export const withStatusKey = (organizationId: string, status: string): string =>
-  `${organizationId}/status/${status}`;
+/** @param scope organization, or what is counted under `inProjectKey` */
+export const withStatusKey = (scope: string, status: string): string => `${scope}/status/${status}`;
 
 /** What bindings are counted under; no value and "" are one. */
 export const tagKey = (
@@ -78,7 +78,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 6,
+    version: 7,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -108,11 +108,12 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       scope: 'organization_id',
       alphabet: 'abcdefghijklmnopqrstuvwxyz0123456789-_',
     },
-    tallies: ({ organization_id, project_id, current_run_status }: WorkspaceRow) => [
-      organization_id,
-      inProjectKey(organization_id, project_id),
-      ...(current_run_status === null ? [] : [withStatusKey(organization_id, current_run_status)]),
-    ],
+    tallies: ({ organization_id, project_id, current_run_status: status }: WorkspaceRow) => {
+      const scopes = [organization_id, inProjectKey(organization_id, project_id)];
+      return status === null
+        ? scopes
+        : [...scopes, ...scopes.map((scope) => withStatusKey(scope, status))];
+    },
     rows: (workspace): WorkspaceRow[] => {
       const { id, organizationId, projectId, name, latestChangeAtMs, runs } = workspace;
       const lower = name.toLowerCase();

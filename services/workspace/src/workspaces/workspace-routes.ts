@@ -19,7 +19,7 @@ import { findSitePolicyFor } from '../retention/retention-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toWorkspaceResource } from './workspace-document.ts';
 import { loadIncluded, WORKSPACE_INCLUDES, withIncludedLinkage } from './workspace-includes.ts';
-import { listWorkspaces } from './workspace-list-operations.ts';
+import { listWorkspaces, type WorkspacePage } from './workspace-list-operations.ts';
 import { parseWorkspaceQuery } from './workspace-list-request.ts';
 import {
   createWorkspace,
@@ -51,6 +51,24 @@ const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
   ['/workspaces/:workspace_id', '/organizations/:organization_name/workspaces/:workspace_name'].map(
     build,
   );
+
+/** Of all that the caller sees, by the status of their current run, and how many the request means. */
+const toStatusCounts = ({
+  runStatusCounts,
+  organizationCount,
+  totalCount,
+}: WorkspacePage): Record<string, number> => {
+  const withRun = [...runStatusCounts.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    ...Object.fromEntries(
+      [...runStatusCounts].map(([status, count]) => [status.replaceAll('_', '-'), count]),
+    ),
+    // Both are counted one after the other.
+    none: Math.max(0, organizationCount - withRun),
+    total: organizationCount,
+    matching: totalCount,
+  };
+};
 
 /**
  * An answer with one workspace and what `include` names.
@@ -106,13 +124,14 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
       handle: async ({ head, params, principal, query }) => {
         const include = parseInclude(query, WORKSPACE_INCLUDES);
         const page = parsePage(query);
-        const { workspaces, totalCount, organizationCount } = await listWorkspaces(
+        const found = await listWorkspaces(
           context,
           principal,
           params['organization_name'] ?? '',
           parseWorkspaceQuery(query),
           page,
         );
+        const { workspaces, totalCount } = found;
         const sitePolicy = await findSitePolicyFor(context.store, workspaces);
         return {
           document: toPaginatedDocument(head, {
@@ -122,7 +141,7 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
             included: await loadIncluded(context, head, include, workspaces),
             page,
             totalCount,
-            meta: { 'status-counts': { total: organizationCount, matching: totalCount } },
+            meta: { 'status-counts': toStatusCounts(found) },
           }),
         };
       },
