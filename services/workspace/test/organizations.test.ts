@@ -137,6 +137,10 @@ describe('a team', () => {
       name: 'managing',
       'organization-access': { 'manage-membership': true },
     });
+    const informed = await makeTeam({
+      name: 'informed',
+      'organization-access': { 'access-secret-teams': true },
+    });
     const others = await makeTeam({ name: 'others', visibility: 'organization' });
     const seenBy = async (name: string, team: string) => {
       const { token } = await harness.addUser(name, team);
@@ -147,6 +151,7 @@ describe('a team', () => {
     };
     expect(await seenBy('a-member', secret.id)).toEqual([200, 200]);
     expect(await seenBy('a-manager', managing.id)).toEqual([200, 200]);
+    expect(await seenBy('an-informed', informed.id)).toEqual([200, 200]);
     expect(await seenBy('an-other', others.id)).toEqual([404, 200]);
   });
 
@@ -188,6 +193,21 @@ describe('a team', () => {
         404,
       ]);
     }
+  });
+
+  test('of owners is seen by every member, until it is made secret', async () => {
+    const { list } = await harness.call('GET', `${O}/teams?filter[names]=owners`);
+    const path = `/teams/${list[0]?.id}`;
+    const { id } = await makeTeam({ name: 'members' });
+    const { token } = await harness.addUser('a-plain-member', id);
+    const seen = async () => {
+      const all = await harness.call('GET', `${O}/teams?q=owners`, undefined, token);
+      return [(await harness.call('GET', path, undefined, token)).status, all.list.length];
+    };
+    expect(await seen()).toEqual([200, 1]);
+    await send('PATCH', path, 'teams', { visibility: 'secret' });
+    expect(await seen()).toEqual([404, 0]);
+    await send('PATCH', path, 'teams', { visibility: 'organization' });
   });
 
   test('has tokens that its members manage where it says so', async () => {

@@ -25,8 +25,8 @@ const connect = async (): Promise<string> => {
   return tokens?.[0]?.id ?? '';
 };
 
-const document = (attributes: object, relationships: object = {}) => ({
-  data: { type: 'workspaces', attributes, relationships },
+const document = (attributes: object) => ({
+  data: { type: 'workspaces', attributes },
 });
 const tryCreate = (attributes: object) =>
   harness.call('POST', `${O}/workspaces`, document({ name: `w-${(serial += 1)}`, ...attributes }));
@@ -495,25 +495,6 @@ describe('neither creation nor update takes', () => {
     ] as const) {
       const reply = await harness.call(method, path, body);
       expect(refusal(reply)).toEqual({ status: 422, pointers: [pointer] });
-    }
-  });
-
-  test.for([
-    [{ tags: { data: [{ type: 'tags', attributes: { name: 'no blanks' } }] } }, 'tags', 'name'],
-    [
-      { 'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'hc:mine' } }] } },
-      'tag-bindings',
-      'key',
-    ],
-  ] as const)('the tags of %j', async ([relationships, name, attribute]) => {
-    const { id } = await create();
-    const pointers = [`/data/relationships/${name}/data/0/attributes/${attribute}`];
-    const made = { name: `w-${(serial += 1)}` };
-    for (const reply of [
-      await harness.call('POST', `${O}/workspaces`, document(made, relationships)),
-      await harness.call('PATCH', `/workspaces/${id}`, document({}, relationships)),
-    ]) {
-      expect(refusal(reply)).toEqual({ status: 422, pointers });
     }
   });
 
