@@ -1,5 +1,9 @@
-/** Every kind of secret goes through a real process that logs and audits all it can; none may stay there. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+/**
+ * Every kind of secret goes through a real process that logs and audits all it can; none may stay there,
+ * nor lie open in its databases.
+ */
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startKeelson } from '@keelson/testkit';
@@ -50,7 +54,14 @@ const keelsonWithFolder = async (folder: string) => {
   };
 };
 
-test('no secret is in the log or in an audit file', async () => {
+/** The databases of a process that is stopped, with what they have beside them. */
+const readDatabases = (folder: string): string =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.sqlite(-wal)?$/.test(path))
+    .map((path) => readFileSync(join(folder, path), 'latin1'))
+    .join('\n');
+
+test('no secret is in the log, in an audit file or open in a database', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-secrets-'));
   const { keelson, v1, api } = await keelsonWithFolder(folder);
   const secrets: Record<string, string> = {
@@ -100,6 +111,31 @@ test('no secret is in the log or in an audit file', async () => {
     const token = await api('organizations/acme/authentication-token', 'authentication-tokens', {});
     secrets['organization token'] = token.data.attributes.token;
 
+    secrets['repository token'] = 'repositoryTOKENrepository';
+    await api('organizations/acme/oauth-clients', 'oauth-clients', {
+      'service-provider': 'github',
+      'http-url': 'https://github.example',
+      'api-url': 'https://api.github.example',
+      'oauth-token-string': secrets['repository token'],
+    });
+    const { data: workspace } = await api('organizations/acme/workspaces', 'workspaces', {
+      name: 'app',
+    });
+    const at = `workspaces/${workspace.id as string}`;
+    secrets['variable'] = 'variableVALUEvariable';
+    const variable = { key: 'secret', category: 'env', sensitive: true };
+    await api(`${at}/vars`, 'vars', { ...variable, value: secrets['variable'] });
+    secrets['output'] = 'outputVALUEoutput';
+    const outputs = { secret: { value: secrets['output'], type: 'string', sensitive: true } };
+    const state = Buffer.from(JSON.stringify({ version: 4, serial: 1, outputs }));
+    secrets['state'] = state.toString('base64');
+    await api(`${at}/actions/lock`, '', {});
+    await api(`${at}/state-versions`, 'state-versions', {
+      serial: 1,
+      md5: createHash('md5').update(state).digest('hex'),
+      state: secrets['state'],
+    });
+
     await fetch(`${keelson.http}/v1/sys/mounts`, {
       headers: { 'x-service-token': 'hvs.wrongTOKENwrongTOKEN' },
     });
@@ -109,9 +145,11 @@ test('no secret is in the log or in an audit file', async () => {
     const kept = {
       log: readFileSync(join(keelson.dataFolder, 'keelson.log'), 'utf8'),
       audit: readFileSync(auditFile, 'utf8'),
+      databases: readDatabases(keelson.dataFolder),
     };
     expect(kept.log).toContain('/v1/pki/issue/any');
     expect(kept.audit).toContain('"path":"pki/issue/any"');
+    expect(kept.databases).toContain(workspace.id);
     for (const [name, secret] of Object.entries(secrets)) {
       expect([name, secret.length]).toEqual([
         name,
