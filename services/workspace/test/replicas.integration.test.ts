@@ -1,9 +1,12 @@
-/** Two replicas of the service on one PostgreSQL database. */
-import { type PostgresServer, startPostgres } from '@keelson/testkit';
+/** Two replicas of the service on one PostgreSQL database, with leases in one Redis. */
+import { RedisLeaseStore } from '@keelson/locks/redis';
+import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 let postgres: PostgresServer;
+let redis: RedisServer;
+let leases: readonly RedisLeaseStore[];
 let replicas: readonly Harness[];
 
 const COLLECTION = '/organizations/acme/workspaces';
@@ -14,19 +17,26 @@ const document = (attributes: object, relationships: object = {}) => ({
 beforeAll(async () => {
   postgres = await startPostgres();
   const connectionString = await postgres.createDatabase('workspace');
-  const first = await startHarness({ connectionString });
-  replicas = [first, await startHarness({ connectionString, adminToken: first.adminToken })];
+  redis = await startRedis();
+  const connection = { url: redis.url, commandTimeout: 200 };
+  const [one, other] = [new RedisLeaseStore({ connection }), new RedisLeaseStore({ connection })];
+  leases = [one, other];
+  const first = await startHarness({ connectionString, leases: one });
+  const { adminToken } = first;
+  replicas = [first, await startHarness({ connectionString, leases: other, adminToken })];
   await first.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
 });
 afterAll(async () => {
   for (const replica of replicas) await replica[Symbol.asyncDispose]();
+  for (const store of leases) await store.close();
+  await redis[Symbol.asyncDispose]();
   await postgres[Symbol.asyncDispose]();
 });
 
 /** Fifty calls at once, in turns on each replica. */
-const fromAll = <T>(call: (replica: Harness) => Promise<T>): Promise<readonly T[]> =>
+const fromAll = <T>(call: (replica: Harness, turn: number) => Promise<T>): Promise<readonly T[]> =>
   Promise.all(
-    Array.from({ length: 50 }, (_, at) => call(replicas[at % replicas.length] as Harness)),
+    Array.from({ length: 50 }, (_, at) => call(replicas[at % replicas.length] as Harness, at)),
   );
 
 const count = (replies: readonly { status: number }[], status: number): number =>
@@ -39,16 +49,39 @@ describe('over two replicas', () => {
     expect([count(replies, 201), count(replies, 422)]).toEqual([1, 49]);
   });
 
-  test('a lock goes to one caller, and the other replica sees it at once', async () => {
+  test('a lock goes to one caller, with and without Redis, and the other replica sees it at once', async () => {
     const [first, second] = replicas as [Harness, Harness];
-    const { id } = await first.create(COLLECTION, 'workspaces', { name: 'locked' });
-    for (let round = 0; round < 3; round += 1) {
-      const lock = `/workspaces/${id}/actions/lock`;
-      const replies = await fromAll((replica) => replica.call('POST', lock));
-      expect([count(replies, 200), count(replies, 409)]).toEqual([1, 49]);
-      expect((await second.call('GET', `/workspaces/${id}`)).data.attributes['locked']).toBe(true);
-      expect((await second.call('POST', `/workspaces/${id}/actions/unlock`)).status).toBe(200);
-      expect((await first.call('GET', `/workspaces/${id}`)).data.attributes['locked']).toBe(false);
+    const at = `/workspaces/${(await first.create(COLLECTION, 'workspaces', { name: 'locked' })).id}`;
+    const managing = { 'organization-access': { 'manage-workspaces': true } };
+    const team = await first.create('/organizations/acme/teams', 'teams', {
+      name: 'lockers',
+      ...managing,
+    });
+    const callers = [await first.addUser('ann', team.id), await first.addUser('bob', team.id)];
+    for (const step of ['with Redis', 'without Redis', 'with Redis again']) {
+      if (step === 'without Redis') await redis.process.kill();
+      if (step === 'with Redis again') await redis.process.start();
+      // Either asks both replicas.
+      const replies = await fromAll((replica, turn) => {
+        const { token } = callers[Math.floor(turn / 2) % 2] as (typeof callers)[number];
+        return replica.call('POST', `${at}/actions/lock`, { reason: step }, token);
+      });
+      expect([step, count(replies, 200), count(replies, 409)]).toEqual([step, 1, 49]);
+      const winner = replies.find(({ status }) => status === 200)?.data;
+      const holder = winner?.relationships['locked-by']?.data as { id: string };
+      const name = holder.id === callers[0]?.id ? 'ann' : 'bob';
+      const refused = replies.filter(({ status }) => status === 409);
+      for (const { errors } of refused)
+        expect(errors[0]?.detail).toContain(`It is held by User ${name}: ${step}.`);
+      for (const replica of replicas) {
+        const { attributes, relationships } = (await replica.call('GET', at)).data;
+        expect(attributes).toMatchObject({ locked: true, 'locked-reason': step });
+        expect(relationships['locked-by']?.data).toEqual(holder);
+      }
+      const { token } = callers.find(({ id }) => id === holder.id) ?? { token: '' };
+      const unlock = await second.call('POST', `${at}/actions/unlock`, undefined, token);
+      expect(unlock.status).toBe(200);
+      expect((await first.call('GET', at)).data.attributes['locked']).toBe(false);
     }
   });
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { bufferedBody } from '@keelson/edge';
-import { InProcessLeaseStore } from '@keelson/locks';
+import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
@@ -62,6 +62,8 @@ export interface HarnessOptions {
   readonly connectionString?: string;
   /** What the site chose for new workspaces. */
   readonly globalRemoteState?: boolean;
+  /** In this process if absent. */
+  readonly leases?: LeaseStore;
   /** The administrator's token as another replica made it. */
   readonly adminToken?: string;
 }
@@ -93,7 +95,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     store,
     barrier,
     clock,
-    leases: new InProcessLeaseStore({ clock }),
+    leases: options.leases ?? new InProcessLeaseStore({ clock }),
     logger: createLogger({ name: 'test', level: 'silent' }),
     cluster: {
       join: async function* (_request, call) {
