@@ -181,6 +181,17 @@ describe('include', () => {
     }
   });
 
+  test('of a project is for who sees that', async () => {
+    const managing = { 'organization-access': { 'manage-vcs-settings': true } };
+    const team = await harness.create(`${O}/teams`, 'teams', { name: 'connecting', ...managing });
+    const { token } = await harness.addUser('connector', team.id);
+    for (const path of [`${O}?include=default_project`, `${O}/oauth-clients?include=projects`]) {
+      expect((await harness.call('GET', path)).included).toMatchObject([{ type: 'projects' }]);
+      const seen = await harness.call('GET', path, undefined, token);
+      expect([seen.status, seen.included]).toEqual([200, []]);
+    }
+  });
+
   test.for([
     `${O}/projects`,
     O,

@@ -164,6 +164,16 @@ export const requireProject = async (
   return { ...owner, project, permissions };
 };
 
+/** Undefined where the caller may not know of it. */
+export const findReadableProject = async (
+  reads: Reads,
+  { organization, standing }: OrganizationAccessResult,
+  projectId: string,
+): Promise<Project | undefined> => {
+  const { canRead } = await loadProjectPermissions(reads, standing, organization, projectId);
+  return canRead ? projectRecords.find(reads, projectId) : undefined;
+};
+
 export interface WorkspaceAccessResult extends OrganizationAccessResult {
   readonly workspace: Workspace;
   readonly project: Project;

@@ -13,8 +13,8 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
+import { findReadableProject } from '../access/access-operations.ts';
 import { toProjectResource } from '../projects/project-document.ts';
-import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { SERVICE_PROVIDERS, type ServiceProvider } from './domain/oauth-client.ts';
@@ -69,13 +69,14 @@ const loadIncluded = async (
   accesses: readonly OAuthClientAccess[],
 ): Promise<readonly Resource[]> => {
   const found = new Map<string, Resource>();
-  for (const { client, organization } of accesses) {
+  for (const access of accesses) {
+    const { client, organization } = access;
     const token = include.has('oauth_tokens')
       ? await oauthTokenRecords.find(reads, client.tokenId)
       : undefined;
     if (token !== undefined) found.set(token.id, toOAuthTokenResource(token));
     for (const id of include.has('projects') ? client.projectIds : []) {
-      const project = await projectRecords.find(reads, id);
+      const project = await findReadableProject(reads, access, id);
       if (project !== undefined) found.set(id, toProjectResource({ project, organization }));
     }
   }

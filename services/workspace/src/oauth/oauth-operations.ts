@@ -34,7 +34,7 @@ export type GivenOAuthClient = Pick<
   | 'projectIds'
 > & { readonly oauthTokenString: string };
 
-export interface OAuthClientAccess extends Pick<OrganizationAccessResult, 'organization'> {
+export interface OAuthClientAccess extends OrganizationAccessResult {
   readonly client: OAuthClient;
 }
 
@@ -118,7 +118,7 @@ export const createOAuthClient = (
     oauthClientRecords.write(tx, [id], client);
     oauthTokenRecords.write(tx, [token.id], token);
     organizationOAuthClients.write(tx, [organization.id, id], {});
-    return { organization, client };
+    return { ...access, client };
   });
 
 /** Absent attributes keep their value. */
@@ -185,14 +185,13 @@ export const listOAuthClients = async (
   organizationName: string,
 ): Promise<readonly OAuthClientAccess[]> => {
   const access = await requireOrganization(store, principal, organizationName);
-  const { organization } = access;
   if (!mayManage(access)) throw notFound('organization');
-  const ids = await organizationOAuthClients.keys(store, [organization.id]);
+  const ids = await organizationOAuthClients.keys(store, [access.organization.id]);
   const clients = await Promise.all(ids.map((id) => oauthClientRecords.find(store, id)));
   return clients
     .filter((client) => client !== undefined)
     .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1))
-    .map((client) => ({ organization, client }));
+    .map((client) => ({ ...access, client }));
 };
 
 /** @throws KeelsonError `workspace.not_found` */

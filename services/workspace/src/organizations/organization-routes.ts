@@ -12,10 +12,13 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
-import { type OrganizationAccessResult, requireOrganization } from '../access/access-operations.ts';
+import {
+  findReadableProject,
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../access/access-operations.ts';
 import { hasAgents } from '../agents/agent-operations.ts';
 import { toProjectResource } from '../projects/project-document.ts';
-import { projectRecords } from '../projects/project-records.ts';
 import { findSitePolicy } from '../retention/retention-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
@@ -81,7 +84,7 @@ const loadIncluded = async (
 ): Promise<readonly Resource[]> => {
   const { organization } = access;
   const project = include.has('default_project')
-    ? await projectRecords.find(reads, organization.defaultProjectId)
+    ? await findReadableProject(reads, access, organization.defaultProjectId)
     : undefined;
   const canOperate = include.has('entitlement_set') && (await hasAgents(reads, organization.id));
   return [

@@ -1,7 +1,7 @@
 import { type Resource, withLinkage } from '@keelson/jsonapi';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
-import { loadProjectPermissions, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { findReadableProject, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { toAgentPoolResource } from '../agents/agent-pool-document.ts';
 import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
@@ -73,13 +73,13 @@ const openTo = (
   include: ReadonlySet<string>,
 ): ReadonlySet<string> => (standing.kind === 'run' ? include.intersection(OPEN_TO_RUNS) : include);
 
-const findProject = async (
+const loadProject = async (
   reads: Reads,
   access: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
-  const { standing, organization, project } = access;
-  const { canRead } = await loadProjectPermissions(reads, standing, organization, project.id);
-  return canRead ? [toProjectResource(access)] : [];
+  const { organization, workspace } = access;
+  const project = await findReadableProject(reads, access, workspace.projectId);
+  return project === undefined ? [] : [toProjectResource({ project, organization })];
 };
 
 const findLockHolder = async (
@@ -219,7 +219,7 @@ export const loadIncluded = async (
     const include = openTo(access, given);
     const seesRuns = access.permissions.canReadRun;
     if (include.has('organization')) add([toOrganizationResource(access, sitePolicy)]);
-    if (include.has('project')) add(await findProject(reads, access));
+    if (include.has('project')) add(await loadProject(reads, access));
     if (include.has('locked_by')) add(await findLockHolder(reads, access));
     if (include.has('vars') && access.permissions.canReadVariable) {
       add((await loadVariables(reads, access.workspace)).map(toVariableResource));
