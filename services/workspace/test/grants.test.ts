@@ -169,6 +169,7 @@ describe('an SSH key', () => {
 
   test('is assigned and taken away in every form in use, and its value is never shown', async () => {
     const key = await make();
+    expect(key.id).toMatch(/^sshkey-[1-9A-HJ-NP-Za-km-z]{16}$/);
     expect(JSON.stringify(key)).not.toContain('PRIVATE KEY');
     const assigned = { id: key.id, type: 'ssh-keys' };
     expect(keyOf(await assign({ type: 'workspaces', attributes: { id: key.id } }))).toEqual(

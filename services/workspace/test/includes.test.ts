@@ -95,6 +95,10 @@ const INCLUDED: Readonly<Record<string, readonly string[]>> = {
   vars: ['vars'],
 };
 
+const EVERYTHING = [...WORKSPACE_INCLUDES].join(',');
+const typesOf = (included: readonly { type: string }[]) =>
+  [...new Set(included.map(({ type }) => type))].toSorted();
+
 describe('a workspace includes', () => {
   test('what is listed here, and nothing else', async () => {
     expect(Object.keys(INCLUDED).toSorted()).toEqual([...WORKSPACE_INCLUDES].toSorted());
@@ -132,6 +136,28 @@ describe('a workspace includes', () => {
     }
   });
 
+  test('what has an id of its kind', async () => {
+    const { included } = await call('GET', `/workspaces/${workspaceId}?include=${EVERYTHING}`);
+    const prefixes = {
+      'agent-pools': 'apool',
+      projects: 'prj',
+      runs: 'run',
+      plans: 'plan',
+      applies: 'apply',
+      'configuration-versions': 'cv',
+      'state-versions': 'sv',
+      'workspace-outputs': 'wsout',
+      vars: 'var',
+    };
+    for (const [type, prefix] of Object.entries(prefixes)) {
+      const ids = included.filter((one) => one.type === type).map(({ id }) => id);
+      expect([type, ids]).toEqual([
+        type,
+        [expect.stringMatching(`^${prefix}-[1-9A-HJ-NP-Za-km-z]{16}`)],
+      ]);
+    }
+  });
+
   test('its current state with addresses that its reader may use', async () => {
     const { included } = await call(
       'GET',
@@ -156,10 +182,6 @@ describe('a workspace includes', () => {
     expect(await readme()).toEqual([null, undefined]);
     await runs.uploadTo(workspaceId, {}, { 'main.tf': '', 'README.md': '# All of it' });
   });
-
-  const EVERYTHING = [...WORKSPACE_INCLUDES].join(',');
-  const typesOf = (included: readonly { type: string }[]) =>
-    [...new Set(included.map(({ type }) => type))].toSorted();
 
   test('for the token of a run its organization and its state', async () => {
     const target = `/workspaces/${workspaceId}?include=${EVERYTHING}`;
@@ -221,7 +243,9 @@ describe('a workspace includes', () => {
       `/runs/${runId}?include=created_by`,
     ]) {
       const { included } = await call('GET', target);
-      expect(included.map(({ type }) => type)).toEqual(['users']);
+      expect(included).toMatchObject([
+        { type: 'users', id: expect.stringMatching(/^user-[1-9A-HJ-NP-Za-km-z]{16}$/) as unknown },
+      ]);
       expect(included[0]?.attributes).not.toHaveProperty('email');
     }
   });

@@ -221,6 +221,7 @@ describe('a repository of a workspace', () => {
   });
 
   test('has its defaults, and all that the specification shows', async () => {
+    expect(tokenId).toMatch(/^ot-[1-9A-HJ-NP-Za-km-z]{16}$/);
     const { attributes } = await create({ 'vcs-repo': repository() });
     expect(attributes).toMatchObject({
       'vcs-repo-identifier': 'acme/app',
