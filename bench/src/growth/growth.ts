@@ -53,7 +53,7 @@ const measureAll = async (
         count,
         seconds: quick ? 0.05 : 5,
         turns: quick ? 1 : 60,
-        applied: quick ? 300 : 12_000,
+        applied: quick ? 50 : 2000,
       };
       const store = await fill(folder, size);
       ending.defer(() => store.close());
@@ -71,7 +71,7 @@ export const growth: Bench = {
     'P14: P1, P7, P8 and P11 at 10,000, 100,000 and 1,000,000 records grow no faster than log n',
   method:
     'Stores filled with copies of a record, all in this process; CPU of all threads for one operation, ' +
-    'the median of five windows, those of the stores in turn. The limit is what the cost at the smallest ' +
+    'the median of eleven windows, those of the stores in turn. The limit is what the cost at the smallest ' +
     'number of records becomes when it grows as log n: a ratio of at most 1 holds. --records N measures up ' +
     'to so many only.',
   run: async (context) => {
