@@ -14,7 +14,14 @@ import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { isExecuting, isFinal, needsLock, nextRun, type Run, type RunEvent } from './domain/run.ts';
 import { decideRuns } from './domain/run-performance.ts';
 import { completeLog, startLog } from './run-log-operations.ts';
-import { openRuns, runRecords, toPhase, toPhaseId, workspaceRuns } from './run-records.ts';
+import {
+  openRuns,
+  removeRunsOf,
+  runRecords,
+  toPhase,
+  toPhaseId,
+  workspaceRuns,
+} from './run-records.ts';
 
 const holds = (lock: Lock | null, run: Run): boolean =>
   lock !== null && isHeldBy(lock, { kind: 'run', id: run.id });
@@ -50,12 +57,25 @@ const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
     text: `transition not allowed: ${event.kind.replaceAll('_', ' ')} of a run that is ${run.status}`,
   });
 
-/** An agent no longer works on the run: its token and its log end, and it is free. */
-const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<void> => {
-  await completeLog(tx, toPhaseId(run.id, toPhase(run)), lastWords);
+/** An agent no longer works on the run: its token ends, and it is free. */
+const releaseAgent = async (tx: Transaction, run: Run): Promise<void> => {
   await deleteTokensOf(tx, run.id);
   const agent = await agentRecords.find(tx, run.agentId ?? '');
   if (agent?.runId === run.id) agentRecords.write(tx, [agent.id], { ...agent, runId: null });
+};
+
+const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<void> => {
+  await completeLog(tx, toPhaseId(run.id, toPhase(run)), lastWords);
+  await releaseAgent(tx, run);
+};
+
+/** With their workspace, whoever works on them. */
+export const removeRuns = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  for (const id of await openRuns.keys(tx, [workspaceId])) {
+    const run = await runRecords.find(tx, id);
+    if (run !== undefined) await releaseAgent(tx, run);
+  }
+  await removeRunsOf(tx, workspaceId);
 };
 
 /**

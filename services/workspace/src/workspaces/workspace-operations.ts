@@ -17,7 +17,7 @@ import { removeConfigurationVersionsOf } from '../configuration-versions/configu
 import { requireConnection } from '../oauth/connection-operations.ts';
 import { noteRunDataPolicy } from '../retention/retention-records.ts';
 import { NO_RUNS } from '../runs/domain/run-performance.ts';
-import { removeRunsOf } from '../runs/run-records.ts';
+import { removeRuns } from '../runs/run-changes.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { consumerLists } from '../state-consumers/consumer-records.ts';
 import { NO_STATE } from '../states/domain/state-version.ts';
@@ -248,7 +248,7 @@ const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<v
   removedWorkspaces.write(tx, [workspace.id], {});
   await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
   for (const id of workspace.variableIds) variableRecords.delete(tx, id);
-  await removeRunsOf(tx, workspace.id);
+  await removeRuns(tx, workspace.id);
   await removeConfigurationVersionsOf(tx, workspace.id);
   for (const name of await teamNames.keys(tx, [workspace.organizationId])) {
     const team = await teamNames.find(tx, workspace.organizationId, name);
