@@ -172,6 +172,14 @@ describe('a new workspace', () => {
       { name: 'x', 'auto-destroy-activity-duration': '10000h' },
       '/data/attributes/auto-destroy-activity-duration',
     ],
+    ...['5m', '14', 'd', '1.5d', '-1d', '1d2h', ' 1d'].map(
+      (duration) =>
+        [
+          `the duration "${duration}"`,
+          { name: 'x', 'auto-destroy-activity-duration': duration },
+          '/data/attributes/auto-destroy-activity-duration',
+        ] as const,
+    ),
     [
       'a date that is none',
       { name: 'x', 'auto-destroy-at': 'tomorrow' },

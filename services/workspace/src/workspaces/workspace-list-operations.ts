@@ -63,7 +63,9 @@ export const listWorkspaces = async (
       .filter((workspace) => workspace !== undefined)
       .map((workspace) => loadWorkspaceAccess(store, owner, workspace)),
   );
-  const organizationCount = isUnfiltered(given) ? totalCount : await listing.countVisible(scope);
-  const runStatusCounts = await listing.countVisibleByRunStatus(scope);
+  const [organizationCount, runStatusCounts] = await Promise.all([
+    isUnfiltered(given) ? totalCount : listing.countVisible(scope),
+    listing.countVisibleByRunStatus(scope),
+  ]);
   return { workspaces, totalCount, organizationCount, runStatusCounts };
 };
