@@ -73,6 +73,20 @@ describe('what reaches a service', () => {
     expect((await call('/api/v2/echo')).document.data.head.principal).toBeUndefined();
   });
 
+  test('names the address that clients know, as it is set or as they said it', async () => {
+    const publicUrl = 'https://keelson.example';
+    const behind = await startGateway({ KEELSON_PUBLIC_URL: publicUrl });
+    for (const path of ['/api/v2/echo', '/v1/pki/echo']) {
+      const baseUrlOf = async (to: Gateway) =>
+        (await call(path, withToken, to)).document.data.head.baseUrl;
+      expect([await baseUrlOf(gateway), await baseUrlOf(behind)]).toEqual([
+        gateway.http,
+        publicUrl,
+      ]);
+    }
+    await behind.stop();
+  });
+
   test('arrives whole when it is large, and so does its answer', async () => {
     const body = Buffer.alloc(5_000_000, 'b');
     const { document } = await call('/v1/pki/echo', { method: 'PUT', body, ...withToken });
