@@ -329,6 +329,7 @@ describe('a move between projects', () => {
     const target = await harness.create('/organizations/acme/projects', 'projects', {
       name: 'Second project',
     });
+    expect(target.id).toMatch(/^prj-[1-9A-HJ-NP-Za-km-z]{16}$/);
     const { id } = await harness.create(COLLECTION, 'workspaces', { name: 'moving' });
     const move = (projectId: string) =>
       harness.call('PATCH', `/workspaces/${id}`, {
