@@ -155,6 +155,14 @@ describe('a workspace whose assessments are enabled', () => {
     expect((await get(`/assessment-results/${resultId}`)).status).toBe(404);
   });
 
+  test('needs the first release that can do it, or a later one', async () => {
+    const first = { 'assessments-enabled': true, 'runtime-version': '0.15.4' };
+    const id = await makeAssessed(first);
+    await nextDay();
+    const [assessment] = await assessmentsOf(id);
+    expect(await runs.act(assessment?.id ?? '', 'cancel')).toBe(202);
+  });
+
   test('waits while it is locked or a run is at work', async () => {
     const locked = await makeAssessed();
     const busy = await makeAssessed();

@@ -1,10 +1,11 @@
-/** Relationships in the documents that make and change a workspace: what they may not hold. */
+/** Relationships in the documents that make and change a workspace: what they may hold. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Harness, startHarnessOf } from './workspace-harness.ts';
+import { type Harness, type Reply, startHarnessOf } from './workspace-harness.ts';
 
 const COLLECTION = '/organizations/acme/workspaces';
 let harness: Harness;
 let workspaceId: string;
+let serial = 0;
 beforeAll(async () => {
   harness = await startHarnessOf('acme');
   workspaceId = (await harness.create(COLLECTION, 'workspaces', { name: 'app' })).id;
@@ -33,5 +34,35 @@ test.for([
       422,
       [`/data/relationships/${name}/data/${at}`],
     ]);
+  }
+});
+
+test.for([
+  {},
+  { data: null },
+  { data: { type: 'projects' } },
+  { data: { type: 'projects', id: null } },
+  { data: { type: 'projects', id: '' } },
+])('the project %j is the default one, and no move', async (project) => {
+  const projectOf = ({ data }: Reply) => data.relationships['project']?.data;
+  const organization = await harness.call('GET', '/organizations/acme');
+  const byDefault = organization.data.relationships['default-project']?.data;
+  const made = await harness.call('POST', COLLECTION, {
+    data: {
+      type: 'workspaces',
+      attributes: { name: `in-${(serial += 1)}` },
+      relationships: { project },
+    },
+  });
+  expect(projectOf(made)).toEqual(byDefault);
+  const path = `/workspaces/${made.data.id}`;
+  const { id } = await harness.create('/organizations/acme/projects', 'projects', {
+    name: `Project ${serial}`,
+  });
+  for (const given of [{ data: { type: 'projects', id } }, project]) {
+    const moved = await harness.call('PATCH', path, {
+      data: { type: 'workspaces', relationships: { project: given } },
+    });
+    expect([moved.status, projectOf(moved)]).toEqual([200, { id, type: 'projects' }]);
   }
 });
