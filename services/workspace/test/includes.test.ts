@@ -241,6 +241,9 @@ describe('a workspace includes', () => {
       `/workspaces/${id}?include=locked_by`,
       `/state-versions/${stateId}?include=created_by`,
       `/runs/${runId}?include=created_by`,
+      `/runs/${runId}/run-events?include=actor`,
+      `${O}/teams?q=owners&include=users`,
+      '/organization-memberships?include=user',
     ]) {
       const { included } = await call('GET', target);
       expect(included).toMatchObject([

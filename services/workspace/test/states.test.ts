@@ -385,6 +385,19 @@ describe('states of a workspace', () => {
     expect((await harness.call('GET', '/state-version-outputs/wsout-x')).status).toBe(404);
   });
 
+  test('include their outputs without what is sensitive', async () => {
+    await lock();
+    const { id } = await upload(1);
+    for (const target of [`/state-versions/${id}`, W('/current-state-version'), W()]) {
+      const { included } = await harness.call('GET', `${target}?include=outputs`);
+      const values = included.map(({ attributes }) => [attributes['name'], attributes['value']]);
+      expect(values).toEqual([
+        ['plain', ['a']],
+        ['secret', null],
+      ]);
+    }
+  });
+
   test('keep a workspace from being deleted while they hold resources', async () => {
     const safeDelete = async () => {
       const { status, errors } = await harness.call('POST', W('/actions/safe-delete'));
