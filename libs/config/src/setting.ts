@@ -3,7 +3,7 @@
  * Names follow one rule: `dataDir` is `KEELSON_DATA_DIR`, so no table of names can drift.
  */
 import type { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 
 /** What settings are declared with besides typebox's own keywords. */
 declare module 'typebox' {
@@ -44,7 +44,7 @@ const toValue = (schema: Keywords, text: string): unknown => {
   if (schema.anyOf !== undefined)
     return schema.anyOf
       .map((alternative) => toValue(alternative, text))
-      .find((value) => value !== undefined && Value.Check(schema as Type.TSchema, value));
+      .find((value) => value !== undefined && Check(schema, value));
   if (schema.const !== undefined) return text === String(schema.const) ? schema.const : undefined;
   switch (schema.type ?? 'string') {
     case 'integer':
@@ -138,7 +138,7 @@ export const readSetting = (
       ? { problem: `${setting.name} must be set: ${setting.description}` }
       : { value: keywords(schema).default };
   const value = toValue(keywords(schema), text);
-  if (value !== undefined && Value.Check(schema, value)) return { value };
+  if (value !== undefined && Check(schema, value)) return { value };
   const shown = setting.secret ? '' : `, not "${text}"`;
   return { problem: `${setting.name} must be ${setting.accepts}${shown}.` };
 };

@@ -5,7 +5,7 @@
  */
 import { KeelsonError } from '@keelson/errors';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
-import { Compile, type Validator } from 'typebox/compile';
+import { Compile, type Validator } from 'typebox/schema';
 import { invalidAttribute, refuseInvalid, type Violation } from './error-document.ts';
 
 /** `schema` or null. */
@@ -105,7 +105,7 @@ const escapePointer = (name: string): string => name.replaceAll('~', '~0').repla
 /** What a value is refused with once more, where a variant of its schema refuses what is inside it. */
 const VARIANT_KEYWORDS: readonly string[] = ['anyOf', 'const', 'type'];
 
-const toViolations = (errors: ReturnType<Validator['Errors']>): readonly Violation[] => {
+const toViolations = (errors: ReturnType<Validator['Errors']>[1]): readonly Violation[] => {
   const reasons = new Map<string, { readonly text: string; readonly keyword: string }>();
   for (const { keyword, instancePath, params, message } of errors) {
     const add = (pointer: string, text: string) => {
@@ -182,7 +182,7 @@ export const createBodyDecoder = <S extends TSchema>(
       validator ??= Compile(schema) as unknown as Validator;
       if (!validator.Check(document)) {
         refuseInvalid(
-          toViolations(validator.Errors(document)).map(({ pointer, text }) => ({
+          toViolations(validator.Errors(document)[1]).map(({ pointer, text }) => ({
             pointer: toGivenPointer(pointer, givenNames),
             text,
           })),
