@@ -1,11 +1,14 @@
 /** GET of a small file from a server that nobody vouches for. */
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { ValidationSettings } from './challenge-validation.ts';
 import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, NotConnected } from './permitted-connection.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
+
+// An import loads whatever the module has getters for: undici, 5 MB and 30 ms.
+const { request: httpRequest } = process.getBuiltinModule('node:http');
 
 const MAX_BODY_OCTETS = 512;
 const MAX_HEADER_OCTETS = 8192;
