@@ -1,4 +1,5 @@
 /** `make up`: the standalone control plane. `--help` lists its settings. */
+import { setFlagsFromString } from 'node:v8';
 import { openLogDestination } from '@keelson/logging';
 import { runConfiguredProcess } from '@keelson/runtime';
 import { startStandalone } from './compose.ts';
@@ -16,6 +17,8 @@ await runConfiguredProcess({
   start: async (config, logger) => {
     const folder = openDataFolder(config.dataDir);
     const standalone = await startStandalone({ config, folder, logger });
+    // V8's default again: start.js kept the young generation small, and requests need it large.
+    setFlagsFromString('--semi-space-growth-factor=2');
     process.stdout.write(
       greeting({
         dataFolder: folder.path,
