@@ -1,19 +1,9 @@
 /** Workspaces whose runs are executed by a pool of the organization "acme", and the pool's agents. */
-import { gzipSync } from 'node:zlib';
-import { pack } from 'tar-stream';
+import { archiveOf } from './configuration-archive.ts';
 import { startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 const HALF_MINUTE_MS = 30_000;
-
-const archiveOf = async (files: Readonly<Record<string, string>>): Promise<Buffer> => {
-  const packed = pack();
-  for (const [name, content] of Object.entries(files)) packed.entry({ name }, content);
-  packed.finalize();
-  const pieces: Buffer[] = [];
-  for await (const piece of packed) pieces.push(piece as Buffer);
-  return gzipSync(Buffer.concat(pieces));
-};
 
 export const startRunHarness = async () => {
   const harness = await startHarness();

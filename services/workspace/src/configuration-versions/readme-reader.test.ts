@@ -1,16 +1,8 @@
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { describe, expect, test } from 'vitest';
+import { archiveOf } from '../../test/configuration-archive.ts';
 import { findReadme } from './readme-reader.ts';
-
-const archiveOf = async (files: Readonly<Record<string, string | Buffer>>): Promise<Buffer> => {
-  const packed = pack();
-  for (const [name, content] of Object.entries(files)) packed.entry({ name }, content);
-  packed.finalize();
-  const pieces: Buffer[] = [];
-  for await (const piece of packed) pieces.push(piece as Buffer);
-  return gzipSync(Buffer.concat(pieces));
-};
 
 async function* inPieces(bytes: Buffer, size = 100): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
