@@ -62,12 +62,16 @@ describe('a configuration version', () => {
     expect(list).toEqual([]);
   });
 
-  test('that is not current is archived', async () => {
+  test('that no run needs is archived', async () => {
     const workspaceId = await makeWorkspace();
-    const [older, newer] = [await uploadTo(workspaceId), await uploadTo(workspaceId)];
+    const older = await uploadTo(workspaceId);
+    const waiting = await queue(workspaceId);
+    const newer = await uploadTo(workspaceId);
     const archive = async (id: string) =>
       (await harness.call('POST', `/configuration-versions/${id}/actions/archive`)).status;
     expect(await archive(newer.id)).toBe(409);
+    expect(await archive(older.id)).toBe(409);
+    await act(waiting, 'discard');
     expect(await archive(older.id)).toBe(202);
     expect(await archive(older.id)).toBe(409);
   });
@@ -169,6 +173,18 @@ describe('a run', () => {
     await wait(60_000);
     expect(await act(silent, 'force-cancel')).toBe(202);
     expect(await statusOf(silent)).toBe('force_canceled');
+    expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
+  });
+
+  test('whose plan was done before its agent heard of the cancel is canceled, not applied', async () => {
+    const workspaceId = await makeWorkspace({ 'auto-apply': true });
+    const runId = await queue(workspaceId);
+    await claim();
+    expect(await act(runId, 'cancel')).toBe(202);
+    expect(await finish(runId)).toBe(204);
+    expect(await statusOf(runId)).toBe('canceled');
+    const { included } = await harness.call('GET', `/runs/${runId}?include=plan`);
+    expect(included[0]?.attributes['status']).toBe('canceled');
     expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
   });
 

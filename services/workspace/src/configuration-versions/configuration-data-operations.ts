@@ -80,6 +80,36 @@ export const changeConfigurationData = (
     if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
   });
 
+const conflict = (text: string): KeelsonError => new KeelsonError('workspace.conflict', { text });
+
+/** Gives up the files of a version that no run needs. @throws KeelsonError `workspace.conflict` */
+export const archiveConfigurationVersion = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  versionId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { version, workspace } = await requireConfigurationVersion(
+      tx,
+      principal,
+      versionId,
+      'canUpdate',
+    );
+    if (version.status !== 'uploaded') throw conflict('only an uploaded configuration is archived');
+    if (await isNeeded(tx, workspace, versionId)) {
+      throw conflict(
+        'neither the current configuration of a workspace nor that of a run which has not ended is archived',
+      );
+    }
+    await releaseContent(tx, version.archive);
+    configurationVersionRecords.write(tx, [version.id], {
+      ...version,
+      status: 'archived',
+      statusTimesMs: { ...version.statusTimesMs, archived: clock.nowMs() },
+      archive: null,
+    });
+  });
+
 const findDue = async (reads: Reads, id: string, nowMs: number) => {
   const version = await configurationVersionRecords.find(reads, id);
   const workspace = version && (await workspaceRecords.find(reads, version.workspaceId));

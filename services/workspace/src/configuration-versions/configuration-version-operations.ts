@@ -14,7 +14,6 @@ import type { ServiceContext } from '../service-context.ts';
 import {
   adoptContent,
   readLooseContent,
-  releaseContent,
   storeContent,
 } from '../states/state-content-operations.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
@@ -143,32 +142,6 @@ export const requireConfigurationVersion = async (
   const address = { workspaceId: version.workspaceId };
   return { ...(await requireWorkspace(reads, principal, address, permission)), version };
 };
-
-/** Gives up the files of a version that is not the workspace's current one. */
-export const archiveConfigurationVersion = (
-  { store, clock }: ServiceContext,
-  principal: Principal,
-  versionId: string,
-): Promise<void> =>
-  store.transact(async (tx) => {
-    const { version, workspace } = await requireConfigurationVersion(
-      tx,
-      principal,
-      versionId,
-      'canUpdate',
-    );
-    if (version.status !== 'uploaded') throw conflict('only an uploaded configuration is archived');
-    if (workspace.currentConfigurationVersionId === version.id) {
-      throw conflict('the current configuration of a workspace is not archived');
-    }
-    await releaseContent(tx, version.archive);
-    configurationVersionRecords.write(tx, [version.id], {
-      ...version,
-      status: 'archived',
-      statusTimesMs: { ...version.statusTimesMs, archived: clock.nowMs() },
-      archive: null,
-    });
-  });
 
 export interface ConfigurationVersionPage {
   readonly versions: readonly ConfigurationVersion[];

@@ -17,10 +17,12 @@ import {
   loadUrlSigner,
   REDIRECTED_URL_LIFETIME_SECONDS,
 } from '../signed-urls/signed-url-operations.ts';
-import { changeConfigurationData } from './configuration-data-operations.ts';
-import { toConfigurationVersionResource } from './configuration-version-document.ts';
 import {
   archiveConfigurationVersion,
+  changeConfigurationData,
+} from './configuration-data-operations.ts';
+import { toConfigurationVersionResource } from './configuration-version-document.ts';
+import {
   createConfigurationVersion,
   listConfigurationVersions,
   requireConfigurationVersion,

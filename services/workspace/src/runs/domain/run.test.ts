@@ -53,7 +53,9 @@ describe('a run', () => {
     (status) => {
       const { cancel: _, ...others } = NEXT[status] ?? {};
       const asked = pendingRun({ status, cancelRequestedAtMs: 0 });
-      const expected = { ...others, canceled: 'canceled' };
+      // A plan that is done all the same is not gone on with; an apply that is done is done.
+      const late = status === 'planning' ? { plan_finished: 'canceled' } : {};
+      const expected = { ...others, ...late, canceled: 'canceled' };
       expect(outcomes(asked, MINUTE_MS - 1)).toEqual(expected);
       expect(outcomes(asked, MINUTE_MS)).toEqual({ ...expected, force_cancel: 'force_canceled' });
     },

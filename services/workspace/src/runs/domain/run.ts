@@ -114,6 +114,8 @@ export type RunEvent =
   | ({ readonly kind: 'discard' } & ByUser);
 
 const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
+  // The plan was done before its agent heard that it was to stop: nothing follows it.
+  if (run.cancelRequestedAtMs !== null) return 'canceled';
   if (run.planOnly || (!hasChanges && !run.allowEmptyApply)) return 'planned_and_finished';
   if (run.savePlan) return 'planned_and_saved';
   return run.autoApply ? 'confirmed' : 'planned';
@@ -185,7 +187,7 @@ export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefin
     statusTimesMs:
       status === run.status ? run.statusTimesMs : { ...run.statusTimesMs, [status]: nowMs },
     planned:
-      event.kind === 'plan_finished'
+      event.kind === 'plan_finished' && status !== 'canceled'
         ? { ...event.counts, hasChanges: event.hasChanges }
         : run.planned,
     applied: event.kind === 'apply_finished' ? event.counts : run.applied,
