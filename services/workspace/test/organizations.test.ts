@@ -131,6 +131,21 @@ describe('a team', () => {
     });
   });
 
+  test('keeps the narrower access as long as it has the wider one', async () => {
+    const { id } = await makeTeam({
+      name: 'wide',
+      'organization-access': { 'manage-projects': true, 'read-projects': true },
+    });
+    const change = (access: object) =>
+      send('PATCH', `/teams/${id}`, 'teams', { 'organization-access': access });
+    for (const kind of ['manage', 'read']) {
+      const narrower = { [`${kind}-workspaces`]: false };
+      expect(await change(narrower)).toMatchObject(at(`organization-access/${kind}-workspaces`));
+      const both = { ...narrower, [`${kind}-projects`]: false };
+      expect((await change(both)).attributes?.['organization-access']).toMatchObject(both);
+    }
+  });
+
   test('that is secret is seen by its members, its like and who manages members', async () => {
     const secret = await makeTeam({ name: 'hidden' });
     const managing = await makeTeam({

@@ -23,14 +23,14 @@ export interface GivenTeam {
   readonly organizationAccess?: Partial<OrganizationAccess>;
 }
 
-const checkTeam = (given: GivenTeam): readonly Violation[] => {
+const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.name !== undefined && !isTeamName(given.name)) {
     violations.push(
       attributeViolation('name', 'Name can only include letters, numbers, -, and _.'),
     );
   }
-  const contradiction = findContradiction(given.organizationAccess ?? {});
+  const contradiction = findContradiction(given.organizationAccess ?? {}, held);
   if (contradiction !== undefined) {
     violations.push(
       attributeViolation(
@@ -97,7 +97,7 @@ export const updateTeam = (
     const access = await requireTeam(tx, principal, teamId);
     const { team } = access;
     if (!access.canUpdate) throw notFound('team');
-    refuseInvalid(checkTeam(given));
+    refuseInvalid(checkTeam(given, team.organizationAccess));
     requireMayGrant(given, access);
     const next: Team = {
       ...team,

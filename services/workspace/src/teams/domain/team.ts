@@ -25,9 +25,13 @@ export interface GivenTeamAccess {
   readonly readWorkspaces?: boolean;
 }
 
-/** A wider flag may not be granted while the narrower one that it stands on is refused. */
-export const findContradiction = (given: GivenTeamAccess): string | undefined => {
-  if (given.manageProjects === true && given.manageWorkspaces === false) return 'manage-workspaces';
-  if (given.readProjects === true && given.readWorkspaces === false) return 'read-workspaces';
+/** The narrower flag that a request refuses while the wider one, which includes it, is or stays granted. */
+export const findContradiction = (
+  given: GivenTeamAccess,
+  held: GivenTeamAccess = {},
+): string | undefined => {
+  const next = { ...held, ...given };
+  if (next.manageProjects === true && given.manageWorkspaces === false) return 'manage-workspaces';
+  if (next.readProjects === true && given.readWorkspaces === false) return 'read-workspaces';
   return undefined;
 };
