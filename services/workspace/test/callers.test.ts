@@ -149,7 +149,8 @@ beforeAll(async () => {
   await claimPhase();
   const team = await makeTeam();
   names.set('team', team);
-  names.set('tws', (await grant(team, subject.id, 'read')).id);
+  const visible = await makeTeam({ visibility: 'organization' });
+  names.set('tws', (await grant(visible, subject.id, 'read')).id);
   const path = `/teams/${team}/authentication-tokens`;
   names.set('at', (await harness.create(path, 'authentication-tokens', { description: 'at' })).id);
 });
@@ -216,7 +217,7 @@ const refresh = async (text: string): Promise<void> => {
       existing ?? (await harness.create(`${O}/workspaces`, 'workspaces', { name: 'fresh' }));
     names.set('fresh', fresh.id);
     const { data } = await harness.call('GET', `/workspaces/${fresh.id}`);
-    const teamOfAdmin = await makeTeam();
+    const teamOfAdmin = await makeTeam({ visibility: 'organization' });
     names.set('freshTeam', teamOfAdmin);
     if (existing === undefined) await grantToCallers(data.id);
   }

@@ -4,8 +4,14 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { ReadonlyDeep, Reads, Transaction } from '@keelson/storage';
 import type { KeyedRecords } from '../records/keyed-records.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { teamNames, teamRecords } from '../teams/team-records.ts';
-import { notFound, requireProject, requireWorkspace } from './access-operations.ts';
+import { findVisibleTeam } from '../teams/team-access.ts';
+import { teamNames } from '../teams/team-records.ts';
+import {
+  notFound,
+  type OrganizationAccessResult,
+  requireProject,
+  requireWorkspace,
+} from './access-operations.ts';
 import {
   grantPlaces,
   type TeamProjectGrant,
@@ -20,13 +26,21 @@ export interface GrantKind<G extends { readonly id: string; readonly teamId: str
   readonly idPrefix: string;
   readonly records: KeyedRecords<G>;
   /** The organization of the target when the caller may see the grants on it. */
-  requireReader(reads: Reads, principal: Principal, targetId: string): Promise<string>;
-  /** The organization of the target when the caller may change the grants on it. */
-  requireManager(reads: Reads, principal: Principal, targetId: string): Promise<string>;
+  requireReader(
+    reads: Reads,
+    principal: Principal,
+    targetId: string,
+  ): Promise<OrganizationAccessResult>;
+  /** The same when it may change them. */
+  requireManager(
+    reads: Reads,
+    principal: Principal,
+    targetId: string,
+  ): Promise<OrganizationAccessResult>;
 }
 
-const workspaceManager = async (reads: Reads, principal: Principal, workspaceId: string) =>
-  (await requireWorkspace(reads, principal, { workspaceId }, 'canUpdate')).organization.id;
+const workspaceManager = (reads: Reads, principal: Principal, workspaceId: string) =>
+  requireWorkspace(reads, principal, { workspaceId }, 'canUpdate');
 
 export const WORKSPACE_GRANTS: GrantKind<TeamWorkspaceGrant> = {
   resource: 'team access',
@@ -40,19 +54,18 @@ export const PROJECT_GRANTS: GrantKind<TeamProjectGrant> = {
   resource: 'team access',
   idPrefix: 'tprj',
   records: teamProjectGrants,
-  requireReader: async (reads, principal, projectId) =>
-    (await requireProject(reads, principal, projectId, 'canReadTeams')).organization.id,
-  requireManager: async (reads, principal, projectId) =>
-    (await requireProject(reads, principal, projectId, 'canManageTeams')).organization.id,
+  requireReader: (reads, principal, projectId) =>
+    requireProject(reads, principal, projectId, 'canReadTeams'),
+  requireManager: (reads, principal, projectId) =>
+    requireProject(reads, principal, projectId, 'canManageTeams'),
 };
 
 const requireTeamOf = async (
   reads: Reads,
+  owner: OrganizationAccessResult,
   teamId: string,
-  organizationId: string,
 ): Promise<void> => {
-  const team = await teamRecords.find(reads, teamId);
-  if (team?.organizationId !== organizationId) {
+  if ((await findVisibleTeam(reads, owner, teamId)) === undefined) {
     refuseInvalid([{ pointer: '/data/relationships/team/data/id', text: 'Team not found' }]);
   }
 };
@@ -79,8 +92,7 @@ export const createGrant = <G extends Grant>(
 ): Promise<G> =>
   store.transact(async (tx) => {
     const { teamId, targetId } = place;
-    const organizationId = await kind.requireManager(tx, principal, targetId);
-    await requireTeamOf(tx, teamId, organizationId);
+    await requireTeamOf(tx, await kind.requireManager(tx, principal, targetId), teamId);
     if ((await kind.records.find(tx, teamId, targetId)) !== undefined) {
       refuseInvalid([
         { pointer: '/data/relationships/team/data/id', text: 'Team has already been taken' },
@@ -91,7 +103,7 @@ export const createGrant = <G extends Grant>(
     return grant;
   });
 
-/** @throws KeelsonError `workspace.not_found` */
+/** A grant to a team that the caller sees. @throws KeelsonError `workspace.not_found` */
 export const requireGrant = async <G extends Grant>(
   reads: Reads,
   principal: Principal,
@@ -101,7 +113,9 @@ export const requireGrant = async <G extends Grant>(
   const place = await grantPlaces.find(reads, grantId);
   const grant = place && (await kind.records.find(reads, place.teamId, place.targetId));
   if (place === undefined || grant?.id !== grantId) throw notFound(kind.resource);
-  await kind.requireReader(reads, principal, place.targetId);
+  const owner = await kind.requireReader(reads, principal, place.targetId);
+  if ((await findVisibleTeam(reads, owner, place.teamId)) === undefined)
+    throw notFound(kind.resource);
   return { grant, targetId: place.targetId };
 };
 
@@ -133,17 +147,19 @@ export const deleteGrant = <G extends Grant>(
     grantPlaces.delete(tx, grant.id);
   });
 
-/** All grants on one target, by team name. */
+/** The grants on one target to teams that the caller sees, by team name. */
 export const listGrants = async <G extends Grant>(
   { store }: ServiceContext,
   principal: Principal,
   kind: GrantKind<G>,
   targetId: string,
 ): Promise<readonly ReadonlyDeep<G>[]> => {
-  const organizationId = await kind.requireReader(store, principal, targetId);
+  const owner = await kind.requireReader(store, principal, targetId);
+  const organizationId = owner.organization.id;
   const grants: ReadonlyDeep<G>[] = [];
   for (const name of await teamNames.keys(store, [organizationId])) {
-    const team = await teamNames.find(store, organizationId, name);
+    const place = await teamNames.find(store, organizationId, name);
+    const team = place && (await findVisibleTeam(store, owner, place.id));
     const grant = team && (await kind.records.find(store, team.id, targetId));
     if (grant !== undefined) grants.push(grant);
   }

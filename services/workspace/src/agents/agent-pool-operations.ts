@@ -3,6 +3,7 @@ import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import {
+  findReadableProject,
   findStanding,
   loadProjectPermissions,
   loadWorkspaceAccess,
@@ -10,12 +11,14 @@ import {
   type OrganizationAccessResult,
   requireOrganization,
 } from '../access/access-operations.ts';
+import { seesWholeOrganization } from '../access/domain/standing.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import { projectNames, projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
+import { findVisibleIds } from '../workspaces/workspace-list-operations.ts';
 import { findWorkspaceByName, workspaceRecords } from '../workspaces/workspace-records.ts';
 import { agentPoolNames, agentPoolRecords, agentPoolUsers } from './agent-pool-records.ts';
 import { removeAgentsOf } from './agent-removal-operations.ts';
@@ -263,3 +266,25 @@ export const loadPoolWorkspaceIds = async (
   { id }: AgentPool,
 ): Promise<readonly string[]> =>
   (await agentPoolUsers.keys(reads, [id])).filter((user) => user.startsWith('ws-'));
+
+/** The pool and the workspaces that name it, with what the caller sees of what they name. */
+export const loadVisiblePool = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  pool: AgentPool,
+): Promise<{ readonly pool: AgentPool; readonly workspaceIds: readonly string[] }> => {
+  const workspaceIds = await loadPoolWorkspaceIds(reads, pool);
+  if (seesWholeOrganization(owner.standing)) return { pool, workspaceIds };
+  const projects = await Promise.all(
+    pool.allowedProjectIds.map((id) => findReadableProject(reads, owner, id)),
+  );
+  return {
+    pool: {
+      ...pool,
+      allowedWorkspaceIds: await findVisibleIds(reads, owner, pool.allowedWorkspaceIds),
+      excludedWorkspaceIds: await findVisibleIds(reads, owner, pool.excludedWorkspaceIds),
+      allowedProjectIds: projects.flatMap((project) => project?.id ?? []),
+    },
+    workspaceIds: await findVisibleIds(reads, owner, workspaceIds),
+  };
+};

@@ -24,6 +24,7 @@ import {
   type GivenAgentPool,
   listAgentPools,
   loadPoolWorkspaceIds,
+  loadVisiblePool,
   requireAgentPool,
   updateAgentPool,
 } from './agent-pool-operations.ts';
@@ -98,12 +99,12 @@ const ONE = '/agent-pools/:agent_pool_id';
 
 export const agentPoolRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
-  const toResource = async (access: AgentPoolAccessResult) =>
-    toAgentPoolResource(
-      access,
-      await loadPoolWorkspaceIds(store, access.pool),
-      await registeredAgents.keys(store, [access.pool.organizationId, access.pool.id]),
-    );
+  const toResource = async (access: AgentPoolAccessResult) => {
+    const { organization } = access;
+    const { pool, workspaceIds } = await loadVisiblePool(store, access, access.pool);
+    const agentIds = await registeredAgents.keys(store, [pool.organizationId, pool.id]);
+    return toAgentPoolResource({ pool, organization }, workspaceIds, agentIds);
+  };
   const answer = async (access: AgentPoolAccessResult) => ({
     document: { data: await toResource(access) },
   });

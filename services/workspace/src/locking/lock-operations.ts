@@ -1,20 +1,32 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import type { Reads } from '@keelson/storage';
+import {
+  type OrganizationAccessResult,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { withoutPendingState, withPromotedState } from '../states/state-version-operations.ts';
+import { findVisibleTeam } from '../teams/team-access.ts';
 import { changeWorkspace } from '../workspaces/workspace-operations.ts';
 import { decideLock, decideUnlock, type Lock } from './domain/lock.ts';
 import { KIND_NAMES, toHolder } from './lock-holder.ts';
 
-const heldBy = ({ holder, reason }: Lock): KeelsonError =>
-  holder.kind === 'run'
-    ? new KeelsonError('workspace.locked_by_run', { id: holder.id })
-    : new KeelsonError('workspace.already_locked', {
-        holder: ` It is held by ${KIND_NAMES[holder.kind]} ${holder.name}${
-          reason === '' ? '' : `: ${reason}`
-        }.`,
-      });
+/** Names who has the lock, a team to who sees it. */
+const heldBy = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  { holder, reason }: Lock,
+): Promise<KeelsonError> => {
+  if (holder.kind === 'run') return new KeelsonError('workspace.locked_by_run', { id: holder.id });
+  const isNamed =
+    holder.kind === 'user' || (await findVisibleTeam(reads, owner, holder.id)) !== undefined;
+  const name = isNamed ? holder.name : holder.id;
+  return new KeelsonError('workspace.already_locked', {
+    holder: ` It is held by ${KIND_NAMES[holder.kind]} ${name}${reason === '' ? '' : `: ${reason}`}.`,
+  });
+};
 
 /** @throws KeelsonError `workspace.already_locked`, `workspace.locked_by_run` */
 export const lockWorkspace = (
@@ -26,10 +38,10 @@ export const lockWorkspace = (
   changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canLock'),
-    ({ workspace }) => {
+    async ({ workspace, ...owner }, tx) => {
       const wanted = { holder: toHolder(principal), reason, lockedAtMs: context.clock.nowMs() };
       const decision = decideLock(workspace.lock, wanted);
-      if (decision.kind === 'held') throw heldBy(decision.by);
+      if (decision.kind === 'held') throw await heldBy(tx, owner, decision.by);
       return { ...workspace, lock: decision.lock };
     },
   );

@@ -63,6 +63,16 @@ const UPDATE = resourceBody(
 
 const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
 
+/** The client with those of its projects that the caller sees. */
+const loadResource = async (reads: Reads, access: OAuthClientAccess): Promise<Resource> => {
+  const { client } = access;
+  const seen = await Promise.all(
+    client.projectIds.map((id) => findReadableProject(reads, access, id)),
+  );
+  const projectIds = seen.flatMap((project) => project?.id ?? []);
+  return toOAuthClientResource({ ...access, client: { ...client, projectIds } });
+};
+
 const loadIncluded = async (
   reads: Reads,
   include: ReadonlySet<string>,
@@ -129,7 +139,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
             ...toCamelKeys(attributes),
           },
         );
-        return { document: { data: toOAuthClientResource(access) } };
+        return { document: { data: await loadResource(context.store, access) } };
       },
     }),
     endpoint({
@@ -142,7 +152,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
         const page = parsePage(query);
         const shown = itemsOn(page, all);
         const included = await loadIncluded(context.store, include, shown);
-        const data = shown.map(toOAuthClientResource);
+        const data = await Promise.all(shown.map((access) => loadResource(context.store, access)));
         const totalCount = all.length;
         return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
       },
@@ -156,7 +166,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
         const id = params['oauth_client_id'] ?? '';
         const access = await requireOAuthClient(context.store, principal, id);
         const included = await loadIncluded(context.store, include, [access]);
-        const data = toOAuthClientResource(access);
+        const data = await loadResource(context.store, access);
         return { document: { data, ...(included.length === 0 ? {} : { included }) } };
       },
     }),
@@ -169,7 +179,7 @@ export const oauthClientRoutes = (context: ServiceContext): Route[] => {
         const change = toCamelKeys(body.data.attributes);
         const id = params['oauth_client_id'] ?? '';
         const access = await updateOAuthClient(context, principal, id, change);
-        return { document: { data: toOAuthClientResource(access) } };
+        return { document: { data: await loadResource(context.store, access) } };
       },
     }),
     endpoint({

@@ -2,6 +2,7 @@ import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import {
+  findReadableProject,
   findStanding,
   notFound,
   type OrganizationAccessResult,
@@ -9,7 +10,6 @@ import {
 } from '../access/access-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
-import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { sshKeyRecords } from '../ssh-keys/ssh-key-records.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
@@ -67,15 +67,15 @@ export const requireOAuthClient = async (
   return { ...access, client };
 };
 
-/** @throws KeelsonError `workspace.not_found` unless all are projects of the organization */
+/** @throws KeelsonError `workspace.not_found` unless all are projects of the organization that the caller sees */
 const requireProjects = async (
   reads: Reads,
-  organizationId: string,
+  owner: OrganizationAccessResult,
   projectIds: readonly string[],
 ): Promise<void> => {
   for (const id of projectIds) {
-    const project = await projectRecords.find(reads, id);
-    if (project?.organizationId !== organizationId) throw notFound('project');
+    const project = await findReadableProject(reads, owner, id);
+    if (project?.organizationId !== owner.organization.id) throw notFound('project');
   }
 };
 
@@ -97,7 +97,7 @@ export const createOAuthClient = (
           attributeViolation(name === 'httpUrl' ? 'http-url' : 'api-url', 'is not a URL'),
         ),
     );
-    await requireProjects(tx, organization.id, given.projectIds);
+    await requireProjects(tx, access, given.projectIds);
     const createdAtMs = clock.nowMs();
     const id = newResourceId('oc');
     const token: OAuthToken = {
@@ -155,8 +155,9 @@ export const changeClientProjects = (
   change: 'add' | 'remove',
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const { client } = await requireOAuthClient(tx, principal, clientId);
-    if (change === 'add') await requireProjects(tx, client.organizationId, projectIds);
+    const access = await requireOAuthClient(tx, principal, clientId);
+    const { client } = access;
+    if (change === 'add') await requireProjects(tx, access, projectIds);
     const others = client.projectIds.filter((id) => !projectIds.includes(id));
     const next = change === 'add' ? [...others, ...new Set(projectIds)] : others;
     oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });

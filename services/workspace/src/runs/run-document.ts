@@ -172,7 +172,11 @@ export const toPlanResource = (run: Run, logReadUrl: string): Resource => ({
   },
 });
 
-export const toApplyResource = (run: Run, logReadUrl: string): Resource => ({
+export const toApplyResource = (
+  run: Run,
+  logReadUrl: string,
+  permissions: Pick<WorkspacePermissions, 'canReadStateVersions'>,
+): Resource => ({
   id: toPhaseId(run.id, 'apply'),
   type: 'applies',
   attributes: {
@@ -182,6 +186,11 @@ export const toApplyResource = (run: Run, logReadUrl: string): Resource => ({
     ...toExecution(run),
     'log-read-url': logReadUrl,
   },
-  relationships: { 'state-versions': toMany('state-versions', run.stateVersionIds) },
+  relationships: {
+    'state-versions': toMany(
+      'state-versions',
+      permissions.canReadStateVersions ? run.stateVersionIds : [],
+    ),
+  },
   links: { self: `${API_PREFIX}/applies/${toPhaseId(run.id, 'apply')}` },
 });

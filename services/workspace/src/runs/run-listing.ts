@@ -170,6 +170,20 @@ const RUNNING: readonly string[] = ['planning', 'applying'];
 /** What waits for an agent. */
 const WAITING: readonly string[] = ['pending', 'confirmed'];
 
+const selectVisible = (
+  tables: Kysely<Tables>,
+  organizationId: string,
+  visible: WorkspaceQuery['visible'],
+  statuses: readonly string[],
+): Selection =>
+  onlyVisible(
+    tables
+      .selectFrom('run')
+      .where('run.organization_id', '=', organizationId)
+      .where('run.status', 'in', statuses),
+    visible,
+  );
+
 /** Runs that agents work on and runs that wait for one, in the order of their turn, as far as visible. */
 export const listRunQueue = async (
   { store }: ServiceContext,
@@ -180,13 +194,7 @@ export const listRunQueue = async (
   const { organization, standing } = await requireOrganization(store, principal, organizationName);
   const visible = await loadVisible(store, standing);
   const select = (tables: Kysely<Tables>) =>
-    onlyVisible(
-      tables
-        .selectFrom('run')
-        .where('run.organization_id', '=', organization.id)
-        .where('run.status', 'in', [...RUNNING, ...WAITING]),
-      visible,
-    );
+    selectVisible(tables, organization.id, visible, [...RUNNING, ...WAITING]);
   return loadPage(store, select, 'queue', page);
 };
 
@@ -196,23 +204,16 @@ export interface Capacity {
   readonly running: number;
 }
 
-/** How many runs of the organization wait for an agent, and how many have one. */
+/** How many runs wait for an agent, and how many have one, as far as visible. */
 export const countCapacity = async (
   { store }: ServiceContext,
   principal: Principal,
   organizationName: string,
 ): Promise<Capacity> => {
-  const { organization } = await requireOrganization(store, principal, organizationName);
-  const count = async (statuses: readonly string[]): Promise<number> => {
-    const [row] = await store.select((tables: Kysely<Tables>) =>
-      tables
-        .selectFrom('run')
-        .where('organization_id', '=', organization.id)
-        .where('status', 'in', statuses)
-        .select((rows) => rows.fn.countAll<number | bigint>().as('runs')),
-    );
-    return Number(row?.runs ?? 0);
-  };
+  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  const visible = await loadVisible(store, standing);
+  const count = (statuses: readonly string[]) =>
+    countRuns(store, (tables) => selectVisible(tables, organization.id, visible, statuses));
   return {
     organizationName: organization.name,
     pending: await count(WAITING),

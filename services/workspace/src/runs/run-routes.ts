@@ -76,7 +76,8 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     for (const { run, ...access } of include.size === 0 ? [] : accesses) {
       if (include.has('plan')) add(toPlanResource(run, await logUrl(exchange, run, 'plan')));
       if (include.has('apply') && !run.planOnly) {
-        add(toApplyResource(run, await logUrl(exchange, run, 'apply')));
+        const url = await logUrl(exchange, run, 'apply');
+        add(toApplyResource(run, url, access.permissions));
       }
       if (include.has('workspace')) add(toWorkspaceResource(access, sitePolicy));
       if (include.has('created_by')) {
@@ -131,7 +132,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       },
     });
 
-  const phase = (name: RunPhase, path: string, toResource: typeof toPlanResource) =>
+  const phase = (name: RunPhase, path: string, toResource: typeof toApplyResource) =>
     endpoint({
       method: 'GET',
       path: `${path}/:phase_id`,
@@ -140,8 +141,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
         const { params, principal } = exchange;
         const phaseId = params['phase_id'] ?? '';
         if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
-        const { run } = await requireRun(store, principal, toRunId(phaseId));
-        return { document: { data: toResource(run, await logUrl(exchange, run, name)) } };
+        const { run, permissions } = await requireRun(store, principal, toRunId(phaseId));
+        const url = await logUrl(exchange, run, name);
+        return { document: { data: toResource(run, url, permissions) } };
       },
     });
 

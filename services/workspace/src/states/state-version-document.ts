@@ -1,4 +1,5 @@
 import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import type { WorkspacePermissions } from '../access/domain/workspace-permissions.ts';
 import type { SignUrl } from '../signed-urls/signed-url-operations.ts';
 import { toOutputId, toOutputIds } from './domain/output-id.ts';
 import { type StateOutput, type StateResource, toOutputType } from './domain/state-summary.ts';
@@ -13,11 +14,19 @@ export const downloadPath = (id: string, kind: ContentKind): string =>
 
 const HOLDER_TYPES = { user: 'users', team: 'teams', run: 'runs' } as const;
 
-const toUrls = (version: StateVersion, sign: SignUrl) => {
+export interface ShownStateVersion {
+  readonly version: StateVersion;
+  /** The reader's. */
+  readonly permissions: Pick<WorkspacePermissions, 'canCreateStateVersions'>;
+}
+
+const toUrls = ({ version, permissions }: ShownStateVersion, sign: SignUrl) => {
   const { id, status, state, jsonState } = version;
   // Both are there while the state is awaited: clients try an absent address again and again.
   const upload = (kind: ContentKind) =>
-    status === 'pending' ? sign('PUT', uploadPath(id, kind)) : null;
+    status === 'pending' && permissions.canCreateStateVersions
+      ? sign('PUT', uploadPath(id, kind))
+      : null;
   const download = (kind: ContentKind, content: unknown) =>
     status === 'finalized' && content !== null ? sign('GET', downloadPath(id, kind)) : null;
   return {
@@ -45,7 +54,7 @@ const countBy = (
 
 /** A state version. Its addresses are the reader's to use: `sign` makes them. */
 export const toStateVersionResource = (
-  version: StateVersion,
+  { version, permissions }: ShownStateVersion,
   resources: readonly StateResource[],
   sign: SignUrl,
 ): Resource => ({
@@ -75,7 +84,7 @@ export const toStateVersionResource = (
     providers: countBy(resources, ({ provider }) => provider),
     'vcs-commit-sha': null,
     'vcs-commit-url': null,
-    ...toUrls(version, sign),
+    ...toUrls({ version, permissions }, sign),
   },
   relationships: {
     workspace: toOne(

@@ -8,8 +8,11 @@ import { runRecords } from '../runs/run-records.ts';
 import type { SignUrl } from '../signed-urls/signed-url-operations.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
-import type { StateVersion } from './domain/state-version.ts';
-import { toOutputResource, toStateVersionResource } from './state-version-document.ts';
+import {
+  type ShownStateVersion,
+  toOutputResource,
+  toStateVersionResource,
+} from './state-version-document.ts';
 import type { StateAccess } from './state-version-operations.ts';
 import { stateSummaries } from './state-version-records.ts';
 
@@ -24,11 +27,11 @@ export const STATE_VERSION_INCLUDES: ReadonlySet<string> = new Set([
 /** @param sign makes the addresses that its reader may use */
 export const loadStateVersionResource = async (
   reads: Reads,
-  version: StateVersion,
+  shown: ShownStateVersion,
   sign: SignUrl,
 ): Promise<Resource> => {
-  const summary = await stateSummaries.find(reads, version.id);
-  return toStateVersionResource(version, summary?.resources ?? [], sign);
+  const summary = await stateSummaries.find(reads, shown.version.id);
+  return toStateVersionResource(shown, summary?.resources ?? [], sign);
 };
 
 const loadIncludedOf = async (

@@ -52,7 +52,7 @@ const answerStateVersion = async (
   const included = await loadStateIncluded(context.store, include, [access]);
   return {
     document: {
-      data: await loadStateVersionResource(context.store, access.version, sign),
+      data: await loadStateVersionResource(context.store, access, sign),
       ...(included.length > 0 && { included }),
     },
   };
@@ -140,7 +140,7 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         );
         const sign = await loadUrlSigner(context, head.baseUrl);
         const data = await Promise.all(
-          versions.map(({ version }) => loadStateVersionResource(store, version, sign)),
+          versions.map((access) => loadStateVersionResource(store, access, sign)),
         );
         const included = await loadStateIncluded(store, include, versions);
         return { document: toPaginatedDocument(head, { data, included, page, totalCount }) };

@@ -1,8 +1,9 @@
-/** The flat tags of an organization: each exists as long as a workspace carries it. */
+/** The flat tags of an organization: each exists as long as a workspace carries it, for who sees that. */
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { notFound, requireOrganization, requireWorkspace } from '../access/access-operations.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { findVisibleIds, loadScope } from '../workspaces/workspace-list-operations.ts';
 import type { OrganizationTag, TagSearch } from '../workspaces/workspace-listing.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { addFlatTags } from './tag-operations.ts';
@@ -11,10 +12,16 @@ export const listOrganizationTags = async (
   { store, listing }: ServiceContext,
   principal: Principal,
   organizationName: string,
-  search: TagSearch,
+  { nameContains, notOnWorkspaceId }: TagSearch,
 ): Promise<readonly OrganizationTag[]> => {
-  const { organization } = await requireOrganization(store, principal, organizationName);
-  return listing.listTags(organization.id, search);
+  const owner = await requireOrganization(store, principal, organizationName);
+  const [excludedId] = await findVisibleIds(
+    store,
+    owner,
+    notOnWorkspaceId ? [notOnWorkspaceId] : [],
+  );
+  const scope = await loadScope(store, owner);
+  return listing.listTags(scope, { nameContains, notOnWorkspaceId: excludedId });
 };
 
 const isFlat = (name: string) => (binding: { readonly key: string; readonly value: unknown }) =>
@@ -27,9 +34,11 @@ export const deleteOrganizationTags = async (
   organizationName: string,
   tagIds: readonly string[],
 ): Promise<void> => {
-  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  const owner = await requireOrganization(store, principal, organizationName);
+  const { organization, standing } = owner;
   if (!decideOrganizationPermissions(standing).canManageTags) throw notFound('organization');
-  const found = await Promise.all(tagIds.map((id) => listing.findTagById(organization.id, id)));
+  const scope = await loadScope(store, owner);
+  const found = await Promise.all(tagIds.map((id) => listing.findTagById(scope, id)));
   const names = found.map((tag) => {
     if (tag === undefined) throw notFound('tag');
     return tag.name;
@@ -58,13 +67,8 @@ export const bindTagToWorkspaces = async (
   // All are looked at before the first is changed.
   const names = await Promise.all(
     workspaceIds.map(async (workspaceId) => {
-      const { organization } = await requireWorkspace(
-        store,
-        principal,
-        { workspaceId },
-        'canManageTags',
-      );
-      const tag = await listing.findTagById(organization.id, tagId);
+      const access = await requireWorkspace(store, principal, { workspaceId }, 'canManageTags');
+      const tag = await listing.findTagById(await loadScope(store, access), tagId);
       if (tag === undefined) throw notFound('tag');
       return tag.name;
     }),

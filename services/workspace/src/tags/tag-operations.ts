@@ -2,6 +2,7 @@ import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import {
   notFound,
+  type OrganizationAccessResult,
   type ProjectAccessResult,
   requireProject,
   requireWorkspace,
@@ -10,6 +11,7 @@ import {
 import { projectRecords } from '../projects/project-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import type { Violation } from '../validation/domain/violation.ts';
+import { loadScope } from '../workspaces/workspace-list-operations.ts';
 import { changeWorkspace } from '../workspaces/workspace-operations.ts';
 import { requireNoOverride, requireNotOverridden } from './binding-override-operations.ts';
 import {
@@ -81,12 +83,13 @@ export interface GivenTag {
   readonly name?: string | undefined;
 }
 
-/** Names of the tags; those given by id must exist in the organization. */
+/** Names of the tags; those given by id must be on workspaces that the caller sees. */
 const resolveNames = async (
-  { listing }: ServiceContext,
-  organizationId: string,
+  { store, listing }: ServiceContext,
+  owner: OrganizationAccessResult,
   given: readonly GivenTag[],
 ): Promise<readonly string[]> => {
+  const scope = await loadScope(store, owner);
   const violations: Violation[] = [];
   const names = await Promise.all(
     given.map(async ({ id, name }, at) => {
@@ -98,7 +101,7 @@ const resolveNames = async (
         violations.push({ pointer: `/data/${at}`, text: 'a tag needs an id or a name' });
         return '';
       }
-      const tag = await listing.findTagById(organizationId, id);
+      const tag = await listing.findTagById(scope, id);
       if (tag === undefined) throw notFound('tag');
       return tag.name;
     }),
@@ -114,13 +117,8 @@ const changeFlatTags = async (
   given: readonly GivenTag[],
   change: (current: readonly TagBinding[], names: readonly string[]) => readonly TagBinding[],
 ): Promise<void> => {
-  const { workspace } = await requireWorkspace(
-    context.store,
-    principal,
-    { workspaceId },
-    'canManageTags',
-  );
-  const names = await resolveNames(context, workspace.organizationId, given);
+  const owner = await requireWorkspace(context.store, principal, { workspaceId }, 'canManageTags');
+  const names = await resolveNames(context, owner, given);
   await changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),

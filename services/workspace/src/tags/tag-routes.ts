@@ -14,6 +14,7 @@ import { Type } from 'typebox';
 import { requireProject, requireWorkspace } from '../access/access-operations.ts';
 import type { Project } from '../projects/domain/project.ts';
 import type { ServiceContext } from '../service-context.ts';
+import { loadScope } from '../workspaces/workspace-list-operations.ts';
 import type { TagBinding } from './domain/tag-binding.ts';
 import { toBindingResource, toEffectiveBindingResources, toTagResource } from './tag-document.ts';
 import {
@@ -120,7 +121,7 @@ export const tagRoutes = (context: ServiceContext): Route[] => {
         const page = parsePage(query);
         const { organization } = access;
         const wanted = itemsOn(page, names);
-        const tags = await listing.findTags(organization.id, wanted);
+        const tags = await listing.findTags(await loadScope(store, access), wanted);
         const data = wanted.flatMap((name) => tags.filter((tag) => tag.name === name));
         return {
           document: toPaginatedDocument(head, {

@@ -44,6 +44,17 @@ export const decideTeamAccess = (
   };
 };
 
+/** Undefined where the caller may not know of it. */
+export const findVisibleTeam = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  teamId: string,
+): Promise<Team | undefined> => {
+  const team = await teamRecords.find(reads, teamId);
+  if (team?.organizationId !== owner.organization.id) return undefined;
+  return decideTeamAccess(owner, team) && team;
+};
+
 /** @throws KeelsonError `workspace.not_found` */
 export const requireTeam = async (
   reads: Reads,

@@ -1,21 +1,25 @@
 /** The flat tags of an organization, from the bindings of its workspaces. */
 import type { Store } from '@keelson/storage';
-import type { OrganizationTag, TagListing } from './workspace-listing.ts';
+import type { OrganizationTag, TagListing, TagScope } from './workspace-listing.ts';
 import { workspaceRecords } from './workspace-records.ts';
-import { likePart, type Tables } from './workspace-selection.ts';
+import { likePart, onlyVisible, type Selection, type Tables } from './workspace-selection.ts';
 
-const tagRows = (tables: Tables, organizationId: string) =>
-  tables
+const tagRows = (tables: Tables, { organizationId, visible }: TagScope) => {
+  const rows = tables
     .selectFrom('workspace_tag')
-    .select((rows) => [
+    .select((row) => [
       'tag_id',
       'tag_key',
-      rows.fn.min('created_at').as('created_at'),
-      rows.fn.countAll<number | bigint>().as('instances'),
+      row.fn.min('created_at').as('created_at'),
+      row.fn.countAll<number | bigint>().as('instances'),
     ])
     .where('organization_id', '=', organizationId)
     .where('tag_id', 'is not', null)
     .groupBy(['tag_id', 'tag_key']);
+  if (visible === undefined) return rows;
+  const carriers = onlyVisible(tables.selectFrom('workspace') as Selection, visible, true);
+  return rows.where('record_path', 'in', carriers.select('workspace.record_path'));
+};
 
 export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
   const selectTags = async (
@@ -31,13 +35,13 @@ export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
   };
 
   return {
-    findTags: (organizationId, names) =>
+    findTags: (scope, names) =>
       names.length === 0
         ? Promise.resolve([])
-        : selectTags((tables) => tagRows(tables, organizationId).where('tag_key', 'in', names)),
-    listTags: (organizationId, { nameContains, notOnWorkspaceId }) =>
+        : selectTags((tables) => tagRows(tables, scope).where('tag_key', 'in', names)),
+    listTags: (scope, { nameContains, notOnWorkspaceId }) =>
       selectTags((tables) => {
-        let rows = tagRows(tables, organizationId);
+        let rows = tagRows(tables, scope);
         if (nameContains) rows = rows.where('tag_key', 'like', likePart(nameContains));
         if (notOnWorkspaceId) {
           rows = rows.where((tag) =>
@@ -68,9 +72,9 @@ export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
       );
       return carriers.map(({ workspace_id }) => workspace_id);
     },
-    findTagById: async (organizationId, tagId) => {
+    findTagById: async (scope, tagId) => {
       const [tag] = await selectTags((tables) =>
-        tagRows(tables, organizationId).where('tag_id', '=', tagId),
+        tagRows(tables, scope).where('tag_id', '=', tagId),
       );
       return tag;
     },

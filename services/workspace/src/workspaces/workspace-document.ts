@@ -125,7 +125,7 @@ export const toWorkspaceResource = (
       'latest-run': toOne('runs', currentRunId),
       'current-state-version': toOne(
         'state-versions',
-        workspace.state.currentId,
+        permissions.canReadStateVersions ? workspace.state.currentId : null,
         `${self}/current-state-version`,
       ),
       'current-configuration-version': toOne(
@@ -140,9 +140,11 @@ export const toWorkspaceResource = (
       readme: toOne('workspace-readme', workspace.hasReadme ? toReadmeId(workspace.id) : null),
       outputs: toMany(
         'workspace-outputs',
-        toOutputIds(workspace.state.currentId, workspace.state.outputCount),
+        permissions.canReadStateOutputs
+          ? toOutputIds(workspace.state.currentId, workspace.state.outputCount)
+          : [],
       ),
-      vars: toMany('vars', workspace.variableIds),
+      vars: toMany('vars', permissions.canReadVariable ? workspace.variableIds : []),
       'remote-state-consumers': {
         links: { related: `${self}/relationships/remote-state-consumers` },
       },

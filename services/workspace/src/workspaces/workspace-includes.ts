@@ -3,7 +3,7 @@ import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import { findReadableProject, type WorkspaceAccessResult } from '../access/access-operations.ts';
 import { toAgentPoolResource } from '../agents/agent-pool-document.ts';
-import { loadPoolWorkspaceIds } from '../agents/agent-pool-operations.ts';
+import { loadVisiblePool } from '../agents/agent-pool-operations.ts';
 import { agentPoolRecords } from '../agents/agent-pool-records.ts';
 import { registeredAgents } from '../agents/agent-records.ts';
 import { toAssessmentResource } from '../assessments/assessment-document.ts';
@@ -25,8 +25,7 @@ import { toWorkspaceOutputResource } from '../states/state-version-document.ts';
 import { loadStateVersionResource } from '../states/state-version-includes.ts';
 import { stateSummaries, stateVersionRecords } from '../states/state-version-records.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
-import { decideTeamAccess } from '../teams/team-access.ts';
-import { teamRecords } from '../teams/team-records.ts';
+import { findVisibleTeam } from '../teams/team-access.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
 import { toVariableResource } from '../variables/variable-document.ts';
@@ -84,8 +83,9 @@ const loadProject = async (
 
 const findLockHolder = async (
   reads: Reads,
-  { workspace, permissions, organization, standing }: WorkspaceAccessResult,
+  access: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
+  const { workspace, permissions } = access;
   const holder = workspace.lock?.holder;
   if (holder?.kind === 'run') {
     const run = permissions.canReadRun ? await runRecords.find(reads, holder.id) : undefined;
@@ -96,8 +96,8 @@ const findLockHolder = async (
     return user === undefined ? [] : [toUserResource(user, false)];
   }
   if (holder?.kind === 'team') {
-    const team = await teamRecords.find(reads, holder.id);
-    return team === undefined || !decideTeamAccess({ organization, standing }, team)
+    const team = await findVisibleTeam(reads, access, holder.id);
+    return team === undefined
       ? []
       : [{ id: team.id, type: 'teams', attributes: { name: team.name } }];
   }
@@ -117,11 +117,13 @@ const loadOutputs = async (
 
 const loadCurrentState = async (
   reads: Reads,
-  { workspace }: WorkspaceAccessResult,
+  { workspace, permissions }: WorkspaceAccessResult,
   sign: SignUrl,
 ): Promise<readonly Resource[]> => {
   const version = await stateVersionRecords.find(reads, workspace.state.currentId ?? '');
-  return version === undefined ? [] : [await loadStateVersionResource(reads, version, sign)];
+  return version === undefined
+    ? []
+    : [await loadStateVersionResource(reads, { version, permissions }, sign)];
 };
 
 const loadReadme = async (
@@ -146,7 +148,7 @@ const PHASE_INCLUDES = ['current_run.plan', 'current_run.apply', 'latest_run.pla
 const loadCurrentPhases = async (
   reads: Reads,
   include: ReadonlySet<string>,
-  { workspace }: WorkspaceAccessResult,
+  { workspace, permissions }: WorkspaceAccessResult,
   logUrl: LogUrl,
 ): Promise<readonly Resource[]> => {
   const run = await runRecords.find(reads, workspace.runs.current?.id ?? '');
@@ -155,23 +157,24 @@ const loadCurrentPhases = async (
   const hasApply = include.has('current_run.apply') && !run.planOnly;
   return [
     ...(hasPlan ? [toPlanResource(run, logUrl(run, 'plan'))] : []),
-    ...(hasApply ? [toApplyResource(run, logUrl(run, 'apply'))] : []),
+    ...(hasApply ? [toApplyResource(run, logUrl(run, 'apply'), permissions)] : []),
   ];
 };
 
 /** The pool that executes the workspace's runs, its own or inherited. */
 const loadAgentPool = async (
   reads: Reads,
-  { workspace, project, organization }: WorkspaceAccessResult,
+  access: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
+  const { workspace, project, organization } = access;
   const { agentPoolId } = decideEffectiveExecution(
     workspace.ownExecution,
     project.ownExecution,
     organization.defaultExecution,
   );
-  const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');
-  if (pool === undefined) return [];
-  const workspaceIds = await loadPoolWorkspaceIds(reads, pool);
+  const stored = await agentPoolRecords.find(reads, agentPoolId ?? '');
+  if (stored === undefined) return [];
+  const { pool, workspaceIds } = await loadVisiblePool(reads, access, stored);
   const agentIds = await registeredAgents.keys(reads, [pool.organizationId, pool.id]);
   return [toAgentPoolResource({ pool, organization }, workspaceIds, agentIds)];
 };

@@ -3,6 +3,7 @@ import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
 import {
   loadWorkspaceAccess,
+  type OrganizationAccessResult,
   requireOrganization,
   type WorkspaceAccessResult,
 } from '../access/access-operations.ts';
@@ -25,6 +26,33 @@ export const loadVisible = async (
     Promise.all(below.map((teamId) => teamWorkspaceGrants.keys(reads, [teamId]))),
   ]);
   return { projectIds: projectIds.flat(), workspaceIds: workspaceIds.flat() };
+};
+
+/** The workspaces of the organization that the caller may see. */
+export const loadScope = async (
+  reads: Reads,
+  { organization, standing }: OrganizationAccessResult,
+): Promise<Pick<WorkspaceQuery, 'organizationId' | 'visible'>> => ({
+  organizationId: organization.id,
+  visible: await loadVisible(reads, standing),
+});
+
+/** Those of the workspaces that the caller may see. */
+export const findVisibleIds = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
+  const { organizationId, visible } = await loadScope(reads, owner);
+  const found = await Promise.all(ids.map((id) => workspaceRecords.find(reads, id)));
+  return found.flatMap((workspace) => {
+    if (workspace?.organizationId !== organizationId) return [];
+    const isVisible =
+      visible === undefined ||
+      visible.workspaceIds.includes(workspace.id) ||
+      visible.projectIds.includes(workspace.projectId);
+    return isVisible ? [workspace.id] : [];
+  });
 };
 
 export interface WorkspacePage {
@@ -53,8 +81,7 @@ export const listWorkspaces = async (
 ): Promise<WorkspacePage> => {
   const { store, listing } = context;
   const owner = await requireOrganization(store, principal, organizationName);
-  const visible = await loadVisible(store, owner.standing);
-  const scope = { organizationId: owner.organization.id, visible };
+  const scope = await loadScope(store, owner);
   const { ids, totalCount } = await listing.find({ ...given, ...scope, page });
   const found = await Promise.all(ids.map((id) => workspaceRecords.find(store, id)));
   const workspaces = await Promise.all(

@@ -49,6 +49,9 @@ export interface OrganizationTag {
   readonly instanceCount: number;
 }
 
+/** What is carried by workspaces elsewhere is neither found nor counted. */
+export type TagScope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
+
 export interface TagSearch {
   readonly nameContains?: string | undefined;
   /** Leaves out what this workspace carries. */
@@ -57,10 +60,10 @@ export interface TagSearch {
 
 export interface TagListing {
   /** The tags of these names, as the organization has them. */
-  findTags(organizationId: string, names: readonly string[]): Promise<readonly OrganizationTag[]>;
-  findTagById(organizationId: string, tagId: string): Promise<OrganizationTag | undefined>;
+  findTags(scope: TagScope, names: readonly string[]): Promise<readonly OrganizationTag[]>;
+  findTagById(scope: TagScope, tagId: string): Promise<OrganizationTag | undefined>;
   /** By name. */
-  listTags(organizationId: string, search: TagSearch): Promise<readonly OrganizationTag[]>;
+  listTags(scope: TagScope, search: TagSearch): Promise<readonly OrganizationTag[]>;
   /** Ids of the workspaces that carry a flat tag. */
   findTagCarriers(organizationId: string, name: string): Promise<readonly string[]>;
 }

@@ -164,7 +164,7 @@ const startingAtTag = (
     return rows('workspace.record_path', 'in', isInherited ? found.unionAll(below) : found);
   });
 
-const onlyVisible = (
+export const onlyVisible = (
   selection: Selection,
   visible: NonNullable<WorkspaceQuery['visible']>,
   isIndexed: boolean,
