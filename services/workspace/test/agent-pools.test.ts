@@ -86,6 +86,12 @@ describe('an agent pool', () => {
     const narrowed = body('agent-pools', {}, { 'allowed-workspaces': { data: [] } });
     expect((await harness.call('PATCH', `/agent-pools/${pool.id}`, narrowed)).status).toBe(422);
     const project = closed.relationships['project']?.data as { id: string };
+    const asDefault = async (target: string, type: string) => {
+      const defaults = { 'default-execution-mode': 'agent', 'default-agent-pool-id': pool.id };
+      return (await harness.call('PATCH', target, body(type, defaults))).status;
+    };
+    expect(await asDefault(O, 'organizations')).toBe(422);
+    expect(await asDefault(`/projects/${project.id}`, 'projects')).toBe(422);
     const widened = body(
       'agent-pools',
       {},

@@ -52,6 +52,7 @@ describe('an agent', () => {
     expect((await claimAs(agentId)).status).toBe(409);
     await act(runId, 'cancel');
     await ping(agentId, { status: 'idle' });
+    expect(await statusOf(runId)).toBe('errored');
     const { list } = await harness.call('GET', `/agent-pools/${poolId}/agents?page[size]=100`);
     expect(list.map(({ id }) => id)).toContain(agentId);
     const pool = await harness.call('GET', `/agent-pools/${poolId}`);
@@ -127,6 +128,9 @@ describe('an agent', () => {
     const claimOne = () => harness.call('POST', '/agent-runs/actions/claim', body, token);
     const named = await queue(await makeWorkspace());
     expect((await claimOne()).status).toBe(204);
+    // It is an agent of its own pool alone.
+    expect((await claimAs(data.id)).status).toBe(404);
+    expect((await ping(data.id)).status).toBe(404);
     await act(named, 'discard');
     // Of mode remote: every pool of the organization may take it.
     const runId = await queue(

@@ -76,6 +76,7 @@ describe('a comment on a run', () => {
     const userId = await adminId();
     expect(of(event)?.['comment']?.data).toEqual({ id: list[0]?.id, type: 'comments' });
     expect(of(event)?.['actor']?.data).toEqual({ id: userId, type: 'users' });
+    expect(of('queued')?.['actor']?.data).toEqual({ id: userId, type: 'users' });
     expect(of('planning')).toMatchObject({ actor: { data: null }, comment: { data: null } });
     expect(reply.included.map(({ id }) => id).toSorted()).toEqual(
       [userId, list[0]?.id ?? ''].toSorted(),

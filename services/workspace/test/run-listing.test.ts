@@ -174,6 +174,11 @@ describe('the queue of an organization', () => {
     });
     const pool = await harness.call('GET', `/agent-pools/${poolId}`);
     expect(pool.data.attributes['agent-count']).toBe(3);
+    // A confirmed run waits for an agent again.
+    await finish(first);
+    await act(first, 'apply');
+    const confirmed = await harness.call('GET', `${O}/capacity`);
+    expect(confirmed.data.attributes).toEqual({ pending: 3, running: 0 });
   });
 });
 

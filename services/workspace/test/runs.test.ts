@@ -121,6 +121,38 @@ describe('a run', () => {
     expect(plan.data.attributes).toMatchObject({ status: 'finished', 'resource-additions': 2 });
   });
 
+  test('shows how far its phases are', async () => {
+    const workspaceId = await makeWorkspace();
+    const phasesOf = async (runId: string) => {
+      const { included } = await harness.call('GET', `/runs/${runId}?include=plan,apply`);
+      return included.map(({ attributes }) => attributes['status']);
+    };
+    const runId = await queue(workspaceId);
+    const seen = [await phasesOf(runId)];
+    for (const step of [claim, () => finish(runId), () => act(runId, 'apply'), claim]) {
+      await step();
+      seen.push(await phasesOf(runId));
+    }
+    expect(seen).toEqual([
+      ['pending', 'pending'],
+      ['running', 'pending'],
+      ['finished', 'pending'],
+      ['finished', 'queued'],
+      ['finished', 'running'],
+    ]);
+    await finish(runId);
+    const dropped = await queue(workspaceId);
+    await claim();
+    await finish(dropped);
+    await act(dropped, 'discard');
+    expect(await phasesOf(dropped)).toEqual(['finished', 'unreachable']);
+    const only = await queue(workspaceId, { 'plan-only': true });
+    expect(await phasesOf(only)).toEqual(['pending']);
+    const { relationships } = (await harness.call('GET', `/runs/${only}`)).data;
+    expect(relationships['apply']?.data).toBeNull();
+    await act(only, 'discard');
+  });
+
   test('waits for the run before it', async () => {
     const workspaceId = await makeWorkspace();
     const [first, second] = [await queue(workspaceId), await queue(workspaceId)];
@@ -165,6 +197,12 @@ describe('a run', () => {
     expect(await act(asked, 'cancel')).toBe(202);
     const seen = await asRun(asked, 'GET', `/agent-runs/${asked}`);
     expect(seen.data.attributes['cancel-requested-at']).not.toBeNull();
+    expect((await harness.call('GET', `/runs/${asked}`)).data.attributes['actions']).toEqual({
+      'is-cancelable': false,
+      'is-confirmable': false,
+      'is-discardable': false,
+      'is-force-cancelable': true,
+    });
     expect(await report(asked, { status: 'canceled' })).toBe(204);
     expect((await claim())?.id).toBe(silent);
     expect(await act(silent, 'force-cancel')).toBe(409);
@@ -207,11 +245,26 @@ describe('a run', () => {
       workspace: { data: { type: 'workspaces', id: workspaceId } },
     };
     const access = { access: 'plan' };
-    await harness.create('/team-workspaces', 'team-workspaces', access, { relationships });
+    const grant = await harness.create('/team-workspaces', 'team-workspaces', access, {
+      relationships,
+    });
     const { token } = await harness.addUser('planner', team.id);
     expect((await tryQueue(workspaceId, { 'auto-apply': true }, token)).status).toBe(404);
     const { status, data } = await tryQueue(workspaceId, {}, token);
     expect([status, data.attributes['auto-apply']]).toEqual([201, false]);
+    const shown = (may: boolean) => ({
+      'can-apply': may,
+      'can-cancel': may,
+      'can-comment': true,
+      'can-discard': may,
+      'can-force-cancel': false,
+      'can-force-execute': false,
+    });
+    expect(data.attributes['permissions']).toMatchObject(shown(false));
+    const widened = { data: { type: 'team-workspaces', attributes: { access: 'write' } } };
+    await harness.call('PATCH', `/team-workspaces/${grant.id}`, widened);
+    const seen = await harness.call('GET', `/runs/${data.id}`, undefined, token);
+    expect(seen.data.attributes['permissions']).toMatchObject(shown(true));
     await act(data.id, 'discard');
   });
 

@@ -296,9 +296,16 @@ describe('a lock and its states', () => {
   test('a newer announcement discards the older one', async () => {
     await lock();
     const { data } = await announce(1, stateText(1));
-    await announce(2, stateText(2));
+    const newer = await announce(2, stateText(2));
     const shown = await harness.call('GET', `/state-versions/${data.id}`);
     expect(shown.data.attributes['status']).toBe('discarded');
+    const put = async (version: typeof data, part: string, text: string) =>
+      (await harness.transfer('PUT', url(version, part), Buffer.from(text))).status;
+    expect(await put(data, 'state-upload', stateText(1))).toBe(409);
+    expect(await put(data, 'json-state-upload', '{}')).toBe(409);
+    // The second part of one that is uploaded may come after the first.
+    expect(await put(newer.data, 'state-upload', stateText(2))).toBe(204);
+    expect(await put(newer.data, 'json-state-upload', '{}')).toBe(204);
   });
 });
 
