@@ -11,14 +11,21 @@ beforeAll(async () => {
 });
 afterAll(() => harness[Symbol.asyncDispose]());
 
-const invite = (email: string, ...teamIds: readonly string[]) =>
-  harness.call('POST', `${O}/organization-memberships`, {
-    data: {
-      type: 'organization-memberships',
-      attributes: { email },
-      relationships: { teams: { data: teamIds.map((id) => ({ type: 'teams', id })) } },
+const inviteAs = (token: string | undefined, email: string, ...teamIds: readonly string[]) =>
+  harness.call(
+    'POST',
+    `${O}/organization-memberships`,
+    {
+      data: {
+        type: 'organization-memberships',
+        attributes: { email },
+        relationships: { teams: { data: teamIds.map((id) => ({ type: 'teams', id })) } },
+      },
     },
-  });
+    token,
+  );
+const invite = (email: string, ...teamIds: readonly string[]) =>
+  inviteAs(undefined, email, ...teamIds);
 
 describe('a membership', () => {
   test('is made by address, seen by its user, and ends with all teams', async () => {
@@ -38,6 +45,7 @@ describe('a membership', () => {
     expect(await counted('filter[status]=invited')).toBe(0);
     expect((await invite('ada@keelson.example', teamId)).status).toBe(422);
     const path = `/organization-memberships/${made.data.id}`;
+    expect((await harness.call('GET', path, undefined, token)).data.id).toBe(made.data.id);
     expect((await harness.call('DELETE', path, undefined, token)).status).toBe(404);
     expect((await harness.call('DELETE', path)).status).toBe(204);
     expect((await harness.call('GET', path)).status).toBe(404);
@@ -50,6 +58,33 @@ describe('a membership', () => {
       '/data/attributes/email',
     );
     expect((await invite('grace@keelson.example')).status).toBe(422);
+  });
+
+  test('of an owner is made and ended by owners alone', async () => {
+    const managing = await harness.create(`${O}/teams`, 'teams', {
+      name: 'managing',
+      'organization-access': { 'manage-membership': true },
+    });
+    const { token } = await harness.addUser('manager', managing.id);
+    await harness.addUser('mary');
+    const { list } = await harness.call('GET', `${O}/teams?q=owners`);
+    const owners = list[0]?.id ?? '';
+    expect((await inviteAs(token, 'mary@keelson.example', owners)).status).toBe(404);
+    expect((await inviteAs(token, 'mary@keelson.example', teamId, owners)).status).toBe(404);
+    const made = await invite('mary@keelson.example', owners);
+    const path = `/organization-memberships/${made.data.id}`;
+    expect((await harness.call('GET', path, undefined, token)).status).toBe(200);
+    expect((await harness.call('DELETE', path, undefined, token)).status).toBe(404);
+    expect((await harness.call('DELETE', path)).status).toBe(204);
+    expect((await inviteAs(token, 'mary@keelson.example', teamId)).status).toBe(201);
+  });
+
+  test('is made on teams of its organization', async () => {
+    const name = 'initech';
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+    const theirs = await harness.create(`/organizations/${name}/teams`, 'teams', { name: 't' });
+    await harness.addUser('peter');
+    expect((await invite('peter@keelson.example', theirs.id)).status).toBe(404);
   });
 
   test('of the last owner stays', async () => {

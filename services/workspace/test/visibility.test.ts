@@ -401,3 +401,54 @@ describe('a filter', () => {
     expect(forReader).toEqual(await answer('absent', token));
   });
 });
+
+describe('the consumers of a state', () => {
+  test('are, where all are, those that the caller sees; who does not see all replaces none', async () => {
+    const path = `/workspaces/${seenId}/relationships/remote-state-consumers`;
+    const admin = await addReader({ access: 'admin' });
+    const other = await runs.makeWorkspace({ name: 'other' });
+    await grant(admin.teamId, other, { access: 'read' });
+    const named = { data: [{ type: 'workspaces', id: other }] };
+    expect((await call('PATCH', path, named, admin.token)).status).toBe(404);
+    expect((await call('POST', path, named, admin.token)).status).toBe(204);
+    const share = (isGlobal: boolean) =>
+      call('PATCH', `/workspaces/${seenId}`, {
+        data: { type: 'workspaces', attributes: { 'global-remote-state': isGlobal } },
+      });
+    await share(true);
+    const { list, meta } = await call('GET', path, undefined, admin.token);
+    expect([list.map(({ id }) => id), meta.pagination['total-count']]).toEqual([[other], 1]);
+    await share(false);
+  });
+});
+
+describe('another organization', () => {
+  test('is closed to the tokens of a team, of an organization and of a run', async () => {
+    const there = '/organizations/umbrella';
+    const { harness } = runs;
+    const name = 'umbrella';
+    await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+    const team = await harness.create(`${there}/teams`, 'teams', {
+      name: 'all',
+      'organization-access': { 'manage-projects': true, 'manage-workspaces': true },
+    });
+    const issue = async (owner: string) => {
+      const path = `${owner}/authentication-token`;
+      const made = await harness.create(path, 'authentication-tokens', {});
+      return String(made.attributes['token']);
+    };
+    await runs.queue(await runs.makeWorkspace());
+    const claimed = await runs.claim();
+    const ofRun = runs.tokenOf(claimed?.id ?? '');
+    for (const [token, own, foreign] of [
+      [await issue(`/teams/${team.id}`), there, O],
+      [await issue(there), there, O],
+      [ofRun, O, there],
+    ] as const) {
+      expect((await call('GET', own, undefined, token)).status).toBe(200);
+      expect((await call('GET', foreign, undefined, token)).status).toBe(404);
+      const workspace = foreign === O ? seenId : 'ws-none';
+      expect((await call('GET', `/workspaces/${workspace}`, undefined, token)).status).toBe(404);
+    }
+  });
+});
