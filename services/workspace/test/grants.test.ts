@@ -156,6 +156,21 @@ describe('access to a project', () => {
   });
 });
 
+test('a project takes its grants with it', async () => {
+  const O = '/organizations/acme';
+  const project = await harness.create(`${O}/projects`, 'projects', { name: 'Short lived' });
+  const team = await harness.create(`${O}/teams`, 'teams', { name: 'of-the-short-lived' });
+  const relationships = {
+    team: { data: { type: 'teams', id: team.id } },
+    project: { data: { type: 'projects', id: project.id } },
+  };
+  const access = { access: 'read' };
+  await harness.create('/team-projects', 'team-projects', access, { relationships });
+  expect((await harness.call('DELETE', `/projects/${project.id}`)).status).toBe(204);
+  const paths = (await harness.store.scan('shared/')).map(({ path }) => path);
+  expect(paths.filter((path) => path.includes(project.id))).toEqual([]);
+});
+
 describe('an SSH key', () => {
   const assign = (data: unknown) =>
     harness.call('PATCH', `/workspaces/${workspaceId}/relationships/ssh-key`, { data });

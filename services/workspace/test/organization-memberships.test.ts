@@ -52,6 +52,24 @@ describe('a membership', () => {
     expect((await harness.call('GET', O, undefined, token)).status).toBe(404);
   });
 
+  test('is found by parts of name and address, and by the address in any case', async () => {
+    await harness.addUser('zuse', teamId);
+    await harness.addUser('byron', teamId);
+    const namesOf = async (query: string) => {
+      const path = `${O}/organization-memberships?include=user&${query}`;
+      const { list, included } = await harness.call('GET', path);
+      const names = new Map(included.map(({ id, attributes }) => [id, attributes['username']]));
+      return list.map(({ relationships }) =>
+        names.get((relationships['user']?.data as { id: string }).id),
+      );
+    };
+    expect(await namesOf('q=ZUSE@keel')).toEqual(['zuse']);
+    expect(await namesOf('filter[email]=Zuse@Keelson.example,byron@keelson.example')).toEqual([
+      'byron',
+      'zuse',
+    ]);
+  });
+
   test('needs a user and a team', async () => {
     await harness.addUser('grace');
     expect((await invite('nobody@keelson.example', teamId)).errors[0]?.source?.pointer).toBe(

@@ -56,12 +56,13 @@ export const listMemberships = async (
   const userIds = await membershipRecords.keys(store, [organization.id]);
   const views = await Promise.all(userIds.map((id) => loadView(store, organization, id)));
   const search = filter.search?.toLowerCase() ?? '';
+  const emails = filter.emails.map((email) => email.toLowerCase());
   return views
     .filter(present)
     .filter(
       ({ user }) =>
         [user.username, user.email].some((text) => text.toLowerCase().includes(search)) &&
-        (filter.emails.length === 0 || filter.emails.includes(user.email)),
+        (emails.length === 0 || emails.includes(user.email.toLowerCase())),
     )
     .sort((a, b) => (a.user.username < b.user.username ? -1 : 1));
 };
