@@ -56,12 +56,8 @@ describe('a membership', () => {
     await harness.addUser('zuse', teamId);
     await harness.addUser('byron', teamId);
     const namesOf = async (query: string) => {
-      const path = `${O}/organization-memberships?include=user&${query}`;
-      const { list, included } = await harness.call('GET', path);
-      const names = new Map(included.map(({ id, attributes }) => [id, attributes['username']]));
-      return list.map(({ relationships }) =>
-        names.get((relationships['user']?.data as { id: string }).id),
-      );
+      const { list } = await harness.call('GET', `${O}/organization-memberships?${query}`);
+      return list.map(({ attributes }) => String(attributes['email']).split('@')[0]);
     };
     expect(await namesOf('q=ZUSE@keel')).toEqual(['zuse']);
     expect(await namesOf('filter[email]=Zuse@Keelson.example,byron@keelson.example')).toEqual([
