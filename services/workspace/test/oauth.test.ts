@@ -159,10 +159,8 @@ describe('an OAuth client', () => {
 
   test('takes an SSH key of its organization', async () => {
     const { tokenId } = await connect();
-    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', {
-      name: 'k',
-      value: '-----BEGIN PRIVATE KEY-----',
-    });
+    const value = '-----BEGIN PRIVATE KEY-----';
+    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
     const assign = (id: string | null) =>
       harness.call('PATCH', `/oauth-tokens/${tokenId}`, {
         data: {
@@ -172,6 +170,10 @@ describe('an OAuth client', () => {
       });
     expect((await assign(key.id)).data.attributes['has-ssh-key']).toBe(true);
     expect((await assign(null)).data.attributes['has-ssh-key']).toBe(false);
-    expect((await assign('sshkey-none')).errors[0]?.detail).toBe('Ssh key is invalid');
+    const far = '/organizations/globex/ssh-keys';
+    const foreign = await harness.create(far, 'ssh-keys', { name: 'k', value });
+    for (const id of ['sshkey-none', foreign.id]) {
+      expect((await assign(id)).errors[0]?.detail).toBe('Ssh key is invalid');
+    }
   });
 });

@@ -452,3 +452,49 @@ describe('another organization', () => {
     }
   });
 });
+
+describe('permissions', () => {
+  const held = (attributes: Record<string, unknown> | undefined) =>
+    Object.entries(attributes?.['permissions'] as Record<string, boolean>)
+      .filter(([, isHeld]) => isHeld)
+      .map(([name]) => name);
+
+  test.for([
+    ['read', [0, 1, 0, 1]],
+    ['owner', [6, 5, 5, 7]],
+  ] as const)(
+    'are those of the reader: %s, %j of a run, two teams and a project',
+    async ([kind, count]) => {
+      const { teamId, token } = await addReader();
+      const { data } = await call('GET', `/workspaces/${seenId}`);
+      const projectId = idsOf(data.relationships['project']?.data)[0] ?? '';
+      await runs.harness.create(
+        '/team-projects',
+        'team-projects',
+        { access: 'read' },
+        { relationships: { team: refer('teams', teamId), project: refer('projects', projectId) } },
+      );
+      const runId = await runs.queue(seenId);
+      const open = await runs.harness.create(`${O}/teams`, 'teams', {
+        name: `open-to-${kind}`,
+        visibility: 'organization',
+      });
+      const as = kind === 'read' ? token : undefined;
+      const counts: number[] = [];
+      for (const [one, all] of [
+        [`/runs/${runId}`, `/workspaces/${seenId}/runs`],
+        [`/teams/${teamId}`, `${O}/teams?page[size]=100`],
+        [`/teams/${open.id}`, `${O}/teams?page[size]=100`],
+        [`/projects/${projectId}`, `${O}/projects`],
+      ] as const) {
+        const shown = await call('GET', one, undefined, as);
+        const { list } = await call('GET', all, undefined, as);
+        const listed = list.find(({ id }) => id === shown.data.id);
+        expect(held(listed?.attributes)).toEqual(held(shown.data.attributes));
+        counts.push(held(shown.data.attributes).length);
+      }
+      // Members manage the tokens of their team.
+      expect(counts).toEqual(count);
+    },
+  );
+});
