@@ -60,12 +60,12 @@ const applyAction = async (
   return true;
 };
 
-/** @throws KeelsonError `request.invalid` when the version is needed or in another status */
-export const changeConfigurationData = (
-  { store, clock }: ServiceContext,
+/** A change by who may update the workspace. */
+const changeVersion = (
+  { store }: ServiceContext,
   principal: Principal,
   versionId: string,
-  action: BackingDataAction,
+  change: (tx: Transaction, version: ConfigurationVersion, workspace: Workspace) => Promise<void>,
 ): Promise<void> =>
   store.transact(async (tx) => {
     const { version, workspace } = await requireConfigurationVersion(
@@ -74,9 +74,20 @@ export const changeConfigurationData = (
       versionId,
       'canUpdate',
     );
+    await change(tx, version, workspace);
+  });
+
+/** @throws KeelsonError `request.invalid` when the version is needed or in another status */
+export const changeConfigurationData = (
+  context: ServiceContext,
+  principal: Principal,
+  versionId: string,
+  action: BackingDataAction,
+): Promise<void> =>
+  changeVersion(context, principal, versionId, async (tx, version, workspace) => {
     const isAllowed =
       !(await isNeeded(tx, workspace, versionId)) &&
-      (await applyAction(tx, version, action, clock.nowMs()));
+      (await applyAction(tx, version, action, context.clock.nowMs()));
     if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
   });
 
@@ -84,17 +95,11 @@ const conflict = (text: string): KeelsonError => new KeelsonError('workspace.con
 
 /** Gives up the files of a version that no run needs. @throws KeelsonError `workspace.conflict` */
 export const archiveConfigurationVersion = (
-  { store, clock }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   versionId: string,
 ): Promise<void> =>
-  store.transact(async (tx) => {
-    const { version, workspace } = await requireConfigurationVersion(
-      tx,
-      principal,
-      versionId,
-      'canUpdate',
-    );
+  changeVersion(context, principal, versionId, async (tx, version, workspace) => {
     if (version.status !== 'uploaded') throw conflict('only an uploaded configuration is archived');
     if (await isNeeded(tx, workspace, versionId)) {
       throw conflict(
@@ -105,7 +110,7 @@ export const archiveConfigurationVersion = (
     configurationVersionRecords.write(tx, [version.id], {
       ...version,
       status: 'archived',
-      statusTimesMs: { ...version.statusTimesMs, archived: clock.nowMs() },
+      statusTimesMs: { ...version.statusTimesMs, archived: context.clock.nowMs() },
       archive: null,
     });
   });
