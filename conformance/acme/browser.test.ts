@@ -2,8 +2,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findBinary } from '@keelson/testkit';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, launchChromium, openPage, type Page } from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AcmeSite, startAcmeSite } from './acme-site.ts';
 
@@ -18,14 +17,9 @@ beforeAll(async () => {
   site = await startAcmeSite();
   elsewhere.listen(0, '127.0.0.1');
   await once(elsewhere, 'listening');
-  browser = await chromium.launch({
-    executablePath: await findBinary('chromium', 'chromium'),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
-  const context = await browser.newContext({ ignoreHTTPSErrors: true });
-  page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await page.goto(`http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/`);
+  browser = await launchChromium();
+  const { port } = elsewhere.address() as AddressInfo;
+  ({ page } = await openPage(browser, `http://127.0.0.1:${port}/`, { ignoreHTTPSErrors: true }));
 }, 180_000);
 afterAll(async () => {
   await browser.close();

@@ -1,6 +1,12 @@
 /** The console in Chromium, served by a standalone control plane. */
-import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  type Browser,
+  launchChromium,
+  openPage,
+  type Page,
+  type WatchedPage,
+} from '@keelson/testkit/chromium';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 
 const directory = await temporaryDirectory();
@@ -9,10 +15,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   keelson = await startKeelson({ dataFolder: directory.path });
-  browser = await chromium.launch({
-    executablePath: await findBinary('chromium', 'chromium'),
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
-  });
+  browser = await launchChromium();
 }, 120_000);
 afterAll(async () => {
   await browser.close();
@@ -42,21 +45,17 @@ const createMessage = (message: object, namespace = ''): Promise<unknown> =>
     namespace,
   );
 
-/** A page of a browser profile of its own; everything the page reports as wrong is kept. */
-const openConsole = async (): Promise<{ page: Page; problems: string[] }> => {
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error' && !message.text().includes('status of 4'))
-      problems.push(message.text());
-  });
-  page.setDefaultTimeout(30_000);
-  await page.goto(keelson.http);
-  await page.getByRole('heading', { name: 'Keelson' }).waitFor();
-  return { page, problems };
+const openConsole = async (): Promise<WatchedPage> => {
+  const opened = await openPage(browser, keelson.http);
+  const { page, problems } = opened;
+  onTestFinished(() => page.context().close());
+  await page
+    .getByRole('heading', { name: 'Keelson' })
+    .waitFor()
+    .catch((error: unknown) => {
+      throw new Error(`the console did not open: ${problems.join('; ')}`, { cause: error });
+    });
+  return opened;
 };
 
 const signIn = async (page: Page, namespace = ''): Promise<void> => {
