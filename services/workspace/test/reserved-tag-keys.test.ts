@@ -156,3 +156,88 @@ describe('a key whose overriding is disabled', () => {
     expect((await change()).status).toBe(200);
   });
 });
+
+describe('of two that would make an override at the same moment, one is refused', () => {
+  const bind = (path: string, key: string) =>
+    harness.call('PATCH', `${path}/tag-bindings`, bindings(key));
+  const lock = (key: string) =>
+    harness.call('POST', `${O}/reserved-tag-keys`, body({ key, 'disable-overrides': true }));
+  const projectOf = (id: string) => ({ project: { data: { type: 'projects', id } } });
+
+  test.for([
+    [
+      'a reservation and a binding',
+      async (key: string) => {
+        const project = await makeProject(key, key);
+        const { data } = await tryWorkspace(key, project);
+        return [() => lock(key), () => bind(`/workspaces/${data.id}`, key)];
+      },
+    ],
+    [
+      'a reservation and a flat tag',
+      async (key: string) => {
+        const project = await makeProject(key, key);
+        const { data } = await tryWorkspace(key, project);
+        const tags = { data: [{ type: 'tags', attributes: { name: key } }] };
+        const path = `/workspaces/${data.id}/relationships/tags`;
+        return [() => lock(key), () => harness.call('POST', path, tags)];
+      },
+    ],
+    [
+      'a reservation and a new workspace',
+      async (key: string) => {
+        const project = await makeProject(key, key);
+        return [() => lock(key), () => tryWorkspace(key, project, key)];
+      },
+    ],
+    [
+      'bindings of a project and of a workspace',
+      async (key: string) => {
+        await lock(key);
+        const project = await makeProject(key);
+        const { data } = await tryWorkspace(key, project);
+        return [() => bind(`/projects/${project}`, key), () => bind(`/workspaces/${data.id}`, key)];
+      },
+    ],
+    [
+      'bindings of a project and an update',
+      async (key: string) => {
+        await lock(key);
+        const project = await makeProject(key);
+        const { data } = await tryWorkspace(key, project);
+        const relationships = { 'tag-bindings': bindings(key) };
+        const update = { data: { type: 'workspaces', attributes: {}, relationships } };
+        return [
+          () => bind(`/projects/${project}`, key),
+          () => harness.call('PATCH', `/workspaces/${data.id}`, update),
+        ];
+      },
+    ],
+    [
+      'bindings of a project and a move',
+      async (key: string) => {
+        await lock(key);
+        const project = await makeProject(key);
+        const { data } = await tryWorkspace(key, await makeProject(`${key}-from`), key);
+        const relationships = projectOf(project);
+        const move = { data: { type: 'workspaces', attributes: {}, relationships } };
+        return [
+          () => bind(`/projects/${project}`, key),
+          () => harness.call('PATCH', `/workspaces/${data.id}`, move),
+        ];
+      },
+    ],
+  ] as const)('%s', async ([name, prepare]) => {
+    const outcomes = new Set<number>();
+    for (let round = 0; round < 30; round += 1) {
+      const pair = await prepare(`${name.replaceAll(' ', '-')}-${round}`.slice(-38));
+      const [first, second] = round % 2 === 0 ? pair : pair.toReversed();
+      const early = first?.();
+      // Every other round finds the first further on its way.
+      for (let turn = 0; turn < (round >> 1) * 8; turn += 1) await undefined;
+      const replies = await Promise.all([early, second?.()]);
+      outcomes.add(replies.filter((reply) => reply !== undefined && reply.status < 300).length);
+    }
+    expect([...outcomes]).toEqual([1]);
+  });
+});

@@ -1,6 +1,6 @@
 import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
-import type { Reads } from '@keelson/storage';
+import type { Reads, Transaction } from '@keelson/storage';
 import {
   findStanding,
   notFound,
@@ -39,28 +39,29 @@ const requireReservedKey = async (
 /** Projects of the organization that bind a key which workspaces of theirs bind too. */
 const findOverriding = async (
   context: ServiceContext,
-  reads: Reads,
+  tx: Transaction,
   { organizationId, key }: ReservedKey,
 ): Promise<readonly string[]> => {
   const overriding: string[] = [];
-  for (const name of await projectNames.keys(reads, [organizationId])) {
-    const found = await projectNames.find(reads, organizationId, name);
-    const project = found && (await projectRecords.find(reads, found.id));
+  for (const name of await projectNames.keys(tx, [organizationId])) {
+    const found = await projectNames.find(tx, organizationId, name);
+    const project = found && (await projectRecords.find(tx, found.id));
     if (project?.tagBindings.some((binding) => binding.key === key) !== true) continue;
-    if ((await findOverridden(context, project, [key])).length > 0) overriding.push(project.name);
+    if ((await findOverridden(context, tx, project, [key])).length > 0)
+      overriding.push(project.name);
   }
   return overriding;
 };
 
 const requireFit = async (
   context: ServiceContext,
-  reads: Reads,
+  tx: Transaction,
   reserved: ReservedKey,
 ): Promise<void> => {
-  const fault = findKeyFault(reserved, await loadReservedKeys(reads, reserved.organizationId));
+  const fault = findKeyFault(reserved, await loadReservedKeys(tx, reserved.organizationId));
   if (fault !== undefined) refuseInvalid([attributeViolation('key', fault)]);
   if (!reserved.disableOverrides) return;
-  const [project] = await findOverriding(context, reads, reserved);
+  const [project] = await findOverriding(context, tx, reserved);
   if (project === undefined) return;
   const text = `workspaces of the project ${project} override it; change them first`;
   refuseInvalid([attributeViolation('disable-overrides', text)]);

@@ -13,7 +13,7 @@ import type { ServiceContext } from '../service-context.ts';
 import type { Violation } from '../validation/domain/violation.ts';
 import { loadScope } from '../workspaces/workspace-list-operations.ts';
 import { changeWorkspace } from '../workspaces/workspace-operations.ts';
-import { requireNoOverride, requireNotOverridden } from './binding-override-operations.ts';
+import { announceBindings, requireNotOverridden } from './binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -56,7 +56,7 @@ export const changeWorkspaceBindings = (
       const nowMs = context.clock.nowMs();
       const tagBindings = decideChange(workspace.tagBindings, given, change, nowMs);
       const next = { ...workspace, tagBindings };
-      await requireNoOverride(tx, next, '/data');
+      await announceBindings(tx, next, '/data');
       return next;
     },
   );
@@ -126,7 +126,7 @@ const changeFlatTags = async (
       const tagBindings = change(access.workspace.tagBindings, names);
       refuseInvalid(checkBindingCount(tagBindings, '/data'));
       const next = { ...access.workspace, tagBindings };
-      await requireNoOverride(tx, next, '/data');
+      await announceBindings(tx, next, '/data');
       return next;
     },
   );

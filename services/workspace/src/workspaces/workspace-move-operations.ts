@@ -8,7 +8,7 @@ import type { PoolUser } from '../agents/domain/agent-pool.ts';
 import { changePoolUse } from '../agents/pool-use-operations.ts';
 import { requireConnection } from '../oauth/connection-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { requireNoOverride } from '../tags/binding-override-operations.ts';
+import { announceBindings } from '../tags/binding-override-operations.ts';
 import type { Workspace } from './domain/workspace.ts';
 import { projectWorkspaces, workspaceRecords } from './workspace-records.ts';
 
@@ -68,7 +68,7 @@ export const moveWorkspaces = (
       };
       if (next.projectId !== workspace.projectId) {
         await requireConnection(tx, next);
-        await requireNoOverride(tx, next, '/data');
+        await announceBindings(tx, next, '/data');
       }
       const poolId = workspace.ownExecution?.agentPoolId;
       await changePoolUse(tx, toPoolUser(next), poolId, poolId);

@@ -22,7 +22,7 @@ import type { ServiceContext } from '../service-context.ts';
 import { consumerLists } from '../state-consumers/consumer-records.ts';
 import { NO_STATE } from '../states/domain/state-version.ts';
 import { removedWorkspaces } from '../states/state-version-records.ts';
-import { requireNoOverride } from '../tags/binding-override-operations.ts';
+import { announceBindings } from '../tags/binding-override-operations.ts';
 import {
   checkBindingCount,
   checkBindings,
@@ -160,7 +160,7 @@ export const createWorkspace = (
       latestChangeAtMs: nowMs,
     };
     await requireConnection(tx, workspace);
-    await requireNoOverride(tx, workspace, BINDINGS_POINTER);
+    await announceBindings(tx, workspace, BINDINGS_POINTER);
     await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
     workspaceRecords.write(tx, [workspace.id], workspace);
     noteAssessed(tx, undefined, workspace);
@@ -223,9 +223,9 @@ export const updateWorkspace = (
         await requireConnection(tx, next);
       }
       if (given.tagBindings !== undefined || given.flatTags !== undefined) {
-        await requireNoOverride(tx, next, BINDINGS_POINTER);
+        await announceBindings(tx, next, BINDINGS_POINTER);
       } else if (next.projectId !== workspace.projectId) {
-        await requireNoOverride(tx, next, PROJECT_POINTER);
+        await announceBindings(tx, next, PROJECT_POINTER);
       }
       await changePoolUse(
         tx,
