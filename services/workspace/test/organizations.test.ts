@@ -94,7 +94,13 @@ describe('a project', () => {
   test('that is the default one stays', async () => {
     const { data } = await harness.call('GET', '/organizations/globex');
     const project = data.relationships['default-project']?.data as { id: string };
-    expect((await harness.call('DELETE', `/projects/${project.id}`)).status).toBe(403);
+    const path = `/projects/${project.id}`;
+    expect((await harness.call('DELETE', path)).status).toBe(403);
+    const mayDestroy = ({ attributes }: Awaited<ReturnType<typeof harness.create>>) =>
+      (attributes['permissions'] as Record<string, boolean>)['can-destroy'];
+    expect(mayDestroy((await harness.call('GET', path)).data)).toBe(false);
+    const other = await harness.create(`${O}/projects`, 'projects', { name: 'Another' });
+    expect(mayDestroy(other)).toBe(true);
   });
 });
 

@@ -31,7 +31,9 @@ export const decideProjectPermissions = ({
   return {
     canRead: seesWholeOrganization(standing) || grants.length > 0,
     canUpdate: managesAll || some(({ projectAccess }) => projectAccess.settings !== 'read'),
-    canDestroy: managesAll || some(({ projectAccess }) => projectAccess.settings === 'delete'),
+    canDestroy:
+      !isDefaultProject &&
+      (managesAll || some(({ projectAccess }) => projectAccess.settings === 'delete')),
     canCreateWorkspace:
       managesAll ||
       (access.manageWorkspaces && isDefaultProject) ||

@@ -116,6 +116,9 @@ const EVERYTHING = [
   'canManageTeams',
 ];
 
+/** The default project is deleted by nobody. */
+const STAYING = EVERYTHING.filter((permission) => permission !== 'canDestroy');
+
 describe('access to a project', () => {
   test.for([
     ['read', READ_RIGHTS, ['canRead']],
@@ -125,7 +128,7 @@ describe('access to a project', () => {
   ] as const)('at level %s grants what that level has', ([level, rights, permissions]) => {
     const grant = toProjectGrant(level, LEAST_CUSTOM_PROJECT_GRANT);
     expect(toRightsInProject(level, grant)).toEqual(rights);
-    const facts = { standing: standing(), grants: [grant], isDefaultProject: true };
+    const facts = { standing: standing(), grants: [grant], isDefaultProject: false };
     expect(held(decideProjectPermissions(facts)).toSorted()).toEqual([...permissions].toSorted());
   });
 
@@ -150,7 +153,7 @@ describe('access to a project', () => {
       workspaceAccess: { ...workspaceAccess, ...given.workspaceAccess },
     });
     expect(toRightsInProject('custom', grant)).toEqual({ ...NO_RIGHTS, runs: 'read', ...rights });
-    const facts = { standing: standing(), grants: [grant], isDefaultProject: true };
+    const facts = { standing: standing(), grants: [grant], isDefaultProject: false };
     expect(held(decideProjectPermissions(facts)).toSorted()).toEqual(
       ['canRead', ...permissions].toSorted(),
     );
@@ -191,7 +194,7 @@ describe('access to an organization', () => {
     [{}, NO_RIGHTS, [], []],
     [{ readWorkspaces: true }, READ_RIGHTS, ['canRead'], ['canRead']],
     [{ manageWorkspaces: true }, ADMIN_RIGHTS, MAINTAIN, ['canRead']],
-    [{ manageProjects: true }, FULL_RIGHTS, EVERYTHING, EVERYTHING],
+    [{ manageProjects: true }, FULL_RIGHTS, STAYING, EVERYTHING],
   ] as const)('with %j reaches every workspace and project', ([access, rights, own, others]) => {
     const caller = standing(access);
     expect(toOrganizationRights(caller)).toEqual(rights);
