@@ -170,6 +170,56 @@ describe('a run', () => {
     expect(attributes).toMatchObject({ 'run-failures': 1, 'workspace-kpis-run-count': 1 });
   });
 
+  test.for([
+    [
+      'the workspace itself',
+      (workspaceId: string) =>
+        harness.call('PATCH', `/workspaces/${workspaceId}`, {
+          data: { type: 'workspaces', attributes: { 'execution-mode': 'local' } },
+        }),
+    ],
+    [
+      'its project',
+      async (workspaceId: string) => {
+        const project = await harness.create(`${O}/projects`, 'projects', {
+          name: 'Local',
+          'default-execution-mode': 'local',
+        });
+        const inherit = { 'setting-overwrites': { 'execution-mode': false } };
+        const relationships = { project: { data: { type: 'projects', id: project.id } } };
+        return harness.call('PATCH', `/workspaces/${workspaceId}`, {
+          data: { type: 'workspaces', attributes: inherit, relationships },
+        });
+      },
+    ],
+  ] as const)('that waits is errored once %s executes nothing, and says why', async ([, close]) => {
+    const workspaceId = await makeWorkspace();
+    const confirmed = await queue(workspaceId);
+    await claim();
+    const pending = await queue(workspaceId);
+    const planOnly = await queue(workspaceId, { 'plan-only': true });
+    expect((await claim())?.id).toBe(planOnly);
+    await finish(confirmed);
+    await act(confirmed, 'apply');
+    await harness.runUpkeep();
+    expect(await Promise.all([confirmed, pending].map(statusOf))).toEqual(['confirmed', 'pending']);
+    expect((await close(workspaceId)).status).toBe(200);
+    await harness.runUpkeep();
+    expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
+    for (const phaseId of [
+      confirmed.replace('run-', 'applies/apply-'),
+      pending.replace('run-', 'plans/plan-'),
+    ]) {
+      const { attributes } = (await harness.call('GET', `/${phaseId}`)).data;
+      expect(attributes['status']).toBe('errored');
+      const log = await harness.transfer('GET', String(attributes['log-read-url']));
+      expect(log.text).toContain('execution mode local');
+    }
+    // What an agent has is its agent's.
+    expect(await statusOf(planOnly)).toBe('planning');
+    expect(await finish(planOnly)).toBe(204);
+  });
+
   test('that plans only, or finds nothing, ends with its plan', async () => {
     const workspaceId = await makeWorkspace();
     await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
@@ -395,7 +445,7 @@ describe('workspaces', () => {
       poolId,
     ]);
     expect(included[1]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
-    const listed = await harness.call('GET', `${O}/workspaces?include=latest_run.plan`);
+    const listed = await harness.call('GET', `${O}/workspaces?page[size]=100&include=latest_run.plan`);
     expect(listed.included.map(({ id }) => id)).toContain(runId.replace('run-', 'plan-'));
     const everything = `${target},current_run,latest_run,current_configuration_version,current_run.configuration_version`;
     expect((await asRun(runId, 'GET', everything)).included).toEqual([]);

@@ -44,6 +44,8 @@ export const executes = async (
   return placed !== undefined && isExecutor(pool, placed);
 };
 
+export const LOCAL_HAS_NO_RUNS = 'a workspace of execution mode local has no runs';
+
 /** False in mode `local`, where clients run and the service keeps states. */
 export const hasRuns = async (reads: Reads, workspace: Workspace): Promise<boolean> => {
   const placed = await findPlace(reads, workspace);
@@ -60,7 +62,7 @@ export const findMissingExecutor = async (
   access: Placed,
 ): Promise<string | undefined> => {
   const { mode, agentPoolId } = toExecution(access);
-  if (mode === 'local') return 'a workspace of execution mode local has no runs';
+  if (mode === 'local') return LOCAL_HAS_NO_RUNS;
   if (mode === 'agent') {
     const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');
     return pool !== undefined && isExecutor(pool, access)

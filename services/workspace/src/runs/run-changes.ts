@@ -98,14 +98,14 @@ export const changeRun = async (
   return storeRun(tx, workspace, next);
 };
 
-/** Ends a run that waits for its plan, which no agent would take; `reason` is the plan's log. */
+/** Ends a run whose next phase no agent would take; `reason` is the log of that phase. */
 export const failWaitingRun = async (
   tx: Transaction,
   run: Run,
   reason: string,
   nowMs: number,
 ): Promise<Run> => {
-  const phaseId = toPhaseId(run.id, 'plan');
+  const phaseId = toPhaseId(run.id, run.status === 'pending' ? 'plan' : 'apply');
   startLog(tx, phaseId);
   await completeLog(tx, phaseId, `${reason}\n`);
   return changeRun(tx, run.id, { kind: 'fail' }, nowMs);

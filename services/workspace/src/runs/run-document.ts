@@ -102,7 +102,11 @@ const applyStatus = (run: Run): string => {
   if (run.status === 'applied') return 'finished';
   if (run.status === 'applying') return 'running';
   if (run.status === 'confirmed') return 'queued';
-  if (run.statusTimesMs.applying !== undefined) return endedEarly(run);
+  const { applying, confirmed } = run.statusTimesMs;
+  // Errored before an agent took it: none would have.
+  if (applying !== undefined || (confirmed !== undefined && run.status === 'errored')) {
+    return endedEarly(run);
+  }
   return ['pending', 'planning', 'planned', 'planned_and_saved'].includes(run.status)
     ? 'pending'
     : 'unreachable';

@@ -39,7 +39,7 @@ const NEXT: Readonly<Partial<Record<RunStatus, Record<string, RunStatus>>>> = {
   planning: { plan_finished: 'planned', fail: 'errored', cancel: 'planning' },
   planned: { confirm: 'confirmed', discard: 'discarded' },
   planned_and_saved: { confirm: 'confirmed', discard: 'discarded' },
-  confirmed: { start_apply: 'applying', cancel: 'canceled' },
+  confirmed: { start_apply: 'applying', fail: 'errored', cancel: 'canceled' },
   applying: { apply_finished: 'applied', fail: 'errored', cancel: 'applying' },
 };
 

@@ -37,6 +37,10 @@ export const isConfirmable = (status: RunStatus): boolean =>
 export const isExecuting = (status: RunStatus): boolean =>
   status === 'planning' || status === 'applying';
 
+/** For an agent. */
+export const isWaiting = (status: RunStatus): boolean =>
+  status === 'pending' || status === 'confirmed';
+
 /** Time between the wish to cancel and the right to give up on the agent. */
 const FORCE_CANCEL_AFTER_MS = 60_000;
 
@@ -128,9 +132,7 @@ export const forceCancelAvailableAtMs = (run: Run): number | undefined =>
     : run.cancelRequestedAtMs + FORCE_CANCEL_AFTER_MS;
 
 export const isCancelable = (run: Run): boolean =>
-  run.status === 'pending' ||
-  run.status === 'confirmed' ||
-  (isExecuting(run.status) && run.cancelRequestedAtMs === null);
+  isWaiting(run.status) || (isExecuting(run.status) && run.cancelRequestedAtMs === null);
 
 const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | undefined => {
   const { status } = run;
@@ -147,7 +149,7 @@ const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | und
     case 'apply_finished':
       return when(status === 'applying', 'applied');
     case 'fail':
-      return when(status === 'pending' || isExecuting(status), 'errored');
+      return when(isWaiting(status) || isExecuting(status), 'errored');
     case 'cancel':
       // An agent at work is asked to stop, and reports when it has.
       return when(isCancelable(run), isExecuting(status) ? status : 'canceled');
