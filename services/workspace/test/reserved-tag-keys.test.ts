@@ -234,7 +234,7 @@ describe('of two that would make an override at the same moment, one is refused'
       const [first, second] = round % 2 === 0 ? pair : pair.toReversed();
       const early = first?.();
       // Every other round finds the first further on its way.
-      for (let turn = 0; turn < (round >> 1) * 8; turn += 1) await undefined;
+      for (let turn = 0; turn < (round >> 1) * 8; turn += 1) await Promise.resolve();
       const replies = await Promise.all([early, second?.()]);
       outcomes.add(replies.filter((reply) => reply !== undefined && reply.status < 300).length);
     }
