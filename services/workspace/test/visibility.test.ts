@@ -461,7 +461,7 @@ describe('permissions', () => {
 
   test.for([
     ['read', [0, 1, 0, 1]],
-    ['owner', [6, 5, 5, 7]],
+    ['owner', [6, 5, 5, 6]],
   ] as const)(
     'are those of the reader: %s, %j of a run, two teams and a project',
     async ([kind, count]) => {
