@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
 const project = (name: string, include: string[], exclude: string[] = [], seconds = 30) => ({
   test: {
     name,
+    // First, and nothing beside them: Chromium drops its requests when a network comes or goes, as those of containers do.
+    sequence: { groupOrder: name === 'browser' ? 0 : 1 },
     include,
     exclude: ['**/node_modules/**', ...exclude],
     testTimeout: seconds * 1000,
@@ -23,7 +25,9 @@ const project = (name: string, include: string[], exclude: string[] = [], second
   },
 });
 
-const layered = ['property', 'contract', 'integration'].map((layer) => `**/*.${layer}.test.ts`);
+const layered = ['property', 'contract', 'integration', 'browser'].map(
+  (layer) => `**/*.${layer}.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -39,7 +43,8 @@ export default defineConfig({
         [],
         300,
       ),
-      project('conformance', ['conformance/**/*.test.ts'], [], 300),
+      project('conformance', ['conformance/**/*.test.ts'], ['**/*.browser.test.ts'], 300),
+      project('browser', ['{services,conformance}/**/*.browser.test.ts'], [], 300),
       project('bench', ['bench/**/*.test.ts'], [], 300),
     ],
   },

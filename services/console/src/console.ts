@@ -30,6 +30,8 @@ const PACKAGE_MODULES: Readonly<Record<string, string>> = {
 
 /** The map of imports goes behind this, into the page. */
 const IMPORT_MAP_PLACE = '<script type="importmap">';
+/** The scripts that the page itself holds, which its policy has to name. */
+const INLINE_SCRIPT = /<script(?: type="importmap")?>(.*?)<\/script>/gs;
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
@@ -70,20 +72,24 @@ export const loadConsole = async (): Promise<Console> => {
     addFile(files, path, await readPackageModule(module));
     imports[name] = `/ui/${path}`;
   }
-  const importMap = JSON.stringify({ imports });
+  const importMap = `${IMPORT_MAP_PLACE}${JSON.stringify({ imports })}`;
   const entries = await readdir(BROWSER_FOLDER, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((one) => one.isFile())) {
     const absolute = join(entry.parentPath, entry.name);
     const path = relative(BROWSER_FOLDER, absolute).split(sep).join('/');
     const source = await readFile(absolute, 'utf8');
     if (path.endsWith('.ts')) addFile(files, servedPath(path), browserModule(source));
-    else addFile(files, path, source.replace(IMPORT_MAP_PLACE, `$&${importMap}`));
+    else addFile(files, path, source.replace(IMPORT_MAP_PLACE, importMap));
   }
+  const page = files.get('index.html')?.body ?? '';
+  const inline = [...page.matchAll(INLINE_SCRIPT)].map(
+    ([, text = '']) => `'sha256-${sha256(text)}'`,
+  );
   return {
     files,
     contentSecurityPolicy: [
       "default-src 'none'",
-      `script-src 'self' 'sha256-${sha256(importMap)}'`,
+      `script-src 'self' ${inline.join(' ')}`,
       "style-src 'self'",
       "connect-src 'self'",
       "img-src 'self' data:",

@@ -445,7 +445,10 @@ describe('workspaces', () => {
       poolId,
     ]);
     expect(included[1]?.attributes['log-read-url']).toContain('/downloads/logs/plan-');
-    const listed = await harness.call('GET', `${O}/workspaces?page[size]=100&include=latest_run.plan`);
+    const listed = await harness.call(
+      'GET',
+      `${O}/workspaces?page[size]=100&include=latest_run.plan`,
+    );
     expect(listed.included.map(({ id }) => id)).toContain(runId.replace('run-', 'plan-'));
     const everything = `${target},current_run,latest_run,current_configuration_version,current_run.configuration_version`;
     expect((await asRun(runId, 'GET', everything)).included).toEqual([]);

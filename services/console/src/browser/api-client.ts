@@ -37,11 +37,17 @@ export const callApi = async (
   path: string,
   body?: object,
 ): Promise<unknown> => {
-  const answer = await fetch(`/v1/${path}`, {
-    method,
-    cache: 'no-store',
-    headers: { ...headersOf(session), ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
+  const send = (): Promise<Response> =>
+    fetch(`/v1/${path}`, {
+      method,
+      cache: 'no-store',
+      headers: { ...headersOf(session), ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  // Browsers drop what is under way when the machine's network changes; a read can be tried again.
+  const answer = await send().catch((error: unknown) => {
+    if (method === 'GET') return send();
+    throw error;
   });
   const text = await answer.text();
   const parsed: unknown = text === '' ? undefined : JSON.parse(text);

@@ -207,6 +207,17 @@ describe('the console', { timeout: 180_000 }, () => {
     await page.getByRole('tabpanel', { name: 'Before login' }).waitFor();
   });
 
+  test('is loaded again where a module or an answer was not', async () => {
+    const { page } = await openConsole();
+    const lost = ['**/ui/loading.js', '**/unauthenticated-messages', '**/lookup-self'];
+    for (const url of lost) await page.route(url, (route) => route.abort(), { times: 1 });
+    await createMessage({ title: 'Stays', message: 'SGk=', authenticated: false });
+    await page.reload();
+    await page.getByText('Stays').waitFor();
+    await signIn(page);
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('sends no file without the policy that forbids foreign code, and knows its versions', async () => {
     const answer = await fetch(`${keelson.http}/ui/`);
     expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
