@@ -113,7 +113,7 @@ describe('a state upload', () => {
     });
     expect(current.included).toHaveLength(2);
     const download = await harness.transfer('GET', url(current.data, 'state-download'));
-    expect(download).toEqual({ status: 200, text });
+    expect(download).toMatchObject({ status: 200, text });
     expect((await harness.transfer('GET', url(current.data, 'json-state-download'))).text).toBe(
       '{}',
     );
@@ -148,6 +148,18 @@ describe('a state upload', () => {
         '/data/attributes/state',
       );
     }
+  });
+
+  test.for([
+    ['is not what was announced', stateText(2), 412],
+    ['is no state', '[]', 422],
+  ] as const)('leaves nothing to wait for when a state inline %s', async ([, text, status]) => {
+    await lock();
+    const state = Buffer.from(text).toString('base64');
+    const refused = await announce(1, stateText(1), { state, 'json-state': state });
+    expect(refused.status).toBe(status);
+    expect((await unlock()).status).toBe(200);
+    expect((await harness.call('GET', W('/current-state-version'))).status).toBe(404);
   });
 
   test('has an MD5 hash in either case', async () => {

@@ -39,6 +39,7 @@ export interface Reply {
 export interface Transferred {
   readonly status: number;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 export interface Harness extends AsyncDisposable {
@@ -169,7 +170,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     clock,
     adminToken,
     call: send,
-    transfer: async (method, address, bytes = new Uint8Array()) => {
+    transfer: async (method, address, sent = new Uint8Array()) => {
       const { pathname, search } = new URL(address);
       const response = await service.edge.handle({
         head: RequestHead.fromPartial({
@@ -178,13 +179,14 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
           path: pathname.slice('/api/v2'.length),
           query: search.slice(1),
         }),
-        body: bufferedBody(bytes),
+        body: bufferedBody(sent),
         signal: new AbortController().signal,
       });
       const pieces = response.body instanceof Uint8Array ? [response.body] : response.body;
-      let text = '';
-      for await (const piece of pieces) text += Buffer.from(piece).toString();
-      return { status: response.head.status, text };
+      const received: Uint8Array[] = [];
+      for await (const piece of pieces) received.push(piece);
+      const bytes = Buffer.concat(received);
+      return { status: response.head.status, text: bytes.toString(), bytes };
     },
     runUpkeep: async () => {
       for (const work of Object.values(service.periodicWork)) while (await work.round({}));

@@ -9,6 +9,7 @@ import { type StateVersion, withFinalized } from './domain/state-version.ts';
 import { noteInstances } from './instance-operations.ts';
 import { adoptContent, storeContent } from './state-content-operations.ts';
 import { createStateSummaryReader } from './state-summary-reader.ts';
+import { withoutPendingState } from './state-version-operations.ts';
 import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
 
 const noLongerExpected = (): KeelsonError =>
@@ -100,4 +101,39 @@ export const uploadJsonState = async (
     stateVersionRecords.write(tx, [id], { ...version, jsonState });
     return { ...version, jsonState };
   });
+};
+
+async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+/** Nothing is awaited any more that was announced as this version. */
+const withdrawVersion = ({ store }: ServiceContext, id: string): Promise<void> =>
+  store.transact(async (tx) => {
+    const { workspaceId } = await requireVersion(tx, id);
+    const workspace = await workspaceRecords.find(tx, workspaceId);
+    if (workspace?.state.pendingId !== id) return;
+    workspaceRecords.write(tx, [workspaceId], await withoutPendingState(tx, workspace));
+  });
+
+/**
+ * Stores what came together with the announcement of a version. Nobody will try a refused state again:
+ * an unlock does not wait for it.
+ * @throws KeelsonError as `uploadState`
+ */
+export const uploadWithAnnouncement = async (
+  context: ServiceContext,
+  id: string,
+  state: Uint8Array,
+  jsonState: Uint8Array | undefined,
+): Promise<StateVersion> => {
+  try {
+    const version = await uploadState(context, id, pieceOf(state));
+    return jsonState === undefined
+      ? version
+      : await uploadJsonState(context, id, pieceOf(jsonState));
+  } catch (error) {
+    await withdrawVersion(context, id);
+    throw error;
+  }
 };

@@ -16,7 +16,7 @@ import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { changeBackingData } from './backing-data-operations.ts';
 import { STATE_STATUSES } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
-import { uploadJsonState, uploadState } from './state-upload-operations.ts';
+import { uploadWithAnnouncement } from './state-upload-operations.ts';
 import {
   loadStateIncluded,
   loadStateVersionResource,
@@ -58,10 +58,6 @@ const answerStateVersion = async (
   };
 };
 
-async function* pieceOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
 const VERSIONS = '/workspaces/:workspace_id/state-versions';
 
 export const stateVersionRoutes = (context: ServiceContext): Route[] => {
@@ -91,9 +87,8 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         const workspaceId = params['workspace_id'] ?? '';
         const access = await announceState(context, principal, workspaceId, toGivenState(body));
         if (state === undefined) return answerStateVersion(context, exchange, access);
-        if (jsonState !== undefined)
-          await uploadJsonState(context, access.version.id, pieceOf(jsonState));
-        const version = await uploadState(context, access.version.id, pieceOf(state));
+        const { id } = access.version;
+        const version = await uploadWithAnnouncement(context, id, state, jsonState);
         return answerStateVersion(context, exchange, { ...access, version });
       },
     }),
