@@ -1,4 +1,4 @@
-/** Agents as records, what their phases leave, and what the token of a run opens. */
+/** Agents as records, and what the token of a run opens. */
 import { createHash } from 'node:crypto';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startRunHarness } from './run-harness.ts';
@@ -32,6 +32,15 @@ const logOf = async (phaseId: string) => {
   const phases = phaseId.startsWith('plan-') ? 'plans' : 'applies';
   const { data } = await harness.call('GET', `/${phases}/${phaseId}`);
   return (await harness.transfer('GET', String(data.attributes['log-read-url']))).text;
+};
+
+/** Another pool, and a token for its agents. */
+const makePool = async (organization: string, name: string) => {
+  const path = `/organizations/${organization}/agent-pools`;
+  const { id } = await harness.create(path, 'agent-pools', { name });
+  const tokens = `/agent-pools/${id}/authentication-tokens`;
+  const made = await harness.create(tokens, 'authentication-tokens', {});
+  return { id, token: String(made.attributes['token']) };
 };
 
 describe('an agent', () => {
@@ -103,25 +112,98 @@ describe('an agent', () => {
     expect(await statusOf(runId)).toBe('errored');
   });
 
-  test('makes remote operations available to its organization', async () => {
-    await harness.create('/organizations', 'organizations', {
-      name: 'empty',
-      email: 'a@b.example',
+  test('that takes a phase is there, whatever it said before', async () => {
+    const agentId = await registerAgent('returning');
+    await ping(agentId, { status: 'exited' });
+    const runId = await queue(await makeWorkspace(), { 'plan-only': true });
+    await wait(MINUTE_MS - 1);
+    expect((await claimAs(agentId)).status).toBe(200);
+    expect((await shown(agentId)).attributes['status']).toBe('busy');
+    await wait(MINUTE_MS - 1);
+    await harness.runUpkeep();
+    expect(await statusOf(runId)).toBe('planning');
+    await ping(agentId, { status: 'exited' });
+  });
+
+  test('takes one phase at a time, also when it asks twice at once', async () => {
+    const agentId = await registerAgent('hasty');
+    const runIds = [await queue(await makeWorkspace()), await queue(await makeWorkspace())];
+    const replies = await Promise.all([claimAs(agentId), claimAs(agentId)]);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 409]));
+    await ping(agentId, { status: 'exited' });
+    expect(await statusOf(runIds[0] ?? '')).toBe('errored');
+    await act(runIds[1] ?? '', 'discard');
+  });
+
+  test('is free again when its run is given up', async () => {
+    const agentId = await registerAgent('freed');
+    const status = async () => (await shown(agentId)).attributes['status'];
+    const runId = await queue(await makeWorkspace());
+    await claimAs(agentId);
+    await act(runId, 'cancel');
+    for (let passed = 0; passed < MINUTE_MS; passed += MINUTE_MS / 2) {
+      await wait(MINUTE_MS / 2);
+      await ping(agentId);
+    }
+    expect(await status()).toBe('busy');
+    expect(await act(runId, 'force-cancel')).toBe(202);
+    expect(await status()).toBe('idle');
+    await ping(agentId, { status: 'exited' });
+  });
+
+  test('leaves the states alone that another uploads while it only plans', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await queue(workspaceId, { 'plan-only': true });
+    await claim();
+    const W = `/workspaces/${workspaceId}`;
+    await harness.call('POST', `${W}/actions/lock`);
+    const text = stateText(1);
+    const attributes = { serial: 1, md5: md5(text) };
+    const { data } = await harness.call('POST', `${W}/state-versions`, {
+      data: { type: 'state-versions', attributes },
     });
-    const operations = async (organization: string) =>
-      (await harness.call('GET', `/organizations/${organization}/entitlement-set`)).data.attributes[
+    await finish(runId);
+    const url = String(data.attributes['hosted-state-upload-url']);
+    expect((await harness.transfer('PUT', url, Buffer.from(text))).status).toBe(204);
+    expect((await harness.call('POST', `${W}/actions/unlock`)).status).toBe(200);
+  });
+
+  test('makes remote operations available to its organization, until it is forgotten', async () => {
+    const attributes = { name: 'empty', email: 'a@b.example' };
+    await harness.create('/organizations', 'organizations', attributes);
+    const operations = async () =>
+      (await harness.call('GET', '/organizations/empty/entitlement-set')).data.attributes[
         'operations'
       ];
-    expect(await operations('empty')).toBe(false);
-    await registerAgent('another');
-    expect(await operations('acme')).toBe(true);
+    expect(await operations()).toBe(false);
+    const { token } = await makePool('empty', 'first');
+    const agent = { data: { type: 'agents', attributes: { name: 'only' } } };
+    const { data } = await harness.call('POST', '/agents', agent, token);
+    expect(await operations()).toBe(true);
+    const gone = { data: { type: 'agents', attributes: { status: 'exited' } } };
+    await harness.call('PATCH', `/agents/${data.id}`, gone, token);
+    await harness.call('DELETE', `/agents/${data.id}`);
+    expect(await operations()).toBe(false);
+  });
+
+  test('is listed in the order of registration, in pages, from its last ping on', async () => {
+    const { id, token } = await makePool('acme', 'listed');
+    const made: string[] = [];
+    for (const name of ['c', 'b', 'a']) {
+      harness.clock.advance(1);
+      const agent = { data: { type: 'agents', attributes: { name } } };
+      made.push((await harness.call('POST', '/agents', agent, token)).data.id);
+    }
+    const list = async (query: string) =>
+      (await harness.call('GET', `/agent-pools/${id}/agents?${query}`)).list.map((one) => one.id);
+    expect(await list('')).toEqual(made);
+    expect(await list('page[size]=2&page[number]=2')).toEqual(made.slice(2));
+    const since = new Date(harness.clock.nowMs() - 1).toISOString();
+    expect(await list(`filter[last-ping-since]=${since}`)).toEqual(made.slice(1));
   });
 
   test('goes with its pool, and so does its phase', async () => {
-    const spare = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'spare' });
-    const tokens = `/agent-pools/${spare.id}/authentication-tokens`;
-    const made = await harness.create(tokens, 'authentication-tokens', {});
-    const token = String(made.attributes['token']);
+    const { id: spareId, token } = await makePool('acme', 'spare');
     const agent = { data: { type: 'agents', attributes: { name: 'spare' } } };
     const { data } = await harness.call('POST', '/agents', agent, token);
     const body = { data: { type: 'agents', id: data.id } };
@@ -137,18 +219,18 @@ describe('an agent', () => {
       await makeWorkspace({ 'execution-mode': 'remote', 'agent-pool-id': '' }),
     );
     expect((await claimOne()).data.id).toBe(runId);
-    expect((await harness.call('DELETE', `/agent-pools/${spare.id}`)).status).toBe(204);
+    expect((await harness.call('DELETE', `/agent-pools/${spareId}`)).status).toBe(204);
     expect(await statusOf(runId)).toBe('errored');
     expect((await harness.call('GET', `/agents/${data.id}`)).status).toBe(404);
-    expect(await harness.store.scan(`shared/owned-tokens/${spare.id}/`)).toEqual([]);
+    expect(await harness.store.scan(`shared/owned-tokens/${spareId}/`)).toEqual([]);
   });
 });
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const stateText = (serial: number) =>
   JSON.stringify({ version: 4, serial, lineage: 'l-1', outputs: {}, resources: [] });
-const storeAs = async (runId: string, workspaceId: string, serial: number) => {
-  const attributes = { serial, md5: md5(stateText(serial)), lineage: 'l-1' };
+const storeAs = async (runId: string, workspaceId: string, serial: number, more: object = {}) => {
+  const attributes = { serial, md5: md5(stateText(serial)), lineage: 'l-1', ...more };
   // A run writes its own states, whatever it names.
   const relationships = { run: { data: { type: 'runs', id: 'run-other' } } };
   const body = { data: { type: 'state-versions', attributes, relationships } };
@@ -220,6 +302,36 @@ describe('the token of a run', () => {
     await finish(runId);
   });
 
+  test.for([
+    [{}, {}],
+    [{ 'is-destroy': true }, { 'is-destroy': true }],
+    [{ refresh: false }, { refresh: false }],
+    [{ 'refresh-only': true }, { 'refresh-only': true }],
+    [{ 'target-addrs': ['a.b'] }, { 'target-addrs': ['a.b'] }],
+    [{ 'replace-addrs': ['c.d'] }, { 'replace-addrs': ['c.d'] }],
+    [{ 'plan-only': true, 'terraform-version': '1.5.7' }, { 'runtime-version': '1.5.7' }],
+  ] as const)('tells of a run with %j that it is with %j', async ([given, told]) => {
+    const workspaceId = await makeWorkspace({ 'runtime-version': '~> 1.10.0' });
+    const runId = await queue(workspaceId, given);
+    const phase = await claim();
+    const { attributes } = await workspaceOf(workspaceId);
+    expect(phase?.attributes).toMatchObject({
+      phase: 'plan',
+      'organization-name': 'acme',
+      'workspace-id': workspaceId,
+      'workspace-name': attributes['name'],
+      'runtime-version': '1.10.5',
+      'is-destroy': false,
+      refresh: true,
+      'refresh-only': false,
+      'is-assessment': false,
+      'target-addrs': [],
+      'replace-addrs': [],
+      ...told,
+    });
+    await finish(runId, false);
+  });
+
   test('speaks for no other run', async () => {
     const one = await queue(await makeWorkspace(), { 'plan-only': true });
     const other = await queue(await makeWorkspace(), { 'plan-only': true });
@@ -249,6 +361,23 @@ describe('the token of a run', () => {
     expect((await harness.call('POST', `/workspaces/${workspaceId}/actions/unlock`)).status).toBe(
       200,
     );
+  });
+
+  test('stores states on the way, of which the newest counts when the apply breaks off', async () => {
+    const workspaceId = await makeWorkspace();
+    const runId = await startApply(workspaceId);
+    const current = async () =>
+      (await harness.call('GET', `/workspaces/${workspaceId}/current-state-version`)).data;
+    for (const serial of [1, 2]) {
+      expect(await storeAs(runId, workspaceId, serial, { intermediate: true })).toBe(204);
+    }
+    expect(await storeAs(runId, workspaceId, 1, { intermediate: true })).toBe(409);
+    expect(await current()).toBeUndefined();
+    await report(runId, { status: 'errored' });
+    expect((await current()).attributes['serial']).toBe(2);
+    const { data } = await harness.call('GET', `/applies/${runId.replace('run-', 'apply-')}`);
+    expect(data.relationships['state-versions']?.data).toHaveLength(2);
+    expect((await workspaceOf(workspaceId)).attributes['locked']).toBe(false);
   });
 
   test.for([
@@ -301,69 +430,6 @@ describe('the token of a run', () => {
   });
 });
 
-describe('the files of a run', () => {
-  const pathOf = (address: string) => new URL(address).pathname;
-  const redirected = async (target: string) => {
-    const { status, location } = await harness.call('GET', target);
-    return { status, location };
-  };
-
-  test('are read where the API points to, once the agent has put them', async () => {
-    const runId = await queue(await makeWorkspace());
-    const claimed = await claim();
-    const planId = runId.replace('run-', 'plan-');
-    const output = `/plans/${planId}/json-output`;
-    expect(await redirected(output)).toEqual({ status: 204, location: undefined });
-    const put = async (name: string, text: string) =>
-      (await harness.transfer('PUT', String(claimed?.attributes[name]), Buffer.from(text))).status;
-    expect(await put('json-output-upload-url', '{"all":1}')).toBe(204);
-    expect(await put('json-output-redacted-upload-url', '{"some":1}')).toBe(204);
-    expect(await put('plan-file-upload-url', 'first')).toBe(204);
-    expect(await put('plan-file-upload-url', 'again')).toBe(204);
-    for (const [target, text] of [
-      [output, '{"all":1}'],
-      [`/runs/${runId}/plan/json-output`, '{"all":1}'],
-      [`/plans/${planId}/json-output-redacted`, '{"some":1}'],
-      [`/runs/${runId}/plan/json-output-redacted`, '{"some":1}'],
-    ] as const) {
-      const { status, location = '' } = await redirected(target);
-      expect(status).toBe(307);
-      expect(pathOf(location)).toContain('/downloads/run-files/');
-      expect(await harness.transfer('GET', location)).toEqual({ status: 200, text });
-      await wait(MINUTE_MS);
-      expect((await harness.transfer('GET', location)).status).toBe(403);
-    }
-    await finish(runId);
-    expect(await put('plan-file-upload-url', 'late')).toBe(409);
-    await act(runId, 'apply');
-    const applying = await claim();
-    const plan = String(applying?.attributes['plan-file-download-url']);
-    expect((await harness.transfer('GET', plan)).text).toBe('again');
-    const erroredState = String(applying?.attributes['errored-state-upload-url']);
-    await report(runId, { status: 'errored' });
-    // The state that could not be stored comes when everything is over.
-    expect((await harness.transfer('PUT', erroredState, Buffer.from('{}'))).status).toBe(204);
-    const applyId = runId.replace('run-', 'apply-');
-    const { location = '' } = await redirected(`/applies/${applyId}/errored-state`);
-    expect((await harness.transfer('GET', location)).text).toBe('{}');
-  });
-
-  test('are the configuration too', async () => {
-    const runId = await queue(await makeWorkspace());
-    const { data } = await harness.call('GET', `/runs/${runId}`);
-    const version = data.relationships['configuration-version']?.data as { id: string };
-    for (const target of [
-      `/configuration-versions/${version.id}/download`,
-      `/runs/${runId}/configuration-version/download`,
-    ]) {
-      const { status, location = '' } = await redirected(target);
-      expect(status).toBe(302);
-      expect((await harness.transfer('GET', location)).status).toBe(200);
-    }
-    await act(runId, 'discard');
-  });
-});
-
 // The last ones: a day later no agent of the others is left.
 describe('an agent that is gone', () => {
   test('is deleted, or forgotten after a day', async () => {
@@ -374,7 +440,10 @@ describe('an agent that is gone', () => {
     expect((await shown(left)).attributes['status']).toBe('exited');
     expect(await remove()).toBe(204);
     await ping(forgotten, { status: 'exited' });
-    harness.clock.advance(24 * 60 * MINUTE_MS);
+    harness.clock.advance(24 * 60 * MINUTE_MS - 1);
+    await harness.runUpkeep();
+    expect((await harness.call('GET', `/agents/${forgotten}`)).status).toBe(200);
+    harness.clock.advance(1);
     await harness.runUpkeep();
     expect((await harness.call('GET', `/agents/${forgotten}`)).status).toBe(404);
   });

@@ -85,6 +85,29 @@ describe('configuration versions', () => {
     await runs.act(list[0]?.id ?? '', 'cancel');
   });
 
+  test.for([
+    [{ provisional: true }, { 'save-plan': true, 'plan-only': false }],
+    [
+      { provisional: true, speculative: true },
+      { 'save-plan': false, 'plan-only': true },
+    ],
+    [{}, { 'save-plan': false, 'plan-only': false }],
+  ] as const)('queue, announced with %j, a run with %j', async ([given, attributes]) => {
+    const { id } = await runs.uploadTo(workspaceId, { ...given, 'auto-queue-runs': true });
+    const path = `/workspaces/${workspaceId}/runs?filter[status]=pending&filter[operation]=`;
+    const { list } = await call('GET', `${path}plan_only,save_plan,plan_and_apply`);
+    expect(list).toMatchObject([
+      {
+        attributes: { ...attributes, source: 'tfe-configuration-version' },
+        relationships: {
+          'configuration-version': { data: { id } },
+          'created-by': { data: { id: (await call('GET', '/account/details')).data.id } },
+        },
+      },
+    ]);
+    await runs.act(list[0]?.id ?? '', 'discard');
+  });
+
   test('keep the files that a run works on', async () => {
     const runId = await runs.queue(workspaceId);
     await runs.uploadTo(workspaceId);

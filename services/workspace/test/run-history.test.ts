@@ -55,6 +55,21 @@ describe('a comment on a run', () => {
     expect((await call('GET', `/comments/${first.id}`)).status).toBe(404);
   });
 
+  test('comes after all before it, in pages', async () => {
+    const runId = await runs.queue(await runs.makeWorkspace());
+    const said = Array.from({ length: 11 }, (_, at) => `comment ${at}`);
+    for (const body of said) {
+      await runs.harness.create(`/runs/${runId}/comments`, 'comments', { body });
+    }
+    const list = async (query: string) =>
+      (await call('GET', `/runs/${runId}/comments?${query}`)).list.map(
+        ({ attributes }) => attributes['body'],
+      );
+    expect(await list('')).toEqual(said);
+    expect(await list('page[size]=5&page[number]=3')).toEqual(said.slice(10));
+    await runs.act(runId, 'discard');
+  });
+
   test.for([{}, { body: '' }, { body: 7 }])('is not %j', async (attributes) => {
     const runId = await runs.queue(await runs.makeWorkspace());
     const body = { data: { type: 'comments', attributes } };

@@ -78,6 +78,20 @@ describe('runs over two replicas', () => {
     expect(busy).toHaveLength(2);
   });
 
+  test('have their turn in the order in which they were made, whatever the clocks say', async () => {
+    const [first, second] = replicas;
+    const id = await makeWorkspace('ordered');
+    const relationships = { workspace: { data: { type: 'workspaces', id } } };
+    first.clock.advance(1000);
+    const made: string[] = [];
+    for (const replica of [first, second, first]) {
+      made.push((await replica.create('/runs', 'runs', {}, { relationships })).id);
+    }
+    second.clock.advance(1000);
+    const { list } = await second.call('GET', `${O}/runs?filter[workspace_names]=ordered`);
+    expect(list.map((run) => run.id).slice(0, 3)).toEqual(made.toReversed());
+  });
+
   test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {
     const [first, second] = replicas;
     const project = await first.create(`${O}/projects`, 'projects', {

@@ -220,6 +220,18 @@ describe('a run', () => {
     expect(await finish(planOnly)).toBe(204);
   });
 
+  test('has its turn also behind many that cannot begin', async () => {
+    const locked = await makeWorkspace();
+    await harness.call('POST', `/workspaces/${locked}/actions/lock`);
+    // As many as are looked at together.
+    for (let waiting = 0; waiting < 200; waiting += 1) await queue(locked);
+    const runId = await queue(await makeWorkspace());
+    expect((await claim())?.id).toBe(runId);
+    expect(await claim()).toBeUndefined();
+    await report(runId, { status: 'errored' });
+    await harness.call('DELETE', `/workspaces/${locked}`);
+  });
+
   test('that plans only, or finds nothing, ends with its plan', async () => {
     const workspaceId = await makeWorkspace();
     await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`);
@@ -337,6 +349,46 @@ describe('a run', () => {
     );
     expect((await write('late')).status).toBe(401);
     await act(runId, 'discard');
+  });
+
+  test('writes a log that is cut at any byte, and whose end is told wherever it is awaited', async () => {
+    const runId = await queue(await makeWorkspace(), { 'plan-only': true });
+    await claim();
+    for (const text of ['é1', '€', '2ü', '𝄞']) {
+      await asRun(runId, 'POST', `/agent-runs/${runId}/logs`, {
+        data: { type: 'logs', attributes: { text } },
+      });
+    }
+    const plan = await harness.call('GET', `/plans/${runId.replace('run-', 'plan-')}`);
+    const url = String(plan.data.attributes['log-read-url']);
+    const read = async (offset: number, limit: number) =>
+      (await harness.transfer('GET', `${url}?offset=${offset}&limit=${limit}`)).bytes;
+    const text = Buffer.from('\u0002é1€2ü𝄞');
+    expect(await read(text.length, 100)).toEqual(Buffer.alloc(0));
+    await finish(runId);
+    const whole = Buffer.concat([text, Buffer.of(3)]);
+    for (let at = 0; at <= whole.length; at += 1) {
+      expect(await read(0, at)).toEqual(whole.subarray(0, at));
+      expect(await read(at, 2)).toEqual(whole.subarray(at, at + 2));
+      expect(await read(at, 100)).toEqual(whole.subarray(at));
+    }
+  });
+
+  test('shows what its phases change, each kind by itself', async () => {
+    const runId = await queue(await makeWorkspace());
+    const countsOf = (first: number) => ({
+      'resource-additions': first,
+      'resource-changes': first + 1,
+      'resource-destructions': first + 2,
+      'resource-imports': first + 3,
+    });
+    for (const first of [1, 5]) {
+      await claim();
+      await report(runId, { status: 'finished', 'has-changes': true, ...countsOf(first) });
+      await act(runId, 'apply');
+    }
+    const { included } = await harness.call('GET', `/runs/${runId}?include=plan,apply`);
+    expect(included.map(({ attributes }) => attributes)).toMatchObject([countsOf(1), countsOf(5)]);
   });
 
   test.for([
