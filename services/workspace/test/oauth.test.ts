@@ -169,7 +169,15 @@ describe('an OAuth client', () => {
         },
       });
     expect((await assign(key.id)).data.attributes['has-ssh-key']).toBe(true);
+    const shown = async () =>
+      (await harness.call('GET', `/oauth-tokens/${tokenId}`)).data.attributes['has-ssh-key'];
     expect((await assign(null)).data.attributes['has-ssh-key']).toBe(false);
+    const other = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
+    await assign(key.id);
+    await harness.call('DELETE', `/ssh-keys/${other.id}`);
+    expect(await shown()).toBe(true);
+    await harness.call('DELETE', `/ssh-keys/${key.id}`);
+    expect(await shown()).toBe(false);
     const far = '/organizations/globex/ssh-keys';
     const foreign = await harness.create(far, 'ssh-keys', { name: 'k', value });
     for (const id of ['sshkey-none', foreign.id]) {

@@ -72,6 +72,12 @@ describe('a membership', () => {
       '/data/attributes/email',
     );
     expect((await invite('grace@keelson.example')).status).toBe(422);
+    const without = {
+      type: 'organization-memberships',
+      attributes: { email: 'grace@keelson.example' },
+    };
+    const reply = await harness.call('POST', `${O}/organization-memberships`, { data: without });
+    expect(reply.errors[0]?.source?.pointer).toBe('/data/relationships/teams');
   });
 
   test('of an owner is made and ended by owners alone', async () => {

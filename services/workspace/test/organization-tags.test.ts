@@ -49,6 +49,16 @@ describe('tags of an organization', () => {
   });
 });
 
+test('a tag is bound to others as it is spelled', async () => {
+  await harness.call('PATCH', `/workspaces/${first}/tag-bindings`, {
+    data: [{ type: 'tag-bindings', attributes: { key: 'Spelled' } }],
+  });
+  const { list } = await harness.call('GET', `${O}/tags?q=spelled`);
+  const data = [{ type: 'workspaces', id: second }];
+  await harness.call('POST', `/tags/${list[0]?.id}/relationships/workspaces`, { data });
+  expect(await shown('?q=spelled')).toEqual([['Spelled', 2]]);
+});
+
 describe('several workspaces', () => {
   test('are moved together or not at all', async () => {
     const project = await harness.create(`${O}/projects`, 'projects', { name: 'Target' });
@@ -62,6 +72,11 @@ describe('several workspaces', () => {
     expect(await projectOf(first)).not.toMatchObject({ id: project.id });
     expect((await move(first, second)).status).toBe(204);
     for (const id of [first, second]) expect(await projectOf(id)).toMatchObject({ id: project.id });
+    // What is there already is not changed.
+    const before = await harness.call('GET', `/workspaces/${first}`);
+    harness.clock.advance(1000);
+    expect((await move(first, second)).status).toBe(204);
+    expect(await harness.call('GET', `/workspaces/${first}`)).toEqual(before);
   });
 });
 

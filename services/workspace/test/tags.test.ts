@@ -199,6 +199,18 @@ describe('a flat tag', () => {
     expect((await ofWorkspace('GET', '/relationships/tags')).list).toEqual([]);
   });
 
+  test('is meant by its name in any case, and by its id as it is', async () => {
+    await ofWorkspace('PATCH', '/tag-bindings', bindings({ Prod: null, prod: null, Net: null }));
+    await ofWorkspace('POST', '/relationships/tags', tags('NET', 'App'));
+    expect(await tagNames()).toEqual(['Prod', 'prod', 'Net', 'app']);
+    const { list } = await ofWorkspace('GET', '/relationships/tags');
+    const byId = { data: [{ type: 'tags', id: list[1]?.id }] };
+    await ofWorkspace('DELETE', '/relationships/tags', byId);
+    expect(await tagNames()).toEqual(['Prod', 'Net', 'app']);
+    await ofWorkspace('DELETE', '/relationships/tags', tags('prod', 'nEt', 'none'));
+    expect(await tagNames()).toEqual(['app']);
+  });
+
   test('is one of a hundred', async () => {
     const hundred = tags(...numbered(100));
     expect((await ofWorkspace('POST', '/relationships/tags', hundred)).status).toBe(204);

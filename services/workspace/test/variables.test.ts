@@ -54,6 +54,15 @@ describe('a variable', () => {
     expect(errors[0]?.source?.pointer).toBe(pointer);
   });
 
+  test('needs its workspace in the document where the address names none', async () => {
+    const { status, errors } = await harness.call(
+      'POST',
+      '/vars',
+      body({ key: 'a', category: 'env' }),
+    );
+    expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/relationships/workspace']);
+  });
+
   test('is related to its workspace until it is deleted', async () => {
     const made = await harness.create(path, 'vars', { key: 'gone', category: 'terraform' });
     const related = async () =>

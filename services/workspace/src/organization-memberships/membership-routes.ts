@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  invalidAttribute,
   itemsOn,
   jsonApiRoutes,
   parseInclude,
@@ -46,12 +47,15 @@ export const organizationMembershipRoutes = (context: ServiceContext): Route[] =
       success: 201,
       handle: async ({ principal, params, body }) => {
         const { attributes, relationships } = body.data;
+        if (relationships === undefined) {
+          throw invalidAttribute('/data/relationships/teams', 'teams are required');
+        }
         const view = await inviteMember(
           context,
           principal,
           params['organization_name'] ?? '',
           attributes.email,
-          relationships?.teams.data.map(({ id }) => id) ?? [],
+          relationships.teams.data.map(({ id }) => id),
         );
         return { document: { data: toMembershipResource(view) } };
       },

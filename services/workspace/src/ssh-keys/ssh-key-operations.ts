@@ -9,6 +9,11 @@ import {
   type WorkspaceAccessResult,
 } from '../access/access-operations.ts';
 import type { Standing } from '../access/domain/standing.ts';
+import {
+  oauthClientRecords,
+  oauthTokenRecords,
+  organizationOAuthClients,
+} from '../oauth/oauth-records.ts';
 import { decideOrganizationPermissions } from '../organizations/domain/organization-permissions.ts';
 import { organizationRecords } from '../organizations/organization-records.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -78,7 +83,7 @@ export const renameSshKey = (
     return next;
   });
 
-/** A workspace that uses the key goes on without one. */
+/** Workspaces and OAuth tokens that use the key go on without one. */
 export const deleteSshKey = (
   { store }: ServiceContext,
   principal: Principal,
@@ -88,6 +93,12 @@ export const deleteSshKey = (
     const key = await requireSshKey(tx, principal, keyId);
     sshKeyRecords.delete(tx, key.id);
     organizationSshKeys.delete(tx, key.organizationId, key.id);
+    for (const clientId of await organizationOAuthClients.keys(tx, [key.organizationId])) {
+      const client = await oauthClientRecords.find(tx, clientId);
+      const token = client && (await oauthTokenRecords.find(tx, client.tokenId));
+      if (token?.sshKeyId !== key.id) continue;
+      oauthTokenRecords.write(tx, [token.id], { ...token, sshKeyId: null });
+    }
   });
 
 /** Keys of the organization, oldest first. */

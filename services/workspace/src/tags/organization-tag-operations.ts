@@ -65,15 +65,14 @@ export const bindTagToWorkspaces = async (
 ): Promise<void> => {
   const { store, listing } = context;
   // All are looked at before the first is changed.
-  const names = await Promise.all(
+  await Promise.all(
     workspaceIds.map(async (workspaceId) => {
       const access = await requireWorkspace(store, principal, { workspaceId }, 'canManageTags');
       const tag = await listing.findTagById(await loadScope(store, access), tagId);
       if (tag === undefined) throw notFound('tag');
-      return tag.name;
     }),
   );
-  for (const [at, workspaceId] of workspaceIds.entries()) {
-    await addFlatTags(context, principal, workspaceId, [{ name: names[at] }]);
+  for (const workspaceId of workspaceIds) {
+    await addFlatTags(context, principal, workspaceId, [{ id: tagId }]);
   }
 };

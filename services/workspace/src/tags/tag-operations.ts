@@ -83,31 +83,40 @@ export interface GivenTag {
   readonly name?: string | undefined;
 }
 
-/** Names of the tags; those given by id must be on workspaces that the caller sees. */
-const resolveNames = async (
+/** A tag that is meant: by its name in any case, by its id as it is. */
+interface MeantTag {
+  readonly name: string;
+  readonly isInAnyCase: boolean;
+}
+
+const means = ({ name, isInAnyCase }: MeantTag, key: string): boolean =>
+  key === name || (isInAnyCase && key.toLowerCase() === name);
+
+/** The tags; those given by id must be on workspaces that the caller sees. */
+const resolveTags = async (
   { store, listing }: ServiceContext,
   owner: OrganizationAccessResult,
   given: readonly GivenTag[],
-): Promise<readonly string[]> => {
+): Promise<readonly MeantTag[]> => {
   const scope = await loadScope(store, owner);
   const violations: Violation[] = [];
-  const names = await Promise.all(
+  const tags = await Promise.all(
     given.map(async ({ id, name }, at) => {
       if (name !== undefined) {
         violations.push(...checkFlatTag(name, `/data/${at}`));
-        return name.toLowerCase();
+        return { name: name.toLowerCase(), isInAnyCase: true };
       }
       if (id === undefined) {
         violations.push({ pointer: `/data/${at}`, text: 'a tag needs an id or a name' });
-        return '';
+        return { name: '', isInAnyCase: false };
       }
       const tag = await listing.findTagById(scope, id);
       if (tag === undefined) throw notFound('tag');
-      return tag.name;
+      return { name: tag.name, isInAnyCase: false };
     }),
   );
   refuseInvalid(violations);
-  return names;
+  return tags;
 };
 
 const changeFlatTags = async (
@@ -115,15 +124,15 @@ const changeFlatTags = async (
   principal: Principal,
   workspaceId: string,
   given: readonly GivenTag[],
-  change: (current: readonly TagBinding[], names: readonly string[]) => readonly TagBinding[],
+  change: (current: readonly TagBinding[], tags: readonly MeantTag[]) => readonly TagBinding[],
 ): Promise<void> => {
   const owner = await requireWorkspace(context.store, principal, { workspaceId }, 'canManageTags');
-  const names = await resolveNames(context, owner, given);
+  const tags = await resolveTags(context, owner, given);
   await changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canManageTags'),
     async (access, tx) => {
-      const tagBindings = change(access.workspace.tagBindings, names);
+      const tagBindings = change(access.workspace.tagBindings, tags);
       refuseInvalid(checkBindingCount(tagBindings, '/data'));
       const next = { ...access.workspace, tagBindings };
       await announceBindings(tx, next, '/data');
@@ -139,9 +148,10 @@ export const addFlatTags = (
   workspaceId: string,
   given: readonly GivenTag[],
 ): Promise<void> =>
-  changeFlatTags(context, principal, workspaceId, given, (current, names) => {
-    const bound = new Set(current.map(({ key }) => key));
-    const missing = names.filter((name) => !bound.has(name)).map((key) => ({ key }));
+  changeFlatTags(context, principal, workspaceId, given, (current, tags) => {
+    const missing = tags
+      .filter((tag) => !current.some(({ key }) => means(tag, key)))
+      .map(({ name }) => ({ key: name }));
     const source = { nowMs: context.clock.nowMs(), newId: () => newResourceId('tb') };
     return upsertBindings(current, missing, source);
   });
@@ -153,8 +163,8 @@ export const removeFlatTags = (
   workspaceId: string,
   given: readonly GivenTag[],
 ): Promise<void> =>
-  changeFlatTags(context, principal, workspaceId, given, (current, names) =>
-    current.filter(({ key, value }) => value !== null || !names.includes(key)),
+  changeFlatTags(context, principal, workspaceId, given, (current, tags) =>
+    current.filter(({ key, value }) => value !== null || !tags.some((tag) => means(tag, key))),
   );
 
 export interface WorkspaceTags {

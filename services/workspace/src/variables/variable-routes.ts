@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import {
   type Endpoint,
   endpoint,
+  invalidAttribute,
   jsonApiRoutes,
   nullable,
   resourceBody,
@@ -162,12 +163,14 @@ export const variableRoutes = (context: ServiceContext): Route[] => {
       success: 201,
       handle: async ({ principal, body }) => {
         const { attributes: given, relationships } = body.data;
-        const variable = await createVariable(
-          context,
-          principal,
-          relationships?.workspace.data.id ?? '',
-          { ...toGiven(given), key: given.key, category: given.category },
-        );
+        if (relationships === undefined) {
+          throw invalidAttribute('/data/relationships/workspace', 'a workspace is required');
+        }
+        const variable = await createVariable(context, principal, relationships.workspace.data.id, {
+          ...toGiven(given),
+          key: given.key,
+          category: given.category,
+        });
         return { document: { data: toVariableResource(variable) } };
       },
     }),

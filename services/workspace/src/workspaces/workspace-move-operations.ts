@@ -61,15 +61,15 @@ export const moveWorkspaces = (
     await requireProject(tx, principal, projectId);
     for (const workspaceId of new Set(workspaceIds)) {
       const { workspace } = await orForbidden(requireWorkspace(tx, principal, { workspaceId }));
+      // It is there already: nothing changes.
+      if (workspace.projectId === projectId) continue;
       const next: Workspace = {
         ...workspace,
         projectId: await orForbidden(moveTo(tx, principal, workspace, projectId)),
         updatedAtMs: clock.nowMs(),
       };
-      if (next.projectId !== workspace.projectId) {
-        await requireConnection(tx, next);
-        await announceBindings(tx, next, '/data');
-      }
+      await requireConnection(tx, next);
+      await announceBindings(tx, next, '/data');
       const poolId = workspace.ownExecution?.agentPoolId;
       await changePoolUse(tx, toPoolUser(next), poolId, poolId);
       workspaceRecords.write(tx, [workspaceId], next);
