@@ -106,8 +106,15 @@ describe('a workspace that is to destroy itself', () => {
       'auto-destroy-at': at,
       'auto-destroy-activity-duration': null,
     });
-    await update({ 'auto-destroy-at': null });
-    expect((await attributesOf(id))['auto-destroy-at']).toBeNull();
+    for (const none of [null, '']) {
+      await update({ 'auto-destroy-at': at });
+      await update({ 'auto-destroy-at': none });
+      expect((await attributesOf(id))['auto-destroy-at']).toBeNull();
+    }
+    // Of both together the time holds as long as it is there.
+    const both = { 'auto-destroy-at': at, 'auto-destroy-activity-duration': '2d' };
+    await update(both);
+    expect(await attributesOf(id)).toMatchObject(both);
   });
 
   test('takes the while of its project, unless it has its own', async () => {

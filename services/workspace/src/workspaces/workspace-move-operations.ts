@@ -59,7 +59,7 @@ export const moveWorkspaces = (
 ): Promise<void> =>
   store.transact(async (tx) => {
     await requireProject(tx, principal, projectId);
-    for (const workspaceId of new Set(workspaceIds)) {
+    for (const workspaceId of workspaceIds) {
       const { workspace } = await orForbidden(requireWorkspace(tx, principal, { workspaceId }));
       // It is there already: nothing changes.
       if (workspace.projectId === projectId) continue;
