@@ -373,6 +373,13 @@ describe('the token of a run', () => {
     }
     expect(await storeAs(runId, workspaceId, 1, { intermediate: true })).toBe(409);
     expect(await current()).toBeUndefined();
+    // A state of another workspace is not of this apply, whatever its writer names.
+    const other = `/workspaces/${await makeWorkspace()}`;
+    await harness.call('POST', `${other}/actions/lock`);
+    const attributes = { serial: 1, md5: md5(stateText(1)), state: btoa(stateText(1)) };
+    const relationships = { run: { data: { type: 'runs', id: runId } } };
+    const elsewhere = { data: { type: 'state-versions', attributes, relationships } };
+    expect((await harness.call('POST', `${other}/state-versions`, elsewhere)).status).toBe(201);
     await report(runId, { status: 'errored' });
     expect((await current()).attributes['serial']).toBe(2);
     const { data } = await harness.call('GET', `/applies/${runId.replace('run-', 'apply-')}`);

@@ -76,6 +76,41 @@ describe('configuration versions', () => {
     expect(await act(firstId, 'restore')).toBe(400);
   });
 
+  test('are uploaded once, also when two uploads come at once', async () => {
+    const announced = await runs.harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      {},
+    );
+    const url = String(announced.attributes['upload-url']);
+    const put = (bytes: Uint8Array) => runs.harness.transfer('PUT', url, bytes);
+    expect((await put(Uint8Array.of(0x1f, 0x8c))).status).toBe(400);
+    const archive = Uint8Array.of(0x1f, 0x8b);
+    const replies = await Promise.all([put(archive), put(archive)]);
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([204, 409]));
+    expect((await show(announced.id)).attributes['status-timestamps']).toEqual({
+      'uploaded-at': new Date(runs.harness.clock.nowMs()).toISOString(),
+    });
+    const { list } = await call('GET', `/workspaces/${workspaceId}/runs`);
+    expect(list).toHaveLength(1);
+    await runs.act(list[0]?.id ?? '', 'discard');
+  });
+
+  test('leave nothing behind once they are archived or deleted', async () => {
+    const archives = async () => {
+      await runs.harness.runUpkeep();
+      return (await runs.harness.store.list('shared/state-chunks/')).length;
+    };
+    const before = await archives();
+    const second = (await runs.uploadTo(workspaceId)).id;
+    await runs.uploadTo(workspaceId);
+    expect(await archives()).toBe(before + 2);
+    await call('POST', `/configuration-versions/${firstId}/actions/archive`);
+    expect(await archives()).toBe(before + 1);
+    for (const action of ['soft_delete', 'permanently_delete']) await act(second, action);
+    expect(await archives()).toBe(before);
+  });
+
   test('that are speculative are planned only, and never current', async () => {
     await runs.uploadTo(workspaceId, { speculative: true, 'auto-queue-runs': true });
     expect(await currentId()).toBe(firstId);
@@ -146,37 +181,53 @@ describe('configuration versions', () => {
     expect(await runs.harness.store.scan('shared/loose-state-contents/')).toEqual([]);
   });
 
-  test('that are provisional become current with an apply, with what they say of themselves', async () => {
-    const readmeOf = async () => {
-      const { included } = await call('GET', `/workspaces/${workspaceId}?include=readme`);
-      return included.map(({ attributes }) => attributes['raw-markdown']);
+  const readmeOf = async () => {
+    const { included } = await call('GET', `/workspaces/${workspaceId}?include=readme`);
+    return included.map(({ attributes }) => attributes['raw-markdown']);
+  };
+  /** Plans and applies a run of a version. @returns the version that is current between the two */
+  const applyRunOf = async (versionId: string, attributes: object = {}) => {
+    const relationships = {
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+      'configuration-version': { data: { type: 'configuration-versions', id: versionId } },
     };
-    const files = { 'README.md': 'provisional' };
-    const announced = await runs.uploadTo(workspaceId, { provisional: true }, files);
-    expect([await currentId(), await readmeOf()]).toEqual([firstId, []]);
-    const queued = await call('POST', '/runs', {
-      data: {
-        type: 'runs',
-        attributes: { 'save-plan': true },
-        relationships: {
-          workspace: { data: { type: 'workspaces', id: workspaceId } },
-          'configuration-version': { data: { type: 'configuration-versions', id: announced.id } },
-        },
-      },
-    });
-    const runId = queued.data.id;
+    const { id } = await runs.harness.create('/runs', 'runs', attributes, { relationships });
     const agentId = await runs.registerAgent('late');
     const endPhase = async () => {
       const { data: phase } = await runs.claimAs(agentId);
-      expect(phase.id).toBe(runId);
+      expect(phase.id).toBe(id);
       const report = { data: { type: 'agent-runs', attributes: FINISHED } };
       const token = String(phase.attributes['token']);
-      await runs.harness.call('PATCH', `/agent-runs/${runId}`, report, token);
+      await runs.harness.call('PATCH', `/agent-runs/${id}`, report, token);
     };
     await endPhase();
-    expect(await currentId()).toBe(firstId);
-    expect(await runs.act(runId, 'apply')).toBe(202);
+    const between = await currentId();
+    expect(await runs.act(id, 'apply')).toBe(202);
     await endPhase();
-    expect([await currentId(), await readmeOf()]).toEqual([announced.id, ['provisional']]);
+    return between;
+  };
+
+  test('are current by their upload, whatever is applied of those before', async () => {
+    const newer = (await runs.uploadTo(workspaceId)).id;
+    await applyRunOf(firstId);
+    expect(await currentId()).toBe(newer);
+  });
+
+  test('say what the folder says that runs work in; the next current one says it anew', async () => {
+    workspaceId = await runs.makeWorkspace({ 'working-directory': 'deep' });
+    await runs.uploadTo(workspaceId, {}, { 'README.md': 'top', 'deep/README.md': 'deep' });
+    expect(await readmeOf()).toEqual(['deep']);
+    const silent = await runs.uploadTo(workspaceId, { provisional: true });
+    expect(await readmeOf()).toEqual(['deep']);
+    await applyRunOf(silent.id);
+    expect([await currentId(), await readmeOf()]).toEqual([silent.id, []]);
+  });
+
+  test('that are provisional become current with an apply, with what they say of themselves', async () => {
+    const files = { 'README.md': 'provisional' };
+    const { id } = await runs.uploadTo(workspaceId, { provisional: true }, files);
+    expect([await currentId(), await readmeOf()]).toEqual([firstId, []]);
+    expect(await applyRunOf(id, { 'save-plan': true })).toBe(firstId);
+    expect([await currentId(), await readmeOf()]).toEqual([id, ['provisional']]);
   });
 });
