@@ -34,6 +34,29 @@ describe('a list', () => {
       total: 2,
       matching: 1,
     });
+    expect(names(all)).toEqual(['Default Project', 'Shop']);
+    expect(names(await harness.call('GET', `${O}/projects?sort=-name`))).toEqual([
+      'Shop',
+      'Default Project',
+    ]);
+  });
+
+  test('of organizations is by name, in pages when asked for, and searched by name and address', async () => {
+    const email = 'Zoo@B.example';
+    const made = ['zoo', ...Array.from({ length: 20 }, (_, at) => `org-${at + 10}`)];
+    for (const name of made)
+      await harness.create('/organizations', 'organizations', { name, email });
+    await harness.call('PATCH', '/organizations/zoo', {
+      data: { type: 'organizations', attributes: { email: 'other@b.example' } },
+    });
+    const all = ['acme', ...made.toSorted()];
+    const listed = async (query: string) =>
+      names(await harness.call('GET', `/organizations${query}`));
+    expect(await listed('')).toEqual(all);
+    expect(await listed('?page[number]=2')).toEqual(all.slice(20));
+    expect(await listed('?q=ZO')).toEqual(all.slice(1));
+    expect(await listed('?q[name]=ORG-1')).toEqual(all.slice(1, 11));
+    expect(await listed('?q[email]=oTHER')).toEqual(['zoo']);
   });
 
   test('of teams tells how many there are and how many are meant', async () => {
@@ -66,6 +89,7 @@ describe('a list', () => {
     const creatable = await listed('filter[permissions][create-workspace]=true');
     expect(names(creatable)).toEqual(['Shop']);
     expect(counts(creatable)).toEqual({ total: 2, matching: 1 });
+    expect(counts(await listed('q=sHo'))).toEqual({ total: 2, matching: 1 });
     expect(names(await listed('filter[permissions][update]=true'))).toEqual([]);
     expect(names(await listed('filter[permissions][update]=false'))).toHaveLength(2);
   });

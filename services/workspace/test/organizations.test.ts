@@ -22,11 +22,35 @@ describe('an organization', () => {
     [{ name: 'a b' }, 'name'],
     [{ name: 'ab' }, 'name'],
     [{ name: 'globex' }, 'name'],
+    [{ name: 'x'.repeat(41) }, 'name'],
     [{ email: 'nobody' }, 'email'],
+    [{ email: `${'x'.repeat(65)}@b.example` }, 'email'],
+    [{ email: `a@${'x'.repeat(191)}` }, 'email'],
   ] as const)('is neither made nor changed with %j', async ([given, name]) => {
     const made = { name: 'initech', email: 'a@b.example', ...given };
     expect(await send('POST', '/organizations', 'organizations', made)).toMatchObject(at(name));
     expect(await change(given)).toMatchObject(at(name));
+  });
+
+  test('may have the longest name and address', async () => {
+    const longest = { name: 'x'.repeat(40), email: `${'x'.repeat(64)}@${'x'.repeat(190)}` };
+    for (const given of [longest, { ...longest, name: 'xyz' }]) {
+      const { attributes } = await send('POST', '/organizations', 'organizations', given);
+      expect(attributes).toMatchObject(given);
+    }
+  });
+
+  test('has no agent pool before there is one of its own', async () => {
+    const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'ours' });
+    const given = {
+      name: 'initech',
+      email: 'a@b.example',
+      'default-execution-mode': 'agent',
+      'default-agent-pool-id': pool.id,
+    };
+    expect(await send('POST', '/organizations', 'organizations', given)).toMatchObject(
+      at('default-agent-pool-id'),
+    );
   });
 
   test('keeps the settings that a change does not name', async () => {
@@ -86,9 +110,31 @@ describe('a project', () => {
   test.for([
     [{ name: 'a!' }, 'name'],
     [{ name: 'Default Project' }, 'name'],
+    [{ name: 'ab' }, 'name'],
+    [{ name: 'x'.repeat(41) }, 'name'],
+    [{ name: ' ab' }, 'name'],
+    [{ name: 'ab ' }, 'name'],
+    [{ name: 'Told', description: 'x'.repeat(257) }, 'description'],
     [{ name: 'Timed', 'auto-destroy-activity-duration': '0d' }, 'auto-destroy-activity-duration'],
   ] as const)('is not made with %j', async ([given, name]) => {
     expect(await send('POST', `${O}/projects`, 'projects', given)).toMatchObject(at(name));
+  });
+
+  test('may have the shortest and the longest texts, and keeps what a change does not name', async () => {
+    await harness.create(`${O}/projects`, 'projects', { name: 'a b' });
+    const longest = {
+      name: 'x'.repeat(40),
+      description: 'x'.repeat(256),
+      'auto-destroy-activity-duration': '14d',
+      'default-execution-mode': 'local',
+    };
+    const { id } = await harness.create(`${O}/projects`, 'projects', longest);
+    const path = `/projects/${id}`;
+    expect((await send('PATCH', path, 'projects', {})).attributes).toMatchObject(longest);
+    // Its former name is free.
+    await send('PATCH', path, 'projects', { name: 'Renamed' });
+    const { name } = longest;
+    expect((await send('POST', `${O}/projects`, 'projects', { name })).status).toBe(201);
   });
 
   test('that is the default one stays', async () => {

@@ -48,6 +48,8 @@ describe('a variable', () => {
     [{ key: 'a', category: 'env', hcl: true }, '/data/attributes/hcl'],
     [{ key: 'a', category: 'policy' }, '/data/attributes/category'],
     [{ category: 'env' }, '/data/attributes/key'],
+    [{ key: '', category: 'env' }, '/data/attributes/key'],
+    [{ key: 'a'.repeat(257), category: 'env' }, '/data/attributes/key'],
   ] as const)('refuses %j', async ([attributes, pointer]) => {
     const { status, errors } = await harness.call('POST', path, body(attributes));
     expect(status).toBe(422);
@@ -61,6 +63,22 @@ describe('a variable', () => {
       body({ key: 'a', category: 'env' }),
     );
     expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/relationships/workspace']);
+  });
+
+  test('may have the longest key, and keeps its value and description until others are given', async () => {
+    const made = await harness.create(path, 'vars', {
+      key: 'a'.repeat(256),
+      value: 'v',
+      description: 'd',
+      category: 'env',
+    });
+    const change = async (attributes: object) =>
+      (await harness.call('PATCH', `${path}/${made.id}`, body(attributes))).data.attributes;
+    expect(await change({ value: null })).toMatchObject({ value: 'v', description: 'd' });
+    expect(await change({ value: '', description: null })).toMatchObject({
+      value: '',
+      description: null,
+    });
   });
 
   test('is related to its workspace until it is deleted', async () => {
