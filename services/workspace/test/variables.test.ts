@@ -126,6 +126,8 @@ describe('variables that are changed together', () => {
       item({ value: '2' }, made.id),
       item({ key: 'by_key', category: 'env', value: '2' }),
       item({ key: 'brand_new', category: 'terraform', value: '2', hcl: true }),
+      // The same key of another category is another variable.
+      item({ key: 'by_id', category: 'terraform', value: '3' }),
     ]);
     expect(status).toBe(204);
     expect(await Promise.all(['by_id', 'by_key', 'brand_new'].map(valueOf))).toEqual([
