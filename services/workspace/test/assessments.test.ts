@@ -155,6 +155,36 @@ describe('a workspace whose assessments are enabled', () => {
     expect((await get(`/assessment-results/${resultId}`)).status).toBe(404);
   });
 
+  test('keeps what the last one left, and pushes out nothing of what people did', async () => {
+    const id = await makeAssessed();
+    await runs.harness.call('POST', `/workspaces/${id}/relationships/data-retention-policy`, {
+      data: {
+        type: 'data-retention-policy-delete-olders',
+        attributes: { deleteRunDataAndLogs: true, runDataKeepLatestCount: 1 },
+      },
+    });
+    const endNext = async () => {
+      const phase = await runs.claim();
+      const url = String(phase?.attributes['json-output-upload-url']);
+      await runs.harness.transfer('PUT', url, Buffer.from('{}'));
+      await runs.finish(phase?.id ?? '', false);
+      return phase?.id ?? '';
+    };
+    await runs.queue(id, { 'plan-only': true });
+    const asked = await endNext();
+    const assessed: string[] = [];
+    for (let day = 0; day < 2; day += 1) {
+      await nextDay();
+      assessed.push(await endNext());
+    }
+    await disable(id);
+    for (let day = 0; day < 8; day += 1) await nextDay();
+    const left = [asked, ...assessed].map(
+      async (runId) => (await get(`/runs/${runId}/plan/json-output`)).status,
+    );
+    expect(await Promise.all(left)).toEqual([307, 204, 307]);
+  });
+
   test('needs the first release that can do it, or a later one', async () => {
     const first = { 'assessments-enabled': true, 'runtime-version': '0.15.4' };
     const id = await makeAssessed(first);

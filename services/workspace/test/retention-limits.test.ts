@@ -212,4 +212,49 @@ describe('a policy with limits', () => {
     await upkeepAfter(30);
     expect(await left(newest)).toEqual(whole(newest));
   });
+
+  test('leaves what a saved plan, the current run and a state that is nowhere else are of use for', async () => {
+    const { harness } = runs;
+    const id = await makeWorkspace();
+    const claimNext = async () => {
+      const phase = await runs.claim();
+      const put = async (kind: string) => {
+        const url = String(phase?.attributes[`${kind}-upload-url`]);
+        expect((await harness.transfer('PUT', url, Buffer.from('{}'))).status).toBe(204);
+      };
+      return { put, attributes: phase?.attributes };
+    };
+    const plan = async (attributes: object, hasChanges: boolean) => {
+      const runId = await runs.queue(id, attributes);
+      const { put } = await claimNext();
+      for (const kind of ['plan-file', 'json-output']) await put(kind);
+      await runs.finish(runId, hasChanges);
+      return runId;
+    };
+    const saved = await plan({ 'save-plan': true }, true);
+    const broken = await plan({}, true);
+    await runs.act(broken, 'apply');
+    const { put } = await claimNext();
+    await runs.report(broken, { status: 'errored' });
+    await put('errored-state');
+    const ended = await plan({ 'plan-only': true }, false);
+    const current = await plan({}, false);
+    await policyOf(id, 'POST', {
+      deleteRunDataAndLogs: true,
+      runDataAndLogsDeleteAfterNDays: 1,
+    });
+    await upkeepAfter(1);
+    await upkeepAfter(7);
+    const left = async (target: string) => (await harness.call('GET', target)).status;
+    const plans = [saved, broken, ended, current].map((runId) =>
+      left(`/runs/${runId}/plan/json-output`),
+    );
+    expect(await Promise.all(plans)).toEqual([307, 204, 204, 307]);
+    expect(await left(`/applies/${broken.replace('run-', 'apply-')}/errored-state`)).toBe(307);
+    await runs.act(saved, 'apply');
+    const { attributes } = await claimNext();
+    const planFile = String(attributes?.['plan-file-download-url']);
+    expect((await harness.transfer('GET', planFile)).text).toBe('{}');
+    await runs.finish(saved);
+  });
 });
