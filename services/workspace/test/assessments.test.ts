@@ -48,7 +48,8 @@ const nextDay = async () => {
   runs.harness.clock.advance(DAY_MS);
   // The agents are still there.
   await runs.wait(1);
-  await runs.harness.runUpkeep();
+  // As where another replica goes on before the first is done.
+  await Promise.all([runs.harness.runUpkeep(), runs.harness.runUpkeep()]);
 };
 /** Runs that are assessments, newest first; lists show them to who asks for them alone. */
 const assessmentsOf = async (id: string) =>
@@ -233,6 +234,10 @@ describe('no assessment', () => {
 });
 
 test('an organization that enforces assessments has all of its workspaces assessed', async () => {
+  // More than are looked at together, by name before the others.
+  for (let at = 0; at < 500; at += 1) {
+    await runs.harness.create(`${O}/workspaces`, 'workspaces', { name: `a-${at}` });
+  }
   const ids = [await makeAssessed({}), await makeAssessed({})];
   const enforce = (enforced: boolean) =>
     runs.harness.call('PATCH', O, {

@@ -116,6 +116,7 @@ test('each instance names the state version that changed it last', async () => {
   // One that is taken in an apply shows when the lock is given back.
   const third = await store({ same: 'c', changed: 'b', added: 'a' }, { intermediate: true });
   expect(await modifiers()).toEqual({ same: first, changed: second, added: second });
+  await store({ same: 'c', changed: 'b', added: 'a' }, { intermediate: true });
   await harness.call('POST', `${at}/actions/unlock`);
   expect(await modifiers()).toEqual({ same: third, changed: second, added: second });
   await harness.call('POST', `${at}/actions/lock`);

@@ -142,10 +142,8 @@ describe('a policy with limits', () => {
     const { harness } = runs;
     const id = await makeWorkspace();
     const uploaded: string[] = [];
-    for (let count = 0; count < 3; count += 1) {
-      harness.clock.advance(1);
-      uploaded.push((await runs.uploadTo(id)).id);
-    }
+    // All of one millisecond.
+    for (let count = 0; count < 3; count += 1) uploaded.push((await runs.uploadTo(id)).id);
     await policyOf(id, 'POST', {
       deleteConfigurationVersions: true,
       configurationVersionsDeleteAfterNDays: 1,

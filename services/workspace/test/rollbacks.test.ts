@@ -46,6 +46,8 @@ describe('a state that is rolled back to', () => {
     });
     const download = await harness.transfer('GET', url(rolled.data, 'state-download'));
     expect(download.text).toBe(first.text);
+    const outputs = `/workspaces/${workspaceId}/current-state-version-outputs`;
+    expect((await harness.call('GET', outputs)).list).toHaveLength(2);
     const next = await states.upload(2, { resources: 4 });
     expect(next.status).toBe(204);
     expect(await listed()).toEqual([next.id, rolled.data.id, second.id, first.id]);

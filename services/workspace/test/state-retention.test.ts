@@ -1,4 +1,4 @@
-/** Which states a policy reaches, in workspaces with few and with many. */
+/** Which states a policy reaches, of few and of many. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type StateUploads, uploadsTo } from './state-uploads.ts';
 import { type Harness, startHarnessOf } from './workspace-harness.ts';
@@ -69,5 +69,18 @@ describe('a policy of a day', () => {
     await harness.runUpkeep();
     expect(await harness.store.list('shared/state-versions/')).toEqual([]);
     expect(await harness.store.list('shared/state-chunks/')).toEqual([]);
+  });
+
+  test('and of a count takes a state that was rolled back to for one more', async () => {
+    await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, {
+      deleteStateVersions: true,
+      stateVersionsKeepLatestCount: 1,
+    });
+    const { id } = await states.upload(1);
+    await states.rollBack(id);
+    await states.upload(2);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect([await countOf(WITHHELD), await countOf('finalized')]).toEqual([2, 1]);
   });
 });

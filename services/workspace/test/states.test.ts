@@ -88,6 +88,7 @@ describe('a state upload', () => {
     const padding = 'x'.repeat(1_000_000);
     const { text, status, id } = await upload(1, { padding });
     expect(status).toBe(204);
+    expect(await harness.store.scan('shared/state-chunks/')).toHaveLength(4);
     const { data } = await harness.call('GET', `/state-versions/${id}`);
     expect((await harness.transfer('GET', url(data, 'state-download'))).text).toBe(text);
   });
