@@ -51,11 +51,18 @@ describe('a reserved tag key', () => {
       const changed = await harness.call('PATCH', `${path}/${second.id}`, body({ key: path }));
       expect(refusal(changed)).toEqual([422, '/data/attributes/key']);
     }
+    harness.clock.advance(1000);
     const renamed = await harness.call('PATCH', `/reserved-tags/${second.id}`, body({ key: 'c' }));
     expect(renamed.data.attributes).toMatchObject({ key: 'c', 'disable-overrides': false });
+    const { 'created-at': createdAt, 'updated-at': updatedAt } = renamed.data.attributes;
+    expect(createdAt).toBe(second.attributes['created-at']);
+    expect(Date.parse(String(updatedAt)) - Date.parse(String(createdAt))).toBe(1000);
     expect((await harness.call('DELETE', `/reserved-tags/${first.id}`)).status).toBe(204);
     expect((await harness.call('DELETE', `/reserved-tag-keys/${second.id}`)).status).toBe(204);
     expect((await harness.call('GET', `${O}/reserved-tag-keys`)).list).toEqual([]);
+    for (const kept of ['keys', 'key-places']) {
+      expect(await harness.store.scan(`shared/reserved-tag-${kept}/`)).toEqual([]);
+    }
   });
 
   test.for([

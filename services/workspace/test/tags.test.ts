@@ -82,6 +82,19 @@ describe('a binding', () => {
     expect([status, await bound()]).toEqual([200, given]);
   });
 
+  test('has at most 128 characters, and as many again twice in its value', async () => {
+    const [key, value] = ['k'.repeat(128), 'v'.repeat(256)];
+    const { status } = await ofWorkspace('PATCH', '/tag-bindings', bindings({ [key]: value }));
+    expect([status, await bound()]).toEqual([200, { [key]: value }]);
+    for (const [given, name] of [
+      [{ [`${key}k`]: value }, 'key'],
+      [{ [key]: `${value}v` }, 'value'],
+    ] as const) {
+      const reply = await ofWorkspace('PATCH', '/tag-bindings', bindings(given));
+      expect(refusal(reply)).toEqual([422, [`/data/0/attributes/${name}`]]);
+    }
+  });
+
   test('is one of ten, wherever it comes from; flat tags are not counted', async () => {
     const ten = Object.fromEntries(numbered(10).map((key) => [key, 'v']));
     const eleven = bindings({ ...ten, more: 'v' });
@@ -106,15 +119,18 @@ describe('a binding', () => {
     expect(await bound()).toEqual({ ...ten, flat: '' });
   });
 
-  test('keeps its id and its place when its value changes', async () => {
+  test('keeps its id, its age and its place when its value changes', async () => {
     await ofWorkspace('PATCH', '/tag-bindings', bindings({ a: '1', b: '1' }));
     const { list: before } = await ofWorkspace('GET', '/tag-bindings');
+    harness.clock.advance(1000);
     const changed = await ofWorkspace('PATCH', '/tag-bindings', bindings({ a: '2' }));
     expect(bindingsIn(changed)).toEqual({ a: '2', b: '1' });
     await ofWorkspace('PATCH', '/relationships/tag-bindings', bindings({ b: '2', a: '3' }));
     const { list, links } = await ofWorkspace('GET', '/tag-bindings');
-    expect(list.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-    expect(list.map(({ attributes }) => attributes['value'])).toEqual(['3', '2']);
+    const values = ['3', '2'];
+    expect(list).toEqual(
+      before.map((one, at) => ({ ...one, attributes: { ...one.attributes, value: values[at] } })),
+    );
     expect(links).toEqual({ target: `/api/v2/workspaces/${workspaceId}` });
   });
 });
@@ -183,6 +199,14 @@ describe('a flat tag', () => {
     const update = await ofWorkspace('PATCH', '', document({ tags: tags('ok', name) }));
     expect(refusal(update)).toEqual([422, ['/data/relationships/tags/data/1/attributes/name']]);
     expect(await tagNames()).toEqual([]);
+  });
+
+  test('has at most 255 characters', async () => {
+    const longest = 't'.repeat(255);
+    await ofWorkspace('POST', '/relationships/tags', tags(longest));
+    expect(await tagNames()).toEqual([longest]);
+    const reply = await ofWorkspace('POST', '/relationships/tags', tags(`${longest}t`));
+    expect(refusal(reply)).toEqual([422, ['/data/0/attributes/name']]);
   });
 
   test('is given with a name or an id', async () => {
