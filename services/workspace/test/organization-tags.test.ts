@@ -33,6 +33,7 @@ describe('tags of an organization', () => {
       ['prod', 1],
     ]);
     expect(await shown('?q=RO')).toEqual([['prod', 1]]);
+    expect(await shown('?filter[name]=RO')).toEqual([['prod', 1]]);
     expect(await shown(`?filter[exclude][taggable][id]=${second}`)).toEqual([['prod', 1]]);
     const { list } = await harness.call('GET', `${O}/tags`);
     const [net, prod] = list;
