@@ -59,6 +59,14 @@ export interface Installation extends AsyncDisposable {
   /** A new folder, removed with the installation. */
   folder(name: string): Promise<string>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Runs terraform as somebody whose home, the folder, knows no credentials. */
+  asStranger(
+    home: string,
+    answers: readonly string[],
+    ...args: readonly string[]
+  ): Promise<Outcome>;
+  /** Of the first user. */
+  readonly token: string;
   /** A new configuration in a folder of its own. */
   project(files: Readonly<Record<string, string>>): Promise<Project>;
 }
@@ -78,6 +86,8 @@ export interface Answer {
 /** Frames and breaks of the tool's messages, so that sentences can be looked for. */
 const unframed = (text: string): string => text.replaceAll(/[│╷╵\s]+/g, ' ');
 
+const QUESTION = 'Enter a value:';
+
 const execute = (
   folder: string,
   environment: NodeJS.ProcessEnv,
@@ -89,7 +99,16 @@ const execute = (
     env: { ...environment, ...(answers === undefined && { TF_INPUT: '0' }) },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  child.stdin.end((answers ?? []).map((answer) => `${answer}\n`).join(''));
+  const waiting = [...(answers ?? [])];
+  if (waiting.length === 0) child.stdin.end();
+  // Each when it is asked for: the tool forgets what it has read beyond an answer.
+  const answer = (chunk: string): void => {
+    for (let asked = chunk.split(QUESTION).length - 1; asked > 0; asked -= 1) {
+      const next = waiting.shift();
+      if (next !== undefined) child.stdin.write(`${next}\n`);
+      if (waiting.length === 0) child.stdin.end();
+    }
+  };
   let output = '';
   let stdout = '';
   const listeners = new Set<() => void>();
@@ -100,6 +119,7 @@ const execute = (
   child.stdout.on('data', (chunk: Buffer) => {
     stdout += chunk.toString();
     hear(chunk);
+    answer(chunk.toString());
   });
   child.stderr.on('data', hear);
   const outcome = once(child, 'close').then(([code]) => ({
@@ -187,6 +207,11 @@ export const install = async (
       return folder;
     },
     call,
+    token: keelson.apiToken,
+    asStranger: (home, answers, ...args) => {
+      const { TF_CLI_CONFIG_FILE: _own, ...others } = environment;
+      return execute(home, { ...others, HOME: home }, args, answers).outcome;
+    },
     project: async (files) => {
       const folder = join(directory.path, `project-${(projects += 1)}`);
       await mkdir(folder);

@@ -13,6 +13,7 @@ export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
 export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
+export { readmeCommands } from './readme-commands.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { ServerProcess } from './server-process.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';

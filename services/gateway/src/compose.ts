@@ -19,6 +19,7 @@ import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { withSysMetrics } from './metrics/sys-metrics.ts';
+import { registerClientPages } from './pages/client-pages.ts';
 import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { createApiV2Surface } from './proxy/api-v2-surface.ts';
@@ -141,6 +142,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     version: VERSION,
   });
   registerConsoleRoutes(app);
+  registerClientPages(app);
   const refuse = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
     const { head, body } = renderError('own', thrown, requestIdOf(request.raw));
     return reply.code(head.status).type('application/json').send(body);

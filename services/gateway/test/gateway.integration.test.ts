@@ -284,6 +284,9 @@ describe('what the gateway answers itself', () => {
     ['/metrics', 'keelson_http_requests_total'],
     ['/openapi.json', '/v1/{mount}/echo'],
     ['/docs', '<code>/api/v2/echo</code>'],
+    ['/app/settings/tokens?source=terraform-login', '/api/v2/account/details'],
+    ['/app/acme/web/runs/run-CZcmD7eagjhyX0vN', 'GET /api/v2/runs/run-CZcmD7eagjhyX0vN'],
+    ['/app/acme/workspaces/%3Cb%3E', 'have no pages here'],
   ] as const)('%s', async ([path, text]) => {
     const { status, document } = await call(path);
     expect(status).toBe(200);
@@ -291,7 +294,7 @@ describe('what the gateway answers itself', () => {
   });
 
   test('its pages run no scripts of others and stand in no frame', async () => {
-    for (const path of ['/docs', '/ui/']) {
+    for (const path of ['/docs', '/ui/', '/app/settings/tokens']) {
       const { headers } = await call(path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");

@@ -1,24 +1,18 @@
 /** The evening with certificates of the README, pasted line by line into a shell. */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { findFreePort, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { findFreePort, readmeCommands, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
-
-const evening = (): string => {
-  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
-  const section = readme.slice(readme.indexOf('## An evening with certificates'));
-  return /```sh\n([\s\S]*?)```/.exec(section)?.[1] ?? '';
-};
 
 test('ends with a revoked certificate that the client refuses', async () => {
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
   try {
-    const lines = evening().replaceAll('8444', String(await findFreePort()));
+    const evening = readmeCommands('An evening with certificates');
+    const lines = evening.replaceAll('8444', String(await findFreePort()));
     const env = {
       ...process.env,
       K: keelson.http,

@@ -3,7 +3,8 @@ import type { EdgeService } from '@keelson/edge';
 import type { FastifyInstance } from 'fastify';
 import type { RequestMetrics } from '../metrics/metrics.ts';
 import { composeOpenApi } from '../openapi/composed-openapi.ts';
-import { renderOpenApiPage } from '../openapi/openapi-page.ts';
+import { renderOpenApi } from '../openapi/openapi-page.ts';
+import { sendPage } from '../pages/html-page.ts';
 import type { Readiness } from './readiness.ts';
 
 /** Where provisioning clients find the workspace API (remote service discovery). */
@@ -47,13 +48,6 @@ export const registerOwnRoutes = (app: FastifyInstance, parts: OwnRoutesParts): 
   app.get('/openapi.json', () => composeOpenApi(services, version));
 
   app.get('/docs', async (_request, reply) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .headers({
-        'content-security-policy':
-          "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-        'x-content-type-options': 'nosniff',
-      })
-      .send(renderOpenApiPage(await composeOpenApi(services, version))),
+    sendPage(reply, 'Keelson API', renderOpenApi(await composeOpenApi(services, version))),
   );
 };
