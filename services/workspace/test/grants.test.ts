@@ -220,6 +220,27 @@ describe('an SSH key', () => {
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
   });
 
+  test('is renamed, but not to nothing, and listed from the oldest on', async () => {
+    harness.clock.advance(1000);
+    const [older, newer] = [await make(), await make()];
+    const rename = (attributes: object) =>
+      harness.call('PATCH', `/ssh-keys/${older.id}`, { data: { type: 'ssh-keys', attributes } });
+    expect((await rename({ name: ' ' })).errors[0]?.source?.pointer).toBe('/data/attributes/name');
+    expect((await rename({})).data.attributes).toEqual({ name: 'deploy' });
+    expect((await rename({ name: 'renamed' })).data.attributes).toEqual({ name: 'renamed' });
+    const { list } = await harness.call('GET', '/organizations/acme/ssh-keys');
+    expect(list.slice(-2).map(({ id }) => id)).toEqual([older.id, newer.id]);
+  });
+
+  test('changes its workspace', async () => {
+    const key = await make();
+    harness.clock.advance(1000);
+    const before = await harness.call('GET', `/workspaces/${workspaceId}`);
+    const after = await assign({ type: 'ssh-keys', id: key.id });
+    const at = ({ data }: typeof before) => Date.parse(String(data.attributes['updated-at']));
+    expect(at(after)).toBeGreaterThan(at(before));
+  });
+
   test('of another organization is not found', async () => {
     await harness.create('/organizations', 'organizations', { name: 'keys', email: 'a@b.example' });
     const key = await harness.create('/organizations/keys/ssh-keys', 'ssh-keys', {
@@ -232,7 +253,9 @@ describe('an SSH key', () => {
   test('that is deleted is on no workspace any more', async () => {
     const key = await make();
     await assign({ type: 'ssh-keys', id: key.id });
+    const { length } = await harness.store.scan('shared/');
     await harness.call('DELETE', `/ssh-keys/${key.id}`);
+    expect(await harness.store.scan('shared/')).toHaveLength(length - 2);
     expect(keyOf(await harness.call('GET', `/workspaces/${workspaceId}`))).toBeNull();
   });
 });

@@ -67,6 +67,18 @@ describe('the lock of a workspace', () => {
       expect(errors[0]?.detail).toContain('User first: maintenance');
     }
     await act('unlock', first.token);
+    await act('lock', first.token);
+    expect((await act('lock', second.token)).errors[0]?.detail).toContain('held by User first.');
+    await act('unlock', first.token);
+  });
+
+  test('has a reason of at most 4,096 characters', async () => {
+    const reason = 'x'.repeat(4096);
+    const { status, errors } = await act('lock', first.token, { reason: `${reason}x` });
+    expect([status, errors[0]?.source?.pointer]).toEqual([422, '/reason']);
+    const { data } = await act('lock', first.token, { reason });
+    expect(data.attributes['locked-reason']).toBe(reason);
+    await act('unlock', first.token);
   });
 
   test('is given back by its holder alone', async () => {

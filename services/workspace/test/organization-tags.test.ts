@@ -50,6 +50,20 @@ describe('tags of an organization', () => {
   });
 });
 
+test('a tag is as old as its oldest binding, and a binding with a value is none', async () => {
+  harness.clock.advance(1000);
+  await bind(first, 'aged');
+  const age = async () =>
+    (await harness.call('GET', `${O}/tags?q=aged`)).list[0]?.attributes['created-at'];
+  const born = await age();
+  harness.clock.advance(1000);
+  await bind(second, 'aged');
+  expect(await age()).toBe(born);
+  const data = [{ type: 'tag-bindings', attributes: { key: 'valued', value: 'v' } }];
+  await harness.call('PATCH', `/workspaces/${first}/tag-bindings`, { data });
+  expect(await shown('?q=valued')).toEqual([]);
+});
+
 test('a tag is bound to others as it is spelled', async () => {
   await harness.call('PATCH', `/workspaces/${first}/tag-bindings`, {
     data: [{ type: 'tag-bindings', attributes: { key: 'Spelled' } }],
