@@ -156,19 +156,68 @@ describe('access to a project', () => {
   });
 });
 
-test('a project takes its grants with it', async () => {
+describe('a grant', () => {
   const O = '/organizations/acme';
-  const project = await harness.create(`${O}/projects`, 'projects', { name: 'Short lived' });
-  const team = await harness.create(`${O}/teams`, 'teams', { name: 'of-the-short-lived' });
-  const relationships = {
-    team: { data: { type: 'teams', id: team.id } },
-    project: { data: { type: 'projects', id: project.id } },
+  const make = async (path: string, attributes: object) => {
+    serial += 1;
+    const team = await harness.create(`${O}/teams`, 'teams', { name: `t${serial}` });
+    const target =
+      path === 'team-projects'
+        ? { project: { data: { type: 'projects', id: projectId } } }
+        : { workspace: { data: { type: 'workspaces', id: workspaceId } } };
+    const relationships = { team: { data: { type: 'teams', id: team.id } }, ...target };
+    return harness.create(`/${path}`, path, attributes, { relationships });
   };
-  const access = { access: 'read' };
-  await harness.create('/team-projects', 'team-projects', access, { relationships });
-  expect((await harness.call('DELETE', `/projects/${project.id}`)).status).toBe(204);
-  const paths = (await harness.store.scan('shared/')).map(({ path }) => path);
-  expect(paths.filter((path) => path.includes(project.id))).toEqual([]);
+  const change = async (path: string, id: string, attributes: object) =>
+    (await harness.call('PATCH', `/${path}/${id}`, { data: { type: path, attributes } })).data
+      .attributes;
+
+  test.for([
+    ['team-workspaces', { variables: 'write' }, { runs: 'plan' }],
+    [
+      'team-projects',
+      { 'project-access': { teams: 'read' }, 'workspace-access': { variables: 'write' } },
+      { 'project-access': { settings: 'update' }, 'workspace-access': { runs: 'plan' } },
+    ],
+  ] as const)('of %s keeps the rights that a change does not name', async (given) => {
+    const [path, first, second] = given;
+    const { id } = await make(path, { access: 'custom', ...first });
+    // They are its own again after a level that has others.
+    const read = await change(path, id, { access: 'read' });
+    expect(read['access']).toBe('read');
+    expect(read).not.toMatchObject(first);
+    expect(await change(path, id, {})).toEqual(read);
+    expect(await change(path, id, { access: 'custom' })).toMatchObject(first);
+    const both = await change(path, id, second);
+    expect(both).toMatchObject(first);
+    expect(both).toMatchObject(second);
+    expect(await change(path, id, {})).toEqual(both);
+  });
+
+  test.for(['team-workspaces', 'team-projects'])('of %s leaves nothing', async (path) => {
+    const before = await harness.store.scan('shared/');
+    const { id, relationships } = await make(path, { access: 'read' });
+    const remove = () => harness.call('DELETE', `/${path}/${id}`);
+    expect((await remove()).status).toBe(204);
+    // The team is what is new.
+    expect(await harness.store.scan('shared/')).toHaveLength(before.length + 2);
+    const next = await harness.create(`/${path}`, path, { access: 'read' }, { relationships });
+    expect(next.id).not.toBe(id);
+    expect((await remove()).status).toBe(404);
+    expect((await harness.call('GET', `/${path}/${next.id}`)).status).toBe(200);
+  });
+
+  test('on a workspace is listed by its team', async () => {
+    const { id, relationships } = await make('team-workspaces', { access: 'read' });
+    const team = relationships['team']?.data as { id: string };
+    const listed = async (teamId: string) => {
+      const filter = `filter[workspace][id]=${workspaceId}&filter[team][id]=${teamId}`;
+      const { list } = await harness.call('GET', `/team-workspaces?${filter}`);
+      return list.map((grant) => grant.id);
+    };
+    expect(await listed(team.id)).toEqual([id]);
+    expect(await listed('team-none')).toEqual([]);
+  });
 });
 
 describe('an SSH key', () => {

@@ -59,6 +59,7 @@ const list = async (query: string) => {
     names: reply.list.map(({ attributes }) => String(attributes['name'])),
     pagination: reply.meta.pagination,
     links: reply.links,
+    counts: (reply.meta as unknown as Record<string, unknown>)['status-counts'],
   };
 };
 
@@ -75,6 +76,12 @@ describe('the list of workspaces', () => {
     ['search[name]=PROD', ['db-prod', 'web-prod']],
     ['search[name]=n_p', ['in_project']],
     ['search[name]=%25', []],
+    ['search[name]=_', ['in_project']],
+    // Neither stands for another character.
+    ['search[name]=b_p', []],
+    ['search[name]=b%25p&search[tags]=env', []],
+    ['search[name]=b_p&search[tags]=env', []],
+    ['search[wildcard-name]=*b_prod', []],
     ['search[wildcard-name]=web-*', ['web-prod', 'web-staging']],
     ['search[wildcard-name]=*-PROD', ['db-prod', 'web-prod']],
     ['search[wildcard-name]=*a*', ['Batch', 'web-staging']],
@@ -126,7 +133,33 @@ describe('the list of workspaces', () => {
     ['TagBindings={%2Benv%2Bprod}', ALL],
     ['search%5Bname%5D=db', ['db-prod']],
   ] as const)('%s', async ([query, names]) => {
-    expect((await list(query)).names).toEqual(names);
+    const found = await list(query);
+    expect(found.names).toEqual(names);
+    const { length } = names;
+    expect(found.counts).toMatchObject({ none: ALL.length, total: ALL.length, matching: length });
+  });
+
+  test.for(['search[tags]', 'search[exclude-tags]', 'filter[current-run][status]'])(
+    'takes twenty of %s, and refuses more',
+    async (parameter) => {
+      const given = (count: number) =>
+        Array.from({ length: count }, (_, at) => (at === count - 1 ? 'net' : `t${at}`)).join(',');
+      const twenty = await list(`${parameter}=${given(20)}`);
+      expect(twenty.names).not.toContain('web-prod');
+      const more = await harness.call('GET', `${COLLECTION}?${parameter}=${given(21)}`);
+      expect([more.status, more.errors[0]?.source]).toEqual([422, { parameter }]);
+    },
+  );
+
+  test('takes twenty of filter[tagged], and refuses more', async () => {
+    const given = (count: number) =>
+      Array.from({ length: count }, (_, at) => {
+        const key = at === count - 1 ? 'none' : 'env';
+        return `filter[tagged][${at}][key]=${key}`;
+      }).join('&');
+    expect((await list(given(20))).names).toEqual([]);
+    const more = await harness.call('GET', `${COLLECTION}?${given(21)}`);
+    expect([more.status, more.errors[0]?.source]).toEqual([422, { parameter: 'filter[tagged]' }]);
   });
 
   test('of one project', async () => {

@@ -71,7 +71,11 @@ describe('an OAuth client', () => {
       `${O}/oauth-clients`,
       'oauth-clients',
       { ...CONNECTION, 'organization-scoped': false },
-      { relationships: { projects: identified(inside) } },
+      {
+        relationships: {
+          projects: { data: [inside, inside].map((id) => ({ type: 'projects', id })) },
+        },
+      },
     );
     expect(client.attributes['organization-scoped']).toBe(false);
     expect(client.relationships['projects']?.data).toEqual(identified(inside).data);
@@ -108,9 +112,15 @@ describe('an OAuth client', () => {
     for (const id of ['prj-unknown', theirs.id]) {
       expect((await harness.call('POST', projects, identified(id))).status).toBe(404);
     }
-    expect((await harness.call('POST', projects, identified(outside))).status).toBe(204);
+    const both = { data: [outside, inside, outside].map((id) => ({ type: 'projects', id })) };
+    expect((await harness.call('POST', projects, both)).status).toBe(204);
+    const open = await harness.call('GET', `/oauth-clients/${client.id}`);
+    expect(open.data.relationships['projects']?.data).toEqual(both.data.slice(0, 2));
     expect((await moveOne()).status).toBe(200);
-    expect((await harness.call('DELETE', projects, identified(outside))).status).toBe(204);
+    // Those that it is not open to are passed over.
+    for (const ids of [identified(outside), identified('prj-unknown')]) {
+      expect((await harness.call('DELETE', projects, ids)).status).toBe(204);
+    }
     const described = {
       data: { type: 'workspaces', attributes: { description: 'still connected' } },
     };
@@ -146,7 +156,8 @@ describe('an OAuth client', () => {
 
   test.for([
     [{ 'http-url': 'ftp://a.example' }, '/data/attributes/http-url'],
-    [{ 'api-url': 'https://user:secret@a.example' }, '/data/attributes/api-url'],
+    [{ 'api-url': 'https://user@a.example' }, '/data/attributes/api-url'],
+    [{ 'api-url': 'https://:secret@a.example' }, '/data/attributes/api-url'],
     [{ 'oauth-token-string': '' }, '/data/attributes/oauth-token-string'],
     [{ 'service-provider': 'cvs' }, '/data/attributes/service-provider'],
   ] as const)('refuses %j', async ([change, pointer]) => {

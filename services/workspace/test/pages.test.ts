@@ -31,7 +31,7 @@ beforeAll(async () => {
       const path = `/${owner.replace(/\w+$/, (key) => known[key] ?? '')}/authentication-tokens`;
       await make(path, 'authentication-tokens', { description: name });
     }
-    await make(`${O}/oauth-clients`, 'oauth-clients', {
+    known['client'] = await make(`${O}/oauth-clients`, 'oauth-clients', {
       name,
       'service-provider': 'github',
       'http-url': 'https://git.example',
@@ -58,6 +58,7 @@ test.for([
   ['/workspaces/:workspace/relationships/tags', 'name', OLDEST_FIRST],
   [`${O}/oauth-clients`, 'name', OLDEST_FIRST],
   [`${O}/oauth-tokens`, 'has-ssh-key', [false, false, false]],
+  ['/oauth-clients/:client/oauth-tokens', 'has-ssh-key', [false]],
   ['/teams/:team/authentication-tokens', 'description', OLDEST_FIRST],
   ['/agent-pools/:pool/authentication-tokens', 'description', OLDEST_FIRST],
   // The first is the one that the tests' users are made with.

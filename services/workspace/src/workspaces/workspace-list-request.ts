@@ -1,4 +1,4 @@
-import type { QueryParameters } from '@keelson/jsonapi';
+import { invalidParameter, type QueryParameters } from '@keelson/jsonapi';
 import { SORT_FIELDS, type TagFilter, type WorkspaceQuery } from './workspace-listing.ts';
 
 /** What a list request selects, before it is known what the caller may see. */
@@ -6,21 +6,24 @@ export type GivenWorkspaceQuery = Omit<WorkspaceQuery, 'organizationId' | 'visib
 
 const MAX_FILTERS = 20;
 
+/** Each is a condition of its own: one that is left out would select what was not asked for. */
+const limited = (parameter: string, given: readonly string[]): readonly string[] => {
+  if (given.length <= MAX_FILTERS) return given;
+  throw invalidParameter(parameter, `at most ${MAX_FILTERS} are taken at once`);
+};
+
 const isOn = (query: QueryParameters, name: string): boolean =>
   query.one('filter', name) === 'true';
 
 const parseTagFilters = (query: QueryParameters): readonly TagFilter[] => {
   // Without a value and with an empty one a binding is the same.
   const absent = isOn(query, 'tag-value-default-null') ? '' : undefined;
-  return query
-    .children('filter', 'tagged')
-    .slice(0, MAX_FILTERS)
-    .flatMap((index) => {
-      const key = query.one('filter', 'tagged', index, 'key');
-      if (!key) return [];
-      const value = query.one('filter', 'tagged', index, 'value') ?? absent;
-      return [value === undefined ? { key } : { key, value }];
-    });
+  return limited('filter[tagged]', query.children('filter', 'tagged')).flatMap((index) => {
+    const key = query.one('filter', 'tagged', index, 'key');
+    if (!key) return [];
+    const value = query.one('filter', 'tagged', index, 'value') ?? absent;
+    return [value === undefined ? { key } : { key, value }];
+  });
 };
 
 const parseSort = (text: string | undefined): WorkspaceQuery['sort'] => {
@@ -30,15 +33,21 @@ const parseSort = (text: string | undefined): WorkspaceQuery['sort'] => {
   return by === undefined ? undefined : { by, isDescending };
 };
 
-/** Parameters of the listing. Unknown sorts and malformed filters select nothing in particular. */
+/**
+ * Parameters of the listing. Unknown sorts and malformed filters select nothing in particular.
+ * @throws KeelsonError `jsonapi.invalid_attribute` for more filters of a kind than are taken
+ */
 export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery => ({
   nameContains: query.one('search', 'name') || undefined,
   nameWildcard: query.one('search', 'wildcard-name') || undefined,
-  tags: query.list('search', 'tags').slice(0, MAX_FILTERS),
-  excludeTags: query.list('search', 'exclude-tags').slice(0, MAX_FILTERS),
+  tags: limited('search[tags]', query.list('search', 'tags')),
+  excludeTags: limited('search[exclude-tags]', query.list('search', 'exclude-tags')),
   tagged: parseTagFilters(query),
   isTagUnion: isOn(query, 'tag-union'),
   projectId: query.one('filter', 'project', 'id') || undefined,
-  runStatuses: query.list('filter', 'current-run', 'status').slice(0, MAX_FILTERS),
+  runStatuses: limited(
+    'filter[current-run][status]',
+    query.list('filter', 'current-run', 'status'),
+  ),
   sort: parseSort(query.one('sort')),
 });
