@@ -44,6 +44,45 @@ test('hides marked values in their form, and shows whether they change', () => {
   ]);
 });
 
+test.for(['resource_changes', 'resource_drift', 'deferred_changes'])(
+  'hides what is marked in %s, however deep, and configuration that was made of it',
+  (name) => {
+    const change = {
+      actions: ['update'],
+      before: { open: 'a', deep: [{ key: { secret: 'hunter2', port: 22, on: true, none: null } }] },
+      before_sensitive: { deep: [{ key: true }] },
+      after: { open: 'a', deep: [{ key: { secret: 'hunter3', port: 23, on: false, none: null } }] },
+      after_sensitive: { deep: [{ key: true }] },
+      generated_config: 'secret = "hunter2"',
+    };
+    const resource = { address: 'used.a', type: 'used', provider_name: 'example.com/p', change };
+    const listed = name === 'deferred_changes' ? { resource_change: resource } : resource;
+    const redacted = redact({ format_version: '1.2', [name]: [listed] });
+    expect(JSON.stringify(redacted)).not.toContain('hunter');
+    const [shown] = redacted[name] as unknown as { readonly resource_change?: object }[];
+    expect(shown?.resource_change ?? shown).toEqual({
+      ...resource,
+      change: {
+        ...change,
+        before: {
+          open: 'a',
+          deep: [{ key: { secret: 'REDACTED', port: 0, on: false, none: null } }],
+        },
+        after: {
+          open: 'a',
+          deep: [{ key: { secret: 'REDACTED (changed)', port: 1, on: true, none: null } }],
+        },
+        generated_config: '',
+      },
+    });
+    expect(redacted['provider_schemas']).toHaveProperty([
+      'example.com/p',
+      'resource_schemas',
+      'used',
+    ]);
+  },
+);
+
 test('leaves out variables, states and configuration, and hides outputs', () => {
   const plan = {
     ...planOf({ actions: ['no-op'], before: null, after: null }),

@@ -1,9 +1,9 @@
 /** Stopping a tool: real processes, with and without an ear for signals. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Interruption, runTool } from './terraform.ts';
+import { findBinary, Interruption, runTool } from './terraform.ts';
 
 let folder: string;
 beforeAll(async () => {
@@ -73,4 +73,19 @@ describe('a tool', { timeout: 60_000 }, () => {
     const place = { binary: '/absent', folder, environment: {}, pidFile: join(folder, 'pid') };
     await expect(runTool(place, [], new Interruption())).rejects.toThrow('ENOENT');
   });
+});
+
+test('the binary of a version is taken where there is one', async () => {
+  const versionsFolder = join(folder, 'versions');
+  const own = join(versionsFolder, '1.5.7', 'terraform');
+  await mkdir(join(versionsFolder, '1.5.7'), { recursive: true });
+  await writeFile(own, '');
+  const find = (version: string | null) =>
+    findBinary({ terraform: 'other', versionsFolder }, version);
+  expect(await find('1.5.7')).toBe(own);
+  expect(await find('1.5.8')).toBe('other');
+  expect(await find(null)).toBe('other');
+  expect(await findBinary({ terraform: 'other', versionsFolder: undefined }, '1.5.7')).toBe(
+    'other',
+  );
 });

@@ -1,0 +1,34 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { readConfig, withoutOwnSettings } from './config.ts';
+
+const GIVEN = {
+  KEELSON_AGENT_ADDRESS: 'https://keelson.example:8443//',
+  KEELSON_AGENT_TOKEN: 'of the pool',
+};
+
+test('has settings of its own where none are given', () => {
+  expect(readConfig(GIVEN)).toMatchObject({
+    address: 'https://keelson.example:8443',
+    token: 'of the pool',
+    folder: join(process.cwd(), 'data', 'agent'),
+    caFile: undefined,
+    terraform: 'terraform',
+    versionsFolder: undefined,
+    pollMs: 2000,
+  });
+});
+
+test.for([
+  ['KEELSON_AGENT_ADDRESS', ''],
+  ['KEELSON_AGENT_ADDRESS', 'keelson.example'],
+  ['KEELSON_AGENT_TOKEN', ''],
+  ['KEELSON_AGENT_POLL_MILLISECONDS', '0'],
+  ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
+])('names %s where it is %j', ([name, value]) => {
+  expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
+});
+
+test('keeps what is its own from the tool', () => {
+  expect(withoutOwnSettings({ ...GIVEN, PATH: '/bin' })).toEqual({ PATH: '/bin' });
+});
