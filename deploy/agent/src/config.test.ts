@@ -25,7 +25,7 @@ test.for([
   ['KEELSON_AGENT_TOKEN', ''],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '0'],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
-])('names %s where it is %j', ([name, value]) => {
+] as const)('names %s where it is %j', ([name, value]) => {
   expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
 });
 

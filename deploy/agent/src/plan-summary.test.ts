@@ -12,6 +12,7 @@ test('counts changes of managed resources; a replacement is two', () => {
         change('no-op'),
         { mode: 'data', ...change('read', 'create') },
         { change: { actions: ['no-op'], importing: { id: 'x' } } },
+        { change: { actions: ['no-op'], importing: null } },
       ],
     }),
   ).toEqual({
@@ -34,6 +35,11 @@ test.for([
     'resource-destructions': destructions,
     'resource-imports': imports,
   });
+});
+
+test('reads what is said last: a program that the tool runs may say the same', () => {
+  const said = [5, 2].map((added) => `Apply complete! Resources: ${added} added.`);
+  expect(readApplyCounts(said.join('\n'))).toMatchObject({ 'resource-additions': 2 });
 });
 
 test('tells drift from the changes that a configuration asks for', () => {

@@ -86,6 +86,7 @@ test.for(['resource_changes', 'resource_drift', 'deferred_changes'])(
 test('leaves out variables, states and configuration, and hides outputs', () => {
   const plan = {
     ...planOf({ actions: ['no-op'], before: null, after: null }),
+    relevant_attributes: [{ resource: 'used.a', attribute: ['open'] }],
     output_changes: {
       open: { actions: ['create'], before: null, after: 'seen', after_sensitive: false },
       hidden: { actions: ['create'], before: null, after: ['hunter2'], after_sensitive: true },
@@ -94,7 +95,11 @@ test('leaves out variables, states and configuration, and hides outputs', () => 
   const redacted = redact(plan);
   expect(JSON.stringify(redacted)).not.toContain('hunter2');
   expect(redacted['output_changes']).toMatchObject({ open: { after: 'seen' } });
-  expect(redacted).toMatchObject({ plan_format_version: '1.2', provider_format_version: '1.0' });
+  expect(redacted).toMatchObject({
+    plan_format_version: '1.2',
+    provider_format_version: '1.0',
+    relevant_attributes: plan.relevant_attributes,
+  });
 });
 
 test('keeps the schemas of what the plan names', () => {

@@ -69,6 +69,30 @@ describe('a tool', { timeout: 60_000 }, () => {
     expect(await readFile(join(folder, 'pid'), 'utf8')).toMatch(/^\d+$/);
   });
 
+  test('that is canceled takes along what it started and left', async () => {
+    const interruption = new Interruption();
+    const child = 'sleep 3600 >/dev/null 2>&1 & echo $! > child;';
+    const { ended } = await begin(`${child} ${LISTENING}`, interruption);
+    const pid = Number(await readFile(join(folder, 'child'), 'utf8'));
+    interruption.cancel();
+    await ended;
+    const isGone = () => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    };
+    await expect.poll(isGone, { timeout: 30_000 }).toBe(true);
+  });
+
+  test('is heard letter by letter, also where its words come in parts', async () => {
+    const script = "echo ready; printf '\\360\\235'; sleep 0.2; printf '\\204\\236'";
+    const { ended } = await begin(script, new Interruption());
+    expect((await ended).stdout).toBe('ready\n𝄞');
+  });
+
   test('that does not exist is an error', async () => {
     const place = { binary: '/absent', folder, environment: {}, pidFile: join(folder, 'pid') };
     await expect(runTool(place, [], new Interruption())).rejects.toThrow('ENOENT');
