@@ -502,7 +502,9 @@ describe('neither creation nor update takes', () => {
   test('a name that is too long, and says so', async () => {
     const { errors } = await tryCreate({ name: 'x'.repeat(91) });
     expect(errors[0]?.detail).toBe('Name must not have more than 90 characters');
-    expect((await tryCreate({ name: 'x'.repeat(90) })).status).toBe(201);
+    const name = 'x'.repeat(90);
+    expect((await tryCreate({ name })).status).toBe(201);
+    expect((await harness.call('GET', `${O}/workspaces/${name}`)).status).toBe(200);
   });
 
   test('a name that is taken, whichever way the workspace is addressed', async () => {

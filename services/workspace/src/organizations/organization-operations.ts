@@ -23,13 +23,7 @@ import { organizationSshKeys, sshKeyRecords } from '../ssh-keys/ssh-key-records.
 import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from '../tags/reserved-key-records.ts';
 import { OWNERS_TEAM_NAME } from '../teams/domain/team.ts';
 import { joinTeam, removeTeam } from '../teams/membership-operations.ts';
-import {
-  membershipPlaces,
-  membershipRecords,
-  teamNames,
-  teamRecords,
-  userOrganizations,
-} from '../teams/team-records.ts';
+import { teamNames, teamRecords, userOrganizations } from '../teams/team-records.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
 import {
@@ -197,16 +191,11 @@ export const deleteOrganization = (
       if (project !== undefined) projectRecords.delete(tx, project.id);
       projectNames.delete(tx, id, projectName);
     }
+    // Members are on a team, and go with the last one.
     for (const teamName of await teamNames.keys(tx, [id])) {
       const found = await teamNames.find(tx, id, teamName);
       const team = found && (await teamRecords.find(tx, found.id));
       if (team !== undefined) await removeTeam(tx, team);
-    }
-    for (const userId of await membershipRecords.keys(tx, [id])) {
-      const membership = await membershipRecords.find(tx, id, userId);
-      if (membership !== undefined) membershipPlaces.delete(tx, membership.id);
-      membershipRecords.delete(tx, id, userId);
-      userOrganizations.delete(tx, userId, id);
     }
     for (const keyId of await organizationSshKeys.keys(tx, [id])) {
       sshKeyRecords.delete(tx, keyId);
