@@ -80,6 +80,27 @@ describe('a membership', () => {
     expect(reply.errors[0]?.source?.pointer).toBe('/data/relationships/teams');
   });
 
+  test('needs an address that is one user, as it is now', async () => {
+    const { token } = await harness.addUser('twin');
+    const attributes = { username: 'other-twin', email: 'Twin@keelson.example' };
+    await harness.create('/admin/users', 'users', attributes);
+    const refusal = async (email: string) =>
+      (await invite(email, teamId)).errors[0]?.source?.pointer;
+    expect(await refusal('twin@keelson.example')).toBe('/data/attributes/email');
+    const change = (given: object) =>
+      harness.call(
+        'PATCH',
+        '/account/update',
+        { data: { type: 'users', attributes: given } },
+        token,
+      );
+    await change({ email: 'moved@keelson.example' });
+    const made = await invite('twin@keelson.example', teamId);
+    expect(made.data.attributes['email']).toBe('Twin@keelson.example');
+    await change({ email: 'again@keelson.example' });
+    expect(await refusal('moved@keelson.example')).toBe('/data/attributes/email');
+  });
+
   test('of an owner is made and ended by owners alone', async () => {
     const managing = await harness.create(`${O}/teams`, 'teams', {
       name: 'managing',
@@ -144,6 +165,36 @@ describe('the memberships of a team', () => {
     expect((await harness.call('DELETE', path, body)).status).toBe(204);
     expect((await harness.call('GET', path)).list).toEqual([]);
     expect((await harness.call('GET', O, undefined, token)).status).toBe(200);
+  });
+
+  test('are of users named in any case or by id, each one membership as long as there is a team', async () => {
+    const { id: userId } = await harness.addUser('Konrad');
+    const other = (await harness.create(`${O}/teams`, 'teams', { name: 'others' })).id;
+    const change = async (method: string, team: string, id: string) => {
+      const path = `/teams/${team}/relationships/users`;
+      return (await harness.call(method, path, { data: [{ type: 'users', id }] })).status;
+    };
+    const found = async () =>
+      (await harness.call('GET', `${O}/organization-memberships?q=konrad`)).list;
+    expect(await change('POST', teamId, 'KONRAD')).toBe(204);
+    const [before] = await found();
+    harness.clock.advance(1000);
+    expect(await change('POST', other, userId)).toBe(204);
+    const [after] = await found();
+    expect([after?.id, after?.attributes]).toEqual([before?.id, before?.attributes]);
+    const teams = [teamId, other].map((id) => ({ type: 'teams', id }));
+    expect(after?.relationships['teams']?.data).toEqual(teams);
+    for (const [team, id] of [
+      [teamId, 'konrad'],
+      [teamId, 'konrad'],
+      [other, userId],
+      [other, userId],
+    ] as const) {
+      expect(await change('DELETE', team, id)).toBe(204);
+    }
+    expect(await found()).toEqual([]);
+    for (const method of ['POST', 'DELETE'])
+      expect(await change(method, other, 'no-one')).toBe(400);
   });
 
   test('are those of its organization', async () => {

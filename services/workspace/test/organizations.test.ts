@@ -156,6 +156,7 @@ describe('a team', () => {
   test.for([
     [{ name: 'a b' }, 'name'],
     [{ name: 'owners' }, 'name'],
+    [{ name: 'x'.repeat(91) }, 'name'],
     [
       { name: 'x', 'organization-access': { 'manage-projects': true, 'manage-workspaces': false } },
       'organization-access/manage-workspaces',
@@ -170,7 +171,7 @@ describe('a team', () => {
 
   test('keeps the access that a change does not name, and is secret at first', async () => {
     const { id, attributes } = await makeTeam({
-      name: 'kept',
+      name: 'x'.repeat(90),
       'organization-access': { 'manage-workspaces': true },
     });
     expect(attributes['visibility']).toBe('secret');
