@@ -172,3 +172,18 @@ test.for([{}, { message: null }, { message: '' }])(
     await act(runId, 'discard');
   },
 );
+
+test('a plan is no apply, nor an apply a plan', async () => {
+  const runId = await queue(await makeWorkspace());
+  for (const [path, phase, status] of [
+    ['plans', 'plan', 200],
+    ['plans', 'apply', 404],
+    ['applies', 'apply', 200],
+    ['applies', 'plan', 404],
+    ['applies', 'run', 404],
+  ] as const) {
+    const target = `/${path}/${runId.replace('run', phase)}`;
+    expect([target, (await harness.call('GET', target)).status]).toEqual([target, status]);
+  }
+  await act(runId, 'discard');
+});

@@ -126,3 +126,32 @@ describe('a comment on a run', () => {
     expect(of('discarded')?.['actor']?.data).toEqual({ id: await adminId(), type: 'users' });
   });
 });
+
+test('events of a run are told in the order in which they happened, each with its comment', async () => {
+  const runId = await runs.queue(await runs.makeWorkspace());
+  const startedAtMs = runs.harness.clock.nowMs();
+  const steps = [
+    () => start(runId),
+    () => runs.finish(runId),
+    () => runs.act(runId, 'apply'),
+    () => start(runId),
+    () => runs.report(runId, { status: 'errored' }),
+  ];
+  for (const step of steps) {
+    runs.harness.clock.advance(1000);
+    await step();
+  }
+  const { list } = await call('GET', `/runs/${runId}/run-events`);
+  const told = ['queued', 'planning', 'planned', 'confirmed', 'applying', 'errored'];
+  expect(list.map(({ attributes }) => attributes)).toMatchObject(
+    told.map((action, at) => ({
+      action,
+      'created-at': new Date(startedAtMs + at * 1000).toISOString(),
+    })),
+  );
+  const { list: comments } = await call('GET', `/runs/${runId}/comments`);
+  expect(comments[0]?.relationships['run-event']?.data).toEqual({
+    id: list[3]?.id,
+    type: 'run-events',
+  });
+});

@@ -124,6 +124,29 @@ describe('a list of runs', () => {
     for (const id of [asked, uploaded]) await act(id ?? '', 'discard');
   });
 
+  test('is narrowed by statuses and groups of them, which are counted once', async () => {
+    const workspaceId = await makeWorkspace();
+    const [running, waiting] = [await queue(workspaceId), await queue(workspaceId)];
+    await claim();
+    const found = async (query: string) => {
+      const path = `/workspaces/${workspaceId}/runs?${query}`;
+      const { list, meta } = await harness.call('GET', path);
+      expect(meta.pagination['total-count']).toBe(list.length);
+      return list.map(({ id }) => id);
+    };
+    expect(await found('filter[status]=pending,pending')).toEqual([waiting]);
+    const both = 'filter[status]=pending,planning';
+    expect(await found(both)).toEqual([waiting, running]);
+    expect(await found(`${both}&filter[status_group]=non_final`)).toEqual([waiting, running]);
+    expect(await found(`${both}&filter[status_group]=discardable`)).toEqual([waiting]);
+    expect(await found(`${both}&filter[status_group]=final`)).toEqual([]);
+    expect(await found('filter[status_group]=discardable')).toEqual([waiting]);
+    expect(await found('filter[status_group]=unheard-of')).toEqual([]);
+    await act(waiting, 'discard');
+    await finish(running, false);
+    expect(await found('filter[status_group]=final')).toEqual([waiting, running]);
+  });
+
   test('includes what belongs to its runs, each once', async () => {
     const workspaceId = await makeWorkspace();
     const runs = [await queue(workspaceId), await queue(workspaceId)];

@@ -375,6 +375,8 @@ describe('the upkeep of states', () => {
     await harness.runUpkeep();
     expect(await statuses()).toEqual(['backing_data_permanently_deleted', 'finalized']);
     expect(await contents()).toHaveLength(1);
+    const deleted = await harness.call('GET', `/state-versions/${old.id}?include=outputs`);
+    expect([deleted.data.relationships['outputs']?.data, deleted.included]).toEqual([[], []]);
   });
 
   test('removes broken-off uploads and the states of removed workspaces', async () => {
