@@ -397,6 +397,9 @@ describe('a run', () => {
     [{ 'plan-only': true, 'save-plan': true }, '/data/attributes/save-plan'],
     [{ 'plan-only': true, 'auto-apply': true }, '/data/attributes/auto-apply'],
     [{ 'terraform-version': '1.5.7' }, '/data/attributes/terraform-version'],
+    [{ 'runtime-version': '1.5.7' }, '/data/attributes/runtime-version'],
+    [{ 'plan-only': true, 'terraform-version': 'soon' }, '/data/attributes/terraform-version'],
+    [{ 'plan-only': true, 'runtime-version': '> 2.0' }, '/data/attributes/runtime-version'],
     [{ 'is-destroy': true }, '/data/attributes/is-destroy'],
   ] as const)('is refused with %j', async ([attributes, pointer]) => {
     const workspaceId = await makeWorkspace({ 'allow-destroy-plan': false });

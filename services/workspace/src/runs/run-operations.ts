@@ -11,6 +11,7 @@ import { findMissingExecutor } from '../agents/run-executor-operations.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
+import { resolveRuntimeVersion } from '../workspaces/domain/runtime-version.ts';
 import type { Run } from './domain/run.ts';
 import { type GivenRun, queueRun } from './run-creation.ts';
 import { runRecords } from './run-records.ts';
@@ -47,6 +48,7 @@ const checkExecutor = async (
 const checkRun = (
   given: GivenRun,
   { workspace }: Pick<WorkspaceAccessResult, 'workspace'>,
+  { runtimeVersions }: Pick<ServiceContext, 'runtimeVersions'>,
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.isDestroy === true && given.refreshOnly === true) {
@@ -65,7 +67,14 @@ const checkRun = (
   }
   if (given.terraformVersion !== undefined && given.planOnly !== true) {
     violations.push(
-      attributeViolation('terraform-version', 'a version is chosen for plan-only runs only'),
+      attributeViolation('runtime-version', 'a version is chosen for plan-only runs only'),
+    );
+  } else if (
+    given.terraformVersion !== undefined &&
+    resolveRuntimeVersion(given.terraformVersion, runtimeVersions) === undefined
+  ) {
+    violations.push(
+      attributeViolation('runtime-version', 'no release satisfies this version or constraint'),
     );
   }
   if (given.isDestroy === true && !workspace.settings.allowDestroyPlan) {
@@ -78,18 +87,18 @@ const CONFIGURATION_POINTER = '/data/relationships/configuration-version/data/id
 
 /** Queues a run of the named configuration version, or of the workspace's current one. */
 export const createRun = (
-  { store, clock, nextRunOrder }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   workspaceId: string,
   configurationVersionId: string | undefined,
   given: GivenRun,
 ): Promise<RunAccess> =>
-  store.transact(async (tx) => {
+  context.store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
     const { workspace, permissions } = access;
     // Who may plan only may not have the apply follow by itself.
     if (given.autoApply === true && !permissions.canQueueApply) throw notFound('workspace');
-    refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access)]);
+    refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access, context)]);
     const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
     const version = await configurationVersionRecords.find(tx, versionId);
     if (version?.workspaceId !== workspaceId || version.status !== 'uploaded') {
@@ -103,8 +112,8 @@ export const createRun = (
     const origin = {
       source: 'tfe-api',
       createdById: principal.kind === 'user' ? principal.id : null,
-      nowMs: clock.nowMs(),
-      order: nextRunOrder(),
+      nowMs: context.clock.nowMs(),
+      order: context.nextRunOrder(),
     };
     const run = await queueRun(tx, workspace, version, { ...given, autoApply }, origin);
     return { ...access, run };
