@@ -181,6 +181,9 @@ describe('include', () => {
       `${O}/organization-memberships`,
     ]) {
       expect(new Set(await included(path, 'user,teams'))).toEqual(new Set(['users', 'teams']));
+      // As others see them.
+      const users = await harness.call('GET', `${path}?include=user`);
+      for (const { attributes } of users.included) expect(attributes).not.toHaveProperty('email');
       expect(await included(path, '')).toEqual([]);
     }
   });

@@ -152,6 +152,8 @@ describe('the memberships of a team', () => {
     );
     expect(shown.data.relationships['organization-memberships']?.data).toEqual(body.data);
     expect(shown.included.map((one) => one.id).toSorted()).toEqual([id, userId].toSorted());
+    const user = shown.included.find((one) => one.id === userId);
+    expect(user?.attributes).not.toHaveProperty('email');
     // Addresses are for who manages members.
     expect((await harness.call('GET', path, undefined, token)).status).toBe(404);
     const seen = await harness.call(

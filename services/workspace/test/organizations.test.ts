@@ -85,6 +85,14 @@ describe('an organization', () => {
     const single = `${path}/authentication-token`;
     await harness.create(single, 'authentication-tokens', {});
     expect(await countTokens()).toBe(before + 1);
+    // The kind of token may be named, or be empty.
+    for (const [kind, status] of [
+      ['', 200],
+      ['organization', 200],
+      ['audit-trails', 404],
+    ]) {
+      expect((await harness.call('GET', `${single}?token=${kind}`)).status).toBe(status);
+    }
     expect((await harness.call('DELETE', path)).status).toBe(409);
     await harness.call('DELETE', `/workspaces/${workspace.id}`);
     expect((await harness.call('DELETE', path)).status).toBe(204);

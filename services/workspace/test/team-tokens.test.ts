@@ -68,6 +68,23 @@ describe('tokens of a team', () => {
     expect([status, errors[0]?.source?.pointer]).toEqual([422, '/data/attributes/expired-at']);
   });
 
+  test('end at the moment that they name, which is still to come', async () => {
+    const tokens = tokensOf(await makeTeam('ending'));
+    const attributes = (ms: number) => ({
+      description: `in ${ms}`,
+      'expired-at': new Date(harness.clock.nowMs() + ms).toISOString(),
+    });
+    const now = { data: { type: 'authentication-tokens', attributes: attributes(0) } };
+    expect((await harness.call('POST', tokens, now)).status).toBe(422);
+    const made = await harness.create(tokens, 'authentication-tokens', attributes(1000));
+    const statusAfter = async (ms: number) => {
+      harness.clock.advance(ms);
+      const token = String(made.attributes['token']);
+      return (await harness.call('GET', O, undefined, token)).status;
+    };
+    expect([await statusAfter(999), await statusAfter(1)]).toEqual([200, 401]);
+  });
+
   test('without a description are one, which a new one replaces', async () => {
     const team = await makeTeam('legacy');
     const named = await issue(tokensOf(team), { description: 'stays' });
