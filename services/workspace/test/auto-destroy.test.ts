@@ -84,6 +84,12 @@ describe('a workspace that is to destroy itself', () => {
       'auto-destroy-status': 'queued',
       'inherits-project-auto-destroy': false,
     });
+    // Nothing is done about another time yet.
+    const later = { 'auto-destroy-at': inDays(1) };
+    await harness.call('PATCH', `/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: later },
+    });
+    expect(await attributesOf(id)).toMatchObject({ ...later, 'auto-destroy-status': null });
   });
 
   test('after a while without a change counts from the last one', async () => {

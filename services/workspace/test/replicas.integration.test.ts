@@ -2,6 +2,7 @@
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countDone } from './simultaneous.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 let postgres: PostgresServer;
@@ -47,6 +48,31 @@ describe('over two replicas', () => {
     const body = document({ name: 'contested' });
     const replies = await fromAll((replica) => replica.call('POST', COLLECTION, body));
     expect([count(replies, 201), count(replies, 422)]).toEqual([1, 49]);
+  });
+
+  test('of a reservation and a binding that overrides it one is refused', async () => {
+    const [first, second] = replicas as [Harness, Harness];
+    const done = await countDone(async (round) => {
+      const key = `key-${round}`;
+      const bindings = { data: [{ type: 'tag-bindings', attributes: { key, value: 'v' } }] };
+      const project = await first.create('/organizations/acme/projects', 'projects', { name: key });
+      await first.call('PATCH', `/projects/${project.id}/tag-bindings`, bindings);
+      const { id } = await first.create(
+        COLLECTION,
+        'workspaces',
+        { name: key },
+        {
+          relationships: { project: { data: { type: 'projects', id: project.id } } },
+        },
+      );
+      const attributes = { key, 'disable-overrides': true };
+      const reserved = { data: { type: 'reserved-tag-keys', attributes } };
+      return [
+        () => first.call('POST', '/organizations/acme/reserved-tag-keys', reserved),
+        () => second.call('PATCH', `/workspaces/${id}/tag-bindings`, bindings),
+      ];
+    });
+    expect(done).toEqual([1]);
   });
 
   test('a lock goes to one caller, with and without Redis, and the other replica sees it at once', async () => {

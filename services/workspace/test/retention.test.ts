@@ -109,10 +109,10 @@ describe('a data retention policy', () => {
     const target = { data: { id: 'acme', type: 'organizations' } };
     expect(inherited.data.relationships['target']).toEqual(target);
     const organization = await harness.call('GET', '/organizations/acme');
-    expect(organization.data.relationships['data-retention-policy']?.data).toEqual({
-      id: inherited.data.id,
-      type: DELETE_OLDERS,
-    });
+    const named = { id: inherited.data.id, type: DELETE_OLDERS };
+    expect(organization.data.relationships['data-retention-policy']?.data).toEqual(named);
+    const workspace = await harness.call('GET', `/workspaces/${workspaceId}`);
+    expect(workspace.data.relationships['data-retention-policy']?.data).toEqual(named);
   });
 
   test('of the site holds where an organization has none', async () => {

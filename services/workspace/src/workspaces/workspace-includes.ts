@@ -230,7 +230,8 @@ export const loadIncluded = async (
     if (include.has('outputs') && access.permissions.canReadStateOutputs) {
       add(await loadOutputs(reads, access));
     }
-    if (sign !== undefined && access.permissions.canReadStateVersions) {
+    const seesStates = access.permissions.canReadStateVersions;
+    if (sign !== undefined && seesStates && include.has('current_state_version')) {
       add(await loadCurrentState(reads, access, sign));
     }
     if (seesRuns && include.has('readme')) add(await loadReadme(reads, access));
