@@ -48,8 +48,7 @@ const nextDay = async () => {
   runs.harness.clock.advance(DAY_MS);
   // The agents are still there.
   await runs.wait(1);
-  // As where another replica goes on before the first is done.
-  await Promise.all([runs.harness.runUpkeep(), runs.harness.runUpkeep()]);
+  await runs.harness.runUpkeep();
 };
 /** Runs that are assessments, newest first; lists show them to who asks for them alone. */
 const assessmentsOf = async (id: string) =>

@@ -117,7 +117,8 @@ describe('runs over two replicas', () => {
       },
     );
     const { token } = await first.addUser('reader', team.id);
-    const { list } = await second.call('GET', `${O}/runs`, undefined, token);
+    const { list, meta } = await second.call('GET', `${O}/runs`, undefined, token);
+    expect(meta.pagination['total-count']).toBe(1);
     expect(list.map(({ relationships: related }) => related['workspace']?.data)).toEqual([
       { id, type: 'workspaces' },
     ]);
