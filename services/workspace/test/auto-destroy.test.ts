@@ -92,6 +92,23 @@ describe('a workspace that is to destroy itself', () => {
     expect(await attributesOf(id)).toMatchObject({ ...later, 'auto-destroy-status': null });
   });
 
+  test('is not kept waiting by many whose time was acted on', async () => {
+    const makeAt = async (at: string) =>
+      (
+        await harness.create(`${O}/workspaces`, 'workspaces', {
+          name: `many-${(serial += 1)}`,
+          'auto-destroy-at': at,
+        })
+      ).id;
+    const soon = inDays(1);
+    for (let made = 0; made < 100; made += 1) await makeAt(soon);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    const last = await makeAt(inDays(0));
+    await harness.runUpkeep();
+    expect((await attributesOf(last))['auto-destroy-status']).toBe('nothing-to-destroy');
+  });
+
   test('after a while without a change counts from the last one', async () => {
     const id = await makeWorkspace({ 'auto-destroy-activity-duration': '2d' });
     expect((await attributesOf(id))['auto-destroy-at']).toBe(inDays(2));
