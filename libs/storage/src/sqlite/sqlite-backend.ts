@@ -50,8 +50,8 @@ import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { fitPageCache } from './sqlite-page-cache.ts';
+import { SqliteRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
-import { SqliteSubpages } from './sqlite-subpages.ts';
 import {
   countByPart,
   createTextIndex,
@@ -68,11 +68,8 @@ const DELETE_STEP = 1000;
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
-/** Records after which the index of subpages catches up: more at once write fewer of its pages. */
-const MAX_RECORDS_BEHIND = 50_000;
-
-/** SQLite's "no limit". */
-const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
+/** Log bytes that a step of what the indexes are behind with is counted as. */
+const ADDITION_BYTES = CHECKPOINT_BYTES / 4;
 
 interface WalRow {
   readonly sequence: number;
@@ -94,7 +91,7 @@ export class SqliteBackend implements Backend {
   #uncheckpointedBytes = 0;
   #checkpoint: Promise<void> | undefined;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  readonly #subpages: SqliteSubpages;
+  readonly #records: SqliteRecords;
   #adding: Promise<void> | undefined;
   #isClosing = false;
   readonly #compiled = new Map<string, StatementSync>();
@@ -111,7 +108,7 @@ export class SqliteBackend implements Backend {
     this.#database = database;
     this.#pageCacheBytes = pageCacheBytes;
     this.#statements = prepareStatements(database);
-    this.#subpages = new SqliteSubpages(database);
+    this.#records = new SqliteRecords(database);
     // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
     this.#fileDescriptor = openSync(file, 'r+');
     this.#logDescriptor = openSync(`${file}-wal`, 'r+');
@@ -128,50 +125,34 @@ export class SqliteBackend implements Backend {
   }
 
   findRow(path: string): StoredRow | undefined {
-    return guarded(() => this.#statements.findRow.get(path) as unknown as StoredRow | undefined);
+    return guarded(() => this.#records.findRow(path));
   }
 
   findLeaf(path: string): Uint8Array | undefined {
-    return guarded(
-      () => (this.#statements.findLeaf.get(path)?.['leaf'] as Uint8Array | null) ?? undefined,
-    );
+    return guarded(() => this.#records.findLeaf(path));
   }
 
   async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
-    while (this.#subpages.behind > 0) {
-      await this.#transact(() => this.#subpages.addNext());
-      await setImmediate();
-    }
-    return guarded(() => this.#subpages.list(subpage));
+    const { indexes } = this.#records;
+    const { newest } = indexes;
+    while (indexes.indexedTo < newest) await this.#addToIndexes();
+    return guarded(() => indexes.list(subpage));
   }
 
-  async listPaths({ from, to }: PathRange, limit: number): Promise<readonly string[]> {
-    return guarded(() => {
-      const rows = this.#statements.listPaths.all(from, to, toLimit(limit));
-      return rows.map((row) => row['path'] as string);
-    });
+  async listPaths(range: PathRange, limit: number): Promise<readonly string[]> {
+    return guarded(() => this.#records.listPaths(range, limit));
   }
 
-  async scanRows({ from, to }: PathRange, limit: number): Promise<readonly StoredRow[]> {
-    return guarded(
-      () => this.#statements.scanRows.all(from, to, toLimit(limit)) as unknown as StoredRow[],
-    );
+  async scanRows(range: PathRange, limit: number): Promise<readonly StoredRow[]> {
+    return guarded(() => this.#records.scanRows(range, limit));
   }
 
-  async scanChecked({ from, to }: PathRange, limit: number): Promise<readonly CheckedRow[]> {
-    const rows = guarded(() => this.#statements.scanChecked.all(from, to, toLimit(limit)));
-    return (rows as unknown as (StoredRow & { readonly leaf: Uint8Array | null })[]).map((row) => ({
-      ...row,
-      leaf: row.leaf ?? undefined,
-    }));
+  async scanChecked(range: PathRange, limit: number): Promise<readonly CheckedRow[]> {
+    return guarded(() => this.#records.scanChecked(range, limit));
   }
 
-  async restoreRow({ path, stored, version, digest }: PutRow): Promise<void> {
-    const subpage = digest?.subpage ?? null;
-    await this.#transact(() => {
-      this.#statements.restoreRow.run(subpage, digest?.leaf ?? null, stored, path, version);
-      this.#subpages.restored(path);
-    });
+  async restoreRow(row: PutRow): Promise<void> {
+    await this.#transact(() => this.#records.restore(row));
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
@@ -203,13 +184,14 @@ export class SqliteBackend implements Backend {
     this.#write(batch);
     visible();
     await this.#flush(this.#logDescriptor);
-    if (this.#uncheckpointedBytes > CHECKPOINT_BYTES) this.#startCheckpoint();
-    if (this.#subpages.behind > MAX_RECORDS_BEHIND) this.#startAdding();
+    this.#checkpointIfDue();
+    // Tried again after the next commit when it fails; the indexes say how far they are.
+    if (this.#records.indexes.isFarBehind) this.#addToIndexes().catch(() => undefined);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#adding;
+    await this.#adding?.catch(() => undefined);
     await this.#untilWritable();
     if (!this.#isBroken) await this.#moveLogToFile();
     this.#database.close();
@@ -232,7 +214,8 @@ export class SqliteBackend implements Backend {
     this.headSequence();
   }
 
-  #startCheckpoint(): void {
+  #checkpointIfDue(): void {
+    if (this.#uncheckpointedBytes <= CHECKPOINT_BYTES || this.#checkpoint !== undefined) return;
     // One that failed for want of room is tried again after the next commit.
     this.#checkpoint = this.#moveLogToFile()
       .catch(() => undefined)
@@ -241,21 +224,20 @@ export class SqliteBackend implements Backend {
       });
   }
 
-  /** Adds to the index of subpages what it is behind with, between commits. */
-  #startAdding(): void {
-    this.#adding ??= this.#addToSubpages()
-      // Tried again after the next commit; the index says how far it is.
-      .catch(() => undefined)
-      .finally(() => {
-        this.#adding = undefined;
-      });
+  /** Adds to the indexes what they are behind with, between commits. */
+  #addToIndexes(): Promise<void> {
+    this.#adding ??= this.#runAdditions().finally(() => {
+      this.#adding = undefined;
+    });
+    return this.#adding;
   }
 
-  async #addToSubpages(): Promise<void> {
-    for (const step of this.#subpages.additions()) {
-      if (this.#isClosing) return;
+  async #runAdditions(): Promise<void> {
+    for (const step of this.#records.indexes.additions()) {
+      if (this.#isClosing) throw new KeelsonError('storage.unavailable');
       await this.#transact(step);
-      this.#uncheckpointedBytes += CHECKPOINT_BYTES / 8;
+      this.#uncheckpointedBytes += ADDITION_BYTES;
+      this.#checkpointIfDue();
       await setImmediate();
     }
   }
@@ -358,7 +340,7 @@ export class SqliteBackend implements Backend {
   }
 
   #write({ entries, changes, projected }: Batch): void {
-    const { appendEntry, putRow, moveHead } = this.#statements;
+    const { appendEntry, moveHead } = this.#statements;
     const head = this.#headSequence + entries.length;
     let endBytes = this.#logBytes;
     this.#transactNow(() => {
@@ -367,15 +349,7 @@ export class SqliteBackend implements Backend {
         endBytes += encoded.length;
         appendEntry.run(sequence, committedAtMs, endBytes, encoded);
       }
-      this.#subpages.deleteRecords(
-        changes.filter(({ stored }) => stored === undefined).map(({ path }) => path),
-      );
-      for (const change of changes) {
-        if (change.stored === undefined) continue;
-        const { path, version, digest, stored } = change;
-        putRow.run(path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored);
-      }
-      this.#subpages.noteNew();
+      this.#records.write(changes);
       moveHead.run(head, endBytes);
       this.#project(projected);
     });
@@ -431,7 +405,7 @@ export class SqliteBackend implements Backend {
         return result;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        this.#subpages.reload();
+        this.#records.indexes.reload();
         throw error;
       }
     });

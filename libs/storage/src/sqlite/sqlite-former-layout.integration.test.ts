@@ -1,4 +1,4 @@
-/** A file as releases before decisions 0087 and 0088 left it is read, written and compared as a new one. */
+/** A file as releases before decisions 0087, 0088 and 0096 left it is read, written and compared as a new one. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { temporaryDirectory } from '@keelson/testkit';
@@ -24,17 +24,53 @@ const write = (store: Store, from: number, to: number): Promise<void> =>
     for (let n = from; n < to; n += 1) tx.write(pathOf(n), Buffer.from(`room ${n}`));
   });
 
-/** Pages of 8 KiB, an index over a column where there are tables of its own now. */
-const toFormerLayout = (file: string): void => {
-  const database = new DatabaseSync(file);
+/** A path that is UNIQUE, with an index that each commit writes, where there are tables of our own now. */
+const toFormerPaths = (database: DatabaseSync): void => {
+  database.exec(`
+    BEGIN;
+    DROP TABLE record_path;
+    DROP TABLE index_progress;
+    CREATE TABLE former (
+      path TEXT NOT NULL UNIQUE,
+      version INTEGER NOT NULL,
+      subpage INTEGER,
+      leaf BLOB,
+      stored BLOB NOT NULL
+    );
+    INSERT INTO former (rowid, path, version, subpage, leaf, stored)
+      SELECT number, path, version, subpage, leaf, stored FROM record;
+    DROP TABLE record;
+    ALTER TABLE former RENAME TO record;
+    COMMIT`);
+};
+
+/** As 0088 left them: some records are in the index of subpages, the others are still to come. */
+const toTablesOf0088 = (database: DatabaseSync): void => {
+  toFormerPaths(database);
+  database.exec(`
+    DELETE FROM subpage_record WHERE record > ${RECORDS / 2};
+    CREATE TABLE subpage_progress (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      indexed_to INTEGER NOT NULL
+    );
+    INSERT INTO subpage_progress (id, indexed_to) VALUES (1, ${RECORDS / 2})`);
+};
+
+/** Pages of 8 KiB, an index over a column where there were tables later. */
+const toPagesBefore0087 = (database: DatabaseSync): void => {
+  toFormerPaths(database);
   database.exec(`
     PRAGMA journal_mode = DELETE;
     DROP TABLE subpage_record;
-    DROP TABLE subpage_progress;
     CREATE INDEX record_subpage ON record (subpage);
     PRAGMA page_size = 8192;
     VACUUM`);
   expect(database.prepare('PRAGMA page_size').get()).toEqual({ page_size: 8192 });
+};
+
+const rewrite = (file: string, change: (database: DatabaseSync) => void): void => {
+  const database = new DatabaseSync(file);
+  change(database);
   database.close();
 };
 
@@ -49,14 +85,17 @@ const findUnlisted = async (store: Store): Promise<readonly string[]> => {
   return unlisted;
 };
 
-test('a file of the former layout keeps its records, its trees and its subpages', async () => {
+test.each([
+  { layout: '0088', toFormer: toTablesOf0088 },
+  { layout: 'before 0087', toFormer: toPagesBefore0087 },
+])('a file as $layout left it keeps its records, trees and subpages', async ({ toFormer }) => {
   await using folder = await temporaryDirectory();
   const file = join(folder.path, 'store.db');
   const made = await openStore(file);
   await write(made, 0, RECORDS);
   const roots = await made.merkle.roots();
   await made.close();
-  toFormerLayout(file);
+  rewrite(file, toFormer);
 
   const opened = await openStore(file);
   expect(await opened.merkle.roots()).toEqual(roots);
@@ -78,4 +117,15 @@ test('a file of the former layout keeps its records, its trees and its subpages'
   const paths = await again.stored.listPaths('replicated', 'shared/rooms/', 10_000);
   expect(paths).toHaveLength(RECORDS);
   await again.close();
+
+  // What SQLite itself says of the tables, and what an operator may do to make the file small.
+  rewrite(file, (database) => {
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+    database.exec('VACUUM');
+  });
+  const vacuumed = await openStore(file);
+  expect((await vacuumed.merkle.check()).corrupted_root).toBe(false);
+  expect(await findUnlisted(vacuumed)).toEqual([]);
+  expect(await vacuumed.scan('shared/rooms/')).toHaveLength(RECORDS);
+  await vacuumed.close();
 });

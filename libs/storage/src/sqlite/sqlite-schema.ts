@@ -1,11 +1,23 @@
 import { STORE_FORMAT } from '../backend.ts';
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
-import { SUBPAGES_SCHEMA } from './sqlite-subpages.ts';
+import { INDEXES_SCHEMA } from './sqlite-indexes.ts';
 
 /**
- * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table; a rowid
- * table keeps them out of the inner pages of the tree over paths. `subpage` and `leaf` are those of the
- * record's Merkle tree, NULL where it is in none.
+ * `subpage` and `leaf` are those of the record's Merkle tree, NULL where it is in none. The number is last
+ * because rows of former files end before it.
+ */
+export const RECORD_TABLE = `record (
+  path TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  subpage INTEGER,
+  leaf BLOB,
+  stored BLOB NOT NULL,
+  number INTEGER PRIMARY KEY
+)`;
+
+/**
+ * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table, in the order
+ * of the numbers; the indexes over it keep them out of their pages.
  */
 export const SQLITE_SCHEMA = `
 ${PROJECTION_VERSIONS_TABLE};
@@ -19,14 +31,8 @@ CREATE TABLE IF NOT EXISTS head (
 );
 INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
   VALUES (1, ${STORE_FORMAT}, 0, 0, 0);
-CREATE TABLE IF NOT EXISTS record (
-  path TEXT NOT NULL UNIQUE,
-  version INTEGER NOT NULL,
-  subpage INTEGER,
-  leaf BLOB,
-  stored BLOB NOT NULL
-);
-${SUBPAGES_SCHEMA};
+CREATE TABLE IF NOT EXISTS ${RECORD_TABLE};
+${INDEXES_SCHEMA};
 CREATE TABLE IF NOT EXISTS wal (
   sequence INTEGER PRIMARY KEY,
   committed_at_ms INTEGER NOT NULL,

@@ -1,30 +1,10 @@
-/** The statements of a store's own tables. */
+/** The statements of a store's own tables but those of its records. */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 export const prepareStatements = (database: DatabaseSync) =>
   ({
     readHead: database.prepare('SELECT sequence, log_bytes, tree_position FROM head'),
     moveHead: database.prepare('UPDATE head SET sequence = ?, log_bytes = ?'),
-    findRow: database.prepare('SELECT path, stored, version FROM record WHERE path = ?'),
-    findLeaf: database.prepare('SELECT leaf FROM record WHERE path = ?'),
-    listPaths: database.prepare(
-      'SELECT path FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
-    ),
-    scanRows: database.prepare(
-      'SELECT path, stored, version FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
-    ),
-    scanChecked: database.prepare(
-      `SELECT path, stored, version, leaf FROM record
-       WHERE path >= ? AND path < ? ORDER BY path LIMIT ?`,
-    ),
-    restoreRow: database.prepare(
-      'UPDATE record SET subpage = ?, leaf = ?, stored = ? WHERE path = ? AND version = ?',
-    ),
-    putRow: database.prepare(
-      `INSERT INTO record (path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?)
-       ON CONFLICT (path) DO UPDATE SET
-         version = excluded.version, leaf = excluded.leaf, stored = excluded.stored`,
-    ),
     firstSequence: database.prepare('SELECT min(sequence) AS sequence FROM wal'),
     loadEntries: database.prepare(
       `SELECT sequence, committed_at_ms, operations FROM wal

@@ -12,6 +12,7 @@ import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
+import { upgradeFormerLayout } from './sqlite-former-layout.ts';
 import { SQLITE_SCHEMA } from './sqlite-schema.ts';
 
 const PAGE_BYTES = 4096;
@@ -64,6 +65,7 @@ const openBackend = (file: string, pageBytes: number): SqliteBackend => {
       PRAGMA cache_spill = OFF;
       PRAGMA mmap_size = ${MAPPED_BYTES}`);
     requireKnownFormat(database);
+    upgradeFormerLayout(database);
     database.exec(SQLITE_SCHEMA);
     return new SqliteBackend(database, file, pageBytes);
   } catch (error) {
