@@ -1,5 +1,6 @@
 /** What the writer that is killed writes, and what must hold of it afterwards. */
 import type { Kysely } from 'kysely';
+import { subpageOf } from '../merkle/record-digest.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { jsonRecords } from '../records/json-records.ts';
 import type { Store } from '../store.ts';
@@ -69,6 +70,10 @@ export const findDamage = async (store: Store, lines: readonly string[]): Promis
 
   const paths = (await store.scan('shared/')).map(({ path }) => path).sort();
   if (!isEqual(await replay(store), paths)) damage.push('the log does not lead to the records');
+
+  for (const path of paths)
+    if (!(await store.stored.listSubpage('replicated', subpageOf(path))).includes(path))
+      damage.push(`${path} is not in its subpage`);
 
   const words = await projected(store);
   await store.rebuildProjections();

@@ -103,6 +103,8 @@ const writeForever = async (writer: number): Promise<never> => {
     });
     say(`+${id}`);
     if (count % 3 !== 2) continue;
+    // Which adds to the indexes of a SQLite file what they are behind with.
+    await store.stored.listSubpage('replicated', 0);
     const gone = `${writer}-${count - 1}`;
     say(`?${gone}`);
     await store.transact((tx) => {

@@ -68,6 +68,8 @@ const DELETE_STEP = 1000;
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
+/** Of the indexes, with which a commit does not wait for them. */
+const MAX_LAG = 2;
 /** Log bytes that a step of what the indexes are behind with is counted as. */
 const ADDITION_BYTES = CHECKPOINT_BYTES / 4;
 
@@ -185,8 +187,7 @@ export class SqliteBackend implements Backend {
     visible();
     await this.#flush(this.#logDescriptor);
     this.#checkpointIfDue();
-    // Tried again after the next commit when it fails; the indexes say how far they are.
-    if (this.#records.indexes.isFarBehind) this.#addToIndexes().catch(() => undefined);
+    await this.#keepIndexesNear();
   }
 
   async close(): Promise<void> {
@@ -222,6 +223,15 @@ export class SqliteBackend implements Backend {
       .finally(() => {
         this.#checkpoint = undefined;
       });
+  }
+
+  /** Commits wait for it only when more is written than is added meanwhile. */
+  async #keepIndexesNear(): Promise<void> {
+    const { lag } = this.#records.indexes;
+    if (lag <= 1) return;
+    // Tried again after the next commit when it fails; the indexes say how far they are.
+    const added = this.#addToIndexes().catch(() => undefined);
+    if (lag > MAX_LAG) await added;
   }
 
   /** Adds to the indexes what they are behind with, between commits. */

@@ -44,9 +44,9 @@ CREATE TEMP TABLE subpage_staged (
 export const NUMBER_OF_PATH = `coalesce(
   (SELECT record FROM recent_path WHERE path = ?1), (SELECT record FROM record_path WHERE path = ?1))`;
 
-/** Records after which the indexes catch up: more at once write fewer of their pages. */
-const MAX_BEHIND = 50_000;
-/** Of the paths in memory, where they are long. */
+/** Records after which the indexes catch up: more at once write fewer of their pages, and take longer to load. */
+const MAX_BEHIND = 32_768;
+/** Or characters of their paths, where these are long. */
 const MAX_PATH_CHARACTERS = 4 * 1024 * 1024;
 /** Records of one step; the event loop is free between steps. */
 const STEP_RECORDS = 2000;
@@ -91,10 +91,10 @@ export class SqliteIndexes {
     return this.#indexedTo;
   }
 
-  get isFarBehind(): boolean {
-    return (
-      this.#newest - this.#indexedTo > MAX_BEHIND || this.#pathCharacters > MAX_PATH_CHARACTERS
-    );
+  /** How far behind they are, as a part of how far they should be at most. */
+  get lag(): number {
+    const records = this.#newest - this.#indexedTo;
+    return Math.max(records / MAX_BEHIND, this.#pathCharacters / MAX_PATH_CHARACTERS);
   }
 
   find(path: string): number | undefined {

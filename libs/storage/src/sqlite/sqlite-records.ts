@@ -17,6 +17,7 @@ export class SqliteRecords {
   constructor(database: DatabaseSync, stepRecords?: number) {
     this.indexes = new SqliteIndexes(database, stepRecords);
     this.#statements = prepareStatements(database);
+    this.#statements.listPaths.setReturnArrays(true);
   }
 
   findRow(path: string): StoredRow | undefined {
@@ -31,7 +32,7 @@ export class SqliteRecords {
 
   listPaths({ from, to }: PathRange, limit: number): readonly string[] {
     const rows = this.#statements.listPaths.all(from, to, toLimit(limit));
-    return rows.map((row) => row['path'] as string);
+    return (rows as unknown as string[][]).flat();
   }
 
   scanRows({ from, to }: PathRange, limit: number): readonly StoredRow[] {
