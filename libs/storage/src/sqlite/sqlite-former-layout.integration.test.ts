@@ -48,6 +48,8 @@ const toFormerPaths = (database: DatabaseSync): void => {
 const toTablesOf0088 = (database: DatabaseSync): void => {
   toFormerPaths(database);
   database.exec(`
+    INSERT OR IGNORE INTO subpage_record (subpage, record)
+      SELECT subpage, rowid FROM record WHERE rowid <= ${RECORDS / 2} AND subpage IS NOT NULL;
     DELETE FROM subpage_record WHERE record > ${RECORDS / 2};
     CREATE TABLE subpage_progress (
       id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -2,7 +2,8 @@
  * Files of releases before decision 0096: there `record` has a UNIQUE path. The index that SQLite keeps for
  * that is what a table of paths and numbers without rowid is in the file
  * (https://www.sqlite.org/fileformat2.html), so it becomes `record_path` by being declared as it, and
- * no record is written. The index of subpages is made anew, with what else it is behind with.
+ * no record is written. The index of subpages goes on where it was; before decision 0088 there was none, and
+ * it is not whole where such a version has written since.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { RECORD_PATH_TABLE } from './sqlite-indexes.ts';
@@ -17,9 +18,14 @@ export const upgradeFormerLayout = (database: DatabaseSync): void => {
   database.enableDefensive(false);
   database.exec(`
     BEGIN IMMEDIATE;
+    CREATE TABLE IF NOT EXISTS subpage_progress (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      indexed_to INTEGER NOT NULL
+    );
+    DELETE FROM subpage_progress WHERE EXISTS (
+      SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = 'record_subpage');
     DROP INDEX IF EXISTS record_subpage;
-    DROP TABLE IF EXISTS subpage_record;
-    DROP TABLE IF EXISTS subpage_progress;
+    ALTER TABLE subpage_progress RENAME TO index_progress;
     PRAGMA writable_schema = ON;
     UPDATE sqlite_schema SET sql = 'CREATE TABLE ${RECORD_TABLE}' WHERE name = 'record';
     UPDATE sqlite_schema

@@ -10,6 +10,11 @@ import { SQLITE_SCHEMA } from './sqlite-schema.ts';
 const STEP_RECORDS = 3;
 const SUBPAGES = [0, 1, 4095, 4096, 65_535];
 
+interface Compared {
+  readonly found: unknown;
+  readonly expected: unknown;
+}
+
 interface Known {
   readonly version: number;
   readonly subpage: number;
@@ -65,12 +70,13 @@ class Opened implements Disposable {
     this.#additions = this.#records.indexes.additions();
   }
 
-  reopen(): void {
-    const { indexes } = this.#records;
+  /** @returns how far the indexes are, after and before */
+  reopen(): Compared {
+    const expected = this.#records.indexes.indexedTo;
     this.#database.exec('DROP TABLE temp.recent_path; DROP TABLE temp.subpage_staged');
     this.#records = new SqliteRecords(this.#database, STEP_RECORDS);
-    expect(this.#records.indexes.indexedTo).toBe(indexes.indexedTo);
     this.#additions = this.#records.indexes.additions();
+    return { found: this.#records.indexes.indexedTo, expected };
   }
 
   write(
@@ -111,34 +117,48 @@ class Opened implements Disposable {
     return value !== undefined;
   }
 
-  checkRange(prefix: string, after: string | undefined, limit: number): void {
+  readRange(prefix: string, after?: string, limit = Number.POSITIVE_INFINITY): Compared {
     const range = rangeBelow(prefix, after);
-    const isIn = (name: string): boolean =>
+    const isIn = ([name]: readonly [string, Known]): boolean =>
       comparePaths(name, range.from) >= 0 && comparePaths(name, range.to) < 0;
-    const expected = [...this.#known.keys()].filter(isIn).toSorted(comparePaths).slice(0, limit);
-    const rows = expected.map((name) => {
-      const { version } = this.#known.get(name) ?? { version: 0 };
-      const stored = new Uint8Array(Buffer.from(`${name} ${version}`));
-      return { path: name, stored, version };
-    });
-    const checked = rows.map((row) => {
-      const leaf = new Uint8Array(Buffer.from(`leaf ${row.version}`));
-      return { ...row, leaf };
-    });
-    expect(this.#records.listPaths(range, limit)).toEqual(expected);
-    expect(this.#records.scanRows(range, limit).map((row) => ({ ...row }))).toEqual(rows);
-    expect(this.#records.scanChecked(range, limit)).toEqual(checked);
-    expect(rows.map(({ path: name }) => ({ ...this.#records.findRow(name) }))).toEqual(rows);
+    const expected = [...this.#known]
+      .filter(isIn)
+      .toSorted(([a], [b]) => comparePaths(a, b))
+      .slice(0, limit)
+      .map(([name, { version }]) => {
+        const stored = new Uint8Array(Buffer.from(`${name} ${version}`));
+        return { path: name, stored, version };
+      });
+    const leaves = expected.map(({ version }) => new Uint8Array(Buffer.from(`leaf ${version}`)));
+    const paths = expected.map(({ path: name }) => name);
+    const records = this.#records;
+    return {
+      found: {
+        paths: records.listPaths(range, limit),
+        rows: records.scanRows(range, limit).map((row) => ({ ...row })),
+        checked: records.scanChecked(range, limit),
+        single: paths.map((name) => ({ ...records.findRow(name) })),
+      },
+      expected: {
+        paths,
+        rows: expected,
+        checked: expected.map((row, at) => ({ ...row, leaf: leaves[at] })),
+        single: expected,
+      },
+    };
   }
 
   /** When all are in the index: to the end of what is under way, and once more for what came meanwhile. */
-  checkSubpages(): void {
+  readSubpages(): Compared {
     for (const _ of [1, 2]) while (this.step(false));
-    for (const at of SUBPAGES) {
-      const expected = [...this.#known].filter(([, known]) => known.subpage === at);
-      const names = expected.map(([name]) => name).toSorted(comparePaths);
-      expect(this.#records.indexes.list(at)).toEqual(names);
-    }
+    const pathsIn = (at: number): readonly string[] => {
+      const known = [...this.#known].filter(([, record]) => record.subpage === at);
+      return known.map(([name]) => name).toSorted(comparePaths);
+    };
+    return {
+      found: SUBPAGES.map((at) => this.#records.indexes.list(at)),
+      expected: SUBPAGES.map(pathsIn),
+    };
   }
 
   countIndexed(): Record<string, unknown> {
@@ -166,18 +186,19 @@ test('records are found by path, in order and by subpage, however far the indexe
   fc.assert(
     fc.property(fc.array(operation, { minLength: 5, maxLength: 80 }), (operations) => {
       using opened = new Opened();
+      const compare = ({ found, expected }: Compared) => expect(found).toEqual(expected);
       for (const one of operations) {
         if (one.kind === 'write') opened.write(one.changed, one.located, one.isUndone);
         if (one.kind === 'steps')
           for (let at = 1; at <= one.count; at += 1)
             opened.step(one.isLastUndone && at === one.count);
         if (one.kind === 'restore') opened.restore(one.path, one.subpage);
-        if (one.kind === 'range') opened.checkRange(one.prefix, one.after, one.limit);
-        if (one.kind === 'reopen') opened.reopen();
-        if (one.kind === 'catchUp') opened.checkSubpages();
+        if (one.kind === 'range') compare(opened.readRange(one.prefix, one.after, one.limit));
+        if (one.kind === 'reopen') compare(opened.reopen());
+        if (one.kind === 'catchUp') compare(opened.readSubpages());
       }
-      opened.checkRange('', undefined, Number.POSITIVE_INFINITY);
-      opened.checkSubpages();
+      compare(opened.readRange(''));
+      compare(opened.readSubpages());
     }),
     { numRuns: 300 },
   );
@@ -185,15 +206,15 @@ test('records are found by path, in order and by subpage, however far the indexe
 
 test('what is deleted is in no index', () => {
   using opened = new Opened();
-  const paths = Array.from({ length: 20 }, (_, number) => `shared/${number}`);
+  const names = Array.from({ length: 20 }, (_, number) => `shared/${number}`);
   opened.write(
-    paths.map((path) => [path, 1]),
+    names.map((name) => [name, 1]),
     [],
     false,
   );
-  opened.checkSubpages();
+  opened.readSubpages();
   opened.write(
-    paths.map((path) => [path, null]),
+    names.map((name) => [name, null]),
     [],
     false,
   );
