@@ -1,4 +1,5 @@
 /** A file as releases before decisions 0087, 0088 and 0096 left it is read, written and compared as a new one. */
+import { copyFile, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { temporaryDirectory } from '@keelson/testkit';
@@ -7,9 +8,13 @@ import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { subpageOf } from '../merkle/record-digest.ts';
 import type { Store } from '../store.ts';
+import { upgradeFormerLayout } from './sqlite-former-layout.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const RECORDS = 300;
+/** Of the log: https://www.sqlite.org/fileformat2.html#walformat, pages of 8 KiB. */
+const WAL_HEADER_BYTES = 32;
+const FRAME_BYTES = 24 + 8192;
 const pathOf = (n: number): string => `shared/rooms/${n}`;
 
 const openStore = async (file: string): Promise<Store> => {
@@ -130,4 +135,30 @@ test.each([
   expect(await findUnlisted(vacuumed)).toEqual([]);
   expect(await vacuumed.scan('shared/rooms/')).toHaveLength(RECORDS);
   await vacuumed.close();
+});
+
+test('a file whose upgrade was cut short at any write is upgraded by the next start', async () => {
+  await using folder = await temporaryDirectory();
+  const file = join(folder.path, 'store.db');
+  const made = await openStore(file);
+  await write(made, 0, RECORDS);
+  const roots = await made.merkle.roots();
+  await made.close();
+  rewrite(file, toPagesBefore0087);
+
+  using database = new DatabaseSync(file);
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0');
+  upgradeFormerLayout(database);
+  const log = await readFile(`${file}-wal`);
+  expect(log.length).toBeGreaterThan(WAL_HEADER_BYTES + FRAME_BYTES);
+  for (let end = WAL_HEADER_BYTES; end <= log.length; end += FRAME_BYTES) {
+    const cut = join(folder.path, `${end}.db`);
+    await copyFile(file, cut);
+    await writeFile(`${cut}-wal`, log.subarray(0, end));
+    const opened = await openStore(cut);
+    expect(await opened.merkle.roots()).toEqual(roots);
+    expect(await opened.scan('shared/rooms/')).toHaveLength(RECORDS);
+    expect(await findUnlisted(opened)).toEqual([]);
+    await opened.close();
+  }
 });
