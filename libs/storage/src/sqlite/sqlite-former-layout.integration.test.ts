@@ -92,16 +92,21 @@ const findUnlisted = async (store: Store): Promise<readonly string[]> => {
   return unlisted;
 };
 
+const makeFile = async (folder: string) => {
+  const file = join(folder, 'store.db');
+  const made = await openStore(file);
+  await write(made, 0, RECORDS);
+  const roots = await made.merkle.roots();
+  await made.close();
+  return { file, roots };
+};
+
 test.each([
   { layout: '0088', toFormer: toTablesOf0088 },
   { layout: 'before 0087', toFormer: toPagesBefore0087 },
 ])('a file as $layout left it keeps its records, trees and subpages', async ({ toFormer }) => {
   await using folder = await temporaryDirectory();
-  const file = join(folder.path, 'store.db');
-  const made = await openStore(file);
-  await write(made, 0, RECORDS);
-  const roots = await made.merkle.roots();
-  await made.close();
+  const { file, roots } = await makeFile(folder.path);
   rewrite(file, toFormer);
 
   const opened = await openStore(file);
@@ -139,11 +144,7 @@ test.each([
 
 test('a file whose upgrade was cut short at any write is upgraded by the next start', async () => {
   await using folder = await temporaryDirectory();
-  const file = join(folder.path, 'store.db');
-  const made = await openStore(file);
-  await write(made, 0, RECORDS);
-  const roots = await made.merkle.roots();
-  await made.close();
+  const { file, roots } = await makeFile(folder.path);
   rewrite(file, toPagesBefore0087);
 
   using database = new DatabaseSync(file);

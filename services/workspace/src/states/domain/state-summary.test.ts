@@ -3,6 +3,7 @@ import { toOutputType, toStateOutput } from './state-summary.ts';
 
 test.for([
   ['string', 'string'],
+  ['number', 'number'],
   ['bool', 'bool'],
   [['list', 'string'], 'array'],
   [['set', 'string'], 'array'],
