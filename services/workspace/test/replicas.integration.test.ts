@@ -52,23 +52,27 @@ describe('over two replicas', () => {
 
   test('of a reservation and a binding that overrides it one is refused', async () => {
     const [first, second] = replicas as [Harness, Harness];
+    const organization = '/organizations/reserving';
+    const attributes = { name: 'reserving', email: 'a@b.example' };
+    await first.create('/organizations', 'organizations', attributes);
     const done = await countDone(async (round) => {
       const key = `key-${round}`;
       const bindings = { data: [{ type: 'tag-bindings', attributes: { key, value: 'v' } }] };
-      const project = await first.create('/organizations/acme/projects', 'projects', { name: key });
+      const project = await first.create(`${organization}/projects`, 'projects', { name: key });
       await first.call('PATCH', `/projects/${project.id}/tag-bindings`, bindings);
       const { id } = await first.create(
-        COLLECTION,
+        `${organization}/workspaces`,
         'workspaces',
         { name: key },
         {
           relationships: { project: { data: { type: 'projects', id: project.id } } },
         },
       );
-      const attributes = { key, 'disable-overrides': true };
-      const reserved = { data: { type: 'reserved-tag-keys', attributes } };
+      const reserved = {
+        data: { type: 'reserved-tag-keys', attributes: { key, 'disable-overrides': true } },
+      };
       return [
-        () => first.call('POST', '/organizations/acme/reserved-tag-keys', reserved),
+        () => first.call('POST', `${organization}/reserved-tag-keys`, reserved),
         () => second.call('PATCH', `/workspaces/${id}/tag-bindings`, bindings),
       ];
     });
