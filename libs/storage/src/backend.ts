@@ -35,13 +35,9 @@ export interface CheckedRow extends StoredRow {
   readonly leaf: Uint8Array | undefined;
 }
 
-/** Of the tables. 1 had no subpage and leaf beside a record. */
-export const STORE_FORMAT = 2;
-
 /** @throws KeelsonError `storage.unknown_format` */
-export const requireFormat = (found: number): void => {
-  if (found !== STORE_FORMAT)
-    throw new KeelsonError('storage.unknown_format', { found, known: STORE_FORMAT });
+export const requireFormat = (found: number, known: number): void => {
+  if (found !== known) throw new KeelsonError('storage.unknown_format', { found, known });
 };
 
 /** What one database transaction writes: the WAL entries of all transactions grouped in it. */
@@ -77,7 +73,7 @@ export interface GroupCommit {
    * @returns undefined when there is nothing to write
    */
   readonly prepare: (headSequence: number) => Batch | undefined | Promise<Batch | undefined>;
-  /** Called in the same turn of the event loop in which reads begin to see the batch. */
+  /** Called in the same turn of the event loop in which reads begin to see the batch, which is on disk. */
   readonly visible: () => void;
 }
 
@@ -112,7 +108,7 @@ export interface Backend {
   /** Kept entries after `sequence`, oldest first. */
   loadEntries(sequence: number, limit: number): Promise<readonly WalEntry[]>;
   /**
-   * Resolves when the batch is on disk. Never called while another call of it is running.
+   * Resolves when the batch is on disk and visible. Never called while another call of it is running.
    * @throws KeelsonError `storage.conflict` when nothing was written and all may run again; after
    *   `storage.unavailable` the outcome is unknown
    */

@@ -28,7 +28,6 @@ export class RecordReader {
   readonly #cache: RecordCache;
   readonly #presence = new Map<string, RecentPresence>();
   #position: number;
-  #durable: number;
   #catchingUp: Promise<void> = Promise.resolve();
 
   constructor(
@@ -42,24 +41,11 @@ export class RecordReader {
     this.#cache = new RecordCache(recordBytes);
     this.changes = new RecentChanges(headSequence, changeBytes);
     this.#position = headSequence;
-    this.#durable = headSequence;
   }
 
-  /** Newest commit this replica has applied. */
+  /** Newest commit this replica has applied, which is on disk. */
   get position(): number {
     return this.#position;
-  }
-
-  /** Newest applied commit that is on disk; only a local commit in progress is past it. */
-  get durablePosition(): number {
-    return this.#durable;
-  }
-
-  /** Whether a visible change of this path, or below this prefix, is not on disk yet. */
-  isUndurable(pathOrPrefix: string): boolean {
-    return (
-      this.#durable !== this.#position && this.changes.hasChangedSince(pathOrPrefix, this.#durable)
-    );
   }
 
   /** Brings this replica to the head and returns the position; reads after it are linearizable. */
@@ -90,7 +76,6 @@ export class RecordReader {
       for (const presence of this.#presence.values()) presence.reset(headSequence);
     }
     this.#position = headSequence;
-    this.#durable = headSequence;
   }
 
   /** What comes and goes below `prefix` from the first call on. */
@@ -116,25 +101,24 @@ export class RecordReader {
   }
 
   /**
-   * A local commit became visible. `changes` knows its paths already. A record enters the cache by being
-   * read: what is only ever written would drive out what is used.
+   * A local commit became visible. A record enters the cache by being read: what is only ever written would
+   * drive out what is used.
    */
   applyOwn(entry: WalEntry, values: ReadonlyMap<string, Uint8Array | undefined>): void {
     const { sequence, operations } = entry;
+    // Applied already, and perhaps others on top, where this replica caught up before it heard back.
+    if (sequence <= this.#position) return;
     for (const presence of this.#presence.values()) presence.add(entry);
+    this.changes.add(
+      sequence,
+      operations.map(({ path }) => path),
+    );
     for (const { path } of operations) {
       const value = values.get(path);
-      // Another replica may have committed on top and been applied before this one heard back.
-      if (value === undefined || this.changes.hasChangedSince(path, sequence))
-        this.#cache.delete(path);
+      if (value === undefined) this.#cache.delete(path);
       else if (this.#cache.has(path)) this.#cache.put(new StoredRecord(path, value, sequence));
     }
-    this.#position = Math.max(this.#position, sequence);
-  }
-
-  /** Everything applied so far is on disk. */
-  markDurable(): void {
-    this.#durable = this.#position;
+    this.#position = sequence;
   }
 
   /** @param position what `refresh` returned */

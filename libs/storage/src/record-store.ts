@@ -79,18 +79,15 @@ export class RecordStore implements Store {
       reader: this.#reader,
       clock,
       projector,
-      onDurable: (notes) => {
+      onCommitted: (notes) => {
         grown.wake();
         this.#trees.note(notes);
         // Saved late when this fails: the trees are counted again from the position saved last.
-        this.#trees.follow(this.#reader.durablePosition).catch(() => undefined);
+        this.#trees.follow(this.#reader.position).catch(() => undefined);
       },
     });
     this.#projector = projector;
-    const durableHead = async (): Promise<number> => {
-      await this.#reader.refresh();
-      return this.#reader.durablePosition;
-    };
+    const head = () => this.#reader.refresh();
     const exclusively = (work: () => Promise<void>) => this.#queue.exclusively(work);
     const opens = async (path: string, stored: Uint8Array): Promise<boolean> => {
       try {
@@ -101,12 +98,9 @@ export class RecordStore implements Store {
         return false;
       }
     };
-    this.#trees = new TreeKeeper({ backend, durableHead, exclusively, opens });
+    this.#trees = new TreeKeeper({ backend, head, exclusively, opens });
     this.merkle = this.#trees;
-    this.stored = storedReadsOf(backend, async () => {
-      this.#requireOpen();
-      await this.#untilDurable();
-    });
+    this.stored = storedReadsOf(backend, () => this.#requireOpen());
     const closed = this.#closed.signal;
     const beforePruning = () => this.#trees.save();
     this.wal = new WalLog({
@@ -114,7 +108,7 @@ export class RecordStore implements Store {
       grown,
       clock,
       closed,
-      durableHead,
+      head,
       exclusively,
       beforePruning,
     });
@@ -123,9 +117,7 @@ export class RecordStore implements Store {
   async read(path: string): Promise<StoredRecord | undefined> {
     this.#requireOpen();
     requireRecordPath(path);
-    const record = await this.#reader.read(path, await this.#reader.refresh());
-    if (this.#reader.isUndurable(path)) await this.#untilDurable();
-    return record;
+    return this.#reader.read(path, await this.#reader.refresh());
   }
 
   async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {
@@ -230,9 +222,7 @@ export class RecordStore implements Store {
     this.#requireOpen();
     if (this.#barrier.isSealed) throw new KeelsonError('storage.sealed');
     await this.#prepareProjections();
-    const found = await read();
-    if (this.#reader.position !== this.#reader.durablePosition) await this.#untilDurable();
-    return found;
+    return read();
   }
 
   async rebuildProjections(): Promise<void> {
@@ -304,20 +294,12 @@ export class RecordStore implements Store {
       const operations = run.operations((path, value) => this.#barrier.encrypt(path, value));
       return this.#queue.commit({ transaction: run, operations, values: run.writes, refusals });
     }
-    if (!(await this.#isStillCurrent(run))) return false;
-    if (run.hasReadUndurable()) await this.#untilDurable();
-    return true;
+    return this.#isStillCurrent(run);
   }
 
-  /**
-   * When not, the run is to be made again, and only once the group that is being written can be seen: what
-   * it changes counts as changed from before, so that all runs would be used up while the disk is slow.
-   */
   async #isStillCurrent(run: BufferedTransaction): Promise<boolean> {
     await this.#reader.refresh();
-    if (run.isCurrent()) return true;
-    await this.#queue.flushed();
-    return false;
+    return run.isCurrent();
   }
 
   /** Projections are checked late: building one needs the barrier, which opens after the store. */
@@ -329,13 +311,6 @@ export class RecordStore implements Store {
         this.#preparation = undefined;
       });
     await this.#preparation;
-  }
-
-  /** What was read may be visible and not yet on disk; a reply must not be ahead of the disk. */
-  async #untilDurable(): Promise<void> {
-    const { position } = this.#reader;
-    await this.#queue.flushed();
-    if (this.#reader.durablePosition < position) throw new KeelsonError('storage.unavailable');
   }
 
   #requireOpen(): void {

@@ -5,27 +5,24 @@ import type { StoredReads } from './store.ts';
 
 const PREFIXES: Readonly<Record<TreeType, string>> = { replicated: 'shared/', local: 'local/' };
 
-/** @param untilDurable resolves when everything that was visible at the call is on disk */
-export const storedReadsOf = (
-  backend: Backend,
-  untilDurable: () => Promise<void>,
-): StoredReads => ({
+/** @param requireOpen throws when the store is closed */
+export const storedReadsOf = (backend: Backend, requireOpen: () => void): StoredReads => ({
   listPaths: async (tree, after, limit) => {
+    requireOpen();
     const prefix = PREFIXES[tree];
     const range = rangeBelow(prefix, after === '' ? undefined : after);
     const paths = await backend.listPaths(range, limit);
-    await untilDurable();
     return paths;
   },
   listSubpage: async (tree, subpage) => {
+    requireOpen();
     const paths = await backend.listSubpage(subpage);
-    await untilDurable();
     return paths.filter((path) => treeTypeOf(path) === tree);
   },
   read: async (paths) => {
+    requireOpen();
     const known = paths.filter((path) => treeTypeOf(path) !== undefined);
     const rows = await Promise.all(known.map(async (path) => backend.findRow(path)));
-    await untilDurable();
     return rows.flatMap((row) =>
       row === undefined ? [] : [{ path: row.path, stored: row.stored }],
     );

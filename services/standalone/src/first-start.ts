@@ -21,7 +21,7 @@ export const unsealKeyFile = (folder: DataFolder): string => folder.file('unseal
 export const discardUnfinishedStart = (folder: DataFolder): void => {
   if (!existsSync(folder.file(MARKER))) return;
   for (const service of STORE_SERVICES)
-    for (const suffix of ['', '-wal', '-shm'])
+    for (const suffix of ['', '-wal', '-redo'])
       rmSync(storeFile(folder, service) + suffix, { force: true });
   rmSync(unsealKeyFile(folder), { force: true });
 };

@@ -33,7 +33,8 @@ export const halfWords = defineProjection<Half, Tables['half_word']>({
 const idsAfter = (mark: string, lines: readonly string[]): string[] =>
   lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(1));
 
-const projected = async (store: Store): Promise<readonly unknown[]> =>
+/** All rows of the projection. */
+export const wordsOf = (store: Store): Promise<readonly Tables['half_word'][]> =>
   store.select((tables: Kysely<Tables>) =>
     tables.selectFrom('half_word').select(['id', 'word']).orderBy('id').orderBy('word'),
   );
@@ -75,9 +76,9 @@ export const findDamage = async (store: Store, lines: readonly string[]): Promis
     if (!(await store.stored.listSubpage('replicated', subpageOf(path))).includes(path))
       damage.push(`${path} is not in its subpage`);
 
-  const words = await projected(store);
+  const words = await wordsOf(store);
   await store.rebuildProjections();
-  if (!isEqual(await projected(store), words)) damage.push('a projection differs');
+  if (!isEqual(await wordsOf(store), words)) damage.push('a projection differs');
   const roots = await store.merkle.roots();
   await store.merkle.rebuild();
   if (!isEqual(await store.merkle.roots(), roots)) damage.push('a Merkle tree differs');

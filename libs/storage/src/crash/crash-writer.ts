@@ -1,12 +1,13 @@
 /**
  * A process that writes to a store until it kills itself at a given step of the commit order: a
- * statement, a COMMIT, the flush, or the moment after one of them. After each flush it copies the
- * store's files, so that a test can also go on with only what a power cut would have left.
+ * statement, a COMMIT, a flush, or the moment after one of them. After each flush it copies the file that
+ * was flushed, so that a test can also go on with what a power cut would have left.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 import pg from 'pg';
+import { FLUSHED_SUFFIX } from './power-cut.ts';
 
 export interface CrashPlan {
   readonly file?: string;
@@ -39,34 +40,21 @@ stepAround(StatementSync.prototype, 'run');
 stepAround(DatabaseSync.prototype, 'exec');
 stepAround(pg.Client.prototype, 'query');
 
-/** What of each file was flushed last; no copy holds bytes that a power cut could still take. */
-const flushedCopies = { main: '', log: '' };
-
-/** The newest pair of copies is named by the file `copied`, which is replaced after it is complete. */
-const copyFlushed = (file: string, descriptor: number, flushes: number): void => {
-  const pair = `${file}.${flushes}`;
-  const isLog = fs.readlinkSync(`/proc/self/fd/${descriptor}`).endsWith('-wal');
-  if (isLog) flushedCopies.log = `${file}-wal`;
-  else flushedCopies.main = file;
-  fs.copyFileSync(flushedCopies.main || file, pair);
-  fs.copyFileSync(flushedCopies.log || `${file}-wal`, `${pair}-wal`);
-  flushedCopies.main = pair;
-  flushedCopies.log = `${pair}-wal`;
-  fs.writeFileSync(`${file}.next`, pair);
-  fs.renameSync(`${file}.next`, `${file}.copied`);
+const copyFlushed = (descriptor: number): void => {
+  const file = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
+  fs.copyFileSync(file, `${file}.copy`);
+  fs.renameSync(`${file}.copy`, `${file}${FLUSHED_SUFFIX}`);
 };
 
 /** A slow disk: whoever replies before the flush is done is seen doing it. */
 const FLUSH_MS = 2;
 
 const flushNow = fs.fdatasyncSync;
-let flushes = 0;
 fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
   step();
   setTimeout(() => {
     flushNow(descriptor);
-    flushes += 1;
-    if (plan.file !== undefined) copyFlushed(plan.file, descriptor, flushes);
+    if (plan.file !== undefined) copyFlushed(descriptor);
     step();
     done(null);
   }, FLUSH_MS);

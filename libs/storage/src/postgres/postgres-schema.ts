@@ -1,5 +1,7 @@
-import { STORE_FORMAT } from '../backend.ts';
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
+
+/** Of the tables. 1 had no subpage and leaf beside a record. */
+export const POSTGRES_FORMAT = 2;
 
 /**
  * Tables of a store in a database of its own. Paths are bytes: their order is the order of the store
@@ -10,7 +12,7 @@ export const POSTGRES_SCHEMA: readonly string[] = [
      id BIGINT PRIMARY KEY, format BIGINT NOT NULL, sequence BIGINT NOT NULL,
      log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL)`,
   `INSERT INTO head (id, format, sequence, log_bytes, tree_position)
-   VALUES (1, ${STORE_FORMAT}, 0, 0, 0)
+   VALUES (1, ${POSTGRES_FORMAT}, 0, 0, 0)
    ON CONFLICT (id) DO NOTHING`,
   `CREATE TABLE IF NOT EXISTS record (
      path BYTEA PRIMARY KEY, version BIGINT NOT NULL,

@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
 import { PostgresBackend } from './postgres-backend.ts';
 import { fromPostgresError } from './postgres-errors.ts';
-import { POSTGRES_SCHEMA } from './postgres-schema.ts';
+import { POSTGRES_FORMAT, POSTGRES_SCHEMA } from './postgres-schema.ts';
 
 /** OID of BIGINT; sequences and times stay below 2^53. */
 const INT8 = 20;
@@ -83,7 +83,7 @@ const requireKnownFormat = async (pool: pg.Pool): Promise<void> => {
     ? await pool.query<{ format: number }>('SELECT format FROM head')
     : { rows: [{ format: 1 }] };
   // Another replica may have made the table and not yet its row.
-  if (rows[0] !== undefined) requireFormat(rows[0].format);
+  if (rows[0] !== undefined) requireFormat(rows[0].format, POSTGRES_FORMAT);
 };
 
 /** Replicas that start together collide while creating the same table; the second attempt finds it. */

@@ -1,22 +1,13 @@
 /**
  * A store in one SQLite file, owned by this process alone. Commits are written on the event loop, which
- * costs tens of microseconds a record; every flush is done on the thread pool. SQLite itself flushes
- * nothing (`synchronous=OFF`), the order is kept here:
- *   a commit is acknowledged after its frames in SQLite's log are flushed;
- *   a checkpoint begins when all frames are flushed, and nothing is written (which could overwrite the
- *   log from its start) until the main file is flushed too.
- * See docs/decisions/0010.
+ * costs tens of microseconds a record; what they wait for on disk is in sqlite-files.ts.
  */
-import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import type {
   Backend,
-  Batch,
   CheckedRow,
   GroupCommit,
   PartQuery,
@@ -28,7 +19,7 @@ import type {
   StoredRow,
 } from '../backend.ts';
 import type { SubpageIndex } from '../merkle/record-digest.ts';
-import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
+import type { ProjectedChange, Projection } from '../projections/projection.ts';
 import {
   addTallies,
   createTable,
@@ -48,7 +39,16 @@ import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
-import { fromSqliteError } from './sqlite-errors.ts';
+import {
+  decodeBatch,
+  type EncodedBatch,
+  encodeBatch,
+  type TableChanges,
+  toTableChanges,
+} from './redo-batch.ts';
+import type { LogPosition } from './redo-log.ts';
+import { guarded } from './sqlite-errors.ts';
+import { CHECKPOINT_BYTES, SqliteFiles } from './sqlite-files.ts';
 import { fitPageCache } from './sqlite-page-cache.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
@@ -61,12 +61,8 @@ import {
   type TextStatements,
 } from './sqlite-text-search.ts';
 
-const flush = promisify(fdatasync);
-
 /** Entries removed in one go; the event loop is free in between. */
 const DELETE_STEP = 1000;
-/** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
-const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_COMPILED_STATEMENTS = 500;
 /** Of the indexes, with which a commit does not wait for them. */
 const MAX_LAG = 2;
@@ -86,12 +82,16 @@ interface ProjectedStatements {
   readonly texts: TextStatements | undefined;
 }
 
+export interface SqliteBackendOptions {
+  readonly file: string;
+  /** At most, for pages of the file. */
+  readonly pageCacheBytes: number;
+  readonly projections: readonly Projection[];
+}
+
 export class SqliteBackend implements Backend {
   readonly #database: DatabaseSync;
-  readonly #fileDescriptor: number;
-  readonly #logDescriptor: number;
-  #uncheckpointedBytes = 0;
-  #checkpoint: Promise<void> | undefined;
+  readonly #files: SqliteFiles;
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #records: SqliteRecords;
   #adding: Promise<void> | undefined;
@@ -101,28 +101,30 @@ export class SqliteBackend implements Backend {
   readonly tables = sqliteTables<unknown>();
   #headSequence: number;
   #logBytes: number;
-  #isBroken = false;
-  readonly #pageCacheBytes: number;
-  #isLarge: boolean;
 
-  /** @param pageCacheBytes at most, for pages of the file */
-  constructor(database: DatabaseSync, file: string, pageCacheBytes: number) {
+  /** @param database with the schema, opened just now; what its last process acknowledged is carried out */
+  static async open(database: DatabaseSync, options: SqliteBackendOptions): Promise<SqliteBackend> {
+    const backend = new SqliteBackend(database, options);
+    await backend.#recover(options.projections);
+    return backend;
+  }
+
+  private constructor(database: DatabaseSync, { file, pageCacheBytes }: SqliteBackendOptions) {
     this.#database = database;
-    this.#pageCacheBytes = pageCacheBytes;
     this.#statements = prepareStatements(database);
     this.#records = new SqliteRecords(database);
-    // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
-    this.#fileDescriptor = openSync(file, 'r+');
-    this.#logDescriptor = openSync(`${file}-wal`, 'r+');
-    flushNew(file, this.#fileDescriptor, this.#logDescriptor);
-    this.#isLarge = fitPageCache(database, this.#fileDescriptor, pageCacheBytes);
+    let isLarge = false;
+    const onCheckpoint = (fileDescriptor: number): void => {
+      isLarge ||= fitPageCache(database, fileDescriptor, pageCacheBytes);
+    };
+    this.#files = new SqliteFiles(database, { file, onCheckpoint });
     const head = this.#statements.readHead.get();
     this.#headSequence = Number(head?.['sequence']);
     this.#logBytes = Number(head?.['log_bytes']);
   }
 
   headSequence(): number {
-    if (this.#isBroken) throw new KeelsonError('storage.unavailable');
+    this.#files.requireIntact();
     return this.#headSequence;
   }
 
@@ -179,50 +181,56 @@ export class SqliteBackend implements Backend {
     }));
   }
 
+  /** Carries out what was acknowledged before the last process ended and is not in the tables. */
+  async #recover(projections: readonly Projection[]): Promise<void> {
+    if (!this.#files.isUnfinished) return;
+    for (const content of this.#files.committedAfter(() => this.#position())) {
+      const batch = decodeBatch(content, this.#headSequence, (table) =>
+        this.#projectionOf(table, projections),
+      );
+      for (const { path } of batch.changes) this.findLeaf(path);
+      this.#write(batch);
+    }
+    await this.#files.checkpoint();
+  }
+
+  /** One whose table is of its version; any other is built anew before it is used. */
+  #projectionOf(table: string, projections: readonly Projection[]): Projection | undefined {
+    const projection = projections.find((known) => known.table === table);
+    if (projection !== undefined && this.#isCurrent(projection)) return projection;
+    this.#prepared(forgetVersion(SQLITE_DIALECT)).run(table);
+    return undefined;
+  }
+
+  #position(): LogPosition {
+    return { sequence: this.#headSequence, logBytes: this.#logBytes };
+  }
+
   async commit({ prepare, visible }: GroupCommit): Promise<void> {
     const batch = await prepare(this.headSequence());
     if (batch === undefined) return;
-    await this.#untilWritable();
-    this.#write(batch);
-    visible();
-    await this.#flush(this.#logDescriptor);
-    this.#checkpointIfDue();
+    const encoded: EncodedBatch = {
+      entries: batch.entries.map(({ sequence, committedAtMs, operations }) => ({
+        sequence,
+        committedAtMs,
+        operations: encodeOperations(operations),
+      })),
+      changes: batch.changes,
+      tables: toTableChanges(batch.projected),
+    };
+    const bytesBefore = this.#logBytes;
+    await this.#files.commit(this.#position(), encodeBatch(encoded), () => {
+      this.#write(encoded);
+      visible();
+    });
+    this.#files.wrote(this.#logBytes - bytesBefore);
     await this.#keepIndexesNear();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
     await this.#adding?.catch(() => undefined);
-    await this.#untilWritable();
-    if (!this.#isBroken) await this.#moveLogToFile();
-    this.#database.close();
-    closeSync(this.#fileDescriptor);
-    closeSync(this.#logDescriptor);
-  }
-
-  /** A flush that failed is not repeated: what the disk holds is unknown until the file is opened again. */
-  async #flush(descriptor: number): Promise<void> {
-    try {
-      await flush(descriptor);
-    } catch (error) {
-      this.#isBroken = true;
-      throw new KeelsonError('storage.unavailable', {}, { cause: error });
-    }
-  }
-
-  async #untilWritable(): Promise<void> {
-    while (this.#checkpoint !== undefined) await this.#checkpoint;
-    this.headSequence();
-  }
-
-  #checkpointIfDue(): void {
-    if (this.#uncheckpointedBytes <= CHECKPOINT_BYTES || this.#checkpoint !== undefined) return;
-    // One that failed for want of room is tried again after the next commit.
-    this.#checkpoint = this.#moveLogToFile()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#checkpoint = undefined;
-      });
+    await this.#files.close();
   }
 
   /** Commits wait for it only when more is written than is added meanwhile. */
@@ -246,21 +254,9 @@ export class SqliteBackend implements Backend {
     for (const step of this.#records.indexes.additions()) {
       if (this.#isClosing) throw new KeelsonError('storage.unavailable');
       await this.#transact(step);
-      this.#uncheckpointedBytes += ADDITION_BYTES;
-      this.#checkpointIfDue();
+      this.#files.wrote(ADDITION_BYTES);
       await setImmediate();
     }
-  }
-
-  async #moveLogToFile(): Promise<void> {
-    await this.#flush(this.#logDescriptor);
-    guarded(() => this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)'));
-    await this.#flush(this.#fileDescriptor);
-    this.#uncheckpointedBytes = 0;
-    if (this.#isLarge) return;
-    this.#isLarge = guarded(() =>
-      fitPageCache(this.#database, this.#fileDescriptor, this.#pageCacheBytes),
-    );
   }
 
   async loadMark(sequence: number): Promise<WalMark | undefined> {
@@ -330,8 +326,7 @@ export class SqliteBackend implements Backend {
     changes: AsyncIterable<readonly ProjectedChange[]>,
   ): Promise<void> {
     const { table, version } = projection;
-    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(table));
-    if (saved?.['version'] === version) return;
+    if (this.#isCurrent(projection)) return;
     await this.forgetProjections([projection]);
     await this.#transact(() => {
       const tables = createTable(projection, SQLITE_DIALECT);
@@ -339,8 +334,14 @@ export class SqliteBackend implements Backend {
         this.#database.exec(statement);
       this.#prepared(resetTallies(SQLITE_DIALECT)).run(table);
     });
-    for await (const page of changes) await this.#transact(() => this.#project(page));
+    for await (const page of changes)
+      await this.#transact(() => this.#project(toTableChanges(page)));
     await this.#transact(() => this.#prepared(saveVersion(SQLITE_DIALECT)).run(table, version));
+  }
+
+  #isCurrent({ table, version }: Projection): boolean {
+    const saved = guarded(() => this.#prepared(loadVersion(SQLITE_DIALECT)).get(table));
+    return saved?.['version'] === version;
   }
 
   async forgetProjections(projections: readonly Projection[]): Promise<void> {
@@ -349,40 +350,36 @@ export class SqliteBackend implements Backend {
     });
   }
 
-  #write({ entries, changes, projected }: Batch): void {
+  #write({ entries, changes, tables }: EncodedBatch): void {
     const { appendEntry, moveHead } = this.#statements;
     const head = this.#headSequence + entries.length;
     let endBytes = this.#logBytes;
     this.#transactNow(() => {
       for (const { sequence, committedAtMs, operations } of entries) {
-        const encoded = encodeOperations(operations);
-        endBytes += encoded.length;
-        appendEntry.run(sequence, committedAtMs, endBytes, encoded);
+        endBytes += operations.length;
+        appendEntry.run(sequence, committedAtMs, endBytes, operations);
       }
       this.#records.write(changes);
       moveHead.run(head, endBytes);
-      this.#project(projected);
+      this.#project(tables);
     });
     this.#headSequence = head;
-    this.#uncheckpointedBytes += endBytes - this.#logBytes;
     this.#logBytes = endBytes;
   }
 
-  #project(changes: readonly ProjectedChange[]): void {
-    const byTable = Map.groupBy(changes, ({ projection }) => projection);
-    for (const [projection, ofTable] of byTable) {
+  #project(tables: readonly TableChanges[]): void {
+    for (const { projection, changes, tallies } of tables) {
       const { putRow, addTally } = this.#statementsOf(projection);
-      for (const { path, put } of ofTable)
+      for (const { path, put } of changes)
         for (const { position, row } of put)
           putRow.run(...rowValues(projection, path, position, row));
-      for (const [key, difference] of sumTallies(ofTable))
-        addTally.run(projection.table, key, difference);
+      for (const [key, difference] of tallies) addTally.run(projection.table, key, difference);
     }
     // Together and last: each other statement in between makes FTS5 write what it holds as a segment.
-    for (const [projection, ofTable] of byTable) {
+    for (const { projection, changes } of tables) {
       const { truncate, texts } = this.#statementsOf(projection);
-      if (texts !== undefined) for (const change of ofTable) indexTexts(texts, change);
-      for (const { path, truncatedTo } of ofTable)
+      if (texts !== undefined) for (const change of changes) indexTexts(texts, change);
+      for (const { path, truncatedTo } of changes)
         if (truncatedTo !== undefined) truncate.run(path, truncatedTo);
     }
   }
@@ -402,7 +399,7 @@ export class SqliteBackend implements Backend {
   }
 
   async #transact<T>(work: () => T): Promise<T> {
-    await this.#untilWritable();
+    await this.#files.untilWritable();
     return this.#transactNow(work);
   }
 
@@ -433,18 +430,3 @@ export class SqliteBackend implements Backend {
     return statement;
   }
 }
-
-/** What opening wrote, and that the files are there at all. */
-const flushNew = (file: string, fileDescriptor: number, logDescriptor: number): void => {
-  const folder = openSync(dirname(file), 'r');
-  for (const descriptor of [logDescriptor, fileDescriptor, folder]) fsyncSync(descriptor);
-  closeSync(folder);
-};
-
-const guarded = <T>(work: () => T): T => {
-  try {
-    return work();
-  } catch (error) {
-    throw fromSqliteError(error);
-  }
-};

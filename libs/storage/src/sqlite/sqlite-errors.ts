@@ -19,3 +19,12 @@ export const fromSqliteError = (error: unknown): unknown => {
     ? error
     : new KeelsonError(code, { reason: error.message }, { cause: error });
 };
+
+/** @throws what `work` throws, with the store's code where SQLite reported it */
+export const guarded = <T>(work: () => T): T => {
+  try {
+    return work();
+  } catch (error) {
+    throw fromSqliteError(error);
+  }
+};

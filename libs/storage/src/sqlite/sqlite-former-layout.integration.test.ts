@@ -9,6 +9,7 @@ import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { subpageOf } from '../merkle/record-digest.ts';
 import type { Store } from '../store.ts';
 import { upgradeFormerLayout } from './sqlite-former-layout.ts';
+import { FORMAT_WITHOUT_REDO_LOG } from './sqlite-schema.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 const RECORDS = 300;
@@ -33,6 +34,7 @@ const write = (store: Store, from: number, to: number): Promise<void> =>
 const toFormerPaths = (database: DatabaseSync): void => {
   database.exec(`
     BEGIN;
+    UPDATE head SET format = ${FORMAT_WITHOUT_REDO_LOG};
     DROP TABLE record_path;
     DROP TABLE index_progress;
     CREATE TABLE former (

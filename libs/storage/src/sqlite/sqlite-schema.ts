@@ -1,6 +1,12 @@
-import { STORE_FORMAT } from '../backend.ts';
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
 import { INDEXES_SCHEMA } from './sqlite-indexes.ts';
+
+/**
+ * Of the tables, and of what lies beside the file: 1 had no subpage and leaf beside a record, 2 no redo
+ * log, which a version that does not know it must not leave unread.
+ */
+export const SQLITE_FORMAT = 3;
+export const FORMAT_WITHOUT_REDO_LOG = 2;
 
 /**
  * `subpage` and `leaf` are those of the record's Merkle tree, NULL where it is in none. The number is last
@@ -30,7 +36,8 @@ CREATE TABLE IF NOT EXISTS head (
   tree_position INTEGER NOT NULL
 );
 INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
-  VALUES (1, ${STORE_FORMAT}, 0, 0, 0);
+  VALUES (1, ${SQLITE_FORMAT}, 0, 0, 0);
+UPDATE head SET format = ${SQLITE_FORMAT} WHERE format = ${FORMAT_WITHOUT_REDO_LOG};
 CREATE TABLE IF NOT EXISTS ${RECORD_TABLE};
 ${INDEXES_SCHEMA};
 CREATE TABLE IF NOT EXISTS wal (

@@ -13,7 +13,7 @@ import { Wakeup } from '../wal/wakeup.ts';
 import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { upgradeFormerLayout } from './sqlite-former-layout.ts';
-import { SQLITE_SCHEMA } from './sqlite-schema.ts';
+import { FORMAT_WITHOUT_REDO_LOG, SQLITE_FORMAT, SQLITE_SCHEMA } from './sqlite-schema.ts';
 
 const PAGE_BYTES = 4096;
 const MAPPED_BYTES = 1_073_741_824;
@@ -41,14 +41,18 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
   const cache = shareCache(cacheBytes);
-  const backend = openBackend(file, cache.pageBytes);
+  const backend = await openBackend(file, cache.pageBytes, projections);
   return new RecordStore(
     { backend, barrier, clock, projections, cache, grown: new Wakeup() },
     backend.headSequence(),
   );
 };
 
-const openBackend = (file: string, pageBytes: number): SqliteBackend => {
+const openBackend = async (
+  file: string,
+  pageBytes: number,
+  projections: readonly Projection[],
+): Promise<SqliteBackend> => {
   requireWritable(dirname(file));
   if (existsSync(file)) requireWritable(file);
   let database: DatabaseSync | undefined;
@@ -67,7 +71,7 @@ const openBackend = (file: string, pageBytes: number): SqliteBackend => {
     requireKnownFormat(database);
     upgradeFormerLayout(database);
     database.exec(SQLITE_SCHEMA);
-    return new SqliteBackend(database, file, pageBytes);
+    return await SqliteBackend.open(database, { file, pageCacheBytes: pageBytes, projections });
   } catch (error) {
     database?.close();
     throw fromSqliteError(error);
@@ -81,7 +85,7 @@ const requireKnownFormat = (database: DatabaseSync): void => {
   const format = columns.some(({ name }) => name === 'format')
     ? Number(database.prepare('SELECT format FROM head').get()?.['format'])
     : 1;
-  requireFormat(format);
+  if (format !== FORMAT_WITHOUT_REDO_LOG) requireFormat(format, SQLITE_FORMAT);
 };
 
 /** SQLite says of all of these only that it cannot open the file. */

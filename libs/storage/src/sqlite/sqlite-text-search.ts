@@ -45,7 +45,7 @@ export const prepareTextIndex = (prepare: Prepare, projection: Projection): Text
 /** To be called when the rows that were put are written and those past `truncatedTo` are still there. */
 export const indexTexts = (
   { findRow, remove, add }: TextStatements,
-  { path, texts }: ProjectedChange,
+  { path, texts }: Pick<ProjectedChange, 'path' | 'texts'>,
 ): void => {
   for (const { position, before, after } of texts) {
     const row = findRow.get(path, position)?.['row_number'] as SQLInputValue;

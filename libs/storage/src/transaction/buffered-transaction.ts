@@ -67,9 +67,10 @@ export class BufferedTransaction implements Transaction {
     return true;
   }
 
-  /** Whether something read is not on disk yet. */
-  hasReadUndurable(): boolean {
-    for (const key of this.#readAt.keys()) if (this.#reader.isUndurable(key)) return true;
+  /** Whether it read one of these records, or listed a prefix of theirs. */
+  hasReadAny(pathsAndPrefixes: ReadonlySet<string>): boolean {
+    if (pathsAndPrefixes.size === 0) return false;
+    for (const key of this.#readAt.keys()) if (pathsAndPrefixes.has(key)) return true;
     return false;
   }
 

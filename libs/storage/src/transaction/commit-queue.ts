@@ -9,6 +9,7 @@ import { hasCode } from '@keelson/errors';
 import type { Backend, Batch, RowChange } from '../backend.ts';
 import { digestRecord, subpageOf, treeTypeOf } from '../merkle/record-digest.ts';
 import type { Projector } from '../projections/projector.ts';
+import { prefixesOf } from '../record-path.ts';
 import type { RecordReader } from '../record-reader.ts';
 import type { WalEntry, WalOperation } from '../store.ts';
 import type { TreeChange, TreeNote } from '../trees/tree-keeper.ts';
@@ -42,8 +43,8 @@ export interface CommitQueueOptions {
   readonly reader: RecordReader;
   readonly clock: Clock;
   readonly projector: Projector;
-  /** Called when the durable position has moved, with what the group changed in the trees. */
-  readonly onDurable: (notes: readonly TreeNote[]) => void;
+  /** Called when a group is visible, with what it changed in the trees. */
+  readonly onCommitted: (notes: readonly TreeNote[]) => void;
 }
 
 export class CommitQueue {
@@ -51,7 +52,6 @@ export class CommitQueue {
   #waiting: Waiting[] = [];
   readonly #jobs: (() => Promise<void>)[] = [];
   #isRunning = false;
-  #writing: Promise<void> | undefined;
 
   constructor(options: CommitQueueOptions) {
     this.#options = options;
@@ -76,19 +76,13 @@ export class CommitQueue {
     await done.promise;
   }
 
-  /** Resolves when the group that is being written now, if any, is on disk or has failed. */
-  async flushed(): Promise<void> {
-    await this.#writing;
-  }
-
   async #run(): Promise<void> {
     this.#isRunning = true;
     // Whatever else this turn of the event loop brings joins the first group.
     await setImmediate();
     while (this.#waiting.length + this.#jobs.length > 0) {
       const job = this.#jobs.shift();
-      this.#writing = job?.() ?? this.#commitGroup(this.#takeGroup());
-      await this.#writing;
+      await (job?.() ?? this.#commitGroup(this.#takeGroup()));
     }
     this.#isRunning = false;
   }
@@ -104,7 +98,7 @@ export class CommitQueue {
   }
 
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
-    const { backend, reader, onDurable } = this.#options;
+    const { backend, reader, onCommitted } = this.#options;
     let accepted: Accepted[] = [];
     let notes: readonly TreeNote[] = [];
     let entries: readonly WalEntry[] = [];
@@ -124,32 +118,29 @@ export class CommitQueue {
         },
       });
     } catch (error) {
-      // What `accept` noted about the lost group would refuse transactions for nothing.
-      reader.changes.reset(reader.position);
       for (const { settle, fail } of group)
         if (hasCode(error, 'storage.conflict')) settle(false);
         else fail(error);
       return;
     }
-    reader.markDurable();
     const committed = new Set(accepted.map(({ waiting }) => waiting));
     for (const waiting of group) waiting.settle(committed.has(waiting));
-    onDurable(notes);
+    onCommitted(notes);
   }
 
   /** Those that are still current, each seeing the ones before it. */
   #accept(group: readonly Waiting[], head: number): Accepted[] {
-    const { reader, clock } = this.#options;
-    const committedAtMs = clock.nowMs();
+    const committedAtMs = this.#options.clock.nowMs();
     const accepted: Accepted[] = [];
+    const changed = new Set<string>();
     for (const waiting of group) {
-      if (!waiting.transaction.isCurrent()) continue;
-      const { operations } = waiting;
+      const { transaction, operations } = waiting;
+      if (!transaction.isCurrent() || transaction.hasReadAny(changed)) continue;
       const sequence = head + accepted.length + 1;
-      reader.changes.add(
-        sequence,
-        operations.map(({ path }) => path),
-      );
+      for (const { path } of operations) {
+        changed.add(path);
+        for (const prefix of prefixesOf(path)) changed.add(prefix);
+      }
       accepted.push({ waiting, entry: { sequence, committedAtMs, operations } });
     }
     return accepted;

@@ -62,7 +62,7 @@ export interface MerkleRoots {
 
 export interface TreeKeeperOptions {
   readonly backend: Backend;
-  readonly durableHead: () => Promise<number>;
+  readonly head: () => Promise<number>;
   /** Runs work while this replica commits nothing. */
   readonly exclusively: (work: () => Promise<void>) => Promise<void>;
   /** Whether the barrier opens a value at its path. */
@@ -219,7 +219,7 @@ export class TreeKeeper {
 
   async #catchUp(): Promise<number> {
     if (this.#position === undefined) await this.#load();
-    const head = await this.#options.durableHead();
+    const head = await this.#options.head();
     while (!(await this.#countTo(head))) await this.#recount();
     return this.#position ?? head;
   }

@@ -27,7 +27,7 @@ test('a follower keeps nothing of the times that it waited for the log to grow',
   const log = new WalLog({
     // Of a log without entries nothing is read.
     backend: {} as Backend,
-    durableHead: async () => {
+    head: async () => {
       asked.next.resolve();
       return 0;
     },

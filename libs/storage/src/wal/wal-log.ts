@@ -10,8 +10,8 @@ const PAGE_ENTRIES = 256;
 
 export interface WalLogOptions {
   readonly backend: Backend;
-  /** Brings the replica to the head; resolves with the newest sequence that is on disk. */
-  readonly durableHead: () => Promise<number>;
+  /** Brings the replica to the head; resolves with its sequence. */
+  readonly head: () => Promise<number>;
   readonly grown: Wakeup;
   readonly clock: Clock;
   /** Lets followers inside the store read what may be removed. */
@@ -47,7 +47,7 @@ export class WalLog implements WalReader {
   }
 
   headSequence(): Promise<number> {
-    return this.#options.durableHead();
+    return this.#options.head();
   }
 
   async firstSequence(): Promise<number> {

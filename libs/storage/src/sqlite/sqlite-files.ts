@@ -1,0 +1,192 @@
+/**
+ * The files of a store, and the order in which they are written and flushed. SQLite itself flushes nothing
+ * (`synchronous=OFF`); flushes are made on the thread pool:
+ *   a commit is flushed to the redo log, then written to the tables, which makes it visible, then
+ *   acknowledged: what is read is on disk, and no read waits for a disk;
+ *   a checkpoint begins when all frames of SQLite's log are flushed, and nothing is written (which could
+ *   overwrite that log from its start) until the main file is flushed too; then SQLite's log is made void,
+ *   and the redo log begins anew.
+ * See docs/decisions/0010 and 0097.
+ */
+import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, write as writeTo } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import { type LogPosition, RedoLog } from './redo-log.ts';
+import { guarded } from './sqlite-errors.ts';
+
+const flush = promisify(fdatasync);
+const write = promisify(writeTo);
+
+/** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
+export const CHECKPOINT_BYTES = 1024 * 1024;
+/** Of SQLite's log: without it, none of its frames counts. */
+const LOG_HEADER_BYTES = 32;
+
+export interface SqliteFilesOptions {
+  readonly file: string;
+  /** Called when the main file may have grown. */
+  readonly onCheckpoint: (fileDescriptor: number) => void;
+}
+
+export class SqliteFiles {
+  readonly #database: DatabaseSync;
+  readonly #onCheckpoint: SqliteFilesOptions['onCheckpoint'];
+  readonly #fileDescriptor: number;
+  readonly #logDescriptor: number;
+  readonly #redo: RedoLog;
+  #uncheckpointedBytes = 0;
+  /** Flushes most of SQLite's log before a checkpoint, while commits go on. */
+  #logFlush: Promise<void> | undefined;
+  #isLogFlushed = false;
+  #checkpoint: Promise<void> | undefined;
+  /** A commit is in the redo log and not in the tables yet, or on the way there. */
+  #isCommitting = false;
+  #isClosing = false;
+  /** What the disk holds is unknown until the files are opened again. */
+  #isLost = false;
+
+  /** @param database opened just now, in exclusive mode and with a write-ahead log */
+  constructor(database: DatabaseSync, { file, onCheckpoint }: SqliteFilesOptions) {
+    this.#database = database;
+    this.#onCheckpoint = onCheckpoint;
+    // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
+    this.#fileDescriptor = openSync(file, 'r+');
+    this.#logDescriptor = openSync(`${file}-wal`, 'r+');
+    this.#redo = new RedoLog(`${file}-redo`, fstatSync(this.#fileDescriptor).mode);
+    flushNew(file, this.#fileDescriptor, this.#logDescriptor);
+    onCheckpoint(this.#fileDescriptor);
+  }
+
+  /** Whether the last process ended without closing them, or they are new. */
+  get isUnfinished(): boolean {
+    return fstatSync(this.#logDescriptor).size > 0 || !this.#redo.isEmpty;
+  }
+
+  /** @throws KeelsonError `storage.unavailable` */
+  requireIntact(): void {
+    if (this.#isLost) throw new KeelsonError('storage.unavailable');
+  }
+
+  /** Contents of what was committed after `position`, which moves as they are carried out. */
+  committedAfter(position: () => LogPosition): Generator<Buffer> {
+    return this.#redo.after(position);
+  }
+
+  /**
+   * Has `content` on disk, then has it carried out in the tables.
+   * @throws what `carryOut` throws, `storage.full`: nothing is committed; `storage.unavailable`: unknown
+   */
+  async commit(
+    position: LogPosition,
+    content: readonly Uint8Array[],
+    carryOut: () => void,
+  ): Promise<void> {
+    await this.untilWritable();
+    this.#isCommitting = true;
+    try {
+      await this.#unlessLost(this.#redo.append(position, content));
+      try {
+        carryOut();
+      } catch (error) {
+        await this.#unlessLost(this.#redo.retract());
+        throw error;
+      }
+    } finally {
+      this.#isCommitting = false;
+    }
+  }
+
+  /** Resolves when the tables may be written, in the same turn of the event loop. */
+  async untilWritable(): Promise<void> {
+    while (this.#checkpoint !== undefined) await this.#checkpoint;
+    this.requireIntact();
+  }
+
+  /** So much was written to the tables, in bytes of the store's log. Makes a checkpoint when it is time. */
+  wrote(bytes: number): void {
+    this.#uncheckpointedBytes += bytes;
+    this.#checkpointIfDue();
+  }
+
+  #checkpointIfDue(): void {
+    if (this.#uncheckpointedBytes <= CHECKPOINT_BYTES || this.#checkpoint !== undefined) return;
+    if (!this.#isLogFlushed) {
+      this.#logFlush ??= this.#flushLogFirst();
+      return;
+    }
+    if (this.#isCommitting || this.#isClosing || this.#isLost) return;
+    this.#isLogFlushed = false;
+    // One that failed for want of room is tried again after the next commit.
+    this.#checkpoint = this.checkpoint()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#checkpoint = undefined;
+      });
+  }
+
+  async #flushLogFirst(): Promise<void> {
+    await this.#unlessLost(flush(this.#logDescriptor)).catch(() => undefined);
+    this.#logFlush = undefined;
+    this.#isLogFlushed = true;
+    this.#checkpointIfDue();
+  }
+
+  /** To be called while nothing else is written. */
+  async checkpoint(): Promise<void> {
+    await this.#unlessLost(flush(this.#logDescriptor));
+    guarded(() => this.#database.exec('PRAGMA wal_checkpoint(RESTART)'));
+    await this.#unlessLost(flush(this.#fileDescriptor));
+    await this.#voidLog();
+    this.#redo.restart();
+    this.#uncheckpointedBytes = 0;
+    guarded(() => this.#onCheckpoint(this.#fileDescriptor));
+  }
+
+  /**
+   * The next frames overwrite those at the start of SQLite's log, and the disk may take some pages of it
+   * before others: what is left of the old ones must not count.
+   */
+  async #voidLog(): Promise<void> {
+    const nothing = Buffer.alloc(LOG_HEADER_BYTES);
+    await this.#unlessLost(write(this.#logDescriptor, nothing, 0, LOG_HEADER_BYTES, 0));
+    await this.#unlessLost(flush(this.#logDescriptor));
+  }
+
+  /** A write or a flush that failed is not repeated. */
+  async #unlessLost(written: Promise<unknown>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      if (hasCode(error, 'storage.full')) throw error;
+      this.#isLost = true;
+      throw new KeelsonError('storage.unavailable', {}, { cause: error });
+    }
+  }
+
+  /** Closes the database too. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await this.#logFlush;
+    await this.#checkpoint;
+    // When it fails, as for want of room, the redo log has what the main file has not.
+    const isDone =
+      !this.#isLost &&
+      (await this.checkpoint().then(
+        () => true,
+        () => false,
+      ));
+    this.#database.close();
+    this.#redo.close({ isDone });
+    closeSync(this.#fileDescriptor);
+    closeSync(this.#logDescriptor);
+  }
+}
+
+/** What opening wrote, and that the files are there at all. */
+const flushNew = (file: string, fileDescriptor: number, logDescriptor: number): void => {
+  const folder = openSync(dirname(file), 'r');
+  for (const descriptor of [logDescriptor, fileDescriptor, folder]) fsyncSync(descriptor);
+  closeSync(folder);
+};
