@@ -1,17 +1,11 @@
 /** Memory of this process that is in use after a collection. */
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { collectGarbage } from '../collect-garbage.ts';
 
 /**
  * Growth over the second half of a run that counts as flat: bounded caches are still filling then. 64
  * bytes kept of each of 500,000 inputs would show.
  */
 export const MAX_GROWTH_MEGABYTES = 32;
-
-const collectGarbage = (): void => {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-};
 
 export const liveMegabytes = (): number => {
   collectGarbage();
