@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { findBinary } from './find-binary.ts';
+
+export interface GoModule {
+  /** What `go vet` says of it; empty when all is well. */
+  vet(): Promise<string>;
+  /** The report of its tests, whether they pass or not. */
+  test(environment: Readonly<Record<string, string | undefined>>): Promise<string>;
+}
+
+/**
+ * The Go module of a folder.
+ * @param untested what does not run where Go is missing, which is then said on standard error
+ */
+export const findGoModule = async (
+  folder: string,
+  untested: string,
+): Promise<GoModule | undefined> => {
+  const binary = await findBinary('go', 'golang').catch(() => undefined);
+  if (binary === undefined) {
+    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${untested} does not run\n\n`);
+    return undefined;
+  }
+  const go = async (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<string> => {
+    const run = promisify(execFile)(binary, args, { cwd: folder, env });
+    const { stdout, stderr } = await run.catch((failed: { stdout?: string; stderr?: string }) => ({
+      stdout: failed.stdout ?? '',
+      stderr: failed.stderr ?? '',
+    }));
+    return stdout + stderr;
+  };
+  return {
+    vet: async () => {
+      // Apart: it tells what it downloads, from a proxy that another authority vouches for.
+      await go(process.env, 'mod', 'download');
+      return go(process.env, 'vet', './...');
+    },
+    test: (environment) => go({ ...process.env, ...environment }, 'test', '-count=1', './...'),
+  };
+};
