@@ -139,17 +139,18 @@ const wrongClock: Case = {
   name: 'wrong clock',
   run: async (disk, kept) => {
     const broken: string[] = [];
-    for (const [when, offMs] of [
-      ['a year ago', -YEAR_MS],
-      ['in a year', YEAR_MS],
+    for (const [when, offMs, isIssued] of [
+      // A certificate may begin before its authority does, as when it is backdated.
+      ['a year ago', -YEAR_MS, true],
+      // The authority is not valid any more.
+      ['in a year', YEAR_MS, false],
     ] as const) {
       const started = await start(disk.path, clockOff(offMs));
       broken.push(...(await findMissing(started, kept)).map((what) => `${when}: ${what}`));
-      // The authority is not valid yet, or not any more.
       const body = { common_name: 'b.example.com', ttl: '1h' };
       const issued = await started.v1('POST', 'pki/issue/kept', body);
-      if (issued.status >= SERVER_FAULT || issued.status < 300)
-        broken.push(`${when} issuing: ${issued.status} ${JSON.stringify(issued.body)}`);
+      if (issued.status >= SERVER_FAULT || issued.status < 300 !== isIssued)
+        broken.push(`${when} issuing: ${issued.status} ${JSON.stringify(issued.body['errors'])}`);
       const written = await started.v1('POST', 'sys/policies/acl/clock', POLICY);
       if (written.status >= 300) broken.push(`${when} writing: ${written.status}`);
       await started.process.stop();
