@@ -136,12 +136,20 @@ export class SqliteFiles {
   /** To be called while nothing else is written. */
   async checkpoint(): Promise<void> {
     await this.#unlessLost(flush(this.#logDescriptor));
-    guarded(() => this.#database.exec('PRAGMA wal_checkpoint(RESTART)'));
+    guarded(() => this.#copyFrames());
     await this.#unlessLost(flush(this.#fileDescriptor));
     await this.#voidLog();
     this.#redo.restart();
     this.#uncheckpointedBytes = 0;
     guarded(() => this.#onCheckpoint(this.#fileDescriptor));
+  }
+
+  /** All of them: those that were left would be lost with the log. */
+  #copyFrames(): void {
+    const { busy, log, checkpointed } =
+      this.#database.prepare('PRAGMA wal_checkpoint(RESTART)').get() ?? {};
+    if (busy !== 0 || log !== checkpointed)
+      throw new KeelsonError('storage.unavailable', { reason: 'the checkpoint is not complete' });
   }
 
   /**
