@@ -7,8 +7,7 @@
  */
 import type { Batch, RowChange } from '../backend.ts';
 import { digestRecord, treeTypeOf } from '../merkle/record-digest.ts';
-import type { ProjectedChange, Projection } from '../projections/projection.ts';
-import { sumTallies } from '../projections/projection.ts';
+import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import { decodeOperations } from '../wal/wal-codec.ts';
 
 /** What a batch changes in the table of one projection. */
