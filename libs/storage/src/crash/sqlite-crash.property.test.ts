@@ -18,15 +18,25 @@ const damageOf = async (file: string, lines: readonly string[]): Promise<string[
   return damage;
 };
 
-/** Few steps end in the first groups, many after several checkpoints of the file. */
-const steps = fc.oneof(fc.integer({ min: 1, max: 400 }), fc.integer({ min: 400, max: 8000 }));
+/** Few steps end in the first groups, many after several checkpoints of the file, some within one. */
+const ends = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ steps: fc.integer({ min: 1, max: 400 }) }) },
+  { weight: 2, arbitrary: fc.record({ steps: fc.integer({ min: 400, max: 8000 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      steps: fc.integer({ min: 1, max: 12 }),
+      counted: fc.constant('checkpoints' as const),
+    }),
+  },
+);
 
 test('a process killed at any step of a commit leaves everything it acknowledged, whole', async () => {
   await fc.assert(
-    fc.asyncProperty(steps, async (count) => {
+    fc.asyncProperty(ends, async (end) => {
       await using folder = await temporaryDirectory();
       const file = join(folder.path, 'store.db');
-      const lines = await runCrashWriter({ file, steps: count });
+      const lines = await runCrashWriter({ file, ...end });
       expect(await damageOf(file, lines)).toEqual([]);
     }),
     propertySettings({ numRuns: 15 }),
@@ -41,15 +51,15 @@ const powerCut = fc.record({
 
 test('a power cut at any step leaves everything acknowledged, whatever the disk had taken', async () => {
   await fc.assert(
-    fc.asyncProperty(steps, powerCut, async (count, cut) => {
+    fc.asyncProperty(ends, powerCut, async (end, cut) => {
       await using folder = await temporaryDirectory();
       const file = join(folder.path, 'store.db');
-      const lines = await runCrashWriter({ file, steps: count });
+      const lines = await runCrashWriter({ file, ...end });
       const after = join(folder.path, 'after.db');
       await cutPower(file, after, cut);
       expect(await damageOf(after, lines)).toEqual([]);
     }),
-    propertySettings({ numRuns: 15 }),
+    propertySettings({ numRuns: 25 }),
   );
 });
 

@@ -89,6 +89,7 @@ export interface SqliteBackendOptions {
   /** At most, for pages of the file. */
   readonly pageCacheBytes: number;
   readonly projections: readonly Projection[];
+  readonly maxRecentRecords?: number | undefined;
 }
 
 export class SqliteBackend implements Backend {
@@ -111,10 +112,13 @@ export class SqliteBackend implements Backend {
     return backend;
   }
 
-  private constructor(database: DatabaseSync, { file, pageCacheBytes }: SqliteBackendOptions) {
+  private constructor(
+    database: DatabaseSync,
+    { file, pageCacheBytes, maxRecentRecords }: SqliteBackendOptions,
+  ) {
     this.#database = database;
     this.#statements = prepareStatements(database);
-    this.#records = new SqliteRecords(database);
+    this.#records = new SqliteRecords(database, { maxRecentRecords });
     let isLarge = false;
     const onCheckpoint = (fileDescriptor: number): void => {
       isLarge ||= fitPageCache(database, fileDescriptor, pageCacheBytes);
@@ -140,8 +144,10 @@ export class SqliteBackend implements Backend {
 
   async listSubpage(subpage: SubpageIndex): Promise<readonly string[]> {
     const { indexes } = this.#records;
-    const { newest } = indexes;
-    while (indexes.indexedTo < newest) await this.#addToIndexes();
+    for (const step of indexes.staging()) {
+      await this.#transact(step);
+      await setImmediate();
+    }
     return guarded(() => indexes.list(subpage));
   }
 

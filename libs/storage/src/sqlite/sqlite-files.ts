@@ -3,9 +3,8 @@
  * (`synchronous=OFF`); flushes are made on the thread pool:
  *   a commit is flushed to the redo log, then written to the tables, which makes it visible, then
  *   acknowledged: what is read is on disk, and no read waits for a disk;
- *   a checkpoint begins when all frames of SQLite's log are flushed, and nothing is written (which could
- *   overwrite that log from its start) until the main file is flushed too; then SQLite's log is made void,
- *   and the redo log begins anew.
+ *   a checkpoint flushes SQLite's log, copies its pages into the main file, flushes that, and makes
+ *   SQLite's log void; meanwhile nothing is written. Then the redo log begins anew.
  * See docs/decisions/0010 and 0097.
  */
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, write as writeTo } from 'node:fs';
@@ -37,9 +36,6 @@ export class SqliteFiles {
   readonly #logDescriptor: number;
   readonly #redo: RedoLog;
   #uncheckpointedBytes = 0;
-  /** Flushes most of SQLite's log before a checkpoint, while commits go on. */
-  #logFlush: Promise<void> | undefined;
-  #isLogFlushed = false;
   #checkpoint: Promise<void> | undefined;
   /** A commit is in the redo log and not in the tables yet, or on the way there. */
   #isCommitting = false;
@@ -107,30 +103,14 @@ export class SqliteFiles {
   /** So much was written to the tables, in bytes of the store's log. Makes a checkpoint when it is time. */
   wrote(bytes: number): void {
     this.#uncheckpointedBytes += bytes;
-    this.#checkpointIfDue();
-  }
-
-  #checkpointIfDue(): void {
     if (this.#uncheckpointedBytes <= CHECKPOINT_BYTES || this.#checkpoint !== undefined) return;
-    if (!this.#isLogFlushed) {
-      this.#logFlush ??= this.#flushLogFirst();
-      return;
-    }
     if (this.#isCommitting || this.#isClosing || this.#isLost) return;
-    this.#isLogFlushed = false;
     // One that failed for want of room is tried again after the next commit.
     this.#checkpoint = this.checkpoint()
       .catch(() => undefined)
       .finally(() => {
         this.#checkpoint = undefined;
       });
-  }
-
-  async #flushLogFirst(): Promise<void> {
-    await this.#unlessLost(flush(this.#logDescriptor)).catch(() => undefined);
-    this.#logFlush = undefined;
-    this.#isLogFlushed = true;
-    this.#checkpointIfDue();
   }
 
   /** To be called while nothing else is written. */
@@ -176,7 +156,6 @@ export class SqliteFiles {
   /** Closes the database too. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#logFlush;
     await this.#checkpoint;
     // When it fails, as for want of room, the redo log has what the main file has not.
     const isDone =

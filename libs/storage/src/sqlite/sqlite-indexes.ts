@@ -3,8 +3,9 @@
  * good as random, so an index that is kept with every commit has a page of its own to write for each
  * record. These are behind: records have numbers in the order of their making, those up to `indexed_to`
  * are in both, and what has come since is added many at once, in the order of each index. Until then its
- * paths are in a table in memory: every path is there or in `record_path`, never in both. See
- * docs/decisions/0088 and 0096.
+ * paths are in a table in memory: every path is there or in `record_path`, never in both. Their subpages
+ * come into a table in memory when one is listed or they are about to be added. See docs/decisions/0088,
+ * 0096 and 0098.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { SubpageIndex } from '../merkle/record-digest.ts';
@@ -28,7 +29,7 @@ CREATE TABLE IF NOT EXISTS index_progress (
 );
 INSERT OR IGNORE INTO index_progress (id, indexed_to) VALUES (1, 0)`;
 
-/** The paths that `record_path` has not, and what is about to be added to `subpage_record`, in its order. */
+/** What is in memory until `record_path` has it, and `subpage_record`. */
 const MEMORY_SCHEMA = `
 CREATE TEMP TABLE recent_path (
   path TEXT NOT NULL PRIMARY KEY,
@@ -44,33 +45,48 @@ CREATE TEMP TABLE subpage_staged (
 export const NUMBER_OF_PATH = `coalesce(
   (SELECT record FROM recent_path WHERE path = ?1), (SELECT record FROM record_path WHERE path = ?1))`;
 
-/** Records after which the indexes catch up: more at once write fewer of their pages, and take longer to load. */
-const MAX_BEHIND = 32_768;
+/** More at once write fewer pages of the indexes, and take longer to load. */
+const MAX_RECENT_RECORDS = 32_768;
 /** Or characters of their paths, where these are long. */
 const MAX_PATH_CHARACTERS = 4 * 1024 * 1024;
 /** Records of one step; the event loop is free between steps. */
 const STEP_RECORDS = 2000;
-/** Steps whose records are added together. */
+/** Steps whose records are added together, at most, unless more are in memory. */
 const MAX_STEPS = 50;
 const SUBPAGES = 65_536;
 /** Past every path. */
 const END = rangeBelow('').to;
 
+export interface SqliteIndexesOptions {
+  /** Records after which the indexes catch up; 32,768. */
+  readonly maxRecentRecords?: number | undefined;
+  /** 2,000. */
+  readonly stepRecords?: number;
+}
+
 export class SqliteIndexes {
   readonly #statements: ReturnType<typeof prepareStatements>;
+  readonly #maxRecentRecords: number;
   readonly #stepRecords: number;
   /** Records up to this number are in the indexes. */
   #indexedTo: number;
+  /** The subpages of those after it up to this number are in memory, or in the index already. */
+  #stagedTo: number;
   /** No record has a greater number, or had one since the file was opened. */
   #newest: number;
   #pathCharacters: number;
 
   /** @param database with the schema, opened just now */
-  constructor(database: DatabaseSync, stepRecords = STEP_RECORDS) {
+  constructor(
+    database: DatabaseSync,
+    { maxRecentRecords = MAX_RECENT_RECORDS, stepRecords = STEP_RECORDS }: SqliteIndexesOptions,
+  ) {
     database.exec(MEMORY_SCHEMA);
     this.#statements = prepareStatements(database);
+    this.#maxRecentRecords = maxRecentRecords;
     this.#stepRecords = stepRecords;
     this.#indexedTo = this.#loadIndexedTo();
+    this.#stagedTo = this.#indexedTo;
     this.#statements.loadRecent.run(this.#indexedTo);
     const { newest, characters } = this.#statements.measure.get() as Record<string, number>;
     this.#newest = Math.max(newest ?? 0, this.#indexedTo);
@@ -81,10 +97,7 @@ export class SqliteIndexes {
   reload(): void {
     // The table in memory was rolled back with it; numbers that were given are not given again.
     this.#indexedTo = this.#loadIndexedTo();
-  }
-
-  get newest(): number {
-    return this.#newest;
+    this.#stagedTo = this.#indexedTo;
   }
 
   get indexedTo(): number {
@@ -94,7 +107,7 @@ export class SqliteIndexes {
   /** How far behind they are, as a part of how far they should be at most. */
   get lag(): number {
     const records = this.#newest - this.#indexedTo;
-    return Math.max(records / MAX_BEHIND, this.#pathCharacters / MAX_PATH_CHARACTERS);
+    return Math.max(records / this.#maxRecentRecords, this.#pathCharacters / MAX_PATH_CHARACTERS);
   }
 
   find(path: string): number | undefined {
@@ -111,9 +124,11 @@ export class SqliteIndexes {
 
   /** Within the transaction that deletes the record. */
   remove(path: string, number: number, subpage: SubpageIndex | null): void {
-    const { removeRecent, removePath, removeSubpage } = this.#statements;
+    const { removeRecent, removePath, removeStaged, removeSubpage } = this.#statements;
     if (removeRecent.run(path).changes === 0) removePath.run(path);
-    if (subpage !== null) removeSubpage.run(subpage, number);
+    if (subpage === null) return;
+    removeStaged.run(subpage, number);
+    removeSubpage.run(subpage, number);
   }
 
   /** A record whose subpage was put right. */
@@ -123,9 +138,9 @@ export class SqliteIndexes {
 
   /** Adds what comes next, in steps that each run within a transaction of their own. */
   *additions(): Generator<() => void> {
-    const from = this.#indexedTo;
-    const to = Math.min(this.#newest, from + MAX_STEPS * this.#stepRecords);
-    yield* this.#subpageAdditions(from, to);
+    const to = Math.min(this.#newest, this.#indexedTo + MAX_STEPS * this.#stepRecords);
+    yield* this.staging(to);
+    yield* this.#subpageAdditions();
     yield* this.#pathAdditions();
     yield () => {
       this.#statements.saveProgress.run(to);
@@ -133,14 +148,26 @@ export class SqliteIndexes {
     };
   }
 
-  *#subpageAdditions(from: number, to: number): Generator<() => void> {
-    const { clearStaged, stage, addStaged } = this.#statements;
-    for (let at = from; at < to; at += this.#stepRecords)
-      yield () => stage.run(at, Math.min(at + this.#stepRecords, to));
-    // As many parts of the index as there were steps: where a record lies is as good as random.
-    const width = Math.ceil((SUBPAGES * this.#stepRecords) / Math.max(to - from, 1));
-    for (let at = 0; at < SUBPAGES; at += width) yield () => addStaged.run(at, at + width);
-    yield () => clearStaged.run();
+  /** What `list` needs, in steps as those of `additions`; they write nothing to the file. */
+  *staging(to = this.#newest): Generator<() => void> {
+    while (this.#stagedTo < to)
+      yield () => {
+        const stepEnd = Math.min(this.#stagedTo + this.#stepRecords, this.#newest);
+        this.#statements.stage.run(this.#stagedTo, stepEnd);
+        this.#stagedTo = stepEnd;
+      };
+  }
+
+  *#subpageAdditions(): Generator<() => void> {
+    const { addStaged, clearStaged } = this.#statements;
+    // As many parts of the index as there are steps of records: where one lies is as good as random.
+    const staged = Math.max(this.#stagedTo - this.#indexedTo, 1);
+    const width = Math.ceil((SUBPAGES * this.#stepRecords) / staged);
+    for (let at = 0; at < SUBPAGES; at += width)
+      yield () => {
+        addStaged.run(at, at + width);
+        clearStaged.run(at, at + width);
+      };
   }
 
   /** All that are in memory, and of what comes meanwhile what is still to be passed. */
@@ -158,7 +185,7 @@ export class SqliteIndexes {
     }
   }
 
-  /** Paths in byte order, of the records that are in the index. */
+  /** Paths in byte order, of the records that were made before the last staging was gone through. */
   list(subpage: SubpageIndex): readonly string[] {
     return this.#statements.list.all(subpage).map((row) => row['path'] as string);
   }
@@ -189,7 +216,8 @@ const prepareStatements = (database: DatabaseSync) =>
     removeRecent: database.prepare('DELETE FROM recent_path WHERE path = ?'),
     removePath: database.prepare('DELETE FROM record_path WHERE path = ?'),
     removeSubpage: database.prepare('DELETE FROM subpage_record WHERE subpage = ? AND record = ?'),
-    clearStaged: database.prepare('DELETE FROM subpage_staged'),
+    clearStaged: database.prepare('DELETE FROM subpage_staged WHERE subpage >= ? AND subpage < ?'),
+    removeStaged: database.prepare('DELETE FROM subpage_staged WHERE subpage = ? AND record = ?'),
     stage: database.prepare(
       `INSERT OR IGNORE INTO subpage_staged (subpage, record)
        SELECT subpage, number FROM record
@@ -215,8 +243,11 @@ const prepareStatements = (database: DatabaseSync) =>
     // A number may stand under a subpage its record is not in: that was put right, or deleted while it was
     // added and its number given again.
     list: database.prepare(
-      `SELECT record.path FROM subpage_record
-       JOIN record ON record.number = subpage_record.record
-       WHERE subpage_record.subpage = ?1 AND record.subpage = ?1 ORDER BY record.path`,
+      `SELECT record.path FROM (
+         SELECT record FROM subpage_record WHERE subpage = ?1
+         UNION SELECT record FROM subpage_staged WHERE subpage = ?1
+       ) AS listed
+       JOIN record ON record.number = listed.record
+       WHERE record.subpage = ?1 ORDER BY record.path`,
     ),
   }) satisfies Record<string, StatementSync>;

@@ -7,7 +7,7 @@ import { comparePaths, rangeBelow } from '../record-path.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { SQLITE_SCHEMA } from './sqlite-schema.ts';
 
-const STEP_RECORDS = 3;
+const OPTIONS = { stepRecords: 3 };
 const SUBPAGES = [0, 1, 4095, 4096, 65_535];
 
 interface Compared {
@@ -53,7 +53,7 @@ const operation = fc.oneof(
     after: fc.option(path, { nil: undefined }),
     limit: fc.constantFrom(1, 5, Number.POSITIVE_INFINITY),
   }),
-  fc.record({ kind: fc.constantFrom('reopen' as const, 'catchUp' as const) }),
+  fc.record({ kind: fc.constantFrom('reopen' as const, 'list' as const, 'catchUp' as const) }),
 );
 
 /** A file whose process ends and starts again, with what it should hold. */
@@ -66,7 +66,7 @@ class Opened implements Disposable {
 
   constructor() {
     this.#database.exec(SQLITE_SCHEMA);
-    this.#records = new SqliteRecords(this.#database, STEP_RECORDS);
+    this.#records = new SqliteRecords(this.#database, OPTIONS);
     this.#additions = this.#records.indexes.additions();
   }
 
@@ -74,7 +74,7 @@ class Opened implements Disposable {
   reopen(): Compared {
     const expected = this.#records.indexes.indexedTo;
     this.#database.exec('DROP TABLE temp.recent_path; DROP TABLE temp.subpage_staged');
-    this.#records = new SqliteRecords(this.#database, STEP_RECORDS);
+    this.#records = new SqliteRecords(this.#database, OPTIONS);
     this.#additions = this.#records.indexes.additions();
     return { found: this.#records.indexes.indexedTo, expected };
   }
@@ -148,9 +148,13 @@ class Opened implements Disposable {
     };
   }
 
-  /** When all are in the index: to the end of what is under way, and once more for what came meanwhile. */
-  readSubpages(): Compared {
+  /** To the end of what is under way, and once more for what came meanwhile. */
+  catchUp(): void {
     for (const _ of [1, 2]) while (this.step(false));
+  }
+
+  readSubpages(): Compared {
+    for (const step of this.#records.indexes.staging()) this.#transact(step, false);
     const pathsIn = (at: number): readonly string[] => {
       const known = [...this.#known].filter(([, record]) => record.subpage === at);
       return known.map(([name]) => name).toSorted(comparePaths);
@@ -165,7 +169,8 @@ class Opened implements Disposable {
     const counted = this.#database.prepare(
       `SELECT (SELECT count(*) FROM record_path) AS paths,
               (SELECT count(*) FROM recent_path) AS recent,
-              (SELECT count(*) FROM subpage_record) AS subpages`,
+              (SELECT count(*) FROM subpage_record) AS subpages,
+              (SELECT count(*) FROM subpage_staged) AS staged`,
     );
     return { ...counted.get() };
   }
@@ -195,7 +200,8 @@ test('records are found by path, in order and by subpage, however far the indexe
         if (one.kind === 'restore') opened.restore(one.path, one.subpage);
         if (one.kind === 'range') compare(opened.readRange(one.prefix, one.after, one.limit));
         if (one.kind === 'reopen') compare(opened.reopen());
-        if (one.kind === 'catchUp') compare(opened.readSubpages());
+        if (one.kind === 'list') compare(opened.readSubpages());
+        if (one.kind === 'catchUp') opened.catchUp();
       }
       compare(opened.readRange(''));
       compare(opened.readSubpages());
@@ -204,19 +210,18 @@ test('records are found by path, in order and by subpage, however far the indexe
   );
 });
 
-test('what is deleted is in no index', () => {
+test.each(['added', 'staged', 'neither'])('what is deleted is in no index: %s', (state) => {
   using opened = new Opened();
   const names = Array.from({ length: 20 }, (_, number) => `shared/${number}`);
-  opened.write(
-    names.map((name) => [name, 1]),
-    [],
-    false,
-  );
-  opened.readSubpages();
-  opened.write(
-    names.map((name) => [name, null]),
-    [],
-    false,
-  );
-  expect(opened.countIndexed()).toEqual({ paths: 0, recent: 0, subpages: 0 });
+  const write = (subpageOf: number | null): void =>
+    opened.write(
+      names.map((name) => [name, subpageOf]),
+      [],
+      false,
+    );
+  write(1);
+  if (state === 'added') opened.catchUp();
+  if (state === 'staged') opened.readSubpages();
+  write(null);
+  expect(opened.countIndexed()).toEqual({ paths: 0, recent: 0, subpages: 0, staged: 0 });
 });

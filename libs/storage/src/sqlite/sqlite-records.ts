@@ -2,7 +2,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { CheckedRow, PutRow, RowChange, StoredRow } from '../backend.ts';
 import type { PathRange } from '../record-path.ts';
-import { NUMBER_OF_PATH, SqliteIndexes } from './sqlite-indexes.ts';
+import { NUMBER_OF_PATH, SqliteIndexes, type SqliteIndexesOptions } from './sqlite-indexes.ts';
 
 /** SQLite's "no limit". */
 const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
@@ -14,8 +14,8 @@ export class SqliteRecords {
   readonly #located = new Map<string, number | undefined>();
 
   /** @param database with the schema, opened just now */
-  constructor(database: DatabaseSync, stepRecords?: number) {
-    this.indexes = new SqliteIndexes(database, stepRecords);
+  constructor(database: DatabaseSync, options: SqliteIndexesOptions = {}) {
+    this.indexes = new SqliteIndexes(database, options);
     this.#statements = prepareStatements(database);
     this.#statements.listPaths.setReturnArrays(true);
   }

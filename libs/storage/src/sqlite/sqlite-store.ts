@@ -10,7 +10,7 @@ import type { Projection } from '../projections/projection.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
-import { SqliteBackend } from './sqlite-backend.ts';
+import { SqliteBackend, type SqliteBackendOptions } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
 import { upgradeFormerLayout } from './sqlite-former-layout.ts';
 import { FORMAT_WITHOUT_REDO_LOG, SQLITE_FORMAT, SQLITE_SCHEMA } from './sqlite-schema.ts';
@@ -25,6 +25,8 @@ export interface SqliteStoreOptions {
   readonly projections?: readonly Projection[];
   /** Memory for what the store remembers; 96 MiB. */
   readonly cacheBytes?: number;
+  /** Records after which the indexes of the file catch up with them; 32,768. */
+  readonly maxRecentRecords?: number;
 }
 
 /**
@@ -34,25 +36,23 @@ export interface SqliteStoreOptions {
  */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Store> => {
   const {
-    file,
     barrier,
     clock = systemClock,
     projections = [],
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
   const cache = shareCache(cacheBytes);
-  const backend = await openBackend(file, cache.pageBytes, projections);
+  const { file, maxRecentRecords } = options;
+  const pageCacheBytes = cache.pageBytes;
+  const backend = await openBackend({ file, pageCacheBytes, projections, maxRecentRecords });
   return new RecordStore(
     { backend, barrier, clock, projections, cache, grown: new Wakeup() },
     backend.headSequence(),
   );
 };
 
-const openBackend = async (
-  file: string,
-  pageBytes: number,
-  projections: readonly Projection[],
-): Promise<SqliteBackend> => {
+const openBackend = async (options: SqliteBackendOptions): Promise<SqliteBackend> => {
+  const { file } = options;
   requireWritable(dirname(file));
   if (existsSync(file)) requireWritable(file);
   let database: DatabaseSync | undefined;
@@ -71,7 +71,7 @@ const openBackend = async (
     requireKnownFormat(database);
     upgradeFormerLayout(database);
     database.exec(SQLITE_SCHEMA);
-    return await SqliteBackend.open(database, { file, pageCacheBytes: pageBytes, projections });
+    return await SqliteBackend.open(database, options);
   } catch (error) {
     database?.close();
     throw fromSqliteError(error);
