@@ -8,6 +8,8 @@ import type { Backend, StoredRow } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
 import { KEYRING_PATH } from './barrier/keyring.ts';
 import type { CacheShares } from './cache-shares.ts';
+import { ListCache } from './list-cache.ts';
+import { listNames } from './listing.ts';
 import { RecordCache } from './record-cache.ts';
 import type { PathRange } from './record-path.ts';
 import { scopeOf } from './record-path.ts';
@@ -26,6 +28,7 @@ export class RecordReader {
   readonly #backend: Backend;
   readonly #barrier: Barrier;
   readonly #cache: RecordCache;
+  readonly #lists: ListCache;
   readonly #presence = new Map<string, RecentPresence>();
   #position: number;
   #catchingUp: Promise<void> = Promise.resolve();
@@ -40,6 +43,7 @@ export class RecordReader {
     this.#barrier = barrier;
     this.#cache = new RecordCache(recordBytes);
     this.changes = new RecentChanges(headSequence, changeBytes);
+    this.#lists = new ListCache(this.changes);
     this.#position = headSequence;
   }
 
@@ -131,6 +135,18 @@ export class RecordReader {
     const record = await this.#decrypt(row);
     if (!this.changes.hasChangedSince(path, position)) this.#cache.put(record);
     return record;
+  }
+
+  /**
+   * All names directly below a prefix.
+   * @param position what `refresh` returned
+   */
+  async list(prefix: string, position: number): Promise<readonly string[]> {
+    const cached = this.#lists.find(prefix, position);
+    if (cached !== undefined) return cached;
+    const names = await listNames(this.listPaths, prefix);
+    if (!this.changes.hasChangedSince(prefix, position)) this.#lists.put(prefix, names, position);
+    return names;
   }
 
   readonly listPaths = (range: PathRange, limit: number): Promise<readonly string[]> =>

@@ -1,4 +1,5 @@
 /** What a store promises that several processes have open at the same time. */
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor, rotateBarrier } from '../barrier/open-barrier.ts';
@@ -54,6 +55,59 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
         Array.from({ length: 1100 }, (_, index) => put(first, `shared/${index % 50}`, 'new')),
       );
       expect(await get(second, 'shared/0')).toBe('new');
+    });
+
+    test('list what the other has made and deleted, though they had listed before', async () => {
+      const path = fc.constantFrom(
+        'shared/a',
+        'shared/a/1',
+        'shared/a/2',
+        'shared/b/1',
+        'shared/c',
+      );
+      const step = fc.record({
+        on: fc.nat(1),
+        path,
+        kind: fc.constantFrom('write' as const, 'delete' as const, 'list' as const),
+      });
+      const paths = new Set<string>();
+      const namesBelow = (prefix: string): readonly string[] =>
+        [...paths]
+          .filter((known) => known.startsWith(prefix))
+          .map((known) => /^[^/]*\/?/.exec(known.slice(prefix.length))?.[0] ?? '')
+          .filter((name, at, all) => all.indexOf(name) === at)
+          .toSorted();
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60 }), async (steps) => {
+          for (const { on, path: changed, kind } of steps) {
+            const store = [first, second][on] as Store;
+            if (kind === 'write') {
+              await put(store, changed);
+              paths.add(changed);
+            }
+            if (kind === 'delete') {
+              await store.transact((tx) => tx.delete(changed));
+              paths.delete(changed);
+            }
+            for (const prefix of kind === 'list' ? ['shared/', 'shared/a/', 'shared/b/'] : [])
+              expect(await store.list(prefix)).toEqual(namesBelow(prefix));
+          }
+        }),
+        { numRuns: 15 },
+      );
+    });
+
+    test('write no more names than there is room for, whoever lists them', async () => {
+      const room = 5;
+      const ask = (store: Store, name: string) =>
+        store.transact(async (tx) => {
+          if ((await tx.list('shared/seats/')).length < room)
+            tx.write(`shared/seats/${name}`, bytes(''));
+        });
+      const names = Array.from({ length: 12 }, (_, index) => `${index}`);
+      await Promise.all(names.map((name, at) => ask(at % 2 === 0 ? first : second, name)));
+      expect(await first.list('shared/seats/')).toHaveLength(room);
+      expect(await second.list('shared/seats/')).toHaveLength(room);
     });
 
     test('lose no update of each other and number their commits without gaps', async () => {

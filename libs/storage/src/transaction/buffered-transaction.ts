@@ -90,7 +90,9 @@ export class BufferedTransaction implements Transaction {
 
   async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {
     requirePrefix(prefix);
-    await this.#track(prefix);
+    const position = await this.#track(prefix);
+    if (options === undefined && this.#writtenIn(rangeBelow(prefix)).length === 0)
+      return this.#reader.list(prefix, position);
     return listNames((range, limit) => this.#listPaths(range, limit), prefix, options);
   }
 
