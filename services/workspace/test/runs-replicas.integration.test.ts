@@ -1,10 +1,29 @@
 /** Runs over two replicas of the service on one PostgreSQL database. */
+import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
+const DAY_MS = 86_400_000;
+const stateOf = (serial: number): string =>
+  JSON.stringify({
+    version: 4,
+    serial,
+    lineage: 'due',
+    terraform_version: '1.11.4',
+    outputs: {},
+    resources: [
+      {
+        mode: 'managed',
+        type: 'terraform_data',
+        name: 'a',
+        provider: 'provider["terraform.io/builtin/terraform"]',
+        instances: [{ attributes: {} }],
+      },
+    ],
+  });
 let postgres: PostgresServer;
 let replicas: readonly [Harness, Harness];
 let agentToken: string;
@@ -90,6 +109,46 @@ describe('runs over two replicas', () => {
     second.clock.advance(1000);
     const { list } = await second.call('GET', `${O}/runs?filter[workspace_names]=ordered`);
     expect(list.map((run) => run.id).slice(0, 3)).toEqual(made.toReversed());
+  });
+
+  test('destroy what is due once, whoever finds it, and forget old states together', async () => {
+    const [first] = replicas;
+    const id = await makeWorkspace('due', {});
+    await first.call('POST', `/workspaces/${id}/actions/lock`);
+    for (const serial of [1, 2, 3, 4]) {
+      const state = stateOf(serial);
+      await first.create(`/workspaces/${id}/state-versions`, 'state-versions', {
+        serial,
+        lineage: 'due',
+        md5: createHash('md5').update(state).digest('hex'),
+        state: Buffer.from(state).toString('base64'),
+      });
+    }
+    await first.call('POST', `/workspaces/${id}/actions/unlock`);
+    const policy = {
+      type: 'data-retention-policy-delete-olders',
+      attributes: { deleteOlderThanNDays: 1 },
+    };
+    const path = `/workspaces/${id}/relationships/data-retention-policy`;
+    expect((await first.call('POST', path, { data: policy })).status).toBe(200);
+    await first.call('PATCH', `/workspaces/${id}`, {
+      data: {
+        type: 'workspaces',
+        attributes: { 'auto-destroy-at': new Date(first.clock.nowMs() + DAY_MS).toISOString() },
+      },
+    });
+    for (const replica of replicas) replica.clock.advance(2 * DAY_MS);
+    await Promise.all([...replicas, ...replicas].map((replica) => replica.runUpkeep()));
+    const made = (await first.call('GET', `/workspaces/${id}/runs`)).list;
+    const destroying = made.filter(({ attributes }) => attributes['is-destroy'] === true);
+    expect(destroying).toHaveLength(1);
+    const kept = await first.call(
+      'GET',
+      `/state-versions?filter[workspace][name]=due&filter[organization][name]=acme`,
+    );
+    expect(kept.list.map(({ attributes }) => [attributes['serial'], attributes['status']])).toEqual(
+      [[4, 'finalized'], ...[3, 2, 1].map((serial) => [serial, 'backing_data_soft_deleted'])],
+    );
   });
 
   test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {

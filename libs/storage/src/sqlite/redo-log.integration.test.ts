@@ -1,5 +1,5 @@
 /** A store whose process ended, or whose machine lost its power, before a commit was in the tables. */
-import { copyFile, readFile, stat, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
@@ -109,6 +109,28 @@ describe('what the redo log alone has', () => {
     await writeFile(`${after}-redo`, damaged);
     const store = await openStore(after);
     expect(await store.list('shared/halves/left/')).toEqual(['a', 'b']);
+    await store.close();
+  });
+
+  test('waits for the next start where one cannot carry it out, and holds no file', async () => {
+    const { after, names } = await makeUnfinished();
+    const change = (sql: string): void => {
+      const database = new DatabaseSync(after);
+      database.exec(sql);
+      database.close();
+    };
+    change(`CREATE TRIGGER refusal BEFORE INSERT ON wal WHEN NEW.sequence = 6
+            BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+    await expect(openStore(after)).rejects.toThrow('refused');
+    const open = await Promise.all(
+      (await readdir('/proc/self/fd')).map((name) =>
+        readlink(`/proc/self/fd/${name}`).catch(String),
+      ),
+    );
+    expect(open.filter((path) => path.startsWith(after))).toEqual([]);
+    change('DROP TRIGGER refusal');
+    const store = await openStore(after);
+    expect(await store.list('shared/halves/left/')).toEqual(names);
     await store.close();
   });
 

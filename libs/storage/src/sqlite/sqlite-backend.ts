@@ -108,7 +108,12 @@ export class SqliteBackend implements Backend {
   /** @param database with the schema, opened just now; what its last process acknowledged is carried out */
   static async open(database: DatabaseSync, options: SqliteBackendOptions): Promise<SqliteBackend> {
     const backend = new SqliteBackend(database, options);
-    await backend.#recover(options.projections);
+    try {
+      await backend.#recover(options.projections);
+    } catch (error) {
+      backend.#files.abandon();
+      throw error;
+    }
     return backend;
   }
 

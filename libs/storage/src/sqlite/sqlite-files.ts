@@ -164,8 +164,17 @@ export class SqliteFiles {
         () => true,
         () => false,
       ));
+    this.#closeAll({ isDone });
+  }
+
+  /** Closes all, for the next start to carry out what this one could not. */
+  abandon(): void {
+    this.#closeAll({ isDone: false });
+  }
+
+  #closeAll(redo: { readonly isDone: boolean }): void {
     this.#database.close();
-    this.#redo.close({ isDone });
+    this.#redo.close(redo);
     closeSync(this.#fileDescriptor);
     closeSync(this.#logDescriptor);
   }

@@ -73,7 +73,7 @@ const openBackend = async (options: SqliteBackendOptions): Promise<SqliteBackend
     database.exec(SQLITE_SCHEMA);
     return await SqliteBackend.open(database, options);
   } catch (error) {
-    database?.close();
+    if (database?.isOpen === true) database.close();
     throw fromSqliteError(error);
   }
 };

@@ -29,12 +29,12 @@ const inChunks = async function* (
   for await (const piece of pieces) {
     held.push(piece);
     heldBytes += piece.byteLength;
-    while (heldBytes >= CHUNK_BYTES) {
-      const joined = Buffer.concat(held);
-      yield joined.subarray(0, CHUNK_BYTES);
-      held = [joined.subarray(CHUNK_BYTES)];
-      heldBytes -= CHUNK_BYTES;
-    }
+    if (heldBytes < CHUNK_BYTES) continue;
+    let rest: Uint8Array = Buffer.concat(held);
+    for (; rest.byteLength >= CHUNK_BYTES; rest = rest.subarray(CHUNK_BYTES))
+      yield rest.subarray(0, CHUNK_BYTES);
+    held = [rest];
+    heldBytes = rest.byteLength;
   }
   if (heldBytes > 0) yield Buffer.concat(held);
 };
