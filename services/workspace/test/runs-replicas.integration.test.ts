@@ -1,29 +1,12 @@
 /** Runs over two replicas of the service on one PostgreSQL database. */
-import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { uploadsTo } from './state-uploads.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 const DAY_MS = 86_400_000;
-const stateOf = (serial: number): string =>
-  JSON.stringify({
-    version: 4,
-    serial,
-    lineage: 'due',
-    terraform_version: '1.11.4',
-    outputs: {},
-    resources: [
-      {
-        mode: 'managed',
-        type: 'terraform_data',
-        name: 'a',
-        provider: 'provider["terraform.io/builtin/terraform"]',
-        instances: [{ attributes: {} }],
-      },
-    ],
-  });
 let postgres: PostgresServer;
 let replicas: readonly [Harness, Harness];
 let agentToken: string;
@@ -113,42 +96,38 @@ describe('runs over two replicas', () => {
 
   test('destroy what is due once, whoever finds it, and forget old states together', async () => {
     const [first] = replicas;
-    const id = await makeWorkspace('due', {});
-    await first.call('POST', `/workspaces/${id}/actions/lock`);
-    for (const serial of [1, 2, 3, 4]) {
-      const state = stateOf(serial);
-      await first.create(`/workspaces/${id}/state-versions`, 'state-versions', {
-        serial,
-        lineage: 'due',
-        md5: createHash('md5').update(state).digest('hex'),
-        state: Buffer.from(state).toString('base64'),
-      });
-    }
-    await first.call('POST', `/workspaces/${id}/actions/unlock`);
+    const due = await Promise.all(['due-1', 'due-2', 'due-3'].map((name) => makeWorkspace(name)));
     const policy = {
       type: 'data-retention-policy-delete-olders',
       attributes: { deleteOlderThanNDays: 1 },
     };
-    const path = `/workspaces/${id}/relationships/data-retention-policy`;
-    expect((await first.call('POST', path, { data: policy })).status).toBe(200);
-    await first.call('PATCH', `/workspaces/${id}`, {
-      data: {
-        type: 'workspaces',
-        attributes: { 'auto-destroy-at': new Date(first.clock.nowMs() + DAY_MS).toISOString() },
-      },
-    });
+    const soon = { 'auto-destroy-at': new Date(first.clock.nowMs() + DAY_MS).toISOString() };
+    for (const id of due) {
+      const states = uploadsTo(first, id);
+      await states.lock();
+      for (const serial of [1, 2, 3, 4]) await states.upload(serial);
+      await states.unlock();
+      const path = `/workspaces/${id}`;
+      const kept = `${path}/relationships/data-retention-policy`;
+      expect((await first.call('POST', kept, { data: policy })).status).toBe(200);
+      await first.call('PATCH', path, { data: { type: 'workspaces', attributes: soon } });
+    }
     for (const replica of replicas) replica.clock.advance(2 * DAY_MS);
     await Promise.all([...replicas, ...replicas].map((replica) => replica.runUpkeep()));
-    const made = (await first.call('GET', `/workspaces/${id}/runs`)).list;
-    const destroying = made.filter(({ attributes }) => attributes['is-destroy'] === true);
-    expect(destroying).toHaveLength(1);
-    const kept = await first.call(
-      'GET',
-      `/state-versions?filter[workspace][name]=due&filter[organization][name]=acme`,
-    );
-    expect(kept.list.map(({ attributes }) => [attributes['serial'], attributes['status']])).toEqual(
-      [[4, 'finalized'], ...[3, 2, 1].map((serial) => [serial, 'backing_data_soft_deleted'])],
-    );
+    for (const [at, id] of due.entries()) {
+      const made = (await first.call('GET', `/workspaces/${id}/runs`)).list;
+      expect(made.filter(({ attributes }) => attributes['is-destroy'] === true)).toHaveLength(1);
+      const states = await first.call(
+        'GET',
+        `/state-versions?filter[workspace][name]=due-${at + 1}&filter[organization][name]=acme`,
+      );
+      expect(
+        states.list.map(({ attributes }) => [attributes['serial'], attributes['status']]),
+      ).toEqual([
+        [4, 'finalized'],
+        ...[3, 2, 1].map((serial) => [serial, 'backing_data_soft_deleted']),
+      ]);
+    }
   });
 
   test('find what is to destroy itself, and are listed for whom sees their workspace', async () => {
