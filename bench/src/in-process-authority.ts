@@ -26,6 +26,9 @@ export const AUTHORITY_MOUNT: Mount = {
   description: '',
 };
 
+/** The store, in the folder that is given. */
+export const AUTHORITY_FILE = 'pki.sqlite';
+
 export interface AuthorityAnswer {
   readonly status: number;
   readonly body: Uint8Array;
@@ -56,7 +59,7 @@ export const openAuthority = async (
   const clock = systemClock;
   const barrier = createBarrier({ clock });
   const store = await openSqliteStore({
-    file: join(folder, 'pki.sqlite'),
+    file: join(folder, AUTHORITY_FILE),
     barrier,
     clock,
     projections: PKI_PROJECTIONS,

@@ -10,7 +10,7 @@ import {
   type WalOperation,
 } from '@keelson/storage';
 import { finishFilling } from '../finish-filling.ts';
-import { type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
+import { AUTHORITY_FILE, type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
 import { listing, measureCalls, type Scene, setScene } from '../workspace/workspace.ts';
 import { COUNTED_ONCE, QUERIES, type Query, SELDOM } from '../workspace/workspace-names.ts';
 
@@ -145,17 +145,20 @@ export const fillWorkspaces = async (folder: string, size: Size): Promise<Filled
 /** P11: entries of a primary's log, encrypted as they come. */
 export const fillCopy = async (folder: string, { count, applied }: Size): Promise<Filled> => {
   const barrier = createBarrier();
-  const store = await openSqliteStore({ file: join(folder, 'store.db'), barrier });
-  await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
+  const file = join(folder, 'store.db');
+  const filling = await openSqliteStore({ file, barrier });
+  await openBarrierFor(filling, barrier, new Uint8Array(32).fill(1));
   const value = Buffer.alloc(600, 'k');
   const newRecord = () => {
     const path = `shared/bench/${randomBytes(12).toString('hex')}`;
     return { path, stored: barrier.encrypt(path, value) };
   };
   for (let filled = 0; filled < count; filled += PER_TRANSACTION) {
-    await store.applyRecords('copy', Array.from({ length: PER_TRANSACTION }, newRecord));
+    await filling.applyRecords('copy', Array.from({ length: PER_TRANSACTION }, newRecord));
   }
-  await finishFilling(store);
+  await filling.close();
+  await finishFilling(file);
+  const store = await openSqliteStore({ file, barrier });
   let sequence = 0;
   const apply = async (operations: readonly WalOperation[]): Promise<void> => {
     const entries = operations.map(
@@ -207,7 +210,6 @@ const fillWithCertificates = async (
       }
     });
   }
-  await finishFilling(store);
 };
 
 /** The path that an entry after `sequence` wrote for the certificate. */
@@ -221,7 +223,7 @@ const findWritten = async (store: Store, sequence: number, key: string): Promise
 
 /** P1, without HTTP. */
 export const fillAuthority = async (folder: string, { count, seconds }: Size): Promise<Filled> => {
-  const authority = await openAuthority(folder);
+  let authority = await openAuthority(folder);
   const root = { common_name: 'Bench Root', ttl: '87600h', key_type: 'ec' };
   await authority.call('POST', 'root/generate/internal', root);
   const role = { allowed_domains: 'example.com', allow_subdomains: true, key_type: 'ec' };
@@ -229,6 +231,9 @@ export const fillAuthority = async (folder: string, { count, seconds }: Size): P
   const issue = () =>
     authority.call('POST', 'issue/bench', { common_name: 'a.example.com', ttl: '72h' });
   await fillWithCertificates(authority, issue, count);
+  await authority.close();
+  await finishFilling(join(folder, AUTHORITY_FILE));
+  authority = await openAuthority(folder);
   return {
     costs: [costOfCalls('P1 issue, without HTTP', seconds, issue)],
     close: () => authority.close(),

@@ -71,7 +71,9 @@ export const setScene = async (folder: string, count: number): Promise<Scene> =>
     workspaces = await startWorkspaces(folder);
   }
   await seedWorkspaces(workspaces.store, rest);
-  await finishFilling(workspaces.store);
+  await workspaces.stop();
+  await finishFilling(join(folder, WORKSPACE_FILE));
+  workspaces = await startWorkspaces(folder);
   next = count;
   return {
     workspaces,
