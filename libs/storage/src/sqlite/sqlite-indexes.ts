@@ -145,6 +145,7 @@ export class SqliteIndexes {
     yield () => {
       this.#statements.saveProgress.run(to);
       this.#indexedTo = to;
+      this.#stagedTo = Math.max(this.#stagedTo, to);
     };
   }
 
