@@ -74,7 +74,7 @@ const costsOfShows = ({ workspaces, ids }: Scene, seconds: number): readonly Cos
   let turn = 0;
   // In another order than they were made in, none twice: the stride is a prime number.
   const next = (among: number) =>
-    workspaces.call('GET', `/workspaces/${ids[((turn += 1) * STRIDE) % among] ?? ''}`);
+    workspaces.ask('GET', `/workspaces/${ids[((turn += 1) * STRIDE) % among] ?? ''}`);
   const perWindow = Math.min(SHOWN_FIRST, Math.floor(ids.length / (WINDOWS + 1)));
   return [
     {

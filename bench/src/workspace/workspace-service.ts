@@ -36,6 +36,8 @@ export interface InProcessWorkspaces {
   send(request: RawRequest): Promise<{ readonly status: number; readonly text: string }>;
   /** As the administrator, unless a token is given. @returns the document's resource */
   call(method: string, path: string, body?: unknown, principal?: Principal): Promise<Answer>;
+  /** The same where the answer is not looked at: to read it is work of a client, which is not measured. */
+  ask(method: string, path: string, body?: unknown, principal?: Principal): Promise<void>;
   identify(token: string): Promise<Principal>;
   stop(): Promise<void>;
 }
@@ -81,9 +83,9 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
     return principal;
   };
   const admin = await identify((await service.ensureAdminToken()).token);
-  const send: InProcessWorkspaces['send'] = async (request) => {
+  const handle = async (request: RawRequest) => {
     const { method, path, query, body, contentType, principal } = request;
-    const reply = await service.edge.handle({
+    const { head, body: answered } = await service.edge.handle({
       head: {
         requestId: 'bench',
         method,
@@ -102,10 +104,29 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
       body: bufferedBody(body),
       signal: new AbortController().signal,
     });
-    const pieces = reply.body instanceof Uint8Array ? [reply.body] : reply.body;
-    let text = '';
-    for await (const piece of pieces) text += Buffer.from(piece).toString();
-    return { status: reply.head.status, text };
+    const pieces: Uint8Array[] = [];
+    if (answered instanceof Uint8Array) pieces.push(answered);
+    else for await (const piece of answered) pieces.push(piece);
+    return { status: head.status, pieces };
+  };
+  const toText = (pieces: readonly Uint8Array[]): string => Buffer.concat(pieces).toString();
+  const answerOf = async (
+    method: string,
+    target: string,
+    body: unknown,
+    principal: Principal = admin,
+  ): Promise<readonly Uint8Array[]> => {
+    const [path = '', query = ''] = target.split('?');
+    const { status, pieces } = await handle({
+      method,
+      path,
+      query,
+      body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
+      contentType: 'application/vnd.api+json',
+      principal,
+    });
+    if (status >= 400) throw new Error(`${method} ${target} answered ${status}: ${toText(pieces)}`);
+    return pieces;
   };
   return {
     store,
@@ -116,19 +137,16 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
         string,
         Record<string, unknown>
       >,
-    send,
-    call: async (method, target, body, principal = admin) => {
-      const [path = '', query = ''] = target.split('?');
-      const { status, text } = await send({
-        method,
-        path,
-        query,
-        body: body === undefined ? new Uint8Array() : Buffer.from(JSON.stringify(body)),
-        contentType: 'application/vnd.api+json',
-        principal,
-      });
-      if (status >= 400) throw new Error(`${method} ${target} answered ${status}: ${text}`);
+    send: async (request) => {
+      const { status, pieces } = await handle(request);
+      return { status, text: toText(pieces) };
+    },
+    call: async (...given) => {
+      const text = toText(await answerOf(...given));
       return text === '' ? { id: '', attributes: {} } : (JSON.parse(text) as { data: Answer }).data;
+    },
+    ask: async (...given) => {
+      await answerOf(...given);
     },
     stop: async () => {
       await service.stop();

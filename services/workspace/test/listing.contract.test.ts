@@ -26,6 +26,7 @@ interface Listed {
   readonly organizationId: string;
   readonly projectId: string;
   readonly name: string;
+  readonly createdAtMs: number;
   readonly latestChangeAtMs: number;
   readonly run: { readonly status: string; readonly createdAtMs: number } | null;
   readonly tags: readonly { readonly key: string; readonly value: string | null }[];
@@ -44,6 +45,7 @@ const listed: fc.Arbitrary<Listed> = fc.record({
   organizationId: fc.constantFrom('org-1', 'org-1', 'org-2'),
   projectId: fc.constantFrom(...PROJECTS),
   name: textOf(1, 8),
+  createdAtMs: fc.nat(5),
   latestChangeAtMs: fc.nat(5),
   run: fc.option(fc.record({ status: fc.constantFrom(...STATUSES), createdAtMs: fc.nat(5) })),
   tags: tagList,
@@ -188,8 +190,10 @@ const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
   const { by = 'name', isDescending = false } = query.sort ?? {};
   const compare = (a: Listed, b: Listed): number =>
     (by === 'latest-change-at' ? a.latestChangeAtMs - b.latestChangeAtMs : 0) ||
-    (by === 'current-run.created-at' ? (a.run?.createdAtMs ?? 0) - (b.run?.createdAtMs ?? 0) : 0) ||
-    (by === 'latest-change-at' ? 0 : compareText(a.name.toLowerCase(), b.name.toLowerCase())) ||
+    (by === 'current-run.created-at'
+      ? (a.run?.createdAtMs ?? 0) - (b.run?.createdAtMs ?? 0) || a.createdAtMs - b.createdAtMs
+      : 0) ||
+    (by === 'name' ? compareText(a.name.toLowerCase(), b.name.toLowerCase()) : 0) ||
     compareText(a.id, b.id);
   const found = all
     .filter((workspace) => isMatch(query, workspace))
@@ -201,15 +205,11 @@ const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
   };
 };
 
-const toRecord = ({ id, organizationId, projectId, name, latestChangeAtMs, run, tags }: Listed) =>
+const toRecord = ({ run, tags, ...listed }: Listed) =>
   ({
-    id,
-    organizationId,
-    projectId,
-    name,
+    ...listed,
     settings: { autoDestroyAtMs: null },
     tagBindings: tags.map((tag) => ({ ...tag, id: 'tb-1', createdAtMs: 1 })),
-    latestChangeAtMs,
     runs: { current: run && { id: 'run-1', ...run } },
     autoDestroyed: null,
   }) as unknown as Workspace;

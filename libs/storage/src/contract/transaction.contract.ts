@@ -69,6 +69,32 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/copy')).toBe('new');
     });
 
+    test('find a record as they found it before, or run again', async () => {
+      await put(context.store, { 'shared/a': 'old' });
+      const seen: (string | undefined)[][] = [];
+      const readTwice = async (tx: Transaction): Promise<void> => {
+        const read = async (path: string) => text((await tx.read(path))?.value);
+        const before = [await read('shared/a'), await read('shared/absent')];
+        if (seen.length === 0)
+          await put(context.store, { 'shared/a': 'new', 'shared/absent': 'x' });
+        seen.push([...before, await read('shared/a'), await read('shared/absent')]);
+      };
+      await context.store.transact(readTwice);
+      expect(seen).toEqual([
+        ['old', undefined, 'old', undefined],
+        ['new', 'x', 'new', 'x'],
+      ]);
+      // What they write themselves, they see.
+      await context.store.transact(async (tx) => {
+        await tx.read('shared/a');
+        tx.write('shared/a', bytes('mine'));
+        seen.push([text((await tx.read('shared/a'))?.value)]);
+        tx.delete('shared/a');
+        seen.push([text((await tx.read('shared/a'))?.value)]);
+      });
+      expect(seen.slice(2)).toEqual([['mine'], [undefined]]);
+    });
+
     test('that found a record absent run again when it appears', async () => {
       let runs = 0;
       const outcome = await context.store.transact(async (tx) => {

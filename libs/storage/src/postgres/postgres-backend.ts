@@ -410,7 +410,7 @@ const writeProjected = async (
       projection,
       ofTable,
     );
-    const tallies = [...sumTallies(ofTable)];
+    const tallies = [...sumTallies(projection, ofTable)];
     for (let at = 0; at < tallies.length; at += MAX_TALLIES) {
       const some = tallies.slice(at, at + MAX_TALLIES);
       const values = some.flatMap(([key, difference]) => [projection.table, key, difference]);

@@ -4,7 +4,7 @@
  * and built again. Its columns are not encrypted, so no secret belongs in them.
  */
 import type { RecordCollection } from '../records/json-records.ts';
-import { toTextKeys } from './text-search.ts';
+import { sumTextKeys } from './text-search.ts';
 
 /** Types that mean the same in SQLite, PostgreSQL and CockroachDB; true and false are 1 and 0. */
 export type ColumnType = 'text' | 'integer' | 'real';
@@ -62,7 +62,7 @@ export interface ProjectedChange {
   readonly truncatedTo?: number;
   /** Of the rows whose text or scope is another, came or went. */
   readonly texts: readonly TextChange[];
-  /** By how much the rows of keys grew or shrank; a key may stand there more than once. */
+  /** By how much the rows of `tallies` keys grew or shrank; a key may stand there more than once. */
   readonly tallied: readonly Tally[];
 }
 
@@ -109,7 +109,7 @@ export const decideProjectedChange = (
     put,
     ...(isShorter && { truncatedTo: after.length }),
     texts,
-    tallied: decideTallies(projection, before, after, texts),
+    tallied: decideTallies(projection, before, after),
   };
 };
 
@@ -136,27 +136,28 @@ const decideTallies = (
   projection: Projection,
   before: readonly ProjectionRow[],
   after: readonly ProjectionRow[],
-  texts: readonly TextChange[],
 ): readonly Tally[] => {
   const tallied: Tally[] = [];
-  const add = (keys: readonly string[], difference: number): void => {
-    for (const key of keys) tallied.push({ key, difference });
+  const add = (row: ProjectionRow, difference: number): void => {
+    for (const key of projection.tallies?.(row) ?? NOTHING) tallied.push({ key, difference });
   };
-  for (const row of before) add(projection.tallies?.(row) ?? NOTHING, -1);
-  for (const row of after) add(projection.tallies?.(row) ?? NOTHING, 1);
-  if (projection.search?.alphabet === undefined) return tallied;
-  for (const change of texts) {
-    if (change.before) add(toTextKeys(change.before.scope, change.before.text), -1);
-    if (change.after) add(toTextKeys(change.after.scope, change.after.text), 1);
-  }
+  for (const row of before) add(row, -1);
+  for (const row of after) add(row, 1);
   return tallied;
 };
 
 /** Of all changes of one projection together, what comes to nothing left out. */
-export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<string, number> => {
+export const sumTallies = (
+  { search }: Projection,
+  changes: readonly ProjectedChange[],
+): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>();
   for (const { tallied } of changes)
     for (const { key, difference } of tallied) sums.set(key, (sums.get(key) ?? 0) + difference);
+  // Keys of texts begin with a mark that no other key has.
+  if (search?.alphabet !== undefined)
+    for (const [key, difference] of sumTextKeys(changes.flatMap(({ texts }) => texts)))
+      sums.set(key, (sums.get(key) ?? 0) + difference);
   for (const [key, difference] of sums) if (difference === 0) sums.delete(key);
   return sums;
 };

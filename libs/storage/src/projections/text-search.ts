@@ -4,7 +4,7 @@
  * they stand for; who searches compares the scope itself on the rows that are found.
  */
 import { createHash } from 'node:crypto';
-import type { TextSearch } from './projection.ts';
+import type { ScopedText, TextChange, TextSearch } from './projection.ts';
 
 export const TEXT_START = '\u0002';
 export const TEXT_END = '\u0003';
@@ -19,6 +19,7 @@ export const toIndexedText = (text: string): string => TEXT_START + text + TEXT_
 
 /** Parts of so many characters are counted with every commit, where an alphabet is given. */
 const MAX_COUNTED_LENGTH = 2;
+const CODE_POINTS = 0x110000;
 
 /** What rows are counted under, where an alphabet is given, as `Projection.tallies` are. */
 interface ScopeKeys {
@@ -72,18 +73,65 @@ export const toCountedKey = (scope: string, part: string): string | undefined =>
   return isCounted ? toPartKey(toScope(scope), part) : undefined;
 };
 
-/** All that a text is counted under. */
-export const toTextKeys = (scope: string, text: string): readonly string[] => {
-  const keys = toScope(scope);
-  const characters = Array.from(text);
-  const parts = new Set(characters);
-  let before = TEXT_START;
-  for (const character of characters) {
-    parts.add(before + character);
-    before = character;
+/** What comes to be counted in one scope. */
+class ScopeSums {
+  readonly #keys: ScopeKeys;
+  #rows = 0;
+  #texts = 0;
+  /** By the characters of a part as one number. */
+  readonly #parts = new Map<number, { readonly part: string; sum: number; lastText: number }>();
+
+  constructor(scope: string) {
+    this.#keys = toScope(scope);
   }
-  parts.add(before + TEXT_END);
-  return [...keys.ofRows, ...Array.from(parts, (part) => toPartKey(keys, part))];
+
+  add(text: string, difference: number): void {
+    this.#rows += difference;
+    this.#texts += 1;
+    let before = TEXT_START;
+    for (const character of text) {
+      this.#addPart('', character, difference);
+      this.#addPart(before, character, difference);
+      before = character;
+    }
+    this.#addPart(before, TEXT_END, difference);
+  }
+
+  /** Once for each text, however often the part is in it. */
+  #addPart(first: string, second: string, difference: number): void {
+    const code = (first.codePointAt(0) ?? 0) * CODE_POINTS + (second.codePointAt(0) ?? 0);
+    let counted = this.#parts.get(code);
+    if (counted === undefined) {
+      counted = { part: first + second, sum: 0, lastText: 0 };
+      this.#parts.set(code, counted);
+    }
+    if (counted.lastText === this.#texts) return;
+    counted.lastText = this.#texts;
+    counted.sum += difference;
+  }
+
+  *[Symbol.iterator](): Generator<readonly [key: string, difference: number]> {
+    for (const key of this.#keys.ofRows) yield [key, this.#rows];
+    for (const { part, sum } of this.#parts.values()) yield [toPartKey(this.#keys, part), sum];
+  }
+}
+
+/** Keys that texts are counted under, with the number of texts that come less those that go. */
+export const sumTextKeys = (
+  changes: Iterable<TextChange>,
+): Iterable<readonly [key: string, difference: number]> => {
+  const scopes = new Map<string, ScopeSums>();
+  const add = (of: ScopedText | undefined, difference: number): void => {
+    if (of === undefined) return;
+    const sums = scopes.get(of.scope) ?? new ScopeSums(of.scope);
+    scopes.set(of.scope, sums);
+    sums.add(of.text, difference);
+  };
+  for (const { before, after } of changes) {
+    add(before, -1);
+    add(after, 1);
+  }
+  return [...scopes.values()].flatMap((sums) => [...sums]);
 };
 
 const hashScope = (scope: string): string => {

@@ -20,7 +20,11 @@ export interface TableChanges {
 export const toTableChanges = (projected: readonly ProjectedChange[]): TableChanges[] =>
   Array.from(
     Map.groupBy(projected, ({ projection }) => projection),
-    ([projection, changes]) => ({ projection, changes, tallies: [...sumTallies(changes)] }),
+    ([projection, changes]) => ({
+      projection,
+      changes,
+      tallies: [...sumTallies(projection, changes)],
+    }),
   );
 
 /** A batch whose entries are encoded as they are stored. */

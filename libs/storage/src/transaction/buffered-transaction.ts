@@ -27,6 +27,8 @@ export class BufferedTransaction implements Transaction {
   readonly #reader: RecordReader;
   /** Paths and prefixes read, with the position of the first read. */
   readonly #readAt = new Map<string, number>();
+  /** What was read once is the same for the rest of the run. */
+  readonly #found = new Map<string, StoredRecord | undefined>();
   readonly #writes = new Map<string, Uint8Array | undefined>();
   readonly #stored = new Map<string, WalOperation>();
   #bytes = 0;
@@ -80,12 +82,15 @@ export class BufferedTransaction implements Transaction {
   }
 
   async read(path: string): Promise<StoredRecord | undefined> {
-    requireRecordPath(path);
     if (this.#writes.has(path)) {
       const value = this.#writes.get(path);
       return value && new StoredRecord(path, value, UNCOMMITTED);
     }
-    return this.#reader.read(path, await this.#track(path));
+    if (this.#found.has(path)) return this.#found.get(path);
+    requireRecordPath(path);
+    const record = await this.#reader.read(path, await this.#track(path));
+    this.#found.set(path, record);
+    return record;
   }
 
   async list(prefix: string, options?: ListOptions): Promise<readonly string[]> {

@@ -11,6 +11,7 @@ type WorkspaceRow = {
   readonly organization_id: string;
   readonly project_id: string;
   readonly name_lower: string;
+  readonly created_at: number;
   readonly latest_change_at: number;
   /** null and 0 where there is no run. */
   readonly current_run_status: string | null;
@@ -78,13 +79,14 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 7,
+    version: 8,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
       organization_id: 'text',
       project_id: 'text',
       name_lower: 'text',
+      created_at: 'integer',
       latest_change_at: 'integer',
       current_run_status: 'text',
       current_run_created_at: 'integer',
@@ -95,7 +97,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
     indexes: [
       ['organization_id', 'name_lower', 'id', 'project_id'],
       ['organization_id', 'latest_change_at', 'id'],
-      ['organization_id', 'current_run_created_at', 'name_lower', 'id'],
+      ['organization_id', 'current_run_created_at', 'created_at', 'id'],
       {
         columns: ['organization_id', 'current_run_status', 'name_lower', 'id'],
         present: 'current_run_status',
@@ -115,7 +117,8 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         : [...scopes, ...scopes.map((scope) => withStatusKey(scope, status))];
     },
     rows: (workspace): WorkspaceRow[] => {
-      const { id, organizationId, projectId, name, latestChangeAtMs, runs } = workspace;
+      const { id, organizationId, projectId, name, createdAtMs, latestChangeAtMs, runs } =
+        workspace;
       const lower = name.toLowerCase();
       const ownAtMs = ownAutoDestroyAtMs(workspace);
       const handledAtMs = workspace.autoDestroyed?.atMs ?? 0;
@@ -125,6 +128,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           organization_id: organizationId,
           project_id: projectId,
           name_lower: lower,
+          created_at: createdAtMs,
           latest_change_at: latestChangeAtMs,
           current_run_status: runs.current?.status ?? null,
           current_run_created_at: runs.current?.createdAtMs ?? 0,

@@ -233,8 +233,9 @@ export const selectMatching = (
 const SORT_COLUMNS = {
   name: ['name_lower'],
   'latest-change-at': ['latest_change_at'],
-  // Workspaces without a run are all equal: by name.
-  'current-run.created-at': ['current_run_created_at', 'name_lower'],
+  // Workspaces without a run are all equal: in the order of their making, where a new one comes last, and
+  // with it in the index.
+  'current-run.created-at': ['current_run_created_at', 'created_at'],
 } as const;
 
 /** Ids in the order of the query, or the reverse. */
