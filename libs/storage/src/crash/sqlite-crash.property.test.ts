@@ -25,7 +25,7 @@ const ends = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      steps: fc.integer({ min: 1, max: 12 }),
+      steps: fc.integer({ min: 1, max: 300 }),
       counted: fc.constant('checkpoints' as const),
     }),
   },

@@ -170,7 +170,11 @@ describe('a redo log', () => {
       const database = new DatabaseSync(file);
       database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL');
       database.exec('CREATE TABLE IF NOT EXISTS carried (content BLOB)');
-      return new SqliteFiles(database, { file, onCheckpoint: () => undefined });
+      return new SqliteFiles(database, {
+        file,
+        onCheckpoint: () => undefined,
+        onRolledBack: () => undefined,
+      });
     };
     const start = { sequence: 0, logBytes: 0 };
     const files = open();

@@ -1,12 +1,12 @@
 /**
  * What was committed since the file of a store was whole on disk, in a file beside it: a commit is on disk
  * once its record is flushed here, before anything of it is written to the tables. Records follow each
- * other from the start of the file; after a checkpoint they begin there anew, over those of before. A
+ * other from the start of the file; after some checkpoints they begin there anew, over those of before. A
  * record is
  *   4 bytes length of the content, 4 bytes CRC-32 of all that follows, big endian
  *   8 bytes newest sequence before it, 8 bytes of log before it: where in the store's log it belongs
  *   its content
- * See docs/decisions/0097.
+ * See docs/decisions/0097 and 0100.
  */
 import {
   closeSync,
@@ -48,6 +48,11 @@ export class RedoLog {
 
   get isEmpty(): boolean {
     return fstatSync(this.#descriptor).size === 0;
+  }
+
+  /** Of what was appended since it began anew. */
+  get bytes(): number {
+    return this.#end;
   }
 
   /**

@@ -1,17 +1,22 @@
 /** What callers see while flushes take as long as a test wants. */
 import fs from 'node:fs';
+import { copyFile, readFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Store } from '../store.ts';
 
 const flush = fs.fdatasync;
-/** The disk: flushes that are asked for wait for it. */
+/** The disk: flushes that are asked for wait for it, where they are of files that are slow. */
 let disk: Promise<void> = Promise.resolve();
+let isSlow: (file: string) => boolean = () => true;
 let afterFlushAsked: () => void = () => undefined;
+let releaseDisk: () => void = () => undefined;
 fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
+  if (!isSlow(fs.readlinkSync(`/proc/self/fd/${descriptor}`))) return flush(descriptor, done);
   const ready = disk;
   afterFlushAsked();
   void ready.then(() => flush(descriptor, done));
@@ -29,8 +34,12 @@ const { halfWords, halves, wordsOf } = await import('../crash/crash-records.ts')
 const RECORDS = 8;
 const RECORD_BYTES = 256 * 1024;
 
-/** From now on, or after the flush that is asked for next. */
-const holdDisk = (after: 'now' | 'next flush') => {
+/**
+ * From now on, or after the flush that is asked for next.
+ * @param of whose flushes are slow; all if absent
+ */
+const holdDisk = (after: 'now' | 'next flush', of?: string) => {
+  isSlow = (file) => of === undefined || file === of;
   const { promise, resolve } = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
   let isHeld = after === 'now';
@@ -40,17 +49,30 @@ const holdDisk = (after: 'now' | 'next flush') => {
     isHeld = true;
     disk = promise;
   };
-  const release = () => {
+  releaseDisk = () => {
     afterFlushAsked = () => undefined;
     disk = Promise.resolve();
     resolve();
   };
-  return { release, asked: asked.promise };
+  return { release: releaseDisk, asked: asked.promise };
 };
 
 describe('while the disk is slow', () => {
   let store: Store;
+  let file: string;
   let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
+  const open = async (from: string): Promise<Store> => {
+    const barrier = createBarrier();
+    const opened = await openSqliteStore({ file: from, barrier, projections: [halfWords] });
+    await openBarrierFor(opened, barrier, new Uint8Array(32).fill(2));
+    return opened;
+  };
+  /** Makes a checkpoint due. */
+  const fillLog = (): Promise<void> =>
+    store.transact((tx) => {
+      for (let record = 0; record < RECORDS; record += 1)
+        tx.write(`shared/large/${record}`, new Uint8Array(RECORD_BYTES));
+    });
   const write = (id: string, words: readonly string[]): Promise<void> =>
     store.transact((tx) => halves.write(tx, `left/${id}`, { id, words, filler: '' }));
   /** All that can be read, each in its own way. */
@@ -65,13 +87,12 @@ describe('while the disk is slow', () => {
 
   beforeEach(async () => {
     folder = await temporaryDirectory();
-    const barrier = createBarrier();
-    const file = join(folder.path, 'store.db');
-    store = await openSqliteStore({ file, barrier, projections: [halfWords] });
-    await openBarrierFor(store, barrier, new Uint8Array(32).fill(2));
+    file = join(folder.path, 'store.db');
+    store = await open(file);
     await write('a', ['old']);
   });
   afterEach(async () => {
+    releaseDisk();
     await store.close();
     await folder[Symbol.asyncDispose]();
   });
@@ -113,15 +134,90 @@ describe('while the disk is slow', () => {
   test('reads do not wait for a checkpoint either, and what is written is there after it', async () => {
     // The commit's own flush is the last quick one: the checkpoint after it takes long.
     const slow = holdDisk('next flush');
-    await store.transact((tx) => {
-      for (let record = 0; record < RECORDS; record += 1)
-        tx.write(`shared/large/${record}`, new Uint8Array(RECORD_BYTES));
-    });
+    await fillLog();
     await slow.asked;
     const written = write('b', ['other']);
     expect(await store.list('shared/halves/left/')).toEqual(['a']);
     slow.release();
     await written;
     expect(await store.list('shared/halves/left/')).toEqual(['a', 'b']);
+  });
+
+  test('commits go on while what a checkpoint copied is flushed, beside the log of SQLite', async () => {
+    const slow = holdDisk('now', file);
+    await fillLog();
+    await slow.asked;
+    const log = await readFile(`${file}-wal`);
+    await write('b', ['other']);
+    await write('a', ['new']);
+    const before = await readAll();
+    expect(before).toMatchObject({ names: ['a', 'b'], words: ['new', 'other'] });
+    expect((await readFile(`${file}-wal`)).equals(log)).toBe(true);
+    // What a process that is killed now leaves.
+    const after = join(folder.path, 'after.db');
+    for (const suffix of ['', '-wal', '-redo']) await copyFile(file + suffix, after + suffix);
+    slow.release();
+    await write('c', ['last']);
+    expect(await readAll()).toMatchObject({ names: ['a', 'b', 'c'], head: before.head + 1 });
+    const killed = await open(after);
+    expect(await killed.list('shared/halves/left/')).toEqual(['a', 'b']);
+    expect(await killed.wal.headSequence()).toBe(before.head);
+    await killed.close();
+  });
+
+  test('one that is refused meanwhile takes nothing of the others with it', async () => {
+    const slow = holdDisk('now', file);
+    await fillLog();
+    await slow.asked;
+    await write('b', ['other']);
+    const before = await readAll();
+    const { exec } = DatabaseSync.prototype;
+    // After all of its work was done.
+    DatabaseSync.prototype.exec = function (sql) {
+      if (!sql.startsWith('RELEASE')) return exec.call(this, sql);
+      DatabaseSync.prototype.exec = exec;
+      throw new RangeError('refused');
+    };
+    await expect(write('c', ['last'])).rejects.toThrow('refused');
+    expect(await readAll()).toEqual(before);
+    await write('d', ['last']);
+    slow.release();
+    await write('e', ['last']);
+    expect(await readAll()).toMatchObject({ names: ['a', 'b', 'd', 'e'], head: before.head + 2 });
+    expect((await store.merkle.check()).corrupted_root).toBe(false);
+  });
+
+  test('commits that find no room in the log afterwards are kept, and others wait for it', async () => {
+    const slow = holdDisk('now', file);
+    await fillLog();
+    await slow.asked;
+    await write('b', ['other']);
+    const before = await readAll();
+    const { exec } = DatabaseSync.prototype;
+    const tried = Promise.withResolvers<void>();
+    // As SQLite does it: what could not be committed is rolled back.
+    DatabaseSync.prototype.exec = function (sql) {
+      exec.call(this, sql === 'COMMIT' ? 'ROLLBACK' : sql);
+      if (sql !== 'COMMIT') return;
+      tried.resolve();
+      throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+    };
+    try {
+      slow.release();
+      await tried.promise;
+      await setImmediate();
+      expect(await readAll()).toEqual(before);
+      const refused = expect.objectContaining({ code: 'storage.full' });
+      await expect(write('c', ['last'])).rejects.toThrow(refused);
+      expect(await readAll()).toEqual(before);
+    } finally {
+      DatabaseSync.prototype.exec = exec;
+    }
+    await write('c', ['last']);
+    expect(await readAll()).toMatchObject({ names: ['a', 'b', 'c'], head: before.head + 1 });
+    expect((await store.merkle.check()).corrupted_root).toBe(false);
+    await store.close();
+    store = await open(file);
+    expect(await store.list('shared/halves/left/')).toEqual(['a', 'b', 'c']);
   });
 });

@@ -95,6 +95,7 @@ export interface SqliteBackendOptions {
 export class SqliteBackend implements Backend {
   readonly #database: DatabaseSync;
   readonly #files: SqliteFiles;
+  readonly #projections: readonly Projection[];
   readonly #statements: ReturnType<typeof prepareStatements>;
   readonly #records: SqliteRecords;
   #adding: Promise<void> | undefined;
@@ -102,14 +103,14 @@ export class SqliteBackend implements Backend {
   readonly #compiled = new Map<string, StatementSync>();
   readonly #projected = new Map<Projection, ProjectedStatements>();
   readonly tables = sqliteTables<unknown>();
-  #headSequence: number;
-  #logBytes: number;
+  #headSequence = 0;
+  #logBytes = 0;
 
   /** @param database with the schema, opened just now; what its last process acknowledged is carried out */
   static async open(database: DatabaseSync, options: SqliteBackendOptions): Promise<SqliteBackend> {
     const backend = new SqliteBackend(database, options);
     try {
-      await backend.#recover(options.projections);
+      await backend.#recover();
     } catch (error) {
       backend.#files.abandon();
       throw error;
@@ -119,16 +120,22 @@ export class SqliteBackend implements Backend {
 
   private constructor(
     database: DatabaseSync,
-    { file, pageCacheBytes, maxRecentRecords }: SqliteBackendOptions,
+    { file, pageCacheBytes, projections, maxRecentRecords }: SqliteBackendOptions,
   ) {
     this.#database = database;
+    this.#projections = projections;
     this.#statements = prepareStatements(database);
     this.#records = new SqliteRecords(database, { maxRecentRecords });
     let isLarge = false;
     const onCheckpoint = (fileDescriptor: number): void => {
       isLarge ||= fitPageCache(database, fileDescriptor, pageCacheBytes);
     };
-    this.#files = new SqliteFiles(database, { file, onCheckpoint });
+    const onRolledBack = (): void => this.#carryOutCommitted();
+    this.#files = new SqliteFiles(database, { file, onCheckpoint, onRolledBack });
+    this.#loadHead();
+  }
+
+  #loadHead(): void {
     const head = this.#statements.readHead.get();
     this.#headSequence = Number(head?.['sequence']);
     this.#logBytes = Number(head?.['log_bytes']);
@@ -194,22 +201,25 @@ export class SqliteBackend implements Backend {
     }));
   }
 
-  /** Carries out what was acknowledged before the last process ended and is not in the tables. */
-  async #recover(projections: readonly Projection[]): Promise<void> {
+  async #recover(): Promise<void> {
     if (!this.#files.isUnfinished) return;
-    for (const content of this.#files.committedAfter(() => this.#position())) {
-      const batch = decodeBatch(content, this.#headSequence, (table) =>
-        this.#projectionOf(table, projections),
-      );
-      for (const { path } of batch.changes) this.findLeaf(path);
-      this.#write(batch);
-    }
+    this.#carryOutCommitted();
     await this.#files.checkpoint();
   }
 
+  /** Carries out what was committed and is not in the tables. */
+  #carryOutCommitted(): void {
+    this.#loadHead();
+    for (const content of this.#files.committedAfter(() => this.#position())) {
+      const batch = decodeBatch(content, this.#headSequence, (table) => this.#projectionOf(table));
+      for (const { path } of batch.changes) this.findLeaf(path);
+      this.#write(batch);
+    }
+  }
+
   /** One whose table is of its version; any other is built anew before it is used. */
-  #projectionOf(table: string, projections: readonly Projection[]): Projection | undefined {
-    const projection = projections.find((known) => known.table === table);
+  #projectionOf(table: string): Projection | undefined {
+    const projection = this.#projections.find((known) => known.table === table);
     if (projection !== undefined && this.#isCurrent(projection)) return projection;
     this.#prepared(forgetVersion(SQLITE_DIALECT)).run(table);
     return undefined;
@@ -367,7 +377,7 @@ export class SqliteBackend implements Backend {
     const { appendEntry, moveHead } = this.#statements;
     const head = this.#headSequence + entries.length;
     let endBytes = this.#logBytes;
-    this.#transactNow(() => {
+    const carryOut = (): void => {
       for (const { sequence, committedAtMs, operations } of entries) {
         endBytes += operations.length;
         appendEntry.run(sequence, committedAtMs, endBytes, operations);
@@ -375,7 +385,13 @@ export class SqliteBackend implements Backend {
       this.#records.write(changes);
       moveHead.run(head, endBytes);
       this.#project(tables);
-    });
+    };
+    try {
+      this.#files.carryOut(carryOut);
+    } catch (error) {
+      this.#records.indexes.reload();
+      throw error;
+    }
     this.#headSequence = head;
     this.#logBytes = endBytes;
   }
@@ -412,23 +428,12 @@ export class SqliteBackend implements Backend {
   }
 
   async #transact<T>(work: () => T): Promise<T> {
-    await this.#files.untilWritable();
-    return this.#transactNow(work);
-  }
-
-  #transactNow<T>(work: () => T): T {
-    return guarded(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        this.#database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        this.#records.indexes.reload();
-        throw error;
-      }
-    });
+    try {
+      return await this.#files.transact(work);
+    } catch (error) {
+      this.#records.indexes.reload();
+      throw error;
+    }
   }
 
   #prepared(sql: string): StatementSync {

@@ -3,9 +3,10 @@
  * (`synchronous=OFF`); flushes are made on the thread pool:
  *   a commit is flushed to the redo log, then written to the tables, which makes it visible, then
  *   acknowledged: what is read is on disk, and no read waits for a disk;
- *   a checkpoint flushes SQLite's log, copies its pages into the main file, flushes that, and makes
- *   SQLite's log void; meanwhile nothing is written. Then the redo log begins anew.
- * See docs/decisions/0010 and 0097.
+ *   a checkpoint flushes SQLite's log and copies its pages into the main file; meanwhile nothing is
+ *   written. Then it flushes that and makes SQLite's log void; meanwhile commits go on, in a transaction
+ *   that is held open, so that nothing of them comes into SQLite's log before.
+ * See docs/decisions/0010, 0097 and 0100.
  */
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, write as writeTo } from 'node:fs';
 import { dirname } from 'node:path';
@@ -14,12 +15,15 @@ import { promisify } from 'node:util';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import { type LogPosition, RedoLog } from './redo-log.ts';
 import { guarded } from './sqlite-errors.ts';
+import { SqliteTransactions } from './sqlite-transactions.ts';
 
 const flush = promisify(fdatasync);
 const write = promisify(writeTo);
 
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 export const CHECKPOINT_BYTES = 1024 * 1024;
+/** Of the redo log, after which a checkpoint lets no commit through, so that it can begin anew. */
+const MAX_REDO_BYTES = 16 * CHECKPOINT_BYTES;
 /** Of SQLite's log: without it, none of its frames counts. */
 const LOG_HEADER_BYTES = 32;
 
@@ -27,16 +31,23 @@ export interface SqliteFilesOptions {
   readonly file: string;
   /** Called when the main file may have grown. */
   readonly onCheckpoint: (fileDescriptor: number) => void;
+  /** Called when the tables have lost commits, to carry out again what follows their position. */
+  readonly onRolledBack: () => void;
 }
 
 export class SqliteFiles {
   readonly #database: DatabaseSync;
+  readonly #transactions: SqliteTransactions;
   readonly #onCheckpoint: SqliteFilesOptions['onCheckpoint'];
+  readonly #onRolledBack: SqliteFilesOptions['onRolledBack'];
   readonly #fileDescriptor: number;
   readonly #logDescriptor: number;
   readonly #redo: RedoLog;
   #uncheckpointedBytes = 0;
-  #checkpoint: Promise<void> | undefined;
+  /** The part of a checkpoint in which nothing is written. */
+  #copying: Promise<void> | undefined;
+  /** The part after it. */
+  #settling: Promise<void> | undefined;
   /** A commit is in the redo log and not in the tables yet, or on the way there. */
   #isCommitting = false;
   #isClosing = false;
@@ -44,9 +55,12 @@ export class SqliteFiles {
   #isLost = false;
 
   /** @param database opened just now, in exclusive mode and with a write-ahead log */
-  constructor(database: DatabaseSync, { file, onCheckpoint }: SqliteFilesOptions) {
+  constructor(database: DatabaseSync, options: SqliteFilesOptions) {
+    const { file, onCheckpoint, onRolledBack } = options;
     this.#database = database;
+    this.#transactions = new SqliteTransactions(database);
     this.#onCheckpoint = onCheckpoint;
+    this.#onRolledBack = onRolledBack;
     // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
     this.#fileDescriptor = openSync(file, 'r+');
     this.#logDescriptor = openSync(`${file}-wal`, 'r+');
@@ -79,7 +93,10 @@ export class SqliteFiles {
     content: readonly Uint8Array[],
     carryOut: () => void,
   ): Promise<void> {
-    await this.untilWritable();
+    while (this.#copying !== undefined || (this.#settling !== undefined && this.#isDue))
+      await this.#checkpoint;
+    this.requireIntact();
+    if (this.#settling === undefined) this.#release();
     this.#isCommitting = true;
     try {
       await this.#unlessLost(this.#redo.append(position, content));
@@ -94,34 +111,93 @@ export class SqliteFiles {
     }
   }
 
-  /** Resolves when the tables may be written, in the same turn of the event loop. */
-  async untilWritable(): Promise<void> {
+  /** All that `work` does in the tables, or nothing of it; it cannot wait. */
+  carryOut<T>(work: () => T): T {
+    try {
+      return this.#transactions.run(work);
+    } catch (error) {
+      if (this.#transactions.isHolding && !this.#database.isTransaction) this.#isLost = true;
+      throw error;
+    }
+  }
+
+  /** The same, when the tables may be written; a power cut may take it back. */
+  async transact<T>(work: () => T): Promise<T> {
     while (this.#checkpoint !== undefined) await this.#checkpoint;
     this.requireIntact();
+    this.#release();
+    return this.#transactions.run(work);
+  }
+
+  get #checkpoint(): Promise<void> | undefined {
+    return this.#copying ?? this.#settling;
+  }
+
+  get #isDue(): boolean {
+    return this.#uncheckpointedBytes > CHECKPOINT_BYTES;
   }
 
   /** So much was written to the tables, in bytes of the store's log. Makes a checkpoint when it is time. */
   wrote(bytes: number): void {
     this.#uncheckpointedBytes += bytes;
-    if (this.#uncheckpointedBytes <= CHECKPOINT_BYTES || this.#checkpoint !== undefined) return;
+    if (!this.#isDue || this.#checkpoint !== undefined) return;
     if (this.#isCommitting || this.#isClosing || this.#isLost) return;
-    // One that failed for want of room is tried again after the next commit.
-    this.#checkpoint = this.checkpoint()
+    this.#copying = this.#copy()
+      .then(() => {
+        this.#settling = this.#settle()
+          .catch(() => undefined)
+          .finally(() => {
+            this.#settling = undefined;
+          });
+        return this.#redo.bytes > MAX_REDO_BYTES ? this.#settling : undefined;
+      })
+      // One that failed for want of room is tried again after the next commit.
       .catch(() => undefined)
       .finally(() => {
-        this.#checkpoint = undefined;
+        this.#copying = undefined;
       });
   }
 
   /** To be called while nothing else is written. */
   async checkpoint(): Promise<void> {
+    await this.#copy();
+    await this.#settle();
+  }
+
+  async #copy(): Promise<void> {
+    this.#release();
     await this.#unlessLost(flush(this.#logDescriptor));
     guarded(() => this.#copyFrames());
+    this.#uncheckpointedBytes = 0;
+  }
+
+  async #settle(): Promise<void> {
+    this.#transactions.hold();
+    const { bytes } = this.#redo;
     await this.#unlessLost(flush(this.#fileDescriptor));
     await this.#voidLog();
-    this.#redo.restart();
-    this.#uncheckpointedBytes = 0;
+    if (!this.#isCommitting && this.#redo.bytes === bytes) this.#redo.restart();
+    this.#release();
     guarded(() => this.#onCheckpoint(this.#fileDescriptor));
+  }
+
+  /**
+   * When there is no room for what was held, it is held on.
+   * @throws KeelsonError `storage.full`, `storage.unavailable`
+   */
+  #release(): void {
+    if (!this.#transactions.isHolding) return;
+    try {
+      this.#transactions.release();
+    } catch (error) {
+      this.#transactions.hold();
+      try {
+        this.#onRolledBack();
+      } catch {
+        this.#isLost = true;
+      }
+      throw error;
+    }
   }
 
   /** All of them: those that were left would be lost with the log. */
@@ -156,7 +232,7 @@ export class SqliteFiles {
   /** Closes the database too. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    await this.#checkpoint;
+    while (this.#checkpoint !== undefined) await this.#checkpoint;
     // When it fails, as for want of room, the redo log has what the main file has not.
     const isDone =
       !this.#isLost &&
