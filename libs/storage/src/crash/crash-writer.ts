@@ -14,8 +14,11 @@ export interface CrashPlan {
   readonly connectionString?: string;
   /** How many steps of the commit order are gone through before the end. */
   readonly steps: number;
-  /** Only the steps while a checkpoint flushes, which are few among all; all if absent. */
-  readonly counted?: 'checkpoints';
+  /**
+   * Only the steps before and after the flushes of a checkpoint, or all while one of them is under way,
+   * which are few among all; all if absent.
+   */
+  readonly counted?: 'flushes of checkpoints' | 'during checkpoints';
 }
 
 const plan = JSON.parse(process.argv[2] ?? '') as CrashPlan;
@@ -23,8 +26,9 @@ const plan = JSON.parse(process.argv[2] ?? '') as CrashPlan;
 let isOpen = false;
 let steps = 0;
 let checkpointFlushes = 0;
-const step = (): void => {
-  if (!isOpen || (checkpointFlushes === 0 && plan.counted === 'checkpoints')) return;
+const step = (of: 'commit' | 'checkpoint' = 'commit'): void => {
+  if (!isOpen || (of === 'commit' && plan.counted === 'flushes of checkpoints')) return;
+  if (checkpointFlushes === 0 && plan.counted === 'during checkpoints') return;
   steps += 1;
   if (steps === plan.steps) process.kill(process.pid, 'SIGKILL');
 };
@@ -56,18 +60,18 @@ const CHECKPOINT_FLUSH_MS = 10;
 const flushNow = fs.fdatasyncSync;
 fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
   const file = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
-  const isOfCheckpoint = !file.endsWith('-redo');
-  if (isOfCheckpoint) checkpointFlushes += 1;
-  step();
+  const of = file.endsWith('-redo') ? 'commit' : 'checkpoint';
+  if (of === 'checkpoint') checkpointFlushes += 1;
+  step(of);
   setTimeout(
     () => {
       flushNow(descriptor);
       copyFlushed(file);
-      step();
-      if (isOfCheckpoint) checkpointFlushes -= 1;
+      step(of);
+      if (of === 'checkpoint') checkpointFlushes -= 1;
       done(null);
     },
-    isOfCheckpoint ? CHECKPOINT_FLUSH_MS : FLUSH_MS,
+    of === 'checkpoint' ? CHECKPOINT_FLUSH_MS : FLUSH_MS,
   );
 }) as typeof fs.fdatasync;
 syncBuiltinESMExports();
@@ -80,6 +84,8 @@ const { halfWords, halves, ROOT_KEY } = await import('./crash-records.ts');
 const WRITERS = 6;
 /** The indexes of a SQLite file catch up every few groups. */
 const MAX_RECENT_RECORDS = 50;
+/** The redo log begins anew after every other checkpoint. */
+const MAX_REDO_BYTES = 1.5 * 1024 * 1024;
 /** Makes a checkpoint fall due every few dozen groups. */
 const filler = 'x'.repeat(8192);
 const barrier = createBarrier();
@@ -87,7 +93,12 @@ const options = { barrier, projections: [halfWords] };
 const store =
   plan.file === undefined
     ? await openPostgresStore({ ...options, connectionString: plan.connectionString ?? '' })
-    : await openSqliteStore({ ...options, file: plan.file, maxRecentRecords: MAX_RECENT_RECORDS });
+    : await openSqliteStore({
+        ...options,
+        file: plan.file,
+        maxRecentRecords: MAX_RECENT_RECORDS,
+        maxRedoBytes: MAX_REDO_BYTES,
+      });
 await openBarrierFor(store, barrier, ROOT_KEY);
 isOpen = true;
 

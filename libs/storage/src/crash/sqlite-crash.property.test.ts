@@ -25,8 +25,15 @@ const ends = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
+      steps: fc.integer({ min: 1, max: 24 }),
+      counted: fc.constant('flushes of checkpoints' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
       steps: fc.integer({ min: 1, max: 300 }),
-      counted: fc.constant('checkpoints' as const),
+      counted: fc.constant('during checkpoints' as const),
     }),
   },
 );
@@ -59,7 +66,7 @@ test('a power cut at any step leaves everything acknowledged, whatever the disk 
       await cutPower(file, after, cut);
       expect(await damageOf(after, lines)).toEqual([]);
     }),
-    propertySettings({ numRuns: 25 }),
+    propertySettings({ numRuns: 60 }),
   );
 });
 

@@ -57,6 +57,19 @@ const holdDisk = (after: 'now' | 'next flush', of?: string) => {
   return { release: releaseDisk, asked: asked.promise };
 };
 
+/** @returns what ends it */
+const interceptExec = (
+  intercept: (sql: string, exec: (sql: string) => void) => void,
+): (() => void) => {
+  const original = Reflect.get(DatabaseSync.prototype, 'exec') as (sql: string) => void;
+  DatabaseSync.prototype.exec = function (sql) {
+    intercept(sql, (statement) => original.call(this, statement));
+  };
+  return () => {
+    DatabaseSync.prototype.exec = original;
+  };
+};
+
 describe('while the disk is slow', () => {
   let store: Store;
   let file: string;
@@ -73,6 +86,13 @@ describe('while the disk is slow', () => {
       for (let record = 0; record < RECORDS; record += 1)
         tx.write(`shared/large/${record}`, new Uint8Array(RECORD_BYTES));
     });
+  /** A checkpoint that waits for the flush of the main file, until it is released. */
+  const beginCheckpoint = async () => {
+    const slow = holdDisk('now', file);
+    await fillLog();
+    await slow.asked;
+    return slow;
+  };
   const write = (id: string, words: readonly string[]): Promise<void> =>
     store.transact((tx) => halves.write(tx, `left/${id}`, { id, words, filler: '' }));
   /** All that can be read, each in its own way. */
@@ -144,9 +164,7 @@ describe('while the disk is slow', () => {
   });
 
   test('commits go on while what a checkpoint copied is flushed, beside the log of SQLite', async () => {
-    const slow = holdDisk('now', file);
-    await fillLog();
-    await slow.asked;
+    const slow = await beginCheckpoint();
     const log = await readFile(`${file}-wal`);
     await write('b', ['other']);
     await write('a', ['new']);
@@ -166,18 +184,15 @@ describe('while the disk is slow', () => {
   });
 
   test('one that is refused meanwhile takes nothing of the others with it', async () => {
-    const slow = holdDisk('now', file);
-    await fillLog();
-    await slow.asked;
+    const slow = await beginCheckpoint();
     await write('b', ['other']);
     const before = await readAll();
-    const { exec } = DatabaseSync.prototype;
     // After all of its work was done.
-    DatabaseSync.prototype.exec = function (sql) {
-      if (!sql.startsWith('RELEASE')) return exec.call(this, sql);
-      DatabaseSync.prototype.exec = exec;
+    const end = interceptExec((sql, exec) => {
+      if (!sql.startsWith('RELEASE')) return exec(sql);
+      end();
       throw new RangeError('refused');
-    };
+    });
     await expect(write('c', ['last'])).rejects.toThrow('refused');
     expect(await readAll()).toEqual(before);
     await write('d', ['last']);
@@ -188,20 +203,17 @@ describe('while the disk is slow', () => {
   });
 
   test('commits that find no room in the log afterwards are kept, and others wait for it', async () => {
-    const slow = holdDisk('now', file);
-    await fillLog();
-    await slow.asked;
+    const slow = await beginCheckpoint();
     await write('b', ['other']);
     const before = await readAll();
-    const { exec } = DatabaseSync.prototype;
     const tried = Promise.withResolvers<void>();
     // As SQLite does it: what could not be committed is rolled back.
-    DatabaseSync.prototype.exec = function (sql) {
-      exec.call(this, sql === 'COMMIT' ? 'ROLLBACK' : sql);
+    const end = interceptExec((sql, exec) => {
+      exec(sql === 'COMMIT' ? 'ROLLBACK' : sql);
       if (sql !== 'COMMIT') return;
       tried.resolve();
       throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
-    };
+    });
     try {
       slow.release();
       await tried.promise;
@@ -211,7 +223,7 @@ describe('while the disk is slow', () => {
       await expect(write('c', ['last'])).rejects.toThrow(refused);
       expect(await readAll()).toEqual(before);
     } finally {
-      DatabaseSync.prototype.exec = exec;
+      end();
     }
     await write('c', ['last']);
     expect(await readAll()).toMatchObject({ names: ['a', 'b', 'c'], head: before.head + 1 });

@@ -90,6 +90,7 @@ export interface SqliteBackendOptions {
   readonly pageCacheBytes: number;
   readonly projections: readonly Projection[];
   readonly maxRecentRecords?: number | undefined;
+  readonly maxRedoBytes?: number | undefined;
 }
 
 export class SqliteBackend implements Backend {
@@ -120,7 +121,7 @@ export class SqliteBackend implements Backend {
 
   private constructor(
     database: DatabaseSync,
-    { file, pageCacheBytes, projections, maxRecentRecords }: SqliteBackendOptions,
+    { file, pageCacheBytes, projections, maxRecentRecords, maxRedoBytes }: SqliteBackendOptions,
   ) {
     this.#database = database;
     this.#projections = projections;
@@ -131,7 +132,7 @@ export class SqliteBackend implements Backend {
       isLarge ||= fitPageCache(database, fileDescriptor, pageCacheBytes);
     };
     const onRolledBack = (): void => this.#carryOutCommitted();
-    this.#files = new SqliteFiles(database, { file, onCheckpoint, onRolledBack });
+    this.#files = new SqliteFiles(database, { file, maxRedoBytes, onCheckpoint, onRolledBack });
     this.#loadHead();
   }
 

@@ -22,13 +22,14 @@ const write = promisify(writeTo);
 
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 export const CHECKPOINT_BYTES = 1024 * 1024;
-/** Of the redo log, after which a checkpoint lets no commit through, so that it can begin anew. */
 const MAX_REDO_BYTES = 16 * CHECKPOINT_BYTES;
 /** Of SQLite's log: without it, none of its frames counts. */
 const LOG_HEADER_BYTES = 32;
 
 export interface SqliteFilesOptions {
   readonly file: string;
+  /** Of the redo log, after which a checkpoint lets no commit through, so that it can begin anew; 16 MiB. */
+  readonly maxRedoBytes?: number | undefined;
   /** Called when the main file may have grown. */
   readonly onCheckpoint: (fileDescriptor: number) => void;
   /** Called when the tables have lost commits, to carry out again what follows their position. */
@@ -43,6 +44,7 @@ export class SqliteFiles {
   readonly #fileDescriptor: number;
   readonly #logDescriptor: number;
   readonly #redo: RedoLog;
+  readonly #maxRedoBytes: number;
   #uncheckpointedBytes = 0;
   /** The part of a checkpoint in which nothing is written. */
   #copying: Promise<void> | undefined;
@@ -56,9 +58,10 @@ export class SqliteFiles {
 
   /** @param database opened just now, in exclusive mode and with a write-ahead log */
   constructor(database: DatabaseSync, options: SqliteFilesOptions) {
-    const { file, onCheckpoint, onRolledBack } = options;
+    const { file, maxRedoBytes = MAX_REDO_BYTES, onCheckpoint, onRolledBack } = options;
     this.#database = database;
     this.#transactions = new SqliteTransactions(database);
+    this.#maxRedoBytes = maxRedoBytes;
     this.#onCheckpoint = onCheckpoint;
     this.#onRolledBack = onRolledBack;
     // Closed after the database only: closing any descriptor of a file drops this process's locks on it.
@@ -149,7 +152,7 @@ export class SqliteFiles {
           .finally(() => {
             this.#settling = undefined;
           });
-        return this.#redo.bytes > MAX_REDO_BYTES ? this.#settling : undefined;
+        return this.#redo.bytes > this.#maxRedoBytes ? this.#settling : undefined;
       })
       // One that failed for want of room is tried again after the next commit.
       .catch(() => undefined)

@@ -27,6 +27,8 @@ export interface SqliteStoreOptions {
   readonly cacheBytes?: number;
   /** Records after which the indexes of the file catch up with them; 32,768. */
   readonly maxRecentRecords?: number;
+  /** Of the redo log beside the file, after which it begins anew; 16 MiB. */
+  readonly maxRedoBytes?: number;
 }
 
 /**
@@ -42,9 +44,15 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
   const cache = shareCache(cacheBytes);
-  const { file, maxRecentRecords } = options;
+  const { file, maxRecentRecords, maxRedoBytes } = options;
   const pageCacheBytes = cache.pageBytes;
-  const backend = await openBackend({ file, pageCacheBytes, projections, maxRecentRecords });
+  const backend = await openBackend({
+    file,
+    pageCacheBytes,
+    projections,
+    maxRecentRecords,
+    maxRedoBytes,
+  });
   return new RecordStore(
     { backend, barrier, clock, projections, cache, grown: new Wakeup() },
     backend.headSequence(),
