@@ -99,7 +99,7 @@ class ScopeSums {
 
   /** Once for each text, however often the part is in it. */
   #addPart(first: string, second: string, difference: number): void {
-    const code = (first.codePointAt(0) ?? 0) * CODE_POINTS + (second.codePointAt(0) ?? 0);
+    const code = ((first.codePointAt(0) ?? -1) + 1) * CODE_POINTS + (second.codePointAt(0) ?? 0);
     let counted = this.#parts.get(code);
     if (counted === undefined) {
       counted = { part: first + second, sum: 0, lastText: 0 };
