@@ -16,15 +16,21 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  writeSync,
+  write as writeTo,
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { KeelsonError } from '@keelson/errors';
 
 const flush = promisify(fdatasync);
+const write = promisify(writeTo);
 
 const HEADER_BYTES = 24;
+/**
+ * By so much the file grows at a time: to flush what lies within it, the file system writes nothing about
+ * the file, which others that write to the disk would wait for.
+ */
+const GROWTH_BYTES = 1024 * 1024;
 /** Of a header, before what the checksum is of. */
 const CHECKED_FROM = 8;
 
@@ -37,6 +43,8 @@ export interface LogPosition {
 
 export class RedoLog {
   readonly #descriptor: number;
+  /** Of the file. */
+  #size: number;
   #end = 0;
   /** Where the newest record begins. */
   #newest = 0;
@@ -44,10 +52,11 @@ export class RedoLog {
   /** @param mode of the file, if it is made */
   constructor(file: string, mode: number) {
     this.#descriptor = openSync(file, constants.O_RDWR | constants.O_CREAT, mode);
+    this.#size = fstatSync(this.#descriptor).size;
   }
 
   get isEmpty(): boolean {
-    return fstatSync(this.#descriptor).size === 0;
+    return this.#size === 0;
   }
 
   /** Of what was appended since it began anew. */
@@ -86,10 +95,11 @@ export class RedoLog {
     record.writeBigUInt64BE(BigInt(logBytes), 16);
     record.writeUInt32BE(crc32(record.subarray(CHECKED_FROM)), 4);
     try {
-      this.#write(record, this.#end);
+      await this.#write(record, this.#end);
     } catch (error) {
       throw isOutOfRoom(error) ? new KeelsonError('storage.full', {}, { cause: error }) : error;
     }
+    await this.#grow(this.#end + record.length);
     await flush(this.#descriptor);
     this.#newest = this.#end;
     this.#end += record.length;
@@ -97,7 +107,7 @@ export class RedoLog {
 
   /** Takes the newest record back: it could not be carried out. */
   async retract(): Promise<void> {
-    this.#write(Buffer.alloc(HEADER_BYTES), this.#newest);
+    await this.#write(Buffer.alloc(HEADER_BYTES), this.#newest);
     await flush(this.#descriptor);
     this.#end = this.#newest;
   }
@@ -125,14 +135,34 @@ export class RedoLog {
   }
 
   #readWhole(at: number, length: number): Buffer | undefined {
-    if (at + length > fstatSync(this.#descriptor).size) return undefined;
+    if (at + length > this.#size) return undefined;
     const bytes = Buffer.alloc(length);
     return readSync(this.#descriptor, bytes, 0, length, at) === length ? bytes : undefined;
   }
 
-  #write(bytes: Uint8Array, at: number): void {
-    for (let done = 0; done < bytes.length; )
-      done += writeSync(this.#descriptor, bytes, done, bytes.length - done, at + done);
+  /** Zeros behind what was written, where the file ended there. */
+  async #grow(end: number): Promise<void> {
+    if (end <= this.#size) return;
+    this.#size = end;
+    try {
+      await this.#write(Buffer.alloc(GROWTH_BYTES), end);
+      this.#size += GROWTH_BYTES;
+    } catch (error) {
+      if (!isOutOfRoom(error)) throw error;
+    }
+  }
+
+  async #write(bytes: Uint8Array, at: number): Promise<void> {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await write(
+        this.#descriptor,
+        bytes,
+        done,
+        bytes.length - done,
+        at + done,
+      );
+      done += bytesWritten;
+    }
   }
 }
 
