@@ -1,11 +1,14 @@
-/** How SQLite answers each kind of listing: through an index of the organization, never over a table. */
+/** How SQLite answers listings and upkeep: through an index, never over the table of workspaces. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { systemClock } from '@keelson/clock';
 import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import type { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { destroyDueWorkspaces } from '../src/auto-destroy/auto-destroy-operations.ts';
 import { WORKSPACE_PROJECTIONS } from '../src/compose.ts';
+import type { ServiceContext } from '../src/service-context.ts';
 import { createWorkspaceListing } from '../src/workspaces/projected-workspace-listing.ts';
 import type { WorkspaceQuery } from '../src/workspaces/workspace-listing.ts';
 
@@ -42,6 +45,7 @@ const SIZES = {
   many: { tallied: 1_000_000, named: undefined },
 } as const;
 
+const UPKEEP = 'what is due to be destroyed';
 const compiled = new Map<string, CompiledQuery[]>();
 let database: DatabaseSync;
 let folder: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -52,25 +56,29 @@ beforeAll(async () => {
   const barrier = createBarrier();
   const store = await openSqliteStore({ file, barrier, projections: WORKSPACE_PROJECTIONS });
   await openBarrierFor(store, barrier, Buffer.alloc(32, 1));
+  const remember = (name: string): Store['select'] => {
+    const seen: CompiledQuery[] = [];
+    compiled.set(name, seen);
+    return (build) =>
+      store.select((tables: Parameters<typeof build>[0]) => {
+        const built = build(tables);
+        seen.push(built.compile());
+        return built;
+      });
+  };
   for (const [size, { tallied, named }] of Object.entries(SIZES))
-    for (const [name, query] of Object.entries(QUERIES)) {
-      const seen: CompiledQuery[] = [];
-      const select: Store['select'] = (build) =>
-        store.select((tables: Parameters<typeof build>[0]) => {
-          const built = build(tables);
-          seen.push(built.compile());
-          return built;
-        });
+    for (const [name, query] of Object.entries(QUERIES))
       await createWorkspaceListing({
-        select,
+        select: remember(`${name}: ${size}`),
         position: () => store.position(),
         comingAndGoing: (prefix, position) => store.comingAndGoing(prefix, position),
         tallies: async (_table, keys) => keys.map(() => tallied),
         findByPart: async () => named,
         countByPart: async () => undefined,
       }).find({ ...BASE, ...query });
-      compiled.set(`${name}: ${size}`, seen);
-    }
+  const select = remember(UPKEEP);
+  const context = { store: { select }, clock: systemClock } as unknown as ServiceContext;
+  await destroyDueWorkspaces(context, {});
   await store.close();
   database = new DatabaseSync(file);
 });
@@ -79,6 +87,12 @@ afterAll(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
+const planOf = ({ sql, parameters }: CompiledQuery): readonly string[] =>
+  database
+    .prepare(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...(parameters as string[]))
+    .map((row) => String(row['detail']));
+
 describe('the plan of a listing', () => {
   const names = Object.keys(SIZES).flatMap((size) =>
     Object.keys(QUERIES).map((name) => `${name}: ${size}`),
@@ -86,13 +100,21 @@ describe('the plan of a listing', () => {
   test.for(names)('%s', (name) => {
     const queries = compiled.get(name) ?? [];
     expect(queries.length).toBeGreaterThan(0);
-    for (const { sql, parameters } of queries) {
-      const plan = database
-        .prepare(`EXPLAIN QUERY PLAN ${sql}`)
-        .all(...(parameters as string[]))
-        .map((row) => String(row['detail']));
+    for (const query of queries) {
+      const plan = planOf(query);
       expect(plan.filter((step) => step.startsWith('SCAN'))).toEqual([]);
       expect(plan.join('\n')).toMatch(/SEARCH .* USING .*INDEX/);
     }
   });
+});
+
+test('what is due to be destroyed is looked for where it is due, or where a project has a duration', () => {
+  const plans = (compiled.get(UPKEEP) ?? []).map(planOf);
+  expect(plans).toEqual([
+    [expect.stringMatching(/^SEARCH workspace USING INDEX \S+auto_destroy_at /)],
+    [
+      'SCAN project_auto_destroy',
+      expect.stringMatching(/^SEARCH workspace USING INDEX workspace_project_id/),
+    ],
+  ]);
 });

@@ -28,8 +28,10 @@ const findDue = async ({ store }: ServiceContext, nowMs: number): Promise<readon
   const inherited = await store.select((tables: Kysely<WorkspaceTables>) =>
     tables
       .selectFrom('project_auto_destroy')
-      .innerJoin('workspace', 'workspace.project_id', 'project_auto_destroy.project_id')
+      // SQLite keeps this order, and does not look at each workspace for its project instead.
+      .crossJoin('workspace')
       .select('workspace.id as id')
+      .whereRef('workspace.project_id', '=', 'project_auto_destroy.project_id')
       .where('workspace.inherits_auto_destroy', '=', 1)
       .where((row) =>
         row.and([
