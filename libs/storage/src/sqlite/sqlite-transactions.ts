@@ -2,6 +2,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { guarded } from './sqlite-errors.ts';
 
+/** What begins work within a transaction, ends it, and takes it back. */
+const ALONE = [undefined, 'COMMIT', 'ROLLBACK'] as const;
+const WITHIN_HELD = ['SAVEPOINT work', 'RELEASE work', 'ROLLBACK TO work; RELEASE work'] as const;
+
 export class SqliteTransactions {
   readonly #database: DatabaseSync;
   #isHolding = false;
@@ -35,33 +39,16 @@ export class SqliteTransactions {
    * @throws KeelsonError as SQLite's error says, and what `work` throws
    */
   run<T>(work: () => T): T {
-    return this.#isHolding ? this.#runHeld(work) : this.#runAlone(work);
-  }
-
-  #runAlone<T>(work: () => T): T {
-    return guarded(() => {
-      this.#database.exec('BEGIN IMMEDIATE');
-      try {
-        const result = work();
-        this.#database.exec('COMMIT');
-        return result;
-      } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-        throw error;
-      }
-    });
-  }
-
-  #runHeld<T>(work: () => T): T {
+    const [begin, end, undo] = this.#isHolding ? WITHIN_HELD : ALONE;
     return guarded(() => {
       if (!this.#database.isTransaction) this.#database.exec('BEGIN IMMEDIATE');
-      this.#database.exec('SAVEPOINT work');
+      if (begin !== undefined) this.#database.exec(begin);
       try {
         const result = work();
-        this.#database.exec('RELEASE work');
+        this.#database.exec(end);
         return result;
       } catch (error) {
-        if (this.#database.isTransaction) this.#database.exec('ROLLBACK TO work; RELEASE work');
+        if (this.#database.isTransaction) this.#database.exec(undo);
         throw error;
       }
     });
