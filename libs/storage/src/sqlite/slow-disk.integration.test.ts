@@ -202,34 +202,59 @@ describe('while the disk is slow', () => {
     expect((await store.merkle.check()).corrupted_root).toBe(false);
   });
 
-  test('commits that find no room in the log afterwards are kept, and others wait for it', async () => {
-    const slow = await beginCheckpoint();
-    await write('b', ['other']);
-    const before = await readAll();
+  /**
+   * From now on SQLite does not commit, as it does it: what could not be committed is rolled back.
+   * @param errcode of SQLite
+   */
+  const refuseToCommit = (errcode: number) => {
     const tried = Promise.withResolvers<void>();
-    // As SQLite does it: what could not be committed is rolled back.
     const end = interceptExec((sql, exec) => {
       exec(sql === 'COMMIT' ? 'ROLLBACK' : sql);
       if (sql !== 'COMMIT') return;
       tried.resolve();
-      throw Object.assign(new Error('database or disk is full'), { errcode: 13 });
+      throw Object.assign(new Error('refused'), { errcode });
     });
+    return { end, tried: tried.promise };
+  };
+  const SQLITE_IOERR = 10;
+  const SQLITE_FULL = 13;
+
+  test('commits that find no room in the log of SQLite are kept, and others wait for it', async () => {
+    await write('b', ['other']);
+    const before = await readAll();
+    const commits = refuseToCommit(SQLITE_FULL);
     try {
-      slow.release();
-      await tried.promise;
+      await fillLog();
+      await commits.tried;
       await setImmediate();
-      expect(await readAll()).toEqual(before);
+      const held = await readAll();
+      expect(held).toMatchObject({ words: before.words, head: before.head + 1 });
       const refused = expect.objectContaining({ code: 'storage.full' });
       await expect(write('c', ['last'])).rejects.toThrow(refused);
-      expect(await readAll()).toEqual(before);
+      expect(await readAll()).toEqual(held);
     } finally {
-      end();
+      commits.end();
     }
     await write('c', ['last']);
-    expect(await readAll()).toMatchObject({ names: ['a', 'b', 'c'], head: before.head + 1 });
+    expect(await readAll()).toMatchObject({ names: ['a', 'b', 'c'], head: before.head + 2 });
     expect((await store.merkle.check()).corrupted_root).toBe(false);
     await store.close();
     store = await open(file);
     expect(await store.list('shared/halves/left/')).toEqual(['a', 'b', 'c']);
+  });
+
+  test('when the log of SQLite cannot be written, nothing is until the next start, which has all', async () => {
+    await write('b', ['other']);
+    const commits = refuseToCommit(SQLITE_IOERR);
+    await fillLog();
+    await commits.tried;
+    await setImmediate();
+    const refused = expect.objectContaining({ code: 'storage.unavailable' });
+    await expect(write('c', ['last'])).rejects.toThrow(refused);
+    await store.close();
+    commits.end();
+    store = await open(file);
+    expect(await readAll()).toMatchObject({ names: ['a', 'b'], words: ['old', 'other'] });
+    expect(await store.list('shared/large/')).toHaveLength(RECORDS);
   });
 });

@@ -3,10 +3,12 @@
  * (`synchronous=OFF`); flushes are made on the thread pool:
  *   a commit is flushed to the redo log, then written to the tables, which makes it visible, then
  *   acknowledged: what is read is on disk, and no read waits for a disk;
- *   a checkpoint flushes SQLite's log and copies its pages into the main file; meanwhile nothing is
- *   written. Then it flushes that and makes SQLite's log void; meanwhile commits go on, in a transaction
- *   that is held open, so that nothing of them comes into SQLite's log before.
- * See docs/decisions/0010, 0097 and 0100.
+ *   the tables are written in one transaction until a checkpoint commits it: a page that many commits
+ *   change comes into SQLite's log once;
+ *   a checkpoint flushes that log, copies its pages into the main file, flushes that and makes the log
+ *   void. Commits wait only while pages are copied. Nothing of them comes into the log while its frames
+ *   count: the next one overwrites the first.
+ * See docs/decisions/0010, 0097, 0100 and 0102.
  */
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, write as writeTo } from 'node:fs';
 import { dirname } from 'node:path';
@@ -46,12 +48,13 @@ export class SqliteFiles {
   readonly #redo: RedoLog;
   readonly #maxRedoBytes: number;
   #uncheckpointedBytes = 0;
-  /** The part of a checkpoint in which nothing is written. */
+  #checkpointing: Promise<void> | undefined;
+  /** The part of it in which nothing is written. */
   #copying: Promise<void> | undefined;
-  /** The part after it. */
-  #settling: Promise<void> | undefined;
-  /** A commit is in the redo log and not in the tables yet, or on the way there. */
-  #isCommitting = false;
+  /** While a commit is in the redo log and not in the tables yet, or on the way there. */
+  #committing: Promise<void> | undefined;
+  /** What the tables have did not fit into SQLite's log. */
+  #isFull = false;
   #isClosing = false;
   /** What the disk holds is unknown until the files are opened again. */
   #isLost = false;
@@ -96,11 +99,11 @@ export class SqliteFiles {
     content: readonly Uint8Array[],
     carryOut: () => void,
   ): Promise<void> {
-    while (this.#copying !== undefined || (this.#settling !== undefined && this.#isDue))
-      await this.#checkpoint;
+    while (this.#mustWait) await (this.#copying ?? this.#checkpointing);
     this.requireIntact();
-    if (this.#settling === undefined) this.#release();
-    this.#isCommitting = true;
+    if (this.#isFull) await this.#makeRoom();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#committing = promise;
     try {
       await this.#unlessLost(this.#redo.append(position, content));
       try {
@@ -110,30 +113,42 @@ export class SqliteFiles {
         throw error;
       }
     } finally {
-      this.#isCommitting = false;
+      this.#committing = undefined;
+      resolve();
     }
   }
 
   /** All that `work` does in the tables, or nothing of it; it cannot wait. */
   carryOut<T>(work: () => T): T {
+    const hadOthers = this.#transactions.isOpen;
     try {
       return this.#transactions.run(work);
     } catch (error) {
-      if (this.#transactions.isHolding && !this.#database.isTransaction) this.#isLost = true;
+      if (hadOthers && !this.#transactions.isOpen) this.#isLost = true;
       throw error;
     }
   }
 
   /** The same, when the tables may be written; a power cut may take it back. */
   async transact<T>(work: () => T): Promise<T> {
-    while (this.#checkpoint !== undefined) await this.#checkpoint;
+    for (;;) {
+      const busy = this.#checkpointing ?? this.#committing;
+      if (busy === undefined) break;
+      await busy;
+    }
     this.requireIntact();
     this.#release();
-    return this.#transactions.run(work);
+    const result = this.#transactions.run(work);
+    this.#release();
+    return result;
   }
 
-  get #checkpoint(): Promise<void> | undefined {
-    return this.#copying ?? this.#settling;
+  /** Commits, while a checkpoint is made. */
+  get #mustWait(): boolean {
+    if (this.#copying !== undefined) return true;
+    return (
+      this.#checkpointing !== undefined && (this.#isDue || this.#redo.bytes > this.#maxRedoBytes)
+    );
   }
 
   get #isDue(): boolean {
@@ -143,31 +158,34 @@ export class SqliteFiles {
   /** So much was written to the tables, in bytes of the store's log. Makes a checkpoint when it is time. */
   wrote(bytes: number): void {
     this.#uncheckpointedBytes += bytes;
-    if (!this.#isDue || this.#checkpoint !== undefined) return;
-    if (this.#isCommitting || this.#isClosing || this.#isLost) return;
-    this.#copying = this.#copy()
-      .then(() => {
-        this.#settling = this.#settle()
-          .catch(() => undefined)
-          .finally(() => {
-            this.#settling = undefined;
-          });
-        return this.#redo.bytes > this.#maxRedoBytes ? this.#settling : undefined;
+    if (!this.#isDue || this.#checkpointing !== undefined) return;
+    if (this.#committing !== undefined || this.#isClosing || this.#isLost) return;
+    const written = this.#uncheckpointedBytes;
+    this.#checkpointing = this.checkpoint()
+      .catch(() => {
+        // One that failed for want of room is tried again after the next commit.
+        this.#uncheckpointedBytes += written;
       })
-      // One that failed for want of room is tried again after the next commit.
-      .catch(() => undefined)
       .finally(() => {
-        this.#copying = undefined;
+        this.#checkpointing = undefined;
       });
   }
 
   /** To be called while nothing else is written. */
   async checkpoint(): Promise<void> {
-    await this.#copy();
+    this.#uncheckpointedBytes = 0;
+    this.#release();
+    // Most of what is to be flushed, so that commits wait for the rest alone.
+    await this.#unlessLost(flush(this.#logDescriptor));
+    this.#copying = this.#copy().finally(() => {
+      this.#copying = undefined;
+    });
+    await this.#copying;
     await this.#settle();
   }
 
   async #copy(): Promise<void> {
+    await this.#committing;
     this.#release();
     await this.#unlessLost(flush(this.#logDescriptor));
     guarded(() => this.#copyFrames());
@@ -175,25 +193,25 @@ export class SqliteFiles {
   }
 
   async #settle(): Promise<void> {
-    this.#transactions.hold();
     const { bytes } = this.#redo;
     await this.#unlessLost(flush(this.#fileDescriptor));
     await this.#voidLog();
-    if (!this.#isCommitting && this.#redo.bytes === bytes) this.#redo.restart();
-    this.#release();
+    if (this.#committing === undefined && this.#redo.bytes === bytes) this.#redo.restart();
     guarded(() => this.#onCheckpoint(this.#fileDescriptor));
   }
 
   /**
-   * When there is no room for what was held, it is held on.
+   * Commits what the tables have; to be called while nobody commits. When there is no room for it, it is
+   * carried out again, and held on.
    * @throws KeelsonError `storage.full`, `storage.unavailable`
    */
   #release(): void {
-    if (!this.#transactions.isHolding) return;
     try {
-      this.#transactions.release();
+      this.#transactions.commit();
+      this.#isFull = false;
     } catch (error) {
-      this.#transactions.hold();
+      this.#isFull = hasCode(error, 'storage.full');
+      this.#isLost = !this.#isFull;
       try {
         this.#onRolledBack();
       } catch {
@@ -201,6 +219,19 @@ export class SqliteFiles {
       }
       throw error;
     }
+  }
+
+  /** Rolling back and carrying out again takes long: before it is risked, the log is made longer. */
+  async #makeRoom(): Promise<void> {
+    const { size } = fstatSync(this.#logDescriptor);
+    const room = Buffer.alloc(CHECKPOINT_BYTES);
+    const { bytesWritten } = await write(this.#logDescriptor, room, 0, room.length, size).catch(
+      (cause: unknown) => {
+        throw new KeelsonError('storage.full', {}, { cause });
+      },
+    );
+    if (bytesWritten < room.length) throw new KeelsonError('storage.full');
+    this.#release();
   }
 
   /** All of them: those that were left would be lost with the log. */
@@ -235,7 +266,7 @@ export class SqliteFiles {
   /** Closes the database too. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    while (this.#checkpoint !== undefined) await this.#checkpoint;
+    await this.#checkpointing;
     // When it fails, as for want of room, the redo log has what the main file has not.
     const isDone =
       !this.#isLost &&
