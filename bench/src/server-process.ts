@@ -43,9 +43,10 @@ const residentMegabytes = (pid: number): number => {
 };
 
 export const startServer = async (options: ServerProcessOptions): Promise<ServerProcess> => {
+  const { PATH, GLIBC_TUNABLES } = process.env;
   const startedAt = performance.now();
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(options.module)], {
-    env: { PATH: process.env['PATH'], ...options.env },
+    env: { PATH, GLIBC_TUNABLES, ...options.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaints = '';
