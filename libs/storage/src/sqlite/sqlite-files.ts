@@ -101,10 +101,10 @@ export class SqliteFiles {
   ): Promise<void> {
     while (this.#mustWait) await (this.#copying ?? this.#checkpointing);
     this.requireIntact();
-    if (this.#isFull) await this.#makeRoom();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#committing = promise;
     try {
+      if (this.#isFull) await this.#makeRoom();
       await this.#unlessLost(this.#redo.append(position, content));
       try {
         carryOut();
@@ -177,15 +177,19 @@ export class SqliteFiles {
     this.#release();
     // Most of what is to be flushed, so that commits wait for the rest alone.
     await this.#unlessLost(flush(this.#logDescriptor));
-    this.#copying = this.#copy().finally(() => {
-      this.#copying = undefined;
-    });
-    await this.#copying;
+    const copied = this.#copy();
+    this.#copying = copied
+      .catch(() => undefined)
+      .finally(() => {
+        this.#copying = undefined;
+      });
+    await copied;
     await this.#settle();
   }
 
   async #copy(): Promise<void> {
     await this.#committing;
+    this.requireIntact();
     this.#release();
     await this.#unlessLost(flush(this.#logDescriptor));
     guarded(() => this.#copyFrames());
@@ -201,8 +205,8 @@ export class SqliteFiles {
   }
 
   /**
-   * Commits what the tables have; to be called while nobody commits. When there is no room for it, it is
-   * carried out again, and held on.
+   * Commits what the tables have; to be called while the redo log has nothing that they have not. When
+   * there is no room for it, it is carried out again, and held on.
    * @throws KeelsonError `storage.full`, `storage.unavailable`
    */
   #release(): void {
@@ -211,7 +215,7 @@ export class SqliteFiles {
       this.#isFull = false;
     } catch (error) {
       this.#isFull = hasCode(error, 'storage.full');
-      this.#isLost = !this.#isFull;
+      this.#isLost ||= !this.#isFull;
       try {
         this.#onRolledBack();
       } catch {
