@@ -66,7 +66,7 @@ const DELETE_STEP = 1000;
 const MAX_COMPILED_STATEMENTS = 500;
 /** Of the indexes, with which a commit does not wait for them. */
 const MAX_LAG = 2;
-/** Log bytes that a commit is counted as beside its own: it writes some 25 pages however small it is. */
+/** Log bytes that a commit is counted as beside its own: it changes some 25 pages however small it is. */
 const COMMIT_BYTES = CHECKPOINT_BYTES / 128;
 /** Log bytes that a step of what the indexes are behind with is counted as. */
 const ADDITION_BYTES = CHECKPOINT_BYTES / 4;

@@ -6,8 +6,8 @@
  *   the tables are written in one transaction until a checkpoint commits it: a page that many commits
  *   change comes into SQLite's log once;
  *   a checkpoint flushes that log, copies its pages into the main file, flushes that and makes the log
- *   void. Commits wait only while pages are copied. Nothing of them comes into the log while its frames
- *   count: the next one overwrites the first.
+ *   void. Commits wait only for the rest of the first flush and for the copying. Nothing of them comes into
+ *   the log while its frames count: the next one overwrites the first.
  * See docs/decisions/0010, 0097, 0100 and 0102.
  */
 import { closeSync, fdatasync, fstatSync, fsyncSync, openSync, write as writeTo } from 'node:fs';
@@ -171,7 +171,7 @@ export class SqliteFiles {
       });
   }
 
-  /** To be called while nothing else is written. */
+  /** To be called while no commit is under way; those that come wait only while it copies. */
   async checkpoint(): Promise<void> {
     this.#uncheckpointedBytes = 0;
     this.#release();
