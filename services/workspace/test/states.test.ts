@@ -195,10 +195,57 @@ describe('a state upload', () => {
     expect(await put('no json')).toBe(422);
     expect(await put(text)).toBe(204);
     expect(await put(text)).toBe(409);
-    const other = stateText(7);
-    const wrong = (await announce(8, other)).data;
+    const other = stateText(7, { lineage: 'l-2' });
+    const wrong = (await announce(7, other, { lineage: 'l-1' })).data;
     const refused = await harness.transfer('PUT', url(wrong, 'state-upload'), Buffer.from(other));
-    expect(refused.status).toBe(412);
+    expect([refused.status, refused.text]).toEqual([412, expect.stringContaining('lineage')]);
+  });
+
+  describe('whose serial is not the announced one', () => {
+    /** Announces `announced`, sends a file of `serial`; the status of what refuses, or the version. */
+    const send = {
+      inline: async (announced: number, serial: number, content: object, more: object) => {
+        const text = stateText(serial, content);
+        const state = Buffer.from(text).toString('base64');
+        const { status, data, errors } = await announce(announced, text, { state, ...more });
+        return { status, id: data?.id ?? '', text: errors[0]?.detail };
+      },
+      'to its address': async (
+        announced: number,
+        serial: number,
+        content: object,
+        more: object,
+      ) => {
+        const text = stateText(serial, content);
+        const { data } = await announce(announced, text, more);
+        const put = await harness.transfer('PUT', url(data, 'state-upload'), Buffer.from(text));
+        return { ...put, id: data.id };
+      },
+    };
+
+    test.for(Object.keys(send) as (keyof typeof send)[])(
+      'is taken %s with the serial of the file',
+      async (how) => {
+        await lock();
+        const { status, id } = await send[how](1, 5, {}, {});
+        expect(status).toBeLessThan(300);
+        const { data } = await harness.call('GET', `/state-versions/${id}`);
+        expect(data.attributes['serial']).toBe(5);
+        const lower = await send[how](6, 4, {}, {});
+        expect([lower.status, lower.text]).toEqual([409, expect.stringContaining('serial')]);
+        await harness.call('POST', W('/actions/force-unlock'));
+        await lock();
+        expect((await send[how](6, 4, {}, { force: true })).status).toBeLessThan(300);
+        expect((await send[how](5, 5, { lineage: 'l-2' }, {})).status).toBe(409);
+      },
+    );
+
+    test('follows the file that came before it, whatever was announced', async () => {
+      await lock();
+      expect((await send.inline(0, 5, {}, {})).status).toBe(201);
+      expect((await send.inline(1, 5, {}, {})).status).toBe(201);
+      expect((await send.inline(2, 5, { resources: 2 }, {})).status).toBe(409);
+    });
   });
 
   test('is open to nobody without the signed address', async () => {

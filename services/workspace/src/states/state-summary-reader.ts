@@ -108,3 +108,10 @@ export const createStateSummaryReader = (): StateSummaryReader => {
     },
   };
 };
+
+/** The summary of a state file that is in memory. @throws KeelsonError `workspace.state_malformed` */
+export const readStateSummary = (file: Uint8Array): ReturnType<StateSummaryReader['end']> => {
+  const reader = createStateSummaryReader();
+  reader.write(file);
+  return reader.end();
+};

@@ -4,12 +4,13 @@ import type { Transaction } from '@keelson/storage';
 import { notFound } from '../access/access-operations.ts';
 import { runRecords } from '../runs/run-records.ts';
 import type { ServiceContext } from '../service-context.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { type StateVersion, withFinalized } from './domain/state-version.ts';
 import { noteInstances } from './instance-operations.ts';
 import { adoptContent, storeContent } from './state-content-operations.ts';
 import { createStateSummaryReader } from './state-summary-reader.ts';
-import { withoutPendingState } from './state-version-operations.ts';
+import { refuseSuccession, withoutPendingState } from './state-version-operations.ts';
 import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
 
 const noLongerExpected = (): KeelsonError =>
@@ -38,10 +39,23 @@ const requireSame = (what: string, announced: unknown, found: unknown): void => 
   if (announced !== found) throw new KeelsonError('workspace.state_mismatch', { what });
 };
 
+/** The newest state may have changed since the announcement, and the file may say another serial. */
+const requireSuccession = async (
+  tx: Transaction,
+  { state }: Workspace,
+  version: StateVersion,
+): Promise<void> => {
+  const newest =
+    state.newestId === null ? undefined : await stateVersionRecords.find(tx, state.newestId);
+  refuseSuccession(newest, version);
+};
+
 /**
- * Stores a version's state and finalizes it: from the commit on it is the workspace's.
- * @throws KeelsonError `workspace.conflict` when it is not pending, `workspace.state_mismatch`,
- *   `workspace.state_malformed`
+ * Stores a version's state and finalizes it: from the commit on it is the workspace's. Its serial and
+ * lineage are those of the file; the announcement counts only where the file has none.
+ * @throws KeelsonError `workspace.conflict` when it is not pending, `workspace.state_mismatch` when MD5
+ *   hash or lineage are not the announced ones, `workspace.state_malformed`, and `workspace.state_…`
+ *   when the file may not follow the newest state
  */
 export const uploadState = async (
   context: ServiceContext,
@@ -54,7 +68,9 @@ export const uploadState = async (
   const loose = await storeContent(context, pieces, (piece) => reader.write(piece));
   const summary = reader.end();
   requireSame('MD5 hash', announced.md5, loose.md5);
-  requireSame('serial', announced.serial, summary.serial ?? announced.serial);
+  if (announced.lineage !== null && summary.lineage !== null) {
+    requireSame('lineage', announced.lineage, summary.lineage);
+  }
   return context.store.transact(async (tx) => {
     const version = await requireVersion(tx, id);
     const workspace = await workspaceRecords.find(tx, version.workspaceId);
@@ -64,12 +80,14 @@ export const uploadState = async (
       ...version,
       status: 'finalized',
       state: await adoptContent(context, tx, loose),
-      lineage: version.lineage ?? summary.lineage,
+      serial: summary.serial ?? version.serial,
+      lineage: summary.lineage ?? version.lineage,
       formatVersion: summary.formatVersion,
       runtimeVersion: summary.runtimeVersion,
       managedCount: summary.managedCount,
       outputCount: summary.outputs.length,
     };
+    await requireSuccession(tx, workspace, finalized);
     const { outputs, resources } = summary;
     await noteInstances(tx, workspace.state.newestId, summary.instances, id);
     await noteInRun(tx, finalized);

@@ -102,6 +102,19 @@ export const withPromotedState = async (reads: Reads, workspace: Workspace): Pro
   };
 };
 
+/** @throws KeelsonError `workspace.state_…_conflict` when the state may not follow the newest one */
+export const refuseSuccession = (newest: StateVersion | undefined, next: AnnouncedState): void => {
+  switch (decideSuccession(newest, next)) {
+    case 'lineage_differs':
+      throw new KeelsonError('workspace.state_lineage_conflict');
+    case 'serial_too_low':
+      throw new KeelsonError('workspace.state_serial_conflict');
+    case 'content_differs':
+      throw new KeelsonError('workspace.state_md5_conflict');
+    case 'accepted':
+  }
+};
+
 export interface GivenState extends AnnouncedState {
   readonly isIntermediate: boolean;
   readonly runId: string | null;
@@ -123,18 +136,9 @@ export const announceState = (
     requireWriter(workspace, principal);
     const { newestId } = workspace.state;
     const newest = newestId === null ? undefined : await stateVersionRecords.find(tx, newestId);
-    switch (decideSuccession(newest, given)) {
-      case 'lineage_differs':
-        throw new KeelsonError('workspace.state_lineage_conflict');
-      case 'serial_too_low':
-        throw new KeelsonError('workspace.state_serial_conflict');
-      case 'content_differs':
-        throw new KeelsonError('workspace.state_md5_conflict');
-      case 'accepted':
-        break;
-    }
+    refuseSuccession(newest, given);
     await discardPending(tx, workspace);
-    const { serial, md5, lineage, isIntermediate, runId } = given;
+    const { serial, md5, lineage, isForced, isIntermediate, runId } = given;
     const { kind, id } = toHolder(principal);
     const version: StateVersion = {
       id: newResourceId('sv'),
@@ -144,6 +148,7 @@ export const announceState = (
       serial,
       md5,
       lineage,
+      isForced,
       status: 'pending',
       isIntermediate,
       state: null,

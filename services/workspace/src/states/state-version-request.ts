@@ -1,6 +1,7 @@
 /** Request documents of state versions. */
 import { invalidAttribute, nullable, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
+import { readStateSummary } from './state-summary-reader.ts';
 import type { GivenState } from './state-version-operations.ts';
 
 const base64 = Type.Optional(nullable(Type.String()));
@@ -32,10 +33,14 @@ export const ROLL_BACK_STATE = resourceBody(
 
 type CreateDocument = Static<typeof CREATE_STATE_VERSION>;
 
-export const toGivenState = ({ data }: CreateDocument): GivenState => {
+/**
+ * @param state what came with the request: its serial counts, whatever the request says
+ * @throws KeelsonError `workspace.state_malformed`
+ */
+export const toGivenState = ({ data }: CreateDocument, state: Buffer | undefined): GivenState => {
   const { serial, md5, lineage, force, intermediate } = data.attributes;
   return {
-    serial,
+    serial: (state && readStateSummary(state).serial) ?? serial,
     md5: md5.toLowerCase(),
     lineage: lineage || null,
     isForced: force === true,

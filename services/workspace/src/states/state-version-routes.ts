@@ -85,7 +85,8 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         const state = decodeInline(body, 'state');
         const jsonState = decodeInline(body, 'json-state');
         const workspaceId = params['workspace_id'] ?? '';
-        const access = await announceState(context, principal, workspaceId, toGivenState(body));
+        const given = toGivenState(body, state);
+        const access = await announceState(context, principal, workspaceId, given);
         if (state === undefined) return answerStateVersion(context, exchange, access);
         const { id } = access.version;
         const version = await uploadWithAnnouncement(context, id, state, jsonState);

@@ -19,17 +19,22 @@ export interface StoredContent {
   readonly sizeBytes: number;
 }
 
-export interface StateVersion {
+export interface AnnouncedState {
+  readonly serial: number;
+  /** Hex, of the state's bytes. */
+  readonly md5: string;
+  readonly lineage: string | null;
+  /** Overrides what lineage and serial say. */
+  readonly isForced: boolean;
+}
+
+export interface StateVersion extends AnnouncedState {
   /** `sv-…`. */
   readonly id: string;
   /** Counts the versions of the workspace from 1: their order, also within one millisecond. */
   readonly number: number;
   readonly workspaceId: string;
   readonly organizationId: string;
-  readonly serial: number;
-  /** Hex, of the state's bytes. */
-  readonly md5: string;
-  readonly lineage: string | null;
   readonly status: StateStatus;
   /** Taken during an apply: becomes current when the lock is given back. */
   readonly isIntermediate: boolean;
@@ -82,14 +87,6 @@ export const decideWriter = (
   if (lock === null) return { kind: 'not_locked' };
   return isHeldBy(lock, by) ? undefined : { kind: 'held_by_other', holder: lock.holder };
 };
-
-export interface AnnouncedState {
-  readonly serial: number;
-  readonly md5: string;
-  readonly lineage: string | null;
-  /** Overrides what lineage and serial say. */
-  readonly isForced: boolean;
-}
 
 export type Succession = 'accepted' | 'lineage_differs' | 'serial_too_low' | 'content_differs';
 
