@@ -232,14 +232,14 @@ export interface TestSecondary extends TestPlace {
 export const startSecondary = async (
   natsUrl: string,
   primary: TestPrimary,
-  id = 'secondary-1',
+  id: string | SecondaryIdentity = 'secondary-1',
   onAnswer?: (answer: Uint8Array) => void,
   heartbeatIntervalMs?: number,
 ): Promise<TestSecondary> =>
   runSecondary(
     natsUrl,
     primary.kind,
-    await admit(primary, id),
+    typeof id === 'string' ? await admit(primary, id) : id,
     await openPlace(NEW_ROOT_KEY),
     onAnswer,
     heartbeatIntervalMs,

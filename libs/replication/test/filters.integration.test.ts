@@ -99,9 +99,10 @@ const setFilter = async (
 test('a filter that was there before its secondary', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
+  const identity = await admit(primary, 'secondary-1');
   await setFilter(primary, 'secondary-1', 'deny', 'b');
   await putAll(primary, ['a', 'b', 'c'], 20, 'before');
-  await using secondary = await startSecondary(nats.url, primary);
+  await using secondary = await startSecondary(nats.url, primary, identity);
   await putAll(primary, ['a', 'b', 'd'], 20, 'later');
   await untilFiltered(primary, secondary);
   expect(await findFilteredDeviations(primary, secondary, ['b'])).toEqual([]);
@@ -111,10 +112,11 @@ test('a filter that was there before its secondary', async () => {
 test('allow keeps back what comes later, deny does not', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
+  const [allowed, denied] = [await admit(primary, 'allowing'), await admit(primary, 'denying')];
   await setFilter(primary, 'allowing', 'allow', 'a');
   await setFilter(primary, 'denying', 'deny', 'a');
-  await using allowing = await startSecondary(nats.url, primary, 'allowing');
-  await using denying = await startSecondary(nats.url, primary, 'denying');
+  await using allowing = await startSecondary(nats.url, primary, allowed);
+  await using denying = await startSecondary(nats.url, primary, denied);
   await using whole = await startSecondary(nats.url, primary, 'whole');
   await putAll(primary, ['a', 'new'], 20, 'value');
   await put(primary.store, { 'shared/policies/root/one': 'for all' });
@@ -168,10 +170,11 @@ test('changes under writes take effect on what is there, in both directions', as
 test('what is let through again is fetched by its place, before anything is compared', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
+  const identity = await admit(primary, 'secondary-1');
   await setFilter(primary, 'secondary-1', 'deny', 'b', 'c');
   await putAll(primary, ['a', 'b', 'c'], 300, 'before');
   const answers: Uint8Array[] = [];
-  await using secondary = await startSecondary(nats.url, primary, 'secondary-1', (answer) =>
+  await using secondary = await startSecondary(nats.url, primary, identity, (answer) =>
     answers.push(answer),
   );
   await untilFiltered(primary, secondary);
@@ -248,9 +251,10 @@ test('a filter that was gone before its secondary could ask', async () => {
 test('restarts of both sides, and a stream that was pruned', async () => {
   await using primary = await startPrimary(nats.url);
   const publishing = primary.publish();
+  const identity = await admit(primary, 'secondary-1');
   await setFilter(primary, 'secondary-1', 'deny', 'b');
   await putAll(primary, ['a', 'b'], 50, 'before');
-  await using secondary = await startSecondary(nats.url, primary);
+  await using secondary = await startSecondary(nats.url, primary, identity);
   await untilFiltered(primary, secondary);
   await secondary.restart();
   await publishing.stop();
@@ -346,8 +350,9 @@ const loadOwnStream = async (primary: TestPrimary, id: string): Promise<Uint8Arr
 test('a revoked secondary gets nothing more on its own stream, and its id begins without a filter', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
+  const identity = await admit(primary, 'one');
   await setFilter(primary, 'one', 'deny', 'b');
-  await using secondary = await startSecondary(nats.url, primary, 'one');
+  await using secondary = await startSecondary(nats.url, primary, identity);
   await putAll(primary, ['a', 'b'], 10, 'before');
   await untilFiltered(primary, secondary);
   const stream = filteredStreamOf(primary.clusterId, SERVICE, 'one');
@@ -365,8 +370,8 @@ test('a revoked secondary gets nothing more on its own stream, and its id begins
 test('a secondary that asks for what is kept from it is told of nothing', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
-  await setFilter(primary, 'curious', 'deny', 'hidden');
   const identity = await admit(primary, 'curious');
+  await setFilter(primary, 'curious', 'deny', 'hidden');
   await putAll(primary, ['a', 'hidden', 'z'], 30, 'value');
   await put(primary.store, { [record('hidden', 'large')]: 'x'.repeat(600_000) });
   const bus = new JetStreamBus({ servers: nats.url });

@@ -62,8 +62,9 @@ test.for(['performance', 'dr'] as const)(
 test('a secondary with a paths filter does, too', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
+  const identity = await admit(primary, 'secondary-1');
   await primary.membership.setFilter('secondary-1', parsePathsFilter('deny', ['hidden']));
-  await using secondary = await startSecondary(nats.url, primary);
+  await using secondary = await startSecondary(nats.url, primary, identity);
   await secondary.untilCaughtUp(primary);
   await rotateAndVanish(primary);
   await untilSettled(primary, secondary);

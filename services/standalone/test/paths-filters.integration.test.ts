@@ -40,6 +40,14 @@ const mountPki = async (path: string): Promise<void> => {
   await primary.v1('POST', `${path}/roles/web`, { allow_any_name: true, key_type: 'ec' });
 };
 
+/** Of the secondary that is to be enabled. */
+let token = '';
+
+const issueToken = async (id: string): Promise<string> => {
+  const issued = await primary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, { id });
+  return issued.body.wrap_info.token;
+};
+
 const setFilter = (mode: string, paths: readonly string[], id = 'branch') =>
   primary.v1('POST', `${FILTER}/${id}`, { mode, paths });
 
@@ -72,7 +80,7 @@ const dynamicFilters = async () => {
 };
 
 describe('paths filters', { timeout: WITHIN_MS }, () => {
-  test('can be set before there is a secondary, and are refused where they mean nothing', async () => {
+  test('can be set before the secondary is enabled, and are refused where they mean nothing', async () => {
     await mountPki('a');
     await mountPki('b');
     await primary.v1('POST', 'sys/namespaces/team');
@@ -83,6 +91,17 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
       body: { errors: ['this cluster is not a performance replication primary'] },
     });
     await primary.v1('POST', `${PERFORMANCE}/primary/enable`);
+    const unknown = {
+      status: 400,
+      body: { errors: [expect.stringMatching(/^"branch" is the id of no secondary/)] },
+    };
+    expect(await setFilter('deny', ['b'])).toMatchObject(unknown);
+    expect(await primary.v1('GET', `${FILTER}/branch`)).toMatchObject(unknown);
+    expect(await primary.v1('DELETE', `${FILTER}/branch`)).toMatchObject(unknown);
+    const onPrimary = await primary.v1('GET', `${PERFORMANCE}/primary/dynamic-filter/branch`);
+    expect(onPrimary).toMatchObject(unknown);
+    // What denies must be there before anything crosses: the token names the secondary.
+    token = await issueToken('branch');
     for (const bad of [{ mode: 'some' }, { paths: ['a/../b'] }, { paths: ['/'] }])
       expect((await primary.v1('POST', `${FILTER}/branch`, bad)).status).toBe(400);
     expect((await primary.v1('GET', `${FILTER}/branch`)).status).toBe(404);
@@ -103,14 +122,24 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     expect((await primary.v1('GET', `${PERFORMANCE}/secondary/dynamic-filter/branch`)).status).toBe(
       400,
     );
+    await issueToken('other');
     expect((await setFilter('deny', ['none/'], 'other')).body.warnings).toEqual([
       'there is no mount or namespace at none/; the filter holds for what comes there',
     ]);
+    // The id of the set names no single secondary while there are two.
+    const { cluster_id: set } = await primary.status('performance');
+    expect(await setFilter('deny', ['b'], set)).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringContaining('the id of the replication set')] },
+    });
     expect((await primary.v1('DELETE', `${FILTER}/other`)).status).toBe(204);
+    await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'other' });
   });
 
   test('keep mounts and namespaces from the branch from its first copy on', async () => {
-    await attach('performance', primary, branch, 'branch');
+    const enabled = await branch.v1('POST', `${PERFORMANCE}/secondary/enable`, { token });
+    expect(enabled.status).toBe(200);
+    await untilStreaming('performance', branch);
     branch.token = await generateRoot(branch, primary.shares);
     await untilFilteredEqual();
     expect(await mountsOf(branch)).toEqual(expect.arrayContaining(['a/']));
@@ -138,14 +167,27 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     });
   });
 
-  test('know the branch by the id of its cluster, too', async () => {
-    const { cluster_id: id } = (await branch.v1('GET', 'sys/health', undefined, '')).body;
-    expect((await primary.v1('GET', `${FILTER}/${id}`)).body.data.paths).toEqual(['b/', 'team/']);
-    expect((await branch.v1('GET', `${PERFORMANCE}/secondary/dynamic-filter/${id}`)).status).toBe(
-      200,
+  test('know the branch by the id of its cluster, too, and by the cluster_id of its status', async () => {
+    const { cluster_id: own } = (await branch.v1('GET', 'sys/health', undefined, '')).body;
+    const { cluster_id: set } = await branch.status('performance');
+    for (const id of [own, set]) {
+      expect((await primary.v1('GET', `${FILTER}/${id}`)).body.data.paths).toEqual(['b/', 'team/']);
+      expect((await branch.v1('GET', `${PERFORMANCE}/secondary/dynamic-filter/${id}`)).status).toBe(
+        200,
+      );
+    }
+    expect((await setFilter('deny', ['b', 'team', 'a'], set)).status).toBe(204);
+    await until(
+      () => branch.v1('GET', 'a/ca/pem'),
+      ({ status }) => status === 404,
+    );
+    expect((await setFilter('deny', ['b', 'team'], set)).status).toBe(204);
+    await until(
+      () => issues(branch, 'a'),
+      (status) => status === 200,
     );
     expect((await branch.v1('GET', `${PERFORMANCE}/secondary/dynamic-filter/another`)).status).toBe(
-      404,
+      400,
     );
     expect((await branch.v1('POST', `${FILTER}/branch`, { mode: 'deny' })).status).toBe(400);
   });
@@ -326,7 +368,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
 
   test('end with their secondary', async () => {
     await spare.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
-    expect((await spare.v1('GET', `${FILTER}/branch`)).status).toBe(404);
+    expect((await spare.v1('GET', `${FILTER}/branch`)).status).toBe(400);
     // Nobody leads the branch any more: it may go on alone with what it has.
     const promoted = await until(
       () => branch.v1('POST', `${PERFORMANCE}/secondary/promote`, { force: true }),

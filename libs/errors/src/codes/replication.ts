@@ -50,6 +50,12 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'a paths filter keeps mounts or namespaces from this cluster: remove it on the primary, or provide the "force" argument',
   },
+  'replication.unknown_secondary': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    tell: '"{id}" is the id of no secondary and of no issued token: issue its token first, then set the filter, then enable the secondary',
+  },
   'replication.id_in_use': {
     grpc: 'ALREADY_EXISTS',
     http: 400,

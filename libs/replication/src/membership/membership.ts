@@ -47,6 +47,6 @@ export interface Membership {
    * filter, and is given everything.
    */
   findFilter(id: string, groups?: readonly string[]): Promise<FilterVerdict | undefined>;
-  /** Ids of those that have a filter, whether or not they are admitted. */
+  /** Ids of those that have a filter, whether or not they have connected. */
   filteredSecondaries(): Promise<readonly string[]>;
 }

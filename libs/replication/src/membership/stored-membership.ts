@@ -131,20 +131,20 @@ export class StoredMembership implements Membership {
   }
 
   /**
-   * Decides what a secondary gets from now on, also one that is yet to come. One that got everything can
-   * open nothing that is published for the others afterwards.
-   * @throws KeelsonError `request.invalid`
+   * Decides what an admitted secondary gets from now on, whether or not it has connected. One that got
+   * everything can open nothing that is published for the others afterwards.
+   * @throws KeelsonError `replication.unknown_secondary`
    */
   async setFilter(id: string, { mode, paths }: PathsFilter): Promise<void> {
-    requireId(id);
     const generation = randomUUID();
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
+      if ((await this.#secondaries.find(tx, id)) === undefined)
+        throw new KeelsonError('replication.unknown_secondary', { id });
       const known = await this.#filters.find(tx, id);
       if (known !== undefined && isSameFilter(known, { mode, paths })) return;
       this.#filters.write(tx, id, { mode, paths, generation, moved: {} });
-      if (known === undefined && (await this.#secondaries.find(tx, id)) !== undefined)
-        await this.#beginEpoch(tx, epochKey);
+      if (known === undefined) await this.#beginEpoch(tx, epochKey);
     });
   }
 

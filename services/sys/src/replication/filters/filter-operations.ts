@@ -23,7 +23,7 @@ export interface FilterParts {
 }
 
 export interface FilterOperations {
-  /** @throws KeelsonError `request.not_found` when there is none */
+  /** @throws KeelsonError `replication.unknown_secondary`; `request.not_found` when there is none */
   read(id: string): Promise<PathsFilter>;
   /** @returns those of the paths at which there is nothing */
   write(id: string, mode: string, paths: readonly string[]): Promise<readonly string[]>;
@@ -65,17 +65,28 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
   const { store, state, member, members, catalog } = parts;
   const membership = () => state.membershipOf('performance');
 
-  const requirePrimary = async (): Promise<void> => {
-    if ((await state.roles()).performance?.role !== 'primary')
-      refuse('this cluster is not a performance replication primary');
-  };
-
-  /** An id of a secondary, or the id of the cluster that it is, as far as it has told. */
+  /**
+   * The secondary that an id means: its own id, the id of the cluster that it is once it was heard of, or
+   * the id of the set where that has one secondary. A token that was issued makes its id a secondary's.
+   */
   const resolveId = async (id: string): Promise<string> => {
-    if ((await membership().findSecondary(id)) !== undefined) return id;
+    const role = (await state.roles()).performance;
+    if (role?.role !== 'primary')
+      return refuse('this cluster is not a performance replication primary');
+    const admitted = await membership().knownSecondaries();
+    if (admitted.includes(id)) return id;
     const run = member.runOf('performance');
     const heard = run?.role === 'primary' ? await run.primary.secondaries() : [];
-    return heard.find(({ localClusterId }) => localClusterId === id)?.id ?? id;
+    const found = heard.find(({ localClusterId }) => localClusterId === id)?.id;
+    if (found !== undefined) return found;
+    const [only, ...others] = admitted;
+    if (id !== role.clusterId || only === undefined)
+      throw new KeelsonError('replication.unknown_secondary', { id });
+    return others.length === 0
+      ? only
+      : refuse(
+          `"${id}" is the id of the replication set, which has ${admitted.length} secondaries: give the id of one of them`,
+        );
   };
 
   const describe = async (id: string): Promise<Filter | undefined> => {
@@ -145,30 +156,27 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
     },
 
     read: async (given) => {
-      await requirePrimary();
       const id = await resolveId(given);
       const found = await membership().loadFilter(id);
       return found === undefined ? noFilter(given) : { mode: found.mode, paths: found.paths };
     },
 
     write: async (given, mode, paths) => {
-      await requirePrimary();
+      const id = await resolveId(given);
       const filter = parsePathsFilter(mode, paths);
       if (filter.paths.join('').length > MAX_TOTAL_LENGTH) refuse('the paths are too long');
-      await membership().setFilter(await resolveId(given), filter);
+      await membership().setFilter(id, filter);
       await members.refreshFilters();
       const there = new Set((await catalog.filterables()).map(({ path }) => path));
       return filter.paths.filter((path) => !there.has(path));
     },
 
     delete: async (given) => {
-      await requirePrimary();
       await membership().deleteFilter(await resolveId(given));
       await members.refreshFilters();
     },
 
     onPrimary: async (given) => {
-      await requirePrimary();
       const found = await describe(await resolveId(given));
       return found === undefined ? noFilter(given) : toDynamic(found);
     },
@@ -177,8 +185,8 @@ export const createFilterOperations = (parts: FilterParts): FilterOperations => 
       const role = (await state.roles()).performance;
       if (role?.role !== 'secondary')
         return refuse('this cluster is not a performance replication secondary');
-      if (given !== role.link?.secondaryId && given !== (await parts.localClusterId()))
-        noFilter(given);
+      const own = [role.link?.secondaryId, role.clusterId, await parts.localClusterId()];
+      if (!own.includes(given)) refuse(`"${given}" is not the id of this secondary`);
       // While the primary cannot be asked, what it told last holds.
       await learn().catch(() => undefined);
       return (await known()) ?? noFilter(given);

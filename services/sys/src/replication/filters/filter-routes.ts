@@ -6,7 +6,8 @@ import type { FilterOperations } from './filter-operations.ts';
 const TAG = 'replication';
 const BASE = '/sys/replication/performance';
 const ID = field.string({
-  description: 'Id of the secondary, or of the cluster that it is.',
+  description:
+    'Id of a secondary or of an issued token; or the id of the cluster that it is; or that of the replication set, where it has one secondary.',
   required: true,
 });
 
