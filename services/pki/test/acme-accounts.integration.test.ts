@@ -126,6 +126,22 @@ describe('an account', () => {
     expect(problem(await client.post(client.account, { contact }))).toEqual([400, type]);
   });
 
+  test('is made with members that are null, and contacts with white space around them', async () => {
+    const client = acme.client();
+    const made = await client.register({
+      contact: ['mailto: g@example.org', ' mailto:h@example.org\t'],
+      onlyReturnExisting: null,
+      termsOfServiceAgreed: null,
+      externalAccountBinding: null,
+    });
+    const contact = ['mailto:g@example.org', 'mailto:h@example.org'];
+    expect([made.status, made.json.contact]).toEqual([201, contact]);
+    const changed = await client.post(client.account, { contact: null, status: null });
+    expect([changed.status, changed.json.contact]).toEqual([200, contact]);
+    const other = await acme.client().register({ contact: null });
+    expect([other.status, other.json.contact]).toEqual([201, []]);
+  });
+
   test('is read and changed by its owner only (§7.3.2)', async () => {
     const client = acme.client();
     const made = await client.register({ contact: ['mailto:a@example.org'] });

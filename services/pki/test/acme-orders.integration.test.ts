@@ -141,13 +141,46 @@ describe('a new order (§7.4)', () => {
     expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
   });
 
-  test.for(['example.com', '10.0.0', '010.0.0.1', '2001:DB8:0::1', 'fe80::1%eth0', '10.0.0.0/8'])(
-    'the address "%s" is refused (RFC 8738 §3)',
+  test.for([
+    'example.com',
+    '10.0.0',
+    '010.0.0.1',
+    '2001:db8::1::2',
+    '::ffff:10.0.0.1',
+    'fe80::1%eth0',
+    '10.0.0.0/8',
+  ])('the address "%s" is refused (RFC 8738 §3)', async (value) => {
+    const answer = await client.post('new-order', { identifiers: [{ type: 'ip', value }] });
+    expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
+  });
+
+  test.for(['2001:DB8::1', '2001:0db8::1', '2001:db8:0::1', '2001:db8:0:0:0:0:0:1'])(
+    'the address "%s" is ordered in its canonical form (RFC 5952 §4)',
     async (value) => {
-      const answer = await client.post('new-order', { identifiers: [{ type: 'ip', value }] });
-      expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
+      const identifiers = [value, '2001:db8::1'].map((one) => ({ type: 'ip', value: one }));
+      const { status, json } = await client.post('new-order', { identifiers });
+      expect([status, json.identifiers]).toEqual([201, [{ type: 'ip', value: '2001:db8::1' }]]);
     },
   );
+
+  test('takes null, and the zero time of Go, as a member that is not given', async () => {
+    const identifiers = [toIdentifier('localhost')];
+    const given = [
+      { notBefore: '0001-01-01T00:00:00Z', notAfter: '0001-01-01T00:00:00Z' },
+      { notBefore: null, notAfter: null, profile: null, replaces: null },
+    ];
+    for (const members of given) {
+      const { status, json } = await client.post('new-order', { identifiers, ...members });
+      expect(status).toBe(201);
+      expect(Object.keys(json)).toEqual([
+        'status',
+        'expires',
+        'identifiers',
+        'authorizations',
+        'finalize',
+      ]);
+    }
+  });
 
   test('what the role does not let in is refused with one subproblem each (§6.7.1)', async () => {
     const web = acme.client('roles/web/acme/');
@@ -410,13 +443,31 @@ describe('finalizing (§7.4)', () => {
     );
     for (const bad of [
       { notAfter: time(nowMs + 91 * 24 * HOUR) },
-      { notBefore: time(nowMs - 2 * HOUR) },
+      { notBefore: time(nowMs - 301 * 1000) },
       { notBefore: window.notAfter, notAfter: window.notBefore },
     ])
       expect(problem(await client.post('new-order', { identifiers, ...bad }))).toEqual([
         400,
         'malformed',
       ]);
+  });
+});
+
+describe('a validity that begins in the past', () => {
+  test('up to five minutes before the order is given, however long its proof takes', async () => {
+    const orderedAtMs = Math.floor(acme.pki.clock.nowMs() / 1000) * 1000;
+    const notBefore = time(orderedAtMs - 300 * 1000);
+    const order = await client.post('new-order', {
+      identifiers: [toIdentifier('localhost')],
+      notBefore,
+    });
+    expect(order.status).toBe(201);
+    await acme.prove(client, order);
+    await acme.settle(client, order.header('location') ?? '', ['pending']);
+    acme.pki.clock.advance(HOUR);
+    const done = await client.post(order.json.finalize, { csr: await csrFor(['localhost']) });
+    const leaf = new X509Certificate((await client.post(done.json.certificate)).bytes);
+    expect(Date.parse(leaf.validFrom)).toBe(Date.parse(notBefore));
   });
 });
 

@@ -68,6 +68,7 @@ const revoke = (client: AcmeClient, leaf: X509Certificate, reason?: unknown) =>
 describe('a reason', () => {
   test.for([
     [undefined, '', undefined],
+    [null, '', undefined],
     // RFC 5280 §5.3.1: an entry does not say that it says nothing.
     [0, '', undefined],
     [1, 'Key Compromise', 'keyCompromise'],
@@ -82,7 +83,7 @@ describe('a reason', () => {
     expect(await ocspOf(leaf)).toEqual(['revoked', told]);
   });
 
-  test.for([2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', null, [1]])('%s is refused', async (reason) => {
+  test.for([2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', [1]])('%s is refused', async (reason) => {
     const client = acme.client();
     const leaf = await leafOf(client);
     const { status, json } = await revoke(client, leaf, reason);

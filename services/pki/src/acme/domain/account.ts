@@ -44,7 +44,8 @@ const MAILTO =
   /^mailto:[^\s@?,%<>"]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 /**
- * The contacts a client gives (RFC 8555 §7.3).
+ * The contacts a client gives (RFC 8555 §7.3), without the white space that some clients leave around an
+ * address.
  * @returns undefined where none are given, which leaves those there are
  * @throws AcmeProblem `malformed`, `unsupportedContact`, `invalidContact`
  */
@@ -53,7 +54,10 @@ export const parseContacts = (raw: unknown): readonly string[] | undefined => {
   if (!Array.isArray(raw) || !raw.every((one) => typeof one === 'string'))
     throw malformed('"contact" must be a list of URLs');
   if (raw.length > MAX_CONTACTS) throw malformed(`an account has at most ${MAX_CONTACTS} contacts`);
-  for (const contact of raw as readonly string[]) {
+  const contacts = (raw as readonly string[]).map((one) =>
+    one.trim().replace(/^(mailto:)\s+/i, '$1'),
+  );
+  for (const contact of contacts) {
     if (contact.length > MAX_CONTACT_LENGTH)
       throw new AcmeProblem('invalidContact', 'a contact is too long');
     if (!/^mailto:/i.test(contact))
@@ -64,5 +68,5 @@ export const parseContacts = (raw: unknown): readonly string[] | undefined => {
         'a mailto: contact must hold one address and no header fields',
       );
   }
-  return raw as readonly string[];
+  return contacts;
 };

@@ -41,11 +41,14 @@ const toDnsName = (text: string): string | undefined => {
   return /(?:^|\.)\d+$/.test(bare) ? undefined : name;
 };
 
-/** RFC 8738 §3: the text forms of RFC 1123 and RFC 5952, and no other. */
+/**
+ * An IPv6 address as RFC 5952 §4 writes it, whichever text of RFC 4291 §2.2 the client has for it. IPv4 has
+ * one text (RFC 1123 §2.1); addresses that map it into IPv6 are no identifiers.
+ */
 const toIpText = (text: string): string | undefined => {
   const octets = parseIpAddress(text);
   const canonical = octets && formatIpAddress(octets);
-  return canonical === text.toLowerCase() ? canonical : undefined;
+  return text.includes(':') === canonical?.includes(':') ? canonical : undefined;
 };
 
 const readOne = (raw: unknown): Identifier => {
@@ -72,7 +75,7 @@ const readOne = (raw: unknown): Identifier => {
       'rejectedIdentifier',
       type === 'dns'
         ? `"${value}" is not a host name in its ASCII form`
-        : `"${value}" is not an IP address in its canonical form`,
+        : `"${value}" is not an IP address`,
     );
   return { type, value: read };
 };

@@ -78,7 +78,7 @@ const issueUnderRole = async (
   checkCsrKey(role, csr.keyAlgorithm);
   const valuesOf = (type: Identifier['type']): readonly string[] =>
     order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
-  const { notBeforeMs, notAfterMs } = order;
+  const { notBeforeMs, notAfterMs, createdAtMs } = order;
   const lifetime = decideOrderLifetime(parts, {
     mount,
     config,
@@ -86,6 +86,7 @@ const issueUnderRole = async (
     issuer,
     notBeforeMs,
     notAfterMs,
+    orderedAtMs: createdAtMs,
   });
   const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, {
     kind: 'proven',

@@ -15,7 +15,12 @@ export interface LifetimeRequest {
   /** As the order asks; undefined: as the role has it. */
   readonly notBeforeMs: number | undefined;
   readonly notAfterMs: number | undefined;
+  /** When the order was made: what it asked for then it may still have when it is proven. */
+  readonly orderedAtMs: number;
 }
+
+/** How far before its order a validity may begin: clocks of clients differ. */
+const MAX_BACKDATING_SECONDS = 300;
 
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
@@ -46,7 +51,9 @@ export const decideOrderLifetime = (
   const nowMs = wholeSecond(parts.clock.nowMs());
   const notBeforeMs =
     request.notBeforeMs === undefined ? usual.notBeforeMs : wholeSecond(request.notBeforeMs);
-  if (notBeforeMs < usual.notBeforeMs) throw malformed('"notBefore" lies in the past');
+  const backdatingSeconds = Math.max(MAX_BACKDATING_SECONDS, role.notBeforeDurationSeconds);
+  if (notBeforeMs < wholeSecond(request.orderedAtMs) - backdatingSeconds * 1000)
+    throw malformed(`"notBefore" lies more than ${backdatingSeconds} s in the past`);
   const laterMs = Math.max(0, notBeforeMs - nowMs);
   const roleMaxSeconds = role.maxTtlSeconds > 0 ? role.maxTtlSeconds : longestSeconds;
   const lastMs = Math.min(

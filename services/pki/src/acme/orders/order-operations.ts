@@ -164,16 +164,17 @@ export const createOrder = async (
   const { store, clock } = parts;
   const { mount, config, authority } = directory;
   const { identifiers, notBeforeMs, notAfterMs } = request;
+  const createdAtMs = clock.nowMs();
   const issuance = await issuanceOf(parts, directory, request.profile);
   if (issuance.kind === 'role') {
     const { role } = issuance;
     checkIdentifiers(role, identifiers);
     const issuer = requireSigner(authority, issuance.issuerRef);
-    decideOrderLifetime(parts, { mount, config, role, issuer, notBeforeMs, notAfterMs });
+    const validity = { notBeforeMs, notAfterMs, orderedAtMs: createdAtMs };
+    decideOrderLifetime(parts, { mount, config, role, issuer, ...validity });
   } else if (notBeforeMs !== undefined || notAfterMs !== undefined)
     throw malformed('the policy service decides about the validity: it cannot be asked for');
   await parts.openOrders.take(mount, accountId, identifiers.length);
-  const createdAtMs = clock.nowMs();
   const expiresAtMs = createdAtMs + ORDER_LIFETIME_MS;
   const id = newOrderId(createdAtMs, randomBytes(10));
   const order: Order = {

@@ -8,7 +8,6 @@ import {
   updateAccount,
 } from '../accounts/account-operations.ts';
 import { parseContacts } from '../domain/account.ts';
-import { parseMembers } from '../domain/jws.ts';
 import { acceptKeyChange } from '../domain/key-change.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
 import { acceptTerms, mayAgreeAnew, type Terms } from '../domain/terms-of-service.ts';
@@ -17,7 +16,7 @@ import { listOrders } from '../orders/order-operations.ts';
 import type { AcmeAnswer } from './acme-answer.ts';
 import { accountDocument } from './acme-document.ts';
 import type { AcmeRequest, SignedResource } from './acme-routes.ts';
-import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
+import { parsePayload, requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
 type Parts = AccountParts & OrderParts & { readonly terms: Terms };
 
@@ -43,9 +42,10 @@ const booleanOf = (value: unknown, name: string): boolean => {
 const newAccount = async (
   parts: Parts,
   { directory }: AcmeRequest,
-  { jwk, payload, url }: SignedRequest,
+  signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
-  const body = parseMembers(payload, 'the payload');
+  const { jwk, url } = signed;
+  const body = parsePayload(signed);
   const { id, account, isNew } = await openAccount(parts, {
     mount: directory.mount,
     directory: directory.path,
@@ -78,7 +78,7 @@ const changeAccount = async (
     body: accountDocument(urls, id, current),
   });
   if (signed.payload === '') return show(account);
-  const { status, contact, termsOfServiceAgreed } = parseMembers(signed.payload, 'the payload');
+  const { status, contact, termsOfServiceAgreed } = parsePayload(signed);
   const contacts = parseContacts(contact);
   if (status === 'deactivated') return show(await deactivateAccount(parts, mount, id));
   // The one way to agree to terms that came after the account (docs/divergences/acme.md).

@@ -7,7 +7,6 @@ import type { FirstAttempts } from '../authorizations/first-attempts.ts';
 import { CHALLENGE_TYPES } from '../domain/challenge-types.ts';
 import { parseAuthorizationId } from '../domain/directory.ts';
 import { parseIdentifiers } from '../domain/identifier.ts';
-import { parseMembers } from '../domain/jws.ts';
 import { mayBegin } from '../domain/may-begin.ts';
 import { type Authorization, type Challenge, type Order, orderStatus } from '../domain/order.ts';
 import { AcmeProblem, malformed } from '../domain/problem.ts';
@@ -29,7 +28,7 @@ import {
   orderDocument,
 } from './acme-document.ts';
 import type { AcmeRequest, SignedResource } from './acme-routes.ts';
-import { requireEmptyPayload, type SignedRequest } from './signed-request.ts';
+import { parsePayload, requireEmptyPayload, type SignedRequest } from './signed-request.ts';
 
 export interface OrderResourceParts extends OrderParts, FinalizeParts, RevocationParts {
   readonly firstAttempts: FirstAttempts;
@@ -39,13 +38,16 @@ export interface OrderResourceParts extends OrderParts, FinalizeParts, Revocatio
 /** When a client that waits is to ask again, in seconds: validation takes less as a rule. */
 const POLL_AFTER_SECONDS = 1;
 
+/** The zero value of Go's time, which its clients send for a time that nobody gave. */
+const ZERO_TIME_MS = Date.parse('0001-01-01T00:00:00Z');
+
 const parseTime = (value: unknown, name: string): number | undefined => {
   if (value === undefined || value === '') return undefined;
   const isTime =
     typeof value === 'string' && /^\d{4}-\d\d-\d\d[Tt][\d:.]+(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
   const epochMs = isTime ? Date.parse(value.toUpperCase()) : Number.NaN;
   if (Number.isNaN(epochMs)) throw malformed(`"${name}" must be a time as RFC 3339 writes it`);
-  return epochMs;
+  return epochMs === ZERO_TIME_MS ? undefined : epochMs;
 };
 
 const parseText = (value: unknown, name: string): string | undefined => {
@@ -74,7 +76,7 @@ const newOrder = async (
   request: AcmeRequest,
   signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
-  const body = parseMembers(signed.payload, 'the payload');
+  const body = parsePayload(signed);
   const signer = signerOf(signed);
   requireTermsInForce(parts.terms, signer.account);
   const { id, order } = await createOrder(parts, request.directory, signer.id, {
@@ -93,7 +95,7 @@ const finalize = async (
   signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
   const orderId = request.params['order_id'] ?? '';
-  const { csr } = parseMembers(signed.payload, 'the payload');
+  const { csr } = parsePayload(signed);
   const order = await finalizeOrder(parts, request.directory, {
     account: signerOf(signed),
     orderId,
@@ -168,7 +170,7 @@ const authorization = async (
   const { place } = found;
   let shown = found.authorization;
   if (signed.payload !== '') {
-    const { status } = parseMembers(signed.payload, 'the payload');
+    const { status } = parsePayload(signed);
     if (status !== 'deactivated')
       throw malformed('the status of an authorization can only be changed to "deactivated"');
     const changed = await deactivateAuthorization(parts, mount, signerOf(signed).id, place);
@@ -199,7 +201,7 @@ const challenge = async (
     throw malformed('there is no such challenge', { status: 404 });
   if (signed.payload !== '') {
     // RFC 8555 §7.5.1: an object; members it does not know are the client's own affair.
-    parseMembers(signed.payload, 'the payload');
+    parsePayload(signed);
     if (mayBegin(order, shown, type, parts.clock.nowMs())) {
       const { id: accountId, account } = signerOf(signed);
       const { orderId, index: authorizationIndex } = place;
@@ -219,9 +221,10 @@ const challenge = async (
 const revoke = async (
   parts: OrderResourceParts,
   { directory }: AcmeRequest,
-  { payload, signer, key }: SignedRequest,
+  signed: SignedRequest,
 ): Promise<AcmeAnswer> => {
-  const { certificate: presented, reason } = parseMembers(payload, 'the payload');
+  const { signer, key } = signed;
+  const { certificate: presented, reason } = parsePayload(signed);
   await revokeByAcme(parts, {
     mount: directory.mount,
     certificateDer: base64Url(presented, 'certificate'),

@@ -137,6 +137,16 @@ const checkAccount = ({ config }: OpenDirectory, { account }: KnownAccount): voi
     );
 };
 
+/**
+ * The members of a payload. One that is null is not given: clients whose language has no absent values
+ * send all members of a record.
+ * @throws AcmeProblem `malformed`
+ */
+export const parsePayload = ({ payload }: Pick<SignedRequest, 'payload'>): JsonMembers =>
+  Object.fromEntries(
+    Object.entries(parseMembers(payload, 'the payload')).filter(([, value]) => value !== null),
+  );
+
 /** RFC 8555 §6.3: a read has an empty payload. */
 export const requireEmptyPayload = ({ payload }: SignedRequest): void => {
   if (payload !== '') throw malformed('this resource is read with an empty payload (POST-as-GET)');
