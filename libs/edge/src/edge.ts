@@ -7,13 +7,13 @@ export {
   edgeResponse,
 } from './edge-service.ts';
 export { parseJson } from './json-text.ts';
+export { allowHeader, type EdgeMethod, isEdgeMethod, methodRefused } from './methods.ts';
 export { RememberedAnswers, type StandingResponse } from './remembered-answers.ts';
 export { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
 export { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 export { decodePath } from './request-path.ts';
 export {
   createEdgeService,
-  type EdgeMethod,
   type EdgeServiceOptions,
   type Route,
   type RouteExchange,

@@ -3,7 +3,8 @@ import { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { expect, test } from 'vitest';
 import { bufferedBody } from './edge-body.ts';
 import { type EdgeRequest, edgeResponse } from './edge-service.ts';
-import { createEdgeService, type EdgeMethod } from './router.ts';
+import type { EdgeMethod } from './methods.ts';
+import { createEdgeService } from './router.ts';
 
 const PATHS: readonly (readonly [EdgeMethod, string])[] = [
   ['GET', '/mounts'],
@@ -98,6 +99,27 @@ test('names the methods that a path has when it refuses one', async () => {
   });
   await strict.handle(request('POST', '/a'));
   expect(refusals).toMatchObject([
-    { code: 'request.unsupported_operation', params: { allowed: 'GET, PUT' } },
+    { code: 'request.unsupported_operation', params: { allowed: 'GET, HEAD, PUT' } },
   ]);
+});
+
+test('lets a route say in its own document which methods its path has', async () => {
+  const own = createEdgeService({
+    service: 'sample',
+    version: '1',
+    pathPrefix: '/v1',
+    routes: [
+      {
+        method: 'POST',
+        path: '/a/:id',
+        operation: {},
+        handle: () => Promise.resolve(edgeResponse(204)),
+        refuse: (error, { params }) =>
+          Promise.resolve(edgeResponse(error.httpStatus, { allow: `${params['id']}` })),
+      },
+    ],
+    renderError: () => edgeResponse(500),
+  });
+  const { head } = await own.handle(request('DELETE', '/a/b'));
+  expect(head).toEqual(edgeResponse(405, { allow: 'b' }).head);
 });

@@ -5,9 +5,8 @@
 import { KeelsonError } from '@keelson/errors';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
+import { type EdgeMethod, methodRefused } from './methods.ts';
 import { decodePath } from './request-path.ts';
-
-export type EdgeMethod = 'GET' | 'LIST' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
 
 export interface RouteExchange extends EdgeRequest {
   /** Decoded path parameters. */
@@ -25,6 +24,11 @@ export interface Route {
   /** OpenAPI 3.1 Operation Object. */
   readonly operation: Readonly<Record<string, unknown>>;
   handle(exchange: RouteExchange): Promise<EdgeResponse>;
+  /**
+   * Answers a request to this path whose method no route has, where that takes another document than
+   * `renderError` makes. @param error names the methods that routes have, see `methodRefused`
+   */
+  refuse?(error: KeelsonError, exchange: RouteExchange): Promise<EdgeResponse>;
 }
 
 export interface EdgeServiceOptions {
@@ -117,21 +121,39 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
     return tree && find(tree, path);
   };
 
-  const match = (method: string, path: string) => {
+  /** `refusal`: the route is one of the path, and the method another. */
+  const match = (
+    method: string,
+    path: string,
+  ): NonNullable<ReturnType<typeof find>> & { readonly refusal?: KeelsonError } => {
     decodePath(path);
     const found = findFor(method, path) ?? (method === 'HEAD' ? findFor('GET', path) : undefined);
     if (found !== undefined) return found;
-    const allowed = [...trees.keys()].filter((other) => findFor(other, path) !== undefined);
-    if (allowed.length === 0) throw new KeelsonError('request.unsupported_path');
-    throw new KeelsonError('request.unsupported_operation', { allowed: allowed.join(', ') });
+    const served = [...trees.keys()].filter((other) => findFor(other, path) !== undefined);
+    const [first] = served;
+    const other = first && findFor(first, path);
+    if (other === undefined) throw new KeelsonError('request.unsupported_path');
+    return { ...other, refusal: methodRefused(served) };
+  };
+
+  const refuse = (
+    route: Route,
+    refusal: KeelsonError,
+    exchange: RouteExchange,
+  ): Promise<EdgeResponse> => {
+    if (route.refuse === undefined) throw refusal;
+    return route.refuse(refusal, exchange);
   };
 
   return {
     handle: async (request) => {
       try {
-        const { route, params } = match(request.head.method, request.head.path);
+        const { route, params, refusal } = match(request.head.method, request.head.path);
         const query = new URLSearchParams(request.head.query);
-        const response = await route.handle({ ...request, params, query });
+        const exchange = { ...request, params, query };
+        const response = await (refusal === undefined
+          ? route.handle(exchange)
+          : refuse(route, refusal, exchange));
         // RFC 9110 §9.3.2: the headers of GET, without its content.
         return request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response;
       } catch (error) {

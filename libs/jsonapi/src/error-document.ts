@@ -2,7 +2,7 @@
  * Errors as JSON:API documents. `status` is a string: clients lose title and detail otherwise.
  * A refusal with several reasons is an AggregateError of KeelsonErrors with one status.
  */
-import { type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { allowHeader, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -66,12 +66,9 @@ const toKeelsonErrors = (thrown: unknown): readonly [KeelsonError, ...KeelsonErr
   return [KeelsonError.from(thrown)];
 };
 
-/** What RFC 9110 wants beside the status: §11.6.1 for 401, §15.5.6 for 405. */
-const toHeaders = (error: KeelsonError): Record<string, string> => {
-  if (error.httpStatus === 401) return { 'www-authenticate': 'Bearer' };
-  const { allowed } = error.params;
-  return error.httpStatus === 405 && typeof allowed === 'string' ? { allow: allowed } : {};
-};
+/** What RFC 9110 wants in addition to the status: §11.6.1 for 401, §15.5.6 for 405. */
+const toHeaders = (error: KeelsonError): Record<string, string> =>
+  error.httpStatus === 401 ? { 'www-authenticate': 'Bearer' } : { ...allowHeader(error) };
 
 /**
  * Turns what a handler threw into an error document.

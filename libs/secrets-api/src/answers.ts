@@ -1,7 +1,7 @@
 /**
  * Answers of /v1: the envelope and the kinds that bypass it.
  */
-import { type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import { allowHeader, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { JsonObject } from './coercions.ts';
 
@@ -30,8 +30,11 @@ export interface FinalAnswer {
 const encoder = new TextEncoder();
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const;
 
-const jsonResponse = (status: number, document: unknown): EdgeResponse =>
-  edgeResponse(status, JSON_HEADERS, encoder.encode(JSON.stringify(document)));
+const jsonResponse = (
+  status: number,
+  document: unknown,
+  headers: Readonly<Record<string, string>> = JSON_HEADERS,
+): EdgeResponse => edgeResponse(status, headers, encoder.encode(JSON.stringify(document)));
 
 /** Bytes as they are: certificates, CRLs. @param stands see `EdgeResponse.stands` */
 export const rawResponse = (
@@ -102,7 +105,8 @@ export const nothingFound = (): EdgeResponse => jsonResponse(404, { errors: [] }
 /** The document of an error that is known what it is. */
 export const renderSecretsError = (error: unknown): EdgeResponse => {
   const known = KeelsonError.from(error);
-  return jsonResponse(known.httpStatus, { errors: known.message === '' ? [] : [known.message] });
+  const document = { errors: known.message === '' ? [] : [known.message] };
+  return jsonResponse(known.httpStatus, document, { ...JSON_HEADERS, ...allowHeader(known) });
 };
 
 /**

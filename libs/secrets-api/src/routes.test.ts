@@ -248,6 +248,12 @@ test('unknown paths and methods have their codes', async () => {
     405,
     { errors: ['unsupported operation'] },
   ]);
+  const { head } = await send(things, { method: 'TRACE' });
+  // RFC 9110 §15.5.6.
+  expect(head.headers).toContainEqual({
+    name: 'allow',
+    value: expect.stringContaining('POST, PUT'),
+  });
 });
 
 test('of a bug only the id of the request is told, and the bug is reported under it', async () => {

@@ -78,7 +78,12 @@ describe('open resources', () => {
 
   test('other resources are not read by GET (§6.3)', async () => {
     for (const resource of ['new-account', 'new-order', 'orders', 'order/1', 'revoke-cert'])
-      expect(refusal(await client.get(resource))).toEqual([405, 'malformed']);
+      for (const method of ['GET', 'PUT', 'DELETE']) {
+        const answer = await client.get(resource, method);
+        expect([answer.status, answer.header('allow')]).toEqual([405, 'POST']);
+        expect(answer.header('replay-nonce')).toMatch(/^[\w-]+$/);
+        expect(refusal(answer)).toEqual([405, 'malformed']);
+      }
   });
 });
 

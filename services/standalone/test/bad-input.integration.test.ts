@@ -34,15 +34,19 @@ interface Asked {
 }
 
 const ask = async ({ method, path, token, type, body }: Asked) => {
-  const credentials: Record<string, string> = path.startsWith('/v1/')
-    ? { 'x-service-token': token ?? keelson.rootToken }
-    : { authorization: `Bearer ${token ?? keelson.apiToken}` };
+  const credentials: Record<string, string> = path.startsWith('/api/')
+    ? { authorization: `Bearer ${token ?? keelson.apiToken}` }
+    : { 'x-service-token': token ?? keelson.rootToken };
   const response = await fetch(keelson.http + path, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { ...credentials, ...(type === undefined ? {} : { 'content-type': type }) },
     ...(body === undefined ? {} : { body }),
   });
-  return { status: response.status, text: await response.text() };
+  return {
+    status: response.status,
+    text: await response.text(),
+    allow: response.headers.get('allow'),
+  };
 };
 
 const API = 'application/vnd.api+json';
@@ -131,9 +135,46 @@ describe('bad input', () => {
   });
 });
 
+describe('a method that is not served is answered with those that are (RFC 9110 §15.5.6)', () => {
+  const EVERY = 'GET, HEAD, LIST, POST, PUT, PATCH, DELETE';
+  test.for([
+    ['PUT', ORGANIZATIONS, 'GET, HEAD, POST'],
+    ['LIST', '/v1/sys/health', 'GET, HEAD'],
+    ['DELETE', '/v1/sys/seal-status', 'GET, HEAD'],
+    ['PATCH', '/v1/pki/ca/pem', 'GET, HEAD'],
+    ['DELETE', '/v1/pki/issue/web', 'POST, PUT'],
+    ['OPTIONS', '/v1/sys/mounts', EVERY],
+    ['PURGE', '/v1/sys/mounts', EVERY],
+    ['GET', '/v1/pki/acme/new-order', 'POST'],
+    ['DELETE', '/v1/pki/acme/directory', 'GET, HEAD, POST'],
+    ['OPTIONS', '/v1/pki/acme/directory', 'GET, HEAD, POST'],
+    ['GET', '/.well-known/est/simpleenroll', 'POST'],
+    ['POST', '/.well-known/est/cacerts', 'GET, HEAD'],
+  ] as const)('%s %s: %s', async ([method, path, allowed]) => {
+    expect(await ask({ path, method })).toMatchObject({ status: 405, allow: allowed });
+  });
+
+  beforeAll(async () => {
+    const write = async (path: string, body: object): Promise<void> => {
+      const { status } = await ask({ path: `/v1/${path}`, body: JSON.stringify(body) });
+      expect([200, 204]).toContain(status);
+    };
+    await write('sys/mounts/pki', { type: 'pki' });
+    await write('pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
+    await write('pki/config/cluster', { path: `${keelson.https}/v1/pki` });
+    await write('pki/config/acme', { enabled: true });
+    await write('pki/config/est', {
+      enabled: true,
+      default_mount: true,
+      default_path_policy: 'sign-verbatim',
+      authenticators: { userpass: {} },
+    });
+  });
+});
+
 test('a sealed system says so on each surface, and opens again', async () => {
   expect((await ask({ path: '/v1/sys/seal', method: 'PUT', body: '' })).status).toBe(204);
-  expect(await ask({ path: '/v1/sys/mounts' })).toEqual({
+  expect(await ask({ path: '/v1/sys/mounts' })).toMatchObject({
     status: 503,
     text: '{"errors":["Keelson is sealed"]}',
   });

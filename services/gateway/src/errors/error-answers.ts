@@ -1,5 +1,11 @@
 /** Each surface answers in its own document: JSON:API on /api/v2, plain text for EST, `{"errors":[…]}` everywhere else. */
-import { bufferedBody, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import {
+  allowHeader,
+  bufferedBody,
+  type EdgeRequest,
+  type EdgeResponse,
+  edgeResponse,
+} from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import type { Logger } from '@keelson/logging';
@@ -27,7 +33,7 @@ const renderPlainText = (
   if (error.code === 'internal') report(thrown, requestId);
   return edgeResponse(
     error.httpStatus,
-    { 'content-type': 'text/plain; charset=utf-8' },
+    { 'content-type': 'text/plain; charset=utf-8', ...allowHeader(error) },
     Buffer.from(`${error.message}\n`),
   );
 };

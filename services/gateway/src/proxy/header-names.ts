@@ -99,6 +99,7 @@ const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'access-control-allow-methods',
   'access-control-expose-headers',
   'access-control-max-age',
+  'allow',
   'cache-control',
   'content-disposition',
   'content-length',

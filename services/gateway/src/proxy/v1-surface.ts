@@ -3,6 +3,8 @@ import {
   type EdgeBody,
   type EdgeResponse,
   type EdgeService,
+  isEdgeMethod,
+  methodRefused,
   RememberedAnswers,
 } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
@@ -34,17 +36,6 @@ import {
   type RememberedAnswer,
 } from './remembered-answers.ts';
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
-
-const METHODS: ReadonlySet<string> = new Set([
-  'GET',
-  'HEAD',
-  'LIST',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-  'OPTIONS',
-]);
 
 const NOTHING = Buffer.alloc(0);
 
@@ -217,7 +208,7 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     const { head, request } = exchange;
     exchange.group = 'v1';
     exchange.answerHeaders['cache-control'] = 'no-store';
-    if (!METHODS.has(head.method)) throw new KeelsonError('request.unsupported_operation');
+    if (!isEdgeMethod(head.method)) throw methodRefused();
     return decisionState !== undefined && isRepeatable(head.method, request)
       ? recallOrServe(exchange, decisionState)
       : (await decideAndServe(exchange)).response;

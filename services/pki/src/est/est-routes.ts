@@ -3,7 +3,13 @@
  * for theirs, with a token that may go there. `est/by-certificate/…` is for clients of /.well-known/est
  * that showed a certificate and no token: they choose a label, never a policy.
  */
-import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
+import {
+  allowHeader,
+  type EdgeResponse,
+  edgeResponse,
+  type Route,
+  type RouteExchange,
+} from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -68,6 +74,18 @@ const LABEL_POLICY: FindPolicy = ({ params }, config) =>
   findPathPolicy(config, params['label'] ?? '');
 
 /** RFC 7030 §4.2.3: what is wrong is told in plain text. */
+const refusalInPlainText = (error: KeelsonError): EdgeResponse =>
+  edgeResponse(
+    error.httpStatus,
+    {
+      'content-type': 'text/plain; charset=utf-8',
+      // RFC 9110 §11.6.1
+      ...(error.httpStatus === 401 && { 'www-authenticate': 'Basic realm="est"' }),
+      ...allowHeader(error),
+    },
+    Buffer.from(`${error.message}\n`),
+  );
+
 const inPlainText =
   (handle: (exchange: RouteExchange) => Promise<EdgeResponse>) =>
   async (exchange: RouteExchange): Promise<EdgeResponse> => {
@@ -76,15 +94,7 @@ const inPlainText =
     } catch (thrown) {
       const error = KeelsonError.from(thrown);
       if (error.code === 'internal' || error.httpStatus >= 500) throw thrown;
-      return edgeResponse(
-        error.httpStatus,
-        {
-          'content-type': 'text/plain; charset=utf-8',
-          // RFC 9110 §11.6.1
-          ...(error.httpStatus === 401 && { 'www-authenticate': 'Basic realm="est"' }),
-        },
-        Buffer.from(`${error.message}\n`),
-      );
+      return refusalInPlainText(error);
     }
   };
 
@@ -155,7 +165,13 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
     path: string,
     summary: string,
     handle: (exchange: RouteExchange) => Promise<EdgeResponse>,
-  ): Route => ({ method, path, operation: describe(path, summary), handle: inPlainText(handle) });
+  ): Route => ({
+    method,
+    path,
+    operation: describe(path, summary),
+    handle: inPlainText(handle),
+    refuse: (error) => Promise.resolve(refusalInPlainText(error)),
+  });
 
   const POSTS = [
     ['simpleenroll', 'enroll', 'Enroll by EST'],

@@ -2,7 +2,7 @@
  * Access.Resolve: what may this request do, and who serves it. Asked once for every request, nothing is
  * remembered between two: a revoked token, a changed policy or a new mount holds from the next one on.
  */
-import { bufferedBody } from '@keelson/edge';
+import { bufferedBody, methodRefused } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, hasCode, KeelsonError } from '@keelson/errors';
 import type { Caller, Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import {
@@ -320,11 +320,10 @@ export const createAccess = (
     state: DecisionState | undefined,
   ): Promise<Resolution['outcome']> => {
     const operation = operationOf(request.method);
-    if (operation === undefined) return refuse('request.unsupported_operation');
+    if (operation === undefined) throw methodRefused();
     const target = await findTarget(request, operation, state);
     // What a browser asks before a request of another origin carries no token (Fetch standard §4.8).
-    if (request.method === 'OPTIONS' && !target.isUnauthenticated)
-      return refuse('request.unsupported_operation');
+    if (request.method === 'OPTIONS' && !target.isUnauthenticated) throw methodRefused();
     audit.namespace = toNamespace(target.namespace);
     audit.mountType = target.mount?.type ?? 'system';
     audit.mountPath = target.mount?.path ?? `${target.path.decoded.split('/', 1)[0] ?? ''}/`;

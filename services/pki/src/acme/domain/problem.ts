@@ -55,6 +55,8 @@ export interface ProblemExtras {
   /** Of the account that has the key already (RFC 8555 §7.3.5). */
   readonly location?: string;
   readonly retryAfterSeconds?: number;
+  /** RFC 9110 §15.5.6: the methods that a resource has, where it was asked with another. */
+  readonly allow?: string;
   /** Of the terms of service that are to be agreed to (RFC 8555 §7.3.3). */
   readonly terms?: string;
   readonly cause?: unknown;

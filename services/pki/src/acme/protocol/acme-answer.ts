@@ -13,6 +13,7 @@ export interface AcmeAnswer {
   readonly contentType?: string;
   readonly location?: string;
   readonly retryAfterSeconds?: number;
+  readonly allow?: string;
   /** URL and relation, besides the index (RFC 8555 §7.1). */
   readonly links?: readonly (readonly [string, string])[];
   /** Instead of `no-store`. */
@@ -40,7 +41,7 @@ export const renderAcme = (
   answer: AcmeAnswer,
 ): EdgeResponse => {
   const [content, contentType] = contentOf(answer);
-  const { status = 200, location, retryAfterSeconds, links = [] } = answer;
+  const { status = 200, location, retryAfterSeconds, allow, links = [] } = answer;
   const headers: { name: string; value: string }[] = [];
   const add = (name: string, value: string | undefined): void => {
     if (value !== undefined) headers.push({ name, value });
@@ -49,6 +50,7 @@ export const renderAcme = (
   add('replay-nonce', nonce);
   add('location', location);
   add('retry-after', retryAfterSeconds?.toString());
+  add('allow', allow);
   add('link', `<${urls.directory}>;rel="index"`);
   for (const [url, relation] of links) add('link', `<${url}>;rel="${relation}"`);
   add('cache-control', answer.cacheControl ?? 'no-store');
@@ -82,4 +84,5 @@ export const refusalAnswer = (problem: AcmeProblem): AcmeAnswer => ({
   ...(problem.extras.retryAfterSeconds !== undefined && {
     retryAfterSeconds: problem.extras.retryAfterSeconds,
   }),
+  ...(problem.extras.allow !== undefined && { allow: problem.extras.allow }),
 });

@@ -1,6 +1,13 @@
 /** The resources of RFC 8555 §7 under every form of directory. */
-import type { EdgeMethod, EdgeResponse, Route, RouteExchange } from '@keelson/edge';
-import { edgeResponse } from '@keelson/edge';
+import {
+  allowHeader,
+  type EdgeMethod,
+  type EdgeResponse,
+  edgeResponse,
+  methodRefused,
+  type Route,
+  type RouteExchange,
+} from '@keelson/edge';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { requireMount } from '../../mounts/request-mount.ts';
@@ -19,7 +26,7 @@ import {
 } from '../domain/directory.ts';
 import { malformed } from '../domain/problem.ts';
 import { type AcmeAnswer, refusalAnswer, renderAcme, toProblem } from './acme-answer.ts';
-import { answerPreflight, withCrossOrigin } from './cross-origin.ts';
+import { answerPreflight, methodsOn, withCrossOrigin } from './cross-origin.ts';
 import {
   type RequestParts,
   readSignedRequest,
@@ -117,6 +124,19 @@ export const acmeRoutesOf = (
       directoryPathOf(form, exchange.params),
     );
 
+  const answered = async (
+    exchange: RouteExchange,
+    form: DirectoryForm,
+    answer: (directory: OpenDirectory) => Promise<EdgeResponse>,
+  ): Promise<EdgeResponse> => {
+    const mount = requireMount(exchange.head);
+    try {
+      return withCrossOrigin(mount, await answer(await open(exchange, form)));
+    } catch (error) {
+      return withCrossOrigin(mount, await refuse(error, exchange, form));
+    }
+  };
+
   const route = (
     form: DirectoryForm,
     method: EdgeMethod,
@@ -126,14 +146,15 @@ export const acmeRoutesOf = (
     method,
     path: `${form.route}/${path}`,
     operation: describe(summary),
-    handle: async (exchange) => {
-      const mount = requireMount(exchange.head);
-      try {
-        return withCrossOrigin(mount, await answer(exchange, await open(exchange, form)));
-      } catch (error) {
-        return withCrossOrigin(mount, await refuse(error, exchange, form));
-      }
-    },
+    handle: (exchange) => answered(exchange, form, (directory) => answer(exchange, directory)),
+    refuse: (_, exchange) =>
+      answered(exchange, form, () => {
+        const methods = methodsOn(requireMount(exchange.head), methodsOf.get(path) ?? []);
+        const { allow = '' } = allowHeader(methodRefused(methods));
+        // RFC 8555 §6.3.
+        const hint = methods.includes('GET') ? '' : '; a read is a POST-as-GET';
+        throw malformed(`this resource is served by ${allow}${hint}`, { status: 405, allow });
+      }),
   });
 
   const requestOf = (exchange: RouteExchange, directory: OpenDirectory): AcmeRequest => ({
@@ -167,10 +188,6 @@ export const acmeRoutesOf = (
       const signed = await readSignedRequest(parts, directory, exchange, resource.signer);
       const answer = await resource.handle(requestOf(exchange, directory), signed);
       return renderAcme(directory.urls, await nonces.issue(), answer);
-    }),
-    // RFC 8555 §6.3.
-    route(form, 'GET', resource, () => {
-      throw malformed('this resource is read with POST-as-GET', { status: 405 });
     }),
   ];
 

@@ -3,8 +3,7 @@
  * visitor can reach, so a mount shares its answers only where its tuning says so: with
  * `Access-Control-Allow-Origin` among its `allowed_response_headers`.
  */
-import { type EdgeMethod, type EdgeResponse, edgeResponse } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
+import { type EdgeMethod, type EdgeResponse, edgeResponse, methodRefused } from '@keelson/edge';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 
 const ALLOW_ORIGIN = 'access-control-allow-origin';
@@ -25,13 +24,16 @@ export const withCrossOrigin = (mount: Mount, response: EdgeResponse): EdgeRespo
     ? { ...response, head: { ...response.head, headers: [...response.head.headers, ...SHARED] } }
     : response;
 
+/** The methods of a resource: of those that are not shared no browser asks first. */
+export const methodsOn = (mount: Mount, methods: readonly EdgeMethod[]): readonly EdgeMethod[] =>
+  isShared(mount) ? [...methods, 'OPTIONS'] : methods;
+
 /**
  * What a browser asks before it sends a request with the content type of JOSE.
  * @throws KeelsonError `request.unsupported_operation` where the mount is not shared
  */
 export const answerPreflight = (mount: Mount, methods: readonly EdgeMethod[]): EdgeResponse => {
-  if (!isShared(mount))
-    throw new KeelsonError('request.unsupported_operation', { allowed: methods.join(', ') });
+  if (!isShared(mount)) throw methodRefused(methods);
   const allowed = edgeResponse(204, {
     'access-control-allow-methods': methods.join(', '),
     'access-control-allow-headers': 'Content-Type',
