@@ -34,6 +34,12 @@ test('puts a second value of a name into a later file, which wins', () => {
   expect(toVariableFiles(given)).toEqual(['a = "workspace"\nb = "x"\n', 'a = "run"\n']);
 });
 
+test('leaves out what no configuration can declare', () => {
+  expect(toVariableFiles([variable('1abc', 'x'), variable('a-b_1', 'y')])).toEqual([
+    'a-b_1 = "y"\n',
+  ]);
+});
+
 test('keeps what belongs to the environment apart', () => {
   const given = [variable('TOKEN', 'secret', { category: 'env' }), variable('a', '1')];
   expect(toEnvironment(given)).toEqual({ TOKEN: 'secret' });

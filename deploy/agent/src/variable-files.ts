@@ -12,14 +12,18 @@ export const quoted = (text: string): string =>
     .replaceAll('${', () => '$${')
     .replaceAll('%{', '%%{')}"`;
 
+/** What a configuration can declare; a file with any other name is refused by the tool as a whole. */
+const isIdentifier = (key: string): boolean => /^[A-Za-z_][\w-]*$/.test(key);
+
 /**
  * Contents of files to be given in this order, as later ones win: a name appears once in a file, and
- * a run may give a value of its own for what the workspace has.
+ * a run may give a value of its own for what the workspace has. A variable that no configuration can
+ * declare, because its key begins with a digit, is in none of them.
  */
 export const toVariableFiles = (variables: readonly PhaseVariable[]): readonly string[] => {
   const files: Map<string, string>[] = [];
   for (const { key, value, category, hcl } of variables) {
-    if (category !== 'terraform') continue;
+    if (category !== 'terraform' || !isIdentifier(key)) continue;
     const line = `${key} = ${hcl ? value : quoted(value)}\n`;
     let file = files.find((known) => !known.has(key));
     if (file === undefined) files.push((file = new Map<string, string>()));

@@ -262,16 +262,24 @@ describe('an SSH key', () => {
 
   test.for([
     [{ name: ' ', value: 'PRIVATE KEY' }, '/data/attributes/name'],
-    [{ name: 'public', value: 'ssh-ed25519 AAAA' }, '/data/attributes/value'],
+    [{ name: 'blank', value: ' ' }, '/data/attributes/value'],
   ] as const)('is not %j', async ([attributes, pointer]) => {
     const body = { data: { type: 'ssh-keys', attributes } };
     const { status, errors } = await harness.call('POST', '/organizations/acme/ssh-keys', body);
     expect([status, errors[0]?.source]).toEqual([422, { pointer }]);
   });
 
+  test('has a value of any text', async () => {
+    const given = { name: 'from a vault', value: 'not in PEM' };
+    const { id } = await harness.create('/organizations/acme/ssh-keys', 'ssh-keys', given);
+    expect(keyOf(await assign({ type: 'ssh-keys', id }))).toEqual({ id, type: 'ssh-keys' });
+  });
+
   test('is renamed, but not to nothing, and listed from the oldest on', async () => {
     harness.clock.advance(1000);
-    const [older, newer] = [await make(), await make()];
+    const older = await make();
+    harness.clock.advance(1000);
+    const newer = await make();
     const rename = (attributes: object) =>
       harness.call('PATCH', `/ssh-keys/${older.id}`, { data: { type: 'ssh-keys', attributes } });
     expect((await rename({ name: ' ' })).errors[0]?.source?.pointer).toBe('/data/attributes/name');

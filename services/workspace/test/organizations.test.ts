@@ -162,7 +162,9 @@ describe('a team', () => {
   const makeTeam = (attributes: object) => harness.create(`${O}/teams`, 'teams', attributes);
 
   test.for([
-    [{ name: 'a b' }, 'name'],
+    [{ name: 'a/b' }, 'name'],
+    [{ name: 'a b ' }, 'name'],
+    [{ name: ' ' }, 'name'],
     [{ name: 'owners' }, 'name'],
     [{ name: 'x'.repeat(91) }, 'name'],
     [
@@ -175,6 +177,16 @@ describe('a team', () => {
     ],
   ] as const)('is not made with %j', async ([given, name]) => {
     expect(await send('POST', `${O}/teams`, 'teams', given)).toMatchObject(at(name));
+  });
+
+  test('has a name with spaces, by which it is found', async () => {
+    const { id } = await makeTeam({ name: 'q team' });
+    const named = async (name: string) =>
+      (await harness.call('GET', `${O}/teams?filter[names]=${name}`)).list.map((team) => team.id);
+    expect(await named('q team')).toEqual([id]);
+    const renamed = await send('PATCH', `/teams/${id}`, 'teams', { name: 'foo bar' });
+    expect(renamed.attributes?.['name']).toBe('foo bar');
+    expect([await named('q team'), await named('foo bar')]).toEqual([[], [id]]);
   });
 
   test('keeps the access that a change does not name, and is secret at first', async () => {

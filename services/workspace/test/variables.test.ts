@@ -45,6 +45,8 @@ describe('a variable', () => {
   test.for([
     [{ key: 'with space', category: 'terraform' }, '/data/attributes/key'],
     [{ key: 'with-hyphen', category: 'env' }, '/data/attributes/key'],
+    [{ key: '-a', category: 'terraform' }, '/data/attributes/key'],
+    [{ key: 'a', category: 'env', description: 'd'.repeat(513) }, '/data/attributes/description'],
     [{ key: 'a', category: 'env', hcl: true }, '/data/attributes/hcl'],
     [{ key: 'a', category: 'policy' }, '/data/attributes/category'],
     [{ category: 'env' }, '/data/attributes/key'],
@@ -79,6 +81,15 @@ describe('a variable', () => {
       value: '',
       description: null,
     });
+  });
+
+  test.for([
+    { key: '1abc', category: 'terraform' },
+    { key: '0b3c9a2e-5d1f-4f7a-9d61-6e3c2f1a0b9c', category: 'terraform' },
+    { key: '2FA', category: 'env', description: 'd'.repeat(512) },
+  ])('is %j', async (attributes) => {
+    const made = await harness.create(path, 'vars', attributes);
+    expect(made.attributes).toMatchObject(attributes);
   });
 
   test('is related to its workspace until it is deleted', async () => {

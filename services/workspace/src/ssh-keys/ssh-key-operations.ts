@@ -53,8 +53,8 @@ export const createSshKey = (
     const { organization, standing } = await requireOrganization(tx, principal, organizationName);
     if (!mayManage(standing)) throw notFound('organization');
     requireName(given.name);
-    if (!given.value.includes('PRIVATE KEY')) {
-      refuseInvalid([attributeViolation('value', 'Value is not a private key')]);
+    if (given.value.trim() === '') {
+      refuseInvalid([attributeViolation('value', "Value can't be blank")]);
     }
     const key: SshKey = {
       id: newResourceId('sshkey'),

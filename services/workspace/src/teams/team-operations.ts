@@ -27,7 +27,10 @@ const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly Violat
   const violations: Violation[] = [];
   if (given.name !== undefined && !isTeamName(given.name)) {
     violations.push(
-      attributeViolation('name', 'Name can only include letters, numbers, -, and _.'),
+      attributeViolation(
+        'name',
+        'Name can only include letters, numbers, inner spaces, -, and _, 1 to 90 in all',
+      ),
     );
   }
   const contradiction = findContradiction(given.organizationAccess ?? {}, held);

@@ -31,7 +31,7 @@ const key = Type.String({ minLength: 1, maxLength: 256 });
 const category = Type.Union(VARIABLE_CATEGORIES.map((name) => Type.Literal(name)));
 const attributes = {
   value: Type.Optional(nullable(Type.String({ maxLength: MAX_VALUE_LENGTH }))),
-  description: Type.Optional(nullable(Type.String({ maxLength: 1024 }))),
+  description: Type.Optional(nullable(Type.String({ maxLength: 512 }))),
   hcl: Type.Optional(Type.Boolean()),
   sensitive: Type.Optional(Type.Boolean()),
 };

@@ -16,7 +16,9 @@ export interface Team {
 /** Exists in every organization, may do everything, and is never empty. */
 export const OWNERS_TEAM_NAME = 'owners';
 
-export const isTeamName = (name: string): boolean => /^[A-Za-z0-9_-]{1,90}$/.test(name);
+/** 1 to 90 letters, digits, spaces, `-`, `_`; no space at either end. */
+export const isTeamName = (name: string): boolean =>
+  /^[A-Za-z0-9 _-]{1,90}$/.test(name) && name.trim() === name;
 
 export interface GivenTeamAccess {
   readonly manageProjects?: boolean;

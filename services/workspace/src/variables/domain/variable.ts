@@ -26,8 +26,14 @@ export type GivenVariable = Partial<
 >;
 
 const KEY_RULES: Readonly<Record<VariableCategory, RegExp>> = {
-  terraform: /^[A-Za-z_][\w-]*$/,
-  env: /^[A-Za-z_]\w*$/,
+  terraform: /^\w[\w-]*$/,
+  env: /^\w+$/,
+};
+
+const KEY_TEXTS: Readonly<Record<VariableCategory, string>> = {
+  terraform:
+    'Key can only include letters, numbers, underscores and hyphens, and cannot begin with a hyphen',
+  env: 'Key can only include letters, numbers and underscores',
 };
 
 /** What a variable may not be after a request; `others` are the workspace's other variables. */
@@ -38,12 +44,7 @@ export const checkVariable = (
 ): readonly Violation[] => {
   const violations: Violation[] = [];
   if (!KEY_RULES[next.category].test(next.key)) {
-    violations.push(
-      attributeViolation(
-        'key',
-        'Key can only include letters, numbers, underscores and, for the configuration, hyphens',
-      ),
-    );
+    violations.push(attributeViolation('key', KEY_TEXTS[next.category]));
   }
   if (next.category === 'env' && next.hcl) {
     violations.push(attributeViolation('hcl', 'hcl is for variables of the configuration only'));
