@@ -11,6 +11,13 @@ interface DialectRules {
   roleLifetime(seconds: number): string | number;
   /** A requested lifetime over the maximum of role or engine: refused, or cut with a warning. */
   readonly overlongLifetime: 'refuse' | 'cap';
+  /** Alternative names of certificates. Plain data: it crosses threads. */
+  readonly names: {
+    /** A name that cannot be in the certificate refuses the request, or is left out with a warning. */
+    readonly unusable: 'refuse' | 'drop';
+    /** The kind of name as which a common name that is an IP address is repeated. */
+    readonly addressCommonName: 'ip' | 'dns';
+  };
   /** Whether `pem_bundle` ends with the root where this service made that. */
   readonly bundlesGeneratedRoot: boolean;
 }
@@ -33,12 +40,14 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     expiration: String,
     roleLifetime: toDurationText,
     overlongLifetime: 'refuse',
+    names: { unusable: 'refuse', addressCommonName: 'ip' },
     bundlesGeneratedRoot: false,
   },
   [Dialect.VENDOR]: {
     expiration: (epochSeconds) => epochSeconds,
     roleLifetime: (seconds) => seconds,
     overlongLifetime: 'cap',
+    names: { unusable: 'drop', addressCommonName: 'dns' },
     bundlesGeneratedRoot: true,
   },
 };

@@ -8,6 +8,7 @@ import {
   type ParsedCertificate,
   toKeyAlgorithm,
 } from '@keelson/x509';
+import { STRICT_NAMES } from '../issuing/domain/alternative-names.ts';
 import type { NameParameters } from '../issuing/domain/requested-names.ts';
 import { signCsr, signVerbatim } from '../issuing/issuing-operations.ts';
 import {
@@ -61,6 +62,7 @@ const NO_NAMES: NameParameters = {
   serialNumber: '',
   userIds: [],
   excludeCnFromSans: false,
+  rules: STRICT_NAMES,
 };
 
 const DEFAULT_KEY_USAGES = toKeyUsages(['DigitalSignature', 'KeyAgreement', 'KeyEncipherment']);

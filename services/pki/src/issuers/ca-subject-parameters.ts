@@ -3,9 +3,11 @@ import { type FieldValues, field } from '@keelson/secrets-api';
 import type { SubjectAttributes } from '@keelson/x509';
 import {
   type AlternativeNames,
-  parseAlternativeNames,
+  judgeUnusable,
+  type NameRules,
+  readAlternativeNames,
   withCommonName,
-} from '../issuing/domain/requested-names.ts';
+} from '../issuing/domain/alternative-names.ts';
 import type { CaSubject } from './domain/ca-certificate.ts';
 
 const text = (description: string) => field.string({ default: '', description });
@@ -62,20 +64,38 @@ export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): Subjec
   serialNumber: values.serial_number,
 });
 
-/** No role bounds these names. */
-export const toAlternatives = (values: FieldValues<typeof SUBJECT_FIELDS>): AlternativeNames => {
-  const named = parseAlternativeNames({
-    altNames: values.alt_names,
-    ipSans: values.ip_sans,
-    uriSans: values.uri_sans,
-    otherSans: values.other_sans,
-  });
-  return withCommonName(named, values.common_name, values.exclude_cn_from_sans);
+/**
+ * Alternative names, which no role bounds.
+ * @returns also what to warn of
+ * @throws KeelsonError `request.invalid` for names that cannot be in a certificate, unless the rules
+ *   have them left out
+ */
+export const toAlternatives = (
+  values: FieldValues<typeof SUBJECT_FIELDS>,
+  rules: NameRules,
+): { readonly alternatives: AlternativeNames; readonly warnings: readonly string[] } => {
+  const { names, unusable } = readAlternativeNames(
+    {
+      altNames: values.alt_names,
+      ipSans: values.ip_sans,
+      uriSans: values.uri_sans,
+      otherSans: values.other_sans,
+    },
+    false,
+  );
+  const commonName = values.exclude_cn_from_sans ? '' : values.common_name;
+  return {
+    alternatives: withCommonName(names, commonName, rules, false),
+    warnings: judgeUnusable(unusable, rules),
+  };
 };
 
-export const toCaSubject = (values: FieldValues<typeof CA_SUBJECT_FIELDS>): CaSubject => ({
+export const toCaSubject = (
+  values: FieldValues<typeof CA_SUBJECT_FIELDS>,
+  rules: NameRules,
+): CaSubject => ({
   attributes: toAttributes(values),
-  alternatives: toAlternatives(values),
+  alternatives: toAlternatives(values, rules).alternatives,
   permitted: {
     dns: values.permitted_dns_domains,
     ipRanges: values.permitted_ip_ranges,
@@ -92,7 +112,11 @@ export const toCaSubject = (values: FieldValues<typeof CA_SUBJECT_FIELDS>): CaSu
 });
 
 /** What a client should know of a CA certificate with these parameters. */
-export const caSubjectWarnings = (values: FieldValues<typeof CA_SUBJECT_FIELDS>): string[] => [
+export const caSubjectWarnings = (
+  values: FieldValues<typeof CA_SUBJECT_FIELDS>,
+  rules: NameRules,
+): string[] => [
+  ...toAlternatives(values, rules).warnings,
   ...(values.max_path_length === 0
     ? [
         'max path length of the certificate is zero, which does not allow it to sign CA certificates',

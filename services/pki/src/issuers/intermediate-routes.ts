@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
 import {
   privateKeyText,
@@ -43,13 +43,17 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
             const type = params['type'] ?? 'existing';
             const format = requireFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
+            const { alternatives, warnings } = toAlternatives(
+              fields,
+              dialectRules(context.dialect).names,
+            );
             const { csrDer, key } = await generateIntermediate(
               parts,
               requireMount(context),
               toKeyChoice(type, fields, given),
               {
                 attributes: toAttributes(fields),
-                alternatives: toAlternatives(fields),
+                alternatives,
                 keyUsages: toKeyUsages(fields.key_usage),
                 addBasicConstraints: fields.add_basic_constraints,
               },
@@ -70,6 +74,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
                   private_key_type: key.type,
                 }),
               },
+              warnings,
             };
           },
         },

@@ -1,5 +1,5 @@
 import type { Route } from '@keelson/edge';
-import { field, secretsRoutes } from '@keelson/secrets-api';
+import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { toSerialHex } from '@keelson/x509';
 import { decideLifetime } from '../issuing/domain/lifetime.ts';
 import {
@@ -48,6 +48,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
             const format = requireFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
             const mount = requireMount(context);
+            const rules = dialectRules(context.dialect).names;
             const lifetime = decideLifetime({
               nowMs: parts.clock.nowMs(),
               ttlSeconds: fields.ttl,
@@ -70,7 +71,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
               issuerName,
               key,
               ...lifetime,
-              subject: toCaSubject(fields),
+              subject: toCaSubject(fields, rules),
               pathLength: fields.max_path_length < 0 ? undefined : fields.max_path_length,
             });
             const { issuer } = root;
@@ -96,7 +97,11 @@ export const rootRoutes = (parts: RootParts): Route[] => {
                   private_key_type: root.key.type,
                 }),
               },
-              warnings: [...caSubjectWarnings(fields), ...lifetime.warnings, ...root.warnings],
+              warnings: [
+                ...caSubjectWarnings(fields, rules),
+                ...lifetime.warnings,
+                ...root.warnings,
+              ],
             };
           },
         },

@@ -69,6 +69,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
         summary: 'Sign the request of an intermediate',
         handle: async (context) => {
           const { fields, dialect } = context;
+          const rules = dialectRules(dialect);
           const format = requireFormat(fields.format);
           const toSubject = (commonNameOfCsr: string) => ({
             ...fields,
@@ -79,12 +80,12 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
             issuerRef: referenceOf(context),
             csr: fields.csr,
             useCsrValues: fields.use_csr_values,
-            subject: (commonName) => toCaSubject(toSubject(commonName)),
+            subject: (commonName) => toCaSubject(toSubject(commonName), rules.names),
             maxPathLength: fields.max_path_length,
             ttlSeconds: fields.ttl,
             notAfterMs: fields.not_after?.epochMs,
             notBeforeDurationSeconds: fields.not_before_duration,
-            overlong: dialectRules(dialect).overlongLifetime,
+            overlong: rules.overlongLifetime,
             keyIdentifier: toKeyIdentifier(fields.skid),
             enforcesBehavior: fields.enforce_leaf_not_after_behavior,
             scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
@@ -97,7 +98,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
               startsChain: true,
               dialect,
             }),
-            warnings: [...caSubjectWarnings(fields), ...issued.warnings],
+            warnings: [...caSubjectWarnings(fields, rules.names), ...issued.warnings],
           };
         },
       },

@@ -69,6 +69,7 @@ const toNamedRequest = (context: OperationContext<Common & FieldValues<typeof NA
       serialNumber: fields.serial_number,
       userIds: fields.user_ids,
       excludeCnFromSans: fields.exclude_cn_from_sans,
+      rules: dialectRules(context.dialect).names,
     },
   };
 };

@@ -35,6 +35,7 @@ const order = (commonName: string): CertificateOrder => ({
     serialNumber: '',
     userIds: [],
     excludeCnFromSans: false,
+    rules: { unusable: 'refuse', addressCommonName: 'ip' },
   },
   templateValues: undefined,
   key: { type: '', bits: 0 },

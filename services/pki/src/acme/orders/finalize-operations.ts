@@ -3,6 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import { type ParsedCsr, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
+import { STRICT_NAMES } from '../../issuing/domain/alternative-names.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
@@ -99,6 +100,7 @@ const issueUnderRole = async (
       serialNumber: '',
       userIds: [],
       excludeCnFromSans: true,
+      rules: STRICT_NAMES,
     },
     publicKeyDer: csr.publicKeyDer,
     notBeforeMs: lifetime.notBeforeMs,

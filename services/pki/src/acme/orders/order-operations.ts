@@ -4,6 +4,7 @@ import { hasCode } from '@keelson/errors';
 import type { Reads } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
+import { STRICT_NAMES } from '../../issuing/domain/alternative-names.ts';
 import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
@@ -82,6 +83,7 @@ const NO_NAMES = {
   serialNumber: '',
   userIds: [],
   excludeCnFromSans: true,
+  rules: STRICT_NAMES,
 };
 
 const refusalUnder = (role: Role, { type, value }: Identifier): string | undefined => {

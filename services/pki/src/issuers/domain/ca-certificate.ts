@@ -20,11 +20,11 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/alternative-names.ts';
 import {
   issuerExtensions,
   withoutIssuerExtensions,
 } from '../../issuing/domain/issuer-extensions.ts';
-import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/requested-names.ts';
 
 export interface CaSubject {
   readonly attributes: SubjectAttributes;

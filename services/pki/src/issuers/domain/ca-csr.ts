@@ -9,7 +9,7 @@ import {
   subjectAltName,
   toDistinguishedName,
 } from '@keelson/x509';
-import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/requested-names.ts';
+import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/alternative-names.ts';
 
 export interface CaCsrRequest {
   readonly attributes: SubjectAttributes;

@@ -35,7 +35,25 @@ export const readCsrPem = (pem: string): ParsedCsr => {
   }
 };
 
-/** The names a request asks for. Directory names and other uninterpreted forms are left out. */
+/** Describes a name whose form no role can allow; undefined for the others. */
+const unsupportedForm = (name: GeneralName): string | undefined => {
+  switch (name.kind) {
+    case 'directory':
+      return 'a directoryName (no role allows it)';
+    case 'registeredId':
+      return `the registeredID ${name.oid} (no role allows it)`;
+    case 'raw':
+      return 'a name of another form (no role allows it)';
+    case 'dns':
+    case 'email':
+    case 'ip':
+    case 'uri':
+    case 'other':
+      return undefined;
+  }
+};
+
+/** The names a request asks for. */
 export const namesOfCsr = (csr: CsrFields): CsrNames => {
   const subject = parseName(csr.subject);
   const extension = findExtension(csr.extensions, EXTENSION.subjectAltName);
@@ -50,5 +68,6 @@ export const namesOfCsr = (csr: CsrFields): CsrNames => {
     ips: texts('ip'),
     uris: texts('uri'),
     others: names.flatMap((name) => (name.kind === 'other' ? [name] : [])),
+    unsupported: names.flatMap((name) => unsupportedForm(name) ?? []),
   };
 };

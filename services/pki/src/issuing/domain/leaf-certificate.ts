@@ -19,8 +19,9 @@ import {
   type Role,
   toKeyUsages,
 } from '../../roles/domain/role.ts';
+import { toGeneralNames } from './alternative-names.ts';
 import { issuerExtensions } from './issuer-extensions.ts';
-import { type CertificateNames, toGeneralNames } from './requested-names.ts';
+import type { CertificateNames } from './requested-names.ts';
 
 export interface LeafRequest {
   readonly role: Role;

@@ -3,9 +3,8 @@
  * that the role does not let in refuses the whole request (reference §3.2, §3.3, §4.6).
  */
 import { KeelsonError } from '@keelson/errors';
-import { type GeneralName, parseIpAddress, parseIpRange } from '@keelson/x509';
+import { parseIpAddress, parseIpRange } from '@keelson/x509';
 import { matchesGlob } from '../../roles/domain/glob.ts';
-import { isHostname, toAsciiHostname } from '../../roles/domain/hostname.ts';
 import {
   acceptsCommonName,
   acceptsName,
@@ -13,37 +12,40 @@ import {
   type TemplateValues,
 } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
+import {
+  type AlternativeNameParameters,
+  type AlternativeNames,
+  type AskedNames,
+  judgeUnusable,
+  type NameRules,
+  readAlternativeNames,
+  sortDnsNames,
+  withCommonName,
+} from './alternative-names.ts';
 import { checkOtherNames, type OtherName, parseOtherName } from './other-name.ts';
 
 /** What the body of a request names. */
-export interface NameParameters {
+export interface NameParameters extends AlternativeNameParameters {
   readonly commonName: string;
-  readonly altNames: readonly string[];
-  readonly ipSans: readonly string[];
-  readonly uriSans: readonly string[];
-  readonly otherSans: readonly string[];
   readonly serialNumber: string;
   readonly userIds: readonly string[];
   readonly excludeCnFromSans: boolean;
+  /** By the dialect of the caller. */
+  readonly rules: NameRules;
 }
 
 /** What a CSR names. */
 export interface CsrNames {
   readonly commonName: string;
   readonly serialNumber: string;
+  /** As they are in the CSR. */
   readonly dns: readonly string[];
   readonly emails: readonly string[];
   readonly ips: readonly string[];
   readonly uris: readonly string[];
   readonly others: readonly OtherName[];
-}
-
-export interface AlternativeNames {
-  readonly dns: readonly string[];
-  readonly emails: readonly string[];
-  readonly ips: readonly string[];
-  readonly uris: readonly string[];
-  readonly others: readonly OtherName[];
+  /** Descriptions of the names whose forms no role can allow. */
+  readonly unsupported: readonly string[];
 }
 
 export interface CertificateNames {
@@ -56,57 +58,6 @@ export interface CertificateNames {
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
-};
-
-const unique = (values: readonly string[]): readonly string[] => [...new Set(values)];
-
-interface HostAndMailNames {
-  readonly dns: readonly string[];
-  readonly emails: readonly string[];
-}
-
-/** E-mail addresses and host names apart; what is neither is left out. */
-const splitNames = (names: readonly string[]): HostAndMailNames => {
-  const dns: string[] = [];
-  const emails: string[] = [];
-  for (const name of names) {
-    if (name.includes('@')) emails.push(name);
-    else {
-      const ascii = toAsciiHostname(name);
-      if (ascii !== undefined && (isHostname(ascii) || ascii.includes('*'))) dns.push(ascii);
-    }
-  }
-  return { dns, emails };
-};
-
-/** Names from the body: addresses parsed, others sorted by kind. */
-export const parseAlternativeNames = (
-  parameters: Pick<NameParameters, 'altNames' | 'ipSans' | 'uriSans' | 'otherSans'>,
-): AlternativeNames => {
-  const bad = parameters.ipSans.find((text) => parseIpAddress(text) === undefined);
-  if (bad !== undefined) refuse(`the value "${bad}" is not a valid IP address`);
-  const badUri = parameters.uriSans.find((text) => !URL.canParse(text));
-  if (badUri !== undefined) refuse(`the provided URI "${badUri}" is not a valid URI`);
-  return {
-    ...splitNames(parameters.altNames),
-    ips: parameters.ipSans,
-    uris: parameters.uriSans,
-    others: parameters.otherSans.map(parseOtherName),
-  };
-};
-
-/** The common name again as an alternative name, unless the request says otherwise. */
-export const withCommonName = (
-  alternatives: AlternativeNames,
-  commonName: string,
-  excluded: boolean,
-): AlternativeNames => {
-  const extra = excluded || commonName === '' ? { dns: [], emails: [] } : splitNames([commonName]);
-  return {
-    ...alternatives,
-    dns: unique([...alternatives.dns, ...extra.dns]),
-    emails: unique([...alternatives.emails, ...extra.emails]),
-  };
 };
 
 const inRange = (address: Uint8Array, cidr: string): boolean => {
@@ -184,13 +135,19 @@ const csrWarnings = (role: Role, parameters: NameParameters, csr?: CsrNames): st
   return warnings;
 };
 
-const chooseAlternatives = (
-  role: Role,
-  parameters: NameParameters,
-  csr?: CsrNames,
-): AlternativeNames => {
-  if (csr === undefined || !role.useCsrSans) return parseAlternativeNames(parameters);
-  return { ...csr, others: [...csr.others, ...parameters.otherSans.map(parseOtherName)] };
+/** Where hostnames are not enforced, host names may have underscores (`_sip._tcp.example.com`). */
+const isRelaxed = (role: Role): boolean => !role.enforceHostnames;
+
+const askedNames = (role: Role, parameters: NameParameters, csr?: CsrNames): AskedNames => {
+  if (csr === undefined || !role.useCsrSans)
+    return readAlternativeNames(parameters, isRelaxed(role));
+  const { dns, unusable } = sortDnsNames(csr.dns, isRelaxed(role));
+  const { emails, ips, uris } = csr;
+  const others = [...csr.others, ...parameters.otherSans.map(parseOtherName)];
+  return {
+    names: { dns, emails, ips, uris, others },
+    unusable: [...unusable, ...csr.unsupported],
+  };
 };
 
 /**
@@ -216,10 +173,13 @@ export const decideNames = (
   checkSubjectValues(role, serialNumber, parameters.userIds);
 
   const fromCsr = csr !== undefined && role.useCsrSans;
+  const asked = askedNames(role, parameters, csr);
+  const nameWarnings = judgeUnusable(asked.unusable, parameters.rules);
   const alternatives = withCommonName(
-    chooseAlternatives(role, parameters, csr),
-    commonName,
-    parameters.excludeCnFromSans,
+    asked.names,
+    parameters.excludeCnFromSans ? '' : commonName,
+    parameters.rules,
+    isRelaxed(role),
   );
   const badEmail = alternatives.emails.find((name) => !acceptsName(role, name, values));
   if (badEmail !== undefined) refuse(`email address ${badEmail} not allowed by this role`);
@@ -233,15 +193,6 @@ export const decideNames = (
     serialNumber,
     userIds: parameters.userIds,
     alternatives,
-    warnings: csrWarnings(role, parameters, csr),
+    warnings: [...csrWarnings(role, parameters, csr), ...nameWarnings],
   };
 };
-
-/** Alternative names as they are written: host names, addresses, URIs, others. */
-export const toGeneralNames = (names: AlternativeNames): readonly GeneralName[] => [
-  ...names.others.map((other): GeneralName => ({ kind: 'other', ...other })),
-  ...names.dns.map((value): GeneralName => ({ kind: 'dns', value })),
-  ...names.emails.map((value): GeneralName => ({ kind: 'email', value })),
-  ...names.ips.map((value): GeneralName => ({ kind: 'ip', value })),
-  ...names.uris.map((value): GeneralName => ({ kind: 'uri', value })),
-];
