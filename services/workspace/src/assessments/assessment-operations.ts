@@ -108,8 +108,14 @@ const assessOne = (
       tx,
       workspace,
       version,
-      { planOnly: true, refreshOnly: true, autoApply: false, message: 'Health assessment' },
-      { source: ASSESSMENT_SOURCE, createdById: null, nowMs, order: context.nextRunOrder() },
+      { planOnly: true, refreshOnly: true, message: 'Health assessment' },
+      {
+        source: ASSESSMENT_SOURCE,
+        createdById: null,
+        mayApply: false,
+        nowMs,
+        order: context.nextRunOrder(),
+      },
     );
   }, options);
 

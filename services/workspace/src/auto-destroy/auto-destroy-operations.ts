@@ -80,7 +80,13 @@ const destroyOne = (
       workspaceRecords.write(tx, [workspaceId], decide('errored'));
     } else {
       const given = { isDestroy: true, autoApply: true, message: 'Scheduled auto-destroy' };
-      const origin = { source: 'auto-destroy', createdById: null, nowMs, order: nextRunOrder() };
+      const origin = {
+        source: 'auto-destroy',
+        createdById: null,
+        mayApply: true,
+        nowMs,
+        order: nextRunOrder(),
+      };
       const isExecuted = (await findMissingExecutorOf(tx, workspace)) === undefined;
       const decided = decide(isExecuted ? 'queued' : 'errored');
       await queueUnaskedRun(tx, decided, { ...version, speculative: false }, given, origin);

@@ -8,6 +8,7 @@ import {
   requireWorkspace,
   type WorkspaceAccessResult,
 } from '../access/access-operations.ts';
+import { requireAnnouncer } from '../access/upload-access-operations.ts';
 import { hasRuns } from '../agents/run-executor-operations.ts';
 import { queueUploadedRun } from '../runs/run-creation.ts';
 import type { ServiceContext } from '../service-context.ts';
@@ -54,6 +55,7 @@ export const createConfigurationVersion = (
       source: 'tfe-api',
       archive: null,
       createdById: principal.kind === 'user' ? principal.id : null,
+      announcedWith: principal.tokenId,
       createdAtMs,
     };
     configurationVersionRecords.write(tx, [version.id], version);
@@ -74,8 +76,9 @@ const storeReadme = (tx: Transaction, ownerId: string, markdown: string | null):
 
 /**
  * Takes the archive of an announced version, once, and queues the run that it asks for. Called with a
- * signed address, which stands for the caller.
- * @throws KeelsonError `request.too_large`, `workspace.conflict`
+ * signed address; the rights are those that the announcer has now.
+ * @throws KeelsonError `request.too_large`, `workspace.conflict`, `workspace.not_found` when the announcer
+ *   may no longer queue runs
  */
 export const uploadConfiguration = async (
   context: ServiceContext,
@@ -85,6 +88,7 @@ export const uploadConfiguration = async (
   const { store, clock } = context;
   const announced = await configurationVersionRecords.find(store, versionId);
   if (announced === undefined) throw notFound('configuration version');
+  const owner = await requireAnnouncer(store, announced, 'canQueueRun', clock.nowMs());
   if (announced.status !== 'pending') throw conflict('the configuration is uploaded already');
   let sizeBytes = 0;
   const content = await storeContent(context, pieces, (piece) => {
@@ -96,8 +100,7 @@ export const uploadConfiguration = async (
       throw new KeelsonError('request.too_large', { limitBytes: MAX_ARCHIVE_BYTES });
     }
   });
-  const owner = await workspaceRecords.find(store, announced.workspaceId);
-  const folder = owner?.settings.workingDirectory ?? '';
+  const folder = owner.workspace.settings.workingDirectory ?? '';
   const readme = !announced.speculative
     ? await findReadme(readLooseContent(store, content), folder)
     : null;
@@ -105,6 +108,7 @@ export const uploadConfiguration = async (
     const version = await configurationVersionRecords.find(tx, versionId);
     const workspace = version && (await workspaceRecords.find(tx, version.workspaceId));
     if (version === undefined || workspace === undefined) throw notFound('configuration version');
+    const { permissions } = await requireAnnouncer(tx, version, 'canQueueRun', clock.nowMs());
     if (version.status !== 'pending') throw conflict('the configuration is uploaded already');
     const uploaded: ConfigurationVersion = {
       ...version,
@@ -120,7 +124,11 @@ export const uploadConfiguration = async (
       storeReadme(tx, next === workspace ? version.id : workspace.id, readme);
     workspaceRecords.write(tx, [workspace.id], next);
     if (version.autoQueueRuns && (await hasRuns(tx, next))) {
-      const origin = { nowMs: clock.nowMs(), order: context.nextRunOrder() };
+      const origin = {
+        mayApply: permissions.canQueueApply,
+        nowMs: clock.nowMs(),
+        order: context.nextRunOrder(),
+      };
       await queueUploadedRun(tx, next, uploaded, origin);
     }
   });

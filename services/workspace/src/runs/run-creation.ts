@@ -29,6 +29,8 @@ export type GivenRun = Partial<
 export interface RunOrigin {
   readonly source: string;
   readonly createdById: string | null;
+  /** Whether who asked may apply; where not, the apply never follows the plan by itself. */
+  readonly mayApply: boolean;
   readonly nowMs: number;
   /** From `ServiceContext.nextRunOrder`. */
   readonly order: number;
@@ -39,14 +41,13 @@ export const queueRun = (
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
   given: GivenRun,
-  { source, createdById, nowMs, order }: RunOrigin,
+  { source, createdById, mayApply, nowMs, order }: RunOrigin,
 ): Promise<Run> =>
   storeRun(tx, workspace, {
     message: 'Triggered via API',
     isDestroy: false,
     refresh: true,
     refreshOnly: false,
-    autoApply: workspace.settings.autoApply,
     savePlan: false,
     allowEmptyApply: false,
     targetAddrs: [],
@@ -54,6 +55,7 @@ export const queueRun = (
     variables: [],
     terraformVersion: workspace.settings.runtimeVersion,
     ...given,
+    autoApply: mayApply && (given.autoApply ?? workspace.settings.autoApply),
     planOnly: version.speculative || (given.planOnly ?? false),
     id: newResourceId('run'),
     number: workspace.runs.newestNumber + 1,
@@ -96,7 +98,7 @@ export const queueUploadedRun = (
   tx: Transaction,
   workspace: Workspace,
   version: ConfigurationVersion,
-  origin: Pick<RunOrigin, 'nowMs' | 'order'>,
+  origin: Pick<RunOrigin, 'mayApply' | 'nowMs' | 'order'>,
 ): Promise<Run> =>
   queueUnaskedRun(
     tx,

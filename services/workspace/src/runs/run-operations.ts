@@ -96,7 +96,7 @@ export const createRun = (
   context.store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
     const { workspace, permissions } = access;
-    // Who may plan only may not have the apply follow by itself.
+    // Who may only plan may not ask for an apply that follows by itself.
     if (given.autoApply === true && !permissions.canQueueApply) throw notFound('workspace');
     refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access, context)]);
     const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
@@ -107,14 +107,13 @@ export const createRun = (
       ]);
       throw notFound('configuration version');
     }
-    const autoApply =
-      given.autoApply ?? (workspace.settings.autoApply && permissions.canQueueApply);
     const origin = {
       source: 'tfe-api',
       createdById: principal.kind === 'user' ? principal.id : null,
+      mayApply: permissions.canQueueApply,
       nowMs: context.clock.nowMs(),
       order: context.nextRunOrder(),
     };
-    const run = await queueRun(tx, workspace, version, { ...given, autoApply }, origin);
+    const run = await queueRun(tx, workspace, version, given, origin);
     return { ...access, run };
   });

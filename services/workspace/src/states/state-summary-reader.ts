@@ -18,11 +18,16 @@ import {
   toStateResource,
 } from './domain/state-summary.ts';
 
+/** What a state says, and how many instances it manages, also those beyond what is listed. */
+export interface ReadSummary extends StateSummary {
+  readonly managedCount: number;
+}
+
 export interface StateSummaryReader {
   /** @throws KeelsonError `workspace.state_malformed` */
   write(chunk: Uint8Array): void;
   /** @throws KeelsonError `workspace.state_malformed` when the file ends too early */
-  end(): StateSummary & { readonly managedCount: number };
+  end(): ReadSummary;
 }
 
 const SCALARS = ['version', 'terraform_version', 'serial', 'lineage'] as const;
@@ -107,11 +112,4 @@ export const createStateSummaryReader = (): StateSummaryReader => {
       };
     },
   };
-};
-
-/** The summary of a state file that is in memory. @throws KeelsonError `workspace.state_malformed` */
-export const readStateSummary = (file: Uint8Array): ReturnType<StateSummaryReader['end']> => {
-  const reader = createStateSummaryReader();
-  reader.write(file);
-  return reader.end();
 };

@@ -102,8 +102,38 @@ export const withPromotedState = async (reads: Reads, workspace: Workspace): Pro
   };
 };
 
+export interface GivenState extends AnnouncedState {
+  readonly isIntermediate: boolean;
+  readonly runId: string | null;
+}
+
+/**
+ * The workspace, if the caller may write states to it now.
+ * @throws KeelsonError `workspace.state_…` when it does not hold the lock
+ */
+export const requireWritable = async (
+  reads: Reads,
+  principal: Principal,
+  workspaceId: string,
+): Promise<WorkspaceAccessResult> => {
+  const access = await requireWorkspace(
+    reads,
+    principal,
+    { workspaceId },
+    'canCreateStateVersions',
+  );
+  requireWriter(access.workspace, principal);
+  return access;
+};
+
 /** @throws KeelsonError `workspace.state_…_conflict` when the state may not follow the newest one */
-export const refuseSuccession = (newest: StateVersion | undefined, next: AnnouncedState): void => {
+export const requireSuccession = async (
+  reads: Reads,
+  { state }: Workspace,
+  next: AnnouncedState,
+): Promise<void> => {
+  const newest =
+    state.newestId === null ? undefined : await stateVersionRecords.find(reads, state.newestId);
   switch (decideSuccession(newest, next)) {
     case 'lineage_differs':
       throw new KeelsonError('workspace.state_lineage_conflict');
@@ -115,63 +145,62 @@ export const refuseSuccession = (newest: StateVersion | undefined, next: Announc
   }
 };
 
-export interface GivenState extends AnnouncedState {
-  readonly isIntermediate: boolean;
-  readonly runId: string | null;
-}
+/** Announces a state within a transaction. @throws KeelsonError as `requireWritable`, `requireSuccession` */
+export const announceIn = async (
+  { clock }: ServiceContext,
+  tx: Transaction,
+  principal: Principal,
+  workspaceId: string,
+  given: GivenState,
+): Promise<StateAccess> => {
+  const access = await requireWritable(tx, principal, workspaceId);
+  const { workspace } = access;
+  await requireSuccession(tx, workspace, given);
+  await discardPending(tx, workspace);
+  const { serial, md5, lineage, isForced, isIntermediate, runId } = given;
+  const { kind, id } = toHolder(principal);
+  const version: StateVersion = {
+    id: newResourceId('sv'),
+    number: workspace.state.newestNumber + 1,
+    workspaceId,
+    organizationId: workspace.organizationId,
+    serial,
+    md5,
+    lineage,
+    isForced,
+    status: 'pending',
+    isIntermediate,
+    state: null,
+    jsonState: null,
+    formatVersion: null,
+    runtimeVersion: null,
+    managedCount: 0,
+    outputCount: 0,
+    // A run writes its own states, whatever it names.
+    runId: kind === 'run' ? id : runId,
+    createdBy: { kind, id },
+    announcedWith: principal.tokenId,
+    rollbackOf: null,
+    createdAtMs: clock.nowMs(),
+  };
+  stateVersionRecords.write(tx, [version.id], version);
+  const state = {
+    ...workspace.state,
+    pendingId: version.id,
+    newestNumber: version.number,
+  };
+  workspaceRecords.write(tx, [workspaceId], { ...workspace, state });
+  return { ...access, version };
+};
 
-/**
- * Announces a state, whose bytes are to come.
- * @throws KeelsonError `workspace.state_…` when the caller may not write it, or it may not follow
- */
+/** Announces a state, whose bytes are to come. @throws KeelsonError as `announceIn` */
 export const announceState = (
-  { store, clock }: ServiceContext,
+  context: ServiceContext,
   principal: Principal,
   workspaceId: string,
   given: GivenState,
 ): Promise<StateAccess> =>
-  store.transact(async (tx) => {
-    const access = await requireWorkspace(tx, principal, { workspaceId }, 'canCreateStateVersions');
-    const { workspace } = access;
-    requireWriter(workspace, principal);
-    const { newestId } = workspace.state;
-    const newest = newestId === null ? undefined : await stateVersionRecords.find(tx, newestId);
-    refuseSuccession(newest, given);
-    await discardPending(tx, workspace);
-    const { serial, md5, lineage, isForced, isIntermediate, runId } = given;
-    const { kind, id } = toHolder(principal);
-    const version: StateVersion = {
-      id: newResourceId('sv'),
-      number: workspace.state.newestNumber + 1,
-      workspaceId,
-      organizationId: workspace.organizationId,
-      serial,
-      md5,
-      lineage,
-      isForced,
-      status: 'pending',
-      isIntermediate,
-      state: null,
-      jsonState: null,
-      formatVersion: null,
-      runtimeVersion: null,
-      managedCount: 0,
-      outputCount: 0,
-      // A run writes its own states, whatever it names.
-      runId: kind === 'run' ? id : runId,
-      createdBy: { kind, id },
-      rollbackOf: null,
-      createdAtMs: clock.nowMs(),
-    };
-    stateVersionRecords.write(tx, [version.id], version);
-    const state = {
-      ...workspace.state,
-      pendingId: version.id,
-      newestNumber: version.number,
-    };
-    workspaceRecords.write(tx, [workspaceId], { ...workspace, state });
-    return { ...access, version };
-  });
+  context.store.transact((tx) => announceIn(context, tx, principal, workspaceId, given));
 
 /**
  * Makes an older state current again, byte for byte: the new version has its serial, so that the next
@@ -205,6 +234,7 @@ export const rollBackState = (
       jsonState: await shareContent(tx, target.jsonState),
       runId: null,
       createdBy: { kind, id },
+      announcedWith: principal.tokenId,
       rollbackOf: target.id,
       createdAtMs: clock.nowMs(),
     };

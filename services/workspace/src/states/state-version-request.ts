@@ -1,7 +1,6 @@
 /** Request documents of state versions. */
 import { invalidAttribute, nullable, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
-import { readStateSummary } from './state-summary-reader.ts';
 import type { GivenState } from './state-version-operations.ts';
 
 const base64 = Type.Optional(nullable(Type.String()));
@@ -33,14 +32,10 @@ export const ROLL_BACK_STATE = resourceBody(
 
 type CreateDocument = Static<typeof CREATE_STATE_VERSION>;
 
-/**
- * @param state what came with the request: its serial counts, whatever the request says
- * @throws KeelsonError `workspace.state_malformed`
- */
-export const toGivenState = ({ data }: CreateDocument, state: Buffer | undefined): GivenState => {
+export const toGivenState = ({ data }: CreateDocument): GivenState => {
   const { serial, md5, lineage, force, intermediate } = data.attributes;
   return {
-    serial: (state && readStateSummary(state).serial) ?? serial,
+    serial,
     md5: md5.toLowerCase(),
     lineage: lineage || null,
     isForced: force === true,

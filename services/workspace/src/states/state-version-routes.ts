@@ -16,7 +16,7 @@ import { loadUrlSigner } from '../signed-urls/signed-url-operations.ts';
 import { changeBackingData } from './backing-data-operations.ts';
 import { STATE_STATUSES } from './domain/state-version.ts';
 import { listStateVersions } from './state-listing.ts';
-import { uploadWithAnnouncement } from './state-upload-operations.ts';
+import { createState } from './state-upload-operations.ts';
 import {
   loadStateIncluded,
   loadStateVersionResource,
@@ -85,12 +85,12 @@ export const stateVersionRoutes = (context: ServiceContext): Route[] => {
         const state = decodeInline(body, 'state');
         const jsonState = decodeInline(body, 'json-state');
         const workspaceId = params['workspace_id'] ?? '';
-        const given = toGivenState(body, state);
-        const access = await announceState(context, principal, workspaceId, given);
-        if (state === undefined) return answerStateVersion(context, exchange, access);
-        const { id } = access.version;
-        const version = await uploadWithAnnouncement(context, id, state, jsonState);
-        return answerStateVersion(context, exchange, { ...access, version });
+        const given = toGivenState(body);
+        const access =
+          state === undefined
+            ? await announceState(context, principal, workspaceId, given)
+            : await createState(context, principal, workspaceId, given, state, jsonState);
+        return answerStateVersion(context, exchange, access);
       },
     }),
     endpoint({

@@ -7,7 +7,7 @@ import { runRecords } from '../runs/run-records.ts';
 import { teamRecords } from '../teams/team-records.ts';
 import { userRecords } from '../users/user-records.ts';
 import { type ApiToken, isExpired } from './domain/token.ts';
-import { hashToken, tokenRecords } from './token-records.ts';
+import { findToken, hashToken, tokenRecords } from './token-records.ts';
 
 const MAX_TOKEN_LENGTH = 512;
 
@@ -85,13 +85,27 @@ const toPrincipal = async (reads: Reads, token: ApiToken): Promise<Principal | u
   }
 };
 
-/** Who a token stands for; undefined when it is unknown, expired, or its owner is gone. */
+const toCurrentPrincipal = async (
+  reads: Reads,
+  token: ApiToken | undefined,
+  nowMs: number,
+): Promise<Principal | undefined> =>
+  token === undefined || isExpired(token, nowMs) ? undefined : toPrincipal(reads, token);
+
+/** Who a token speaks for; undefined when it is unknown, expired, or its owner is gone. */
 export const findPrincipal = async (
   reads: Reads,
   text: string,
   nowMs: number,
 ): Promise<Principal | undefined> => {
   if (text === '' || text.length > MAX_TOKEN_LENGTH) return undefined;
-  const token = await tokenRecords.find(reads, hashToken(text));
-  return token === undefined || isExpired(token, nowMs) ? undefined : toPrincipal(reads, token);
+  return toCurrentPrincipal(reads, await tokenRecords.find(reads, hashToken(text)), nowMs);
 };
+
+/** The same for a token that a request came with before, by its id (`at-…`). */
+export const findPrincipalOf = async (
+  reads: Reads,
+  tokenId: string,
+  nowMs: number,
+): Promise<Principal | undefined> =>
+  toCurrentPrincipal(reads, await findToken(reads, tokenId), nowMs);

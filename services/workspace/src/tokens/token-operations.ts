@@ -11,6 +11,7 @@ import { userRecords } from '../users/user-records.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
 import type { ApiToken, TokenOwnerKind } from './domain/token.ts';
 import {
+  findToken,
   hashToken,
   newTokenText,
   ownedTokens,
@@ -73,11 +74,6 @@ export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<
   for (const tokenId of await ownedTokens.keys(tx, [ownerId])) {
     await removeToken(tx, ownerId, tokenId);
   }
-};
-
-const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> => {
-  const found = await tokenHashes.find(reads, tokenId);
-  return found && tokenRecords.find(reads, found.hash);
 };
 
 /** Tokens of one owner, oldest first. */

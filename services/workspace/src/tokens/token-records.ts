@@ -1,4 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
+import type { Reads } from '@keelson/storage';
 import { keyedRecords } from '../records/keyed-records.ts';
 import type { ApiToken } from './domain/token.ts';
 
@@ -7,6 +8,12 @@ export const tokenRecords = keyedRecords<ApiToken>('shared/tokens/');
 
 /** Token id -> hash. */
 export const tokenHashes = keyedRecords<{ readonly hash: string }>('shared/token-hashes/');
+
+/** A token by its id; undefined when it was deleted. Whether it has expired is for the caller to check. */
+export const findToken = async (reads: Reads, tokenId: string): Promise<ApiToken | undefined> => {
+  const found = await tokenHashes.find(reads, tokenId);
+  return found && tokenRecords.find(reads, found.hash);
+};
 
 /** Keyed by owner id, token id. */
 export const ownedTokens = keyedRecords<Record<never, never>>('shared/owned-tokens/');

@@ -46,6 +46,8 @@ export interface StateVersion extends AnnouncedState {
   readonly outputCount: number;
   readonly runId: string | null;
   readonly createdBy: Pick<LockHolder, 'kind' | 'id'>;
+  /** `at-…`, the token of the announcement: an upload may do what this token may do when it arrives. */
+  readonly announcedWith: string;
   /** The version whose content this one repeats. */
   readonly rollbackOf: string | null;
   readonly createdAtMs: number;

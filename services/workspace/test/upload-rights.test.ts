@@ -1,0 +1,141 @@
+/** An upload address stores bytes for who announced them, and nothing that the announcer may not do any more. */
+import { afterAll, describe, expect, test } from 'vitest';
+import { archiveOf } from './configuration-archive.ts';
+import { startRunHarness } from './run-harness.ts';
+import { md5, stateText, url } from './state-uploads.ts';
+
+const O = '/organizations/acme';
+const { harness, makeWorkspace, claim, finish, statusOf, act } = await startRunHarness();
+afterAll(() => harness[Symbol.asyncDispose]());
+
+let serial = 0;
+
+/** A team with this access to the workspace; callers are its member and the team itself. */
+const teamWith = async (workspaceId: string, attributes: object) => {
+  serial += 1;
+  const team = await harness.create(`${O}/teams`, 'teams', { name: `team-${serial}` });
+  const grant = await harness.create('/team-workspaces', 'team-workspaces', attributes, {
+    relationships: {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspaceId } },
+    },
+  });
+  const member = await harness.addUser(`member-${serial}`, team.id);
+  const path = `/teams/${team.id}/authentication-token`;
+  const made = await harness.create(path, 'authentication-tokens', {});
+  const tokens = { member: member.token, team: String(made.attributes['token']) };
+  return { teamId: team.id, grantId: grant.id, memberId: member.id, tokens };
+};
+
+type Team = Awaited<ReturnType<typeof teamWith>>;
+
+const announce = async (workspaceId: string, token: string, attributes: object = {}) => {
+  const { status, data } = await harness.call(
+    'POST',
+    `/workspaces/${workspaceId}/configuration-versions`,
+    { data: { type: 'configuration-versions', attributes } },
+    token,
+  );
+  expect(status).toBe(201);
+  return { id: data.id, url: String(data.attributes['upload-url']) };
+};
+const put = async (address: string) =>
+  (await harness.transfer('PUT', address, await archiveOf({ 'main.tf': '' }))).status;
+const runsOf = async (workspaceId: string) =>
+  (await harness.call('GET', `/workspaces/${workspaceId}/runs`)).list;
+
+/** What ends a right between the announcement and the upload. */
+const ENDS = {
+  'the grant is removed': ({ grantId }: Team) =>
+    harness.call('DELETE', `/team-workspaces/${grantId}`),
+  'the grant is narrowed to reading': ({ grantId }: Team) =>
+    harness.call('PATCH', `/team-workspaces/${grantId}`, {
+      data: { type: 'team-workspaces', attributes: { access: 'read' } },
+    }),
+  'the token is deleted': async ({ memberId }: Team) => {
+    const path = `/users/${memberId}/authentication-tokens`;
+    for (const { id } of (await harness.call('GET', path)).list) {
+      await harness.call('DELETE', `/authentication-tokens/${id}`);
+    }
+  },
+  'the member leaves the team': ({ teamId, memberId }: Team) =>
+    harness.call('DELETE', `/teams/${teamId}/relationships/users`, {
+      data: [{ type: 'users', id: memberId }],
+    }),
+} as const;
+
+describe('a configuration for a workspace that applies by itself', () => {
+  test.for([
+    ['member', { access: 'plan' }, false],
+    ['member', { access: 'custom', runs: 'plan' }, false],
+    ['team', { access: 'plan' }, false],
+    ['member', { access: 'write' }, true],
+    ['team', { access: 'write' }, true],
+  ] as const)('of the %s with %j: the apply follows by itself is %s', async (row) => {
+    const [caller, access, applies] = row;
+    const workspaceId = await makeWorkspace({ 'auto-apply': true });
+    const { tokens } = await teamWith(workspaceId, access);
+    expect(await put((await announce(workspaceId, tokens[caller])).url)).toBe(204);
+    const [run] = await runsOf(workspaceId);
+    expect(run?.attributes['auto-apply']).toBe(applies);
+    await claim();
+    await finish(run?.id ?? '');
+    expect(await statusOf(run?.id ?? '')).toBe(applies ? 'confirmed' : 'planned');
+    await act(run?.id ?? '', applies ? 'cancel' : 'discard');
+  });
+
+  test('waits to be confirmed where the right to apply was taken before the upload', async () => {
+    const workspaceId = await makeWorkspace({ 'auto-apply': true });
+    const { tokens, grantId } = await teamWith(workspaceId, { access: 'write' });
+    const { url: address } = await announce(workspaceId, tokens.member);
+    const narrowed = { data: { type: 'team-workspaces', attributes: { access: 'plan' } } };
+    await harness.call('PATCH', `/team-workspaces/${grantId}`, narrowed);
+    expect(await put(address)).toBe(204);
+    const [run] = await runsOf(workspaceId);
+    expect(run?.attributes['auto-apply']).toBe(false);
+    await act(run?.id ?? '', 'discard');
+  });
+});
+
+describe.for(Object.entries(ENDS))('once %s', ([, end]) => {
+  test.for([{}, { 'auto-queue-runs': false }])(
+    'a configuration announced before with %j is refused, and nothing begins with it',
+    async (attributes) => {
+      const workspaceId = await makeWorkspace({ 'auto-apply': true });
+      const current = (await harness.call('GET', `/workspaces/${workspaceId}`)).data.relationships;
+      const team = await teamWith(workspaceId, { access: 'write' });
+      const { id, url: address } = await announce(workspaceId, team.tokens.member, attributes);
+      await end(team);
+      expect(await put(address)).toBe(404);
+      expect(await runsOf(workspaceId)).toEqual([]);
+      const version = await harness.call('GET', `/configuration-versions/${id}`);
+      expect(version.data.attributes['status']).toBe('pending');
+      const { relationships } = (await harness.call('GET', `/workspaces/${workspaceId}`)).data;
+      expect(relationships['current-configuration-version']).toEqual(
+        current['current-configuration-version'],
+      );
+    },
+  );
+
+  test('a state announced before is refused', async () => {
+    const workspaceId = await makeWorkspace();
+    const team = await teamWith(workspaceId, { access: 'write' });
+    await harness.call('POST', `/workspaces/${workspaceId}/actions/lock`, {}, team.tokens.member);
+    const text = stateText(1);
+    const announced = await harness.call(
+      'POST',
+      `/workspaces/${workspaceId}/state-versions`,
+      { data: { type: 'state-versions', attributes: { serial: 1, md5: md5(text) } } },
+      team.tokens.member,
+    );
+    expect(announced.status).toBe(201);
+    await end(team);
+    for (const kind of ['state-upload', 'json-state-upload']) {
+      const address = url(announced.data, kind);
+      const { status } = await harness.transfer('PUT', address, Buffer.from(text));
+      expect([kind, status]).toEqual([kind, 404]);
+    }
+    const path = `/workspaces/${workspaceId}/current-state-version`;
+    expect((await harness.call('GET', path)).status).toBe(404);
+  });
+});
