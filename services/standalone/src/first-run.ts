@@ -14,7 +14,10 @@ export interface FirstRun {
   readonly addresses: readonly string[];
   /** "" when the edge was given a certificate. */
   readonly ca_certificate_file: string;
-  /** Shares of the recovery key, base64: for generate-root and rekey. The seal opens by key file. */
+  /**
+   * Recovery shares, base64: for generate-root, rekey, and unsealing after `sys/seal`. At each start the
+   * key file opens the seal.
+   */
   readonly unseal_keys: readonly string[];
 }
 

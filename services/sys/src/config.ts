@@ -13,7 +13,7 @@ export const sysConfigSchema = Type.Object({
   unsealKeyFile: Type.Optional(
     Type.String({
       description:
-        'File with the 32-byte key (base64) that opens the seal without shares; made at the first start when it is absent. Without this setting key shares open the seal.',
+        'File with the 32-byte key (base64) that opens the seal when the process starts; made at the first start when it is absent. After `sys/seal`, and without this setting, key shares open the seal.',
     }),
   ),
   clusterName: Type.String({

@@ -1,7 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createBarrier, openSqliteStore } from '@keelson/storage';
+import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
+import { initializeCluster } from '../src/seal/initialization-operations.ts';
+import { Seal } from '../src/seal/seal.ts';
 import { openSysHarness, type SysHarness } from './sys-harness.ts';
 
 let harness: SysHarness;
@@ -99,6 +104,52 @@ describe('the seal', () => {
       expect((await call('GET', 'sys/health', { query })).status).toBe(400);
     }
     expect((await call('HEAD', 'sys/health')).status).toBe(501);
+  });
+
+  test('a static seal that an operator closed is opened by its recovery shares alone', async () => {
+    await using folder = await temporaryDirectory();
+    const { sys, call } = await open({
+      config: { unsealKeyFile: join(folder.path, 'unseal.key') },
+    });
+    await sys.start();
+    const { rootToken: token, keys } = await sys.seal.initialize({ shares: 3, threshold: 2 });
+    const give = (key: string) => call('PUT', 'sys/unseal', { body: { key } });
+    expect((await give('junk')).body.sealed).toBe(false);
+    await call('PUT', 'sys/seal', { token });
+
+    for (const key of ['junk', '!', '']) expect((await give(key)).status).toBe(400);
+    const foreign = [`${'00'.repeat(32)}07`, `${'11'.repeat(32)}08`];
+    const answers = [];
+    for (const key of foreign) answers.push(await give(key));
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    expect(answers[1]?.body.errors).toEqual(['recovery key verification failed']);
+    expect((await call('GET', 'sys/seal-status')).body).toMatchObject({
+      sealed: true,
+      progress: 0,
+    });
+
+    const [first = '', second = ''] = keys;
+    expect((await give(first)).body).toMatchObject({ sealed: true, progress: 1, t: 2, n: 3 });
+    expect((await give(first)).body).toMatchObject({ sealed: true, progress: 1 });
+    expect((await give(second)).body).toMatchObject({ sealed: false, progress: 0 });
+    expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
+  });
+
+  test('what another replica does to the seal does not open one that an operator closed', async () => {
+    const { folder, clock } = await open();
+    const barrier = createBarrier({ clock });
+    const store = await openSqliteStore({ file: join(folder, 'own.sqlite'), barrier, clock });
+    const key = randomBytes(32);
+    const loadUnsealKey = async () => Uint8Array.from(key);
+    const seal = new Seal({ store, barrier, loadUnsealKey });
+    await initializeCluster(
+      { seal, store, barrier, clock, clusterName: 'test' },
+      { shares: 1, threshold: 1, pgpKeys: [], rootTokenPgpKey: '' },
+    );
+    await seal.seal();
+    await seal.followKeys();
+    expect(seal.isSealed).toBe(true);
+    await store.close();
   });
 
   test('a key file opens the seal at each start; recovery shares authorise', async () => {

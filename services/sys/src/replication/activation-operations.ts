@@ -18,13 +18,7 @@ import {
 import type { Barrier, Store, Transaction } from '@keelson/storage';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
 import type { Seal } from '../seal/seal.ts';
-import {
-  RECOVERY_KEY,
-  recoveryRecords,
-  SEAL_KEY,
-  type SealRecord,
-  sealRecords,
-} from '../seal/seal-records.ts';
+import { SEAL_KEY, type SealRecord, sealRecords } from '../seal/seal-records.ts';
 import { writeTokenSalt } from '../tokens/token-records.ts';
 import {
   addressIn,
@@ -152,24 +146,15 @@ export const fetchKeyring = async (
 /** The seal of a cluster that follows this primary: its shares are the primary's. */
 const adoptSeal = async (
   { seal }: ActivationParts,
-  { seal: primary }: ActivationBundle,
+  { seal: { shares, threshold, wrappedForShares } }: ActivationBundle,
   rootKey: Uint8Array,
 ): Promise<SealRecord> => {
-  const { shares, threshold, wrappedRootKey } = primary;
+  const ofShares = { shares, threshold, wrappedForShares };
   const unsealKey = await seal.unsealKey();
-  if (unsealKey !== undefined)
-    return {
-      type: 'static',
-      shares,
-      threshold,
-      wrappedRootKey: wrapRootKey(unsealKey, rootKey),
-      ...(wrappedRootKey !== undefined && { wrappedForShares: wrappedRootKey }),
-    };
-  if (wrappedRootKey === undefined)
-    return refuse(
-      'the shares of the primary cannot open a cluster that is sealed with shares: rekey the recovery key of the primary first',
-    );
-  return { type: 'shamir', shares, threshold, wrappedRootKey };
+  if (unsealKey === undefined) return { type: 'shamir', ...ofShares };
+  const wrappedForKeyFile = wrapRootKey(unsealKey, rootKey);
+  unsealKey.fill(0);
+  return { type: 'static', ...ofShares, wrappedForKeyFile };
 };
 
 const carryOut = async (
@@ -193,8 +178,6 @@ const carryOut = async (
     if (kind === 'performance') {
       // A DR secondary gets these from the primary.
       writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
-      const { recoveryKeyHash: keyHash } = bundle.seal;
-      if (keyHash !== undefined) recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
     }
     pendingActivation.delete(tx);
   };
@@ -220,6 +203,7 @@ export const activate = async (
   const taken = await takeBundle(parts, kind, request);
   const pending: PendingActivation = { ...taken, activation: randomUUID() };
   const { store, seal } = parts;
+  // A key file that cannot be read is found out before anything is cleared.
   await adoptSeal(parts, taken.bundle, seal.requireRootKey());
   const keyring = await fetchKeyring(parts, kind, toSecondaryRole(pending, '', new Uint8Array(0)));
   await state.switching(async () => {

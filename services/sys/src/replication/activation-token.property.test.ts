@@ -20,9 +20,9 @@ const bundle = fc.record({
   primaryClusterAddress: fc.string(),
   primaryPublicKey: fc.string(),
   seal: fc.record({
-    type: fc.constantFrom('shamir', 'static'),
     shares: fc.nat(),
     threshold: fc.nat(),
+    wrappedForShares: fc.base64String(),
   }),
   expiresAtMs: fc.nat(),
 }) as fc.Arbitrary<ActivationBundle>;

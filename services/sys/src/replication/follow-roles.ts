@@ -12,11 +12,8 @@ const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
     const record = await sealRecords.find(tx, SEAL_KEY);
     if (told === undefined || record === undefined) return;
     const { shares, threshold, wrappedForShares } = told;
-    const known = record.type === 'shamir' ? record.wrappedRootKey : record.wrappedForShares;
-    if (known === wrappedForShares) return;
-    const wrapped =
-      record.type === 'shamir' ? { wrappedRootKey: wrappedForShares } : { wrappedForShares };
-    sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, ...wrapped });
+    if (record.wrappedForShares === wrappedForShares) return;
+    sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
   });
   seal.resetShares();
 };
@@ -44,10 +41,7 @@ export const followRoles = async (
       await adoptShares(store, seal);
     // What this replica does itself it has acted on already.
     if (state.isSwitching) continue;
-    if (touched([sealPath])) {
-      await seal.checkKeys();
-      await seal.openWithKeyFile();
-    }
+    if (touched([sealPath])) await seal.followKeys();
     if (touched(ROLE_PATHS) && !seal.isSealed) await state.apply();
   }
 };

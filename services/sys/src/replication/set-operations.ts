@@ -5,19 +5,16 @@ import type { ReplicationTransport } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { WrapInfo } from '@keelson/proto/sys/v1/access';
 import { generateLinkKeyPair, type ReplicationKind } from '@keelson/replication';
-import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
-import { RECOVERY_KEY, recoveryRecords } from '../seal/seal-records.ts';
+import type { ShareSeal } from '../seal/seal-records.ts';
 import type { WrappingOperations } from '../wrapping/wrapping-operations.ts';
 import { parseShownKey, sealBundle } from './activation-token.ts';
-import type { ActivationBundle, SealOfPrimary } from './domain/activation-bundle.ts';
+import type { ActivationBundle } from './domain/activation-bundle.ts';
 import type { PrimaryRoleRecord } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers } from './service-members.ts';
 
 export interface SetParts {
-  /** Not guarded. */
-  readonly store: Store;
   readonly seal: Seal;
   readonly state: ReplicationState;
   readonly transport: ReplicationTransport;
@@ -54,7 +51,7 @@ const refuse = (text: string): never => {
 };
 
 export const createSetOperations = (parts: SetParts): SetOperations => {
-  const { store, seal, state, transport, members, wrapping, clock } = parts;
+  const { seal, state, transport, members, wrapping, clock } = parts;
 
   const requirePrimary = async (kind: ReplicationKind): Promise<PrimaryRoleRecord> => {
     const role = (await state.roles())[kind];
@@ -63,18 +60,11 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
       : refuse(`this cluster is not a ${NAMES[kind]} replication primary`);
   };
 
-  const sealOfPrimary = async (): Promise<SealOfPrimary> => {
+  const sealOfPrimary = async (): Promise<ShareSeal> => {
     const record = await seal.record();
     if (record === undefined) throw new KeelsonError('sys.sealed');
-    const { type, shares, threshold } = record;
-    const counts = { type, shares, threshold };
-    if (type === 'shamir') return { ...counts, wrappedRootKey: record.wrappedRootKey };
-    const recovery = await recoveryRecords.find(store, RECOVERY_KEY);
-    return {
-      ...counts,
-      wrappedRootKey: record.wrappedForShares,
-      recoveryKeyHash: recovery?.keyHash,
-    };
+    const { shares, threshold, wrappedForShares } = record;
+    return { shares, threshold, wrappedForShares };
   };
 
   return {

@@ -13,14 +13,12 @@ import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
 import { splitKey } from './key-shares.ts';
 import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 import { wrapRootKey } from './root-key-wrap.ts';
-import { hashRecoveryKey, newKey, type Seal } from './seal.ts';
+import { newKey, type Seal } from './seal.ts';
 import {
   CLAIM_KEY,
   CLUSTER_KEY,
   clusterRecords,
   initializationClaims,
-  RECOVERY_KEY,
-  recoveryRecords,
   SEAL_KEY,
   sealRecords,
 } from './seal-records.ts';
@@ -33,7 +31,7 @@ export interface InitializationRequest extends ShareCounts {
 
 export interface Initialized extends HandedShares {
   readonly rootToken: string;
-  /** Whether the shares open the seal or only authorise ceremonies. */
+  /** `static`: a key file opens the seal at each start, the shares only after `sys/seal`. */
   readonly type: 'shamir' | 'static';
 }
 
@@ -78,8 +76,7 @@ export const initializeCluster = async (
 
   const rootKey = newKey();
   const shareKey = newKey();
-  const wrappingKey = (await seal.unsealKey()) ?? shareKey;
-  const type = seal.configuredType;
+  const unsealKey = await seal.unsealKey();
   // The seal stays closed to everyone else until the cluster is complete.
   await openBarrierFor(store, barrier, rootKey);
   try {
@@ -90,15 +87,12 @@ export const initializeCluster = async (
       if ((await initializationClaims.find(tx, CLAIM_KEY))?.nonce !== claim) refuseInitialized();
       initializationClaims.delete(tx, CLAIM_KEY);
       sealRecords.write(tx, SEAL_KEY, {
-        type,
+        ...(unsealKey === undefined
+          ? { type: 'shamir' }
+          : { type: 'static', wrappedForKeyFile: wrapRootKey(unsealKey, rootKey) }),
         ...counts,
-        wrappedRootKey: wrapRootKey(wrappingKey, rootKey),
-        ...(type === 'static' && { wrappedForShares: wrapRootKey(shareKey, rootKey) }),
+        wrappedForShares: wrapRootKey(shareKey, rootKey),
       });
-      if (type === 'static') {
-        const keyHash = hashRecoveryKey(shareKey).toString('hex');
-        recoveryRecords.write(tx, RECOVERY_KEY, { keyHash });
-      }
       clusterRecords.write(tx, CLUSTER_KEY, { id: randomUUID(), name: clusterName });
       writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
       return issueServiceToken(tx, rootTokenPlan(clock.nowMs()));
@@ -106,7 +100,7 @@ export const initializeCluster = async (
     await seal.open(rootKey);
     return {
       ...handed,
-      type,
+      type: seal.configuredType,
       rootToken:
         request.rootTokenPgpKey === ''
           ? rootToken.token
@@ -120,5 +114,6 @@ export const initializeCluster = async (
   } finally {
     rootKey.fill(0);
     shareKey.fill(0);
+    unsealKey?.fill(0);
   }
 };

@@ -17,11 +17,9 @@ import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
 import { parseShare } from './domain/share-text.ts';
 import { joinShares, splitKey } from './key-shares.ts';
 import { wrapRootKey } from './root-key-wrap.ts';
-import { hashRecoveryKey, newKey, type Seal } from './seal.ts';
+import { newKey, type Seal } from './seal.ts';
 import {
-  RECOVERY_KEY,
   type RekeyPurpose,
-  recoveryRecords,
   rekeyBackups,
   rekeyCeremonies,
   SEAL_KEY,
@@ -117,13 +115,7 @@ export const createRekeyOperations = ({
     const { shares, threshold } = counts;
     const wrappedForShares = wrapRootKey(key, seal.requireRootKey());
     shareSealRecords.write(tx, SHARE_SEAL_KEY, { shares, threshold, wrappedForShares });
-    if (kind === 'barrier') {
-      const wrappedRootKey = wrappedForShares;
-      sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedRootKey });
-    } else {
-      sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
-      recoveryRecords.write(tx, RECOVERY_KEY, { keyHash: hashRecoveryKey(key).toString('hex') });
-    }
+    sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
     rekeyCeremonies.delete(tx, kind);
   };
 

@@ -7,24 +7,25 @@ import type { Ceremony } from './domain/ceremony.ts';
 import type { RotationConfig } from './domain/rotation-config.ts';
 import type { ShareCounts } from './domain/share-counts.ts';
 
-export interface SealRecord extends ShareCounts {
-  /** `static`: the key that opens the root key is in a file; shares only authorise ceremonies. */
-  readonly type: 'shamir' | 'static';
-  /** The root key under the key that is split (shamir) or in the file (static); base64. */
-  readonly wrappedRootKey: string;
-  /**
-   * With a static seal: the root key under the key that the shares give; base64. A cluster that follows
-   * and is sealed with shares opens with them. Absent where the shares are older than this record.
-   */
-  readonly wrappedForShares?: string;
-}
-
-/** What the newest shares of a replication set open: told by its primary with every rekey. */
-export interface ShareSealRecord extends ShareCounts {
-  /** Root key under the key that the shares give; base64. */
+/** What the shares of a cluster open; with a static seal they are called recovery shares. */
+export interface ShareSeal extends ShareCounts {
+  /** The root key under the key that the shares give; base64. */
   readonly wrappedForShares: string;
 }
-export const shareSealRecords = jsonRecords<ShareSealRecord>('shared/core/');
+
+export type SealRecord = ShareSeal &
+  (
+    | { readonly type: 'shamir' }
+    | {
+        /** A process opens it with a key file when it starts. */
+        readonly type: 'static';
+        /** The root key under the key in the file; base64. */
+        readonly wrappedForKeyFile: string;
+      }
+  );
+
+/** What the newest shares of a replication set open: told by its primary with every rekey. */
+export const shareSealRecords = jsonRecords<ShareSeal>('shared/core/');
 export const SHARE_SEAL_KEY = 'share-seal';
 
 /** Exists from the end of the first start on. */
@@ -42,10 +43,6 @@ export interface ClusterIdentity {
 /** Of this cluster alone: a copy of it has another. */
 export const clusterRecords = jsonRecords<ClusterIdentity>('node/core/');
 export const CLUSTER_KEY = 'cluster';
-
-/** SHA-256 of the recovery key (hex); only with a static seal. */
-export const recoveryRecords = jsonRecords<{ readonly keyHash: string }>('local/core/');
-export const RECOVERY_KEY = 'recovery';
 
 export const rotationRecords = jsonRecords<RotationConfig>('shared/core/');
 export const ROTATION_KEY = 'rotation';

@@ -2,7 +2,7 @@
  * The seal of this process. It holds the root key while unsealed: the services' keys are derived from
  * it, and it opens this service's own barrier. Sealing wipes it.
  */
-import { createHash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   type Barrier,
@@ -18,8 +18,6 @@ import {
   CLUSTER_KEY,
   type ClusterIdentity,
   clusterRecords,
-  RECOVERY_KEY,
-  recoveryRecords,
   SEAL_KEY,
   type SealRecord,
   sealRecords,
@@ -130,14 +128,15 @@ export class Seal {
     const record = await this.record();
     if (record?.type !== 'static' || !this.isSealed) return;
     const key = await this.unsealKey();
-    const rootKey = key && unwrapRootKey(key, record.wrappedRootKey);
+    const rootKey = key && unwrapRootKey(key, record.wrappedForKeyFile);
     key?.fill(0);
     if (rootKey === undefined) throw new KeelsonError('sys.wrong_unseal_key');
     await this.open(rootKey);
   }
 
   /**
-   * One more share towards unsealing.
+   * One more share towards unsealing. A static seal that an operator closed asks for its recovery
+   * shares like any other: its key file opens it at the start of the process only.
    * @throws KeelsonError `request.invalid` when the share cannot be read, or at the threshold when the
    *   shares do not open the seal; all shares are then forgotten
    */
@@ -148,10 +147,6 @@ export class Seal {
     const record = await this.record();
     if (record === undefined) throw new KeelsonError('sys.not_initialized_request');
     if (!this.isSealed) return;
-    if (record.type === 'static') {
-      await this.openWithKeyFile();
-      return;
-    }
     const share = parseShare(text);
     if (!this.#given.some((other) => Buffer.compare(other, share) === 0)) this.#given.push(share);
     if (this.#nonce === '') this.#nonce = randomUUID();
@@ -159,10 +154,14 @@ export class Seal {
     const given = this.#given;
     this.#forgetShares();
     const key = await joinShares(given, record.threshold);
-    const rootKey = key && unwrapRootKey(key, record.wrappedRootKey);
+    const rootKey = key && unwrapRootKey(key, record.wrappedForShares);
     for (const one of given) one.fill(0);
     if (rootKey === undefined) {
-      return refuse('Unseal failed, invalid key: failed to decrypt keys from storage');
+      return refuse(
+        record.type === 'static'
+          ? 'recovery key verification failed'
+          : 'Unseal failed, invalid key: failed to decrypt keys from storage',
+      );
     }
     await this.open(rootKey);
   }
@@ -175,16 +174,18 @@ export class Seal {
   }
 
   /**
-   * Whether the keys on disk are still those held here. When another replica made this cluster follow a
-   * primary they are not: then everything held is wiped, and the seal is closed.
+   * Follows another replica that made this cluster follow a primary: the keys on disk are then no longer
+   * those held here, which are wiped, and a static seal is opened with its key file again. A seal that
+   * an operator closed stays closed.
    */
-  async checkKeys(): Promise<void> {
+  async followKeys(): Promise<void> {
     if (this.isSealed) return;
     try {
       await refreshBarrier(this.#store, this.#barrier);
     } catch (error) {
       if (!hasCode(error, 'barrier.wrong_root_key')) throw error;
       this.#close();
+      await this.openWithKeyFile();
     }
   }
 
@@ -205,24 +206,16 @@ export class Seal {
     this.#announce();
   }
 
-  /** Whether shares authorise a ceremony: those of the seal, or of the recovery key of a static one. */
+  /** Whether shares authorise a ceremony. @throws KeelsonError `sys.sealed` */
   async acceptsShares(shares: readonly Uint8Array[]): Promise<boolean> {
     const record = await this.record();
     if (record === undefined) return false;
     const key = await joinShares(shares, record.threshold);
-    if (key === undefined || key.length !== KEY_BYTES) return false;
-    const wrapped = record.type === 'shamir' ? record.wrappedRootKey : record.wrappedForShares;
-    if (wrapped !== undefined) {
-      const rootKey = unwrapRootKey(key, wrapped);
-      const isOurs = rootKey !== undefined && timingSafeEqual(rootKey, this.requireRootKey());
-      rootKey?.fill(0);
-      return isOurs;
-    }
-    const recovery = await recoveryRecords.find(this.#store, RECOVERY_KEY);
-    return (
-      recovery !== undefined &&
-      timingSafeEqual(hashRecoveryKey(key), Buffer.from(recovery.keyHash, 'hex'))
-    );
+    if (key === undefined) return false;
+    const rootKey = unwrapRootKey(key, record.wrappedForShares);
+    const isOurs = rootKey !== undefined && timingSafeEqual(rootKey, this.requireRootKey());
+    rootKey?.fill(0);
+    return isOurs;
   }
 
   #forgetShares(): void {
@@ -234,9 +227,5 @@ export class Seal {
     for (const listener of this.#listeners) listener();
   }
 }
-
-/** The recovery key opens nothing by itself; knowing its hash is enough to recognise it. */
-export const hashRecoveryKey = (key: Uint8Array): Buffer =>
-  createHash('sha256').update('keelson recovery key').update(key).digest();
 
 export const newKey = (): Uint8Array => Uint8Array.from(randomBytes(KEY_BYTES));

@@ -8,7 +8,7 @@ const bundle: ActivationBundle = {
   secondaryId: 'one',
   primaryClusterAddress: 'nats://primary.example:4222',
   primaryPublicKey: 'key',
-  seal: { type: 'shamir', shares: 5, threshold: 3, wrappedRootKey: 'root' },
+  seal: { shares: 5, threshold: 3, wrappedForShares: 'root' },
   expiresAtMs: 1000,
 };
 
@@ -21,9 +21,9 @@ test.for([
   { ...bundle, version: 5 },
   { ...bundle, expiresAtMs: '1000' },
   { ...bundle, seal: undefined },
-  { ...bundle, seal: { ...bundle.seal, type: 'open' } },
+  { ...bundle, seal: { shares: 5, threshold: 3 } },
   { ...bundle, seal: { ...bundle.seal, threshold: 1.5 } },
-  { ...bundle, seal: { ...bundle.seal, wrappedRootKey: 7 } },
+  { ...bundle, seal: { ...bundle.seal, wrappedForShares: 7 } },
   { ...bundle, secondaryKeys: { publicKey: 'a' } },
 ])('%j is no bundle of a primary', (held) => {
   expect(() => toActivationBundle(held)).toThrow('the token is no secondary activation token');

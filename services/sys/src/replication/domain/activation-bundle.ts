@@ -7,12 +7,9 @@ import type { ShareCounts } from '../../seal/domain/share-counts.ts';
 
 export type Kind = 'performance' | 'dr';
 
-export interface SealOfPrimary extends ShareCounts {
-  readonly type: 'shamir' | 'static';
-  /** Root key under the key of the shares (shamir), or as the primary keeps it for them; base64. */
-  readonly wrappedRootKey?: string | undefined;
-  /** SHA-256 of the recovery key, hex (static). */
-  readonly recoveryKeyHash?: string | undefined;
+interface SealOfPrimary extends ShareCounts {
+  /** Root key under the key that the shares of the primary give; base64. */
+  readonly wrappedForShares: string;
 }
 
 export interface ActivationBundle {
@@ -36,15 +33,11 @@ const isMembers = (value: unknown): value is Members => typeof value === 'object
 const areText = (members: Members, names: readonly string[]): boolean =>
   names.every((name) => typeof members[name] === 'string');
 
-const areOptionalText = (members: Members, names: readonly string[]): boolean =>
-  names.every((name) => ['string', 'undefined'].includes(typeof members[name]));
-
 const isSeal = (seal: unknown): boolean =>
   isMembers(seal) &&
-  (seal['type'] === 'shamir' || seal['type'] === 'static') &&
   Number.isInteger(seal['shares']) &&
   Number.isInteger(seal['threshold']) &&
-  areOptionalText(seal, ['wrappedRootKey', 'recoveryKeyHash']);
+  areText(seal, ['wrappedForShares']);
 
 const TEXTS = [
   'kind',
