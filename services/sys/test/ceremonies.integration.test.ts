@@ -28,7 +28,10 @@ describe('generate-root', () => {
     const started = (await put(ATTEMPT)).body;
     expect(started).toMatchObject({ started: true, progress: 0, required: 2, otp_length: 28 });
     expect(started.otp).toMatch(/^\w{28}$/);
-    expect((await call('GET', ATTEMPT)).body).toMatchObject({ otp: '', nonce: started.nonce });
+    expect((await call('GET', ATTEMPT, { token: root })).body).toMatchObject({
+      otp: '',
+      nonce: started.nonce,
+    });
     const { nonce } = started;
     expect((await put(UPDATE, { key: keys[0], nonce })).body).toMatchObject({
       progress: 1,
@@ -83,7 +86,7 @@ describe('generate-root', () => {
     ]);
     expect(await refusal(UPDATE, { key: keys[0], nonce: 'x' })).toEqual([
       400,
-      `incorrect nonce supplied; nonce for this root generation operation is "${nonce}"`,
+      'incorrect nonce supplied for this root generation operation',
     ]);
     await put(UPDATE, { key: keys[0], nonce });
     expect(await refusal(UPDATE, { key: keys[0], nonce })).toEqual([
@@ -111,6 +114,45 @@ describe('generate-root', () => {
     harness.clock.advance(600_000);
     expect(await cancel()).toBe(204);
     expect((await call('GET', ATTEMPT)).body.started).toBe(false);
+  });
+});
+
+const createPlainToken = async (): Promise<string> => {
+  const body = { policies: ['default'] };
+  return (await call('POST', 'auth/token/create', { token: root, body })).body.auth.client_token;
+};
+
+describe('a stranger', () => {
+  const told = async (path: string, token?: string) =>
+    JSON.stringify((await call('GET', path, { token })).body);
+
+  test('learns from no status what cancels or spoils an attempt', async () => {
+    const plain = await createPlainToken();
+    const generation = (await put('sys/generate-root/attempt')).body.nonce;
+    const start = { secret_shares: 1, secret_threshold: 1, require_verification: true };
+    const { nonce } = (await put('sys/rekey/init', start)).body;
+    const progress = { key: keys[0], nonce };
+    expect((await put('sys/rekey/update', progress)).body).toMatchObject({ nonce, progress: 1 });
+    const { verification_nonce: verification } = (
+      await put('sys/rekey/update', { key: keys[1], nonce })
+    ).body;
+    for (const [path, ...nonces] of [
+      ['sys/generate-root/attempt', generation],
+      ['sys/rekey/init', nonce, verification],
+      ['sys/rekey/verify', verification],
+    ] as const) {
+      const [asStranger, asPlain, asSudo] = [
+        await told(path),
+        await told(path, plain),
+        await told(path, root),
+      ];
+      for (const one of nonces) {
+        expect(asStranger).not.toContain(one);
+        expect(asPlain).not.toContain(one);
+        expect(asSudo).toContain(one);
+      }
+      expect(JSON.parse(asStranger)).toMatchObject({ started: true, nonce: '' });
+    }
   });
 });
 
@@ -150,7 +192,10 @@ describe('rekey', () => {
     ).body;
     const made = await give('sys/rekey/update', keys.slice(0, 2), nonce);
     expect(made).toMatchObject({ complete: true, verification_required: true });
-    const restarted = (await call('DELETE', 'sys/rekey/verify')).body;
+    expect((await call('DELETE', 'sys/rekey/verify')).status).toBe(400);
+    const restarted = (
+      await call('DELETE', 'sys/rekey/verify', { query: `nonce=${made.verification_nonce}` })
+    ).body;
     expect(restarted.nonce).not.toBe(made.verification_nonce);
     const [first, second] = made.keys as string[];
     expect(

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const batchToken = async (name: string, path: string): Promise<string> => {
     const policy = `path "${path}" { capabilities = ["update"] }`;
     await post(`sys/policies/acl/${name}`, { policy }, root);
-    const body = { type: 'batch', policies: [name], ttl: '8h', no_default_policy: true };
+    const body = { type: 'batch', policies: [name], ttl: '768h', no_default_policy: true };
     return (await post('auth/token/create-orphan', body, root)).auth.client_token;
   };
   batch.set('of the path', await batchToken('operator', `${SECONDARY}/*`));
@@ -61,7 +61,7 @@ beforeAll(async () => {
   await harness.call('POST', 'sys/policies/acl/all', { ...inTeam, body: { policy: everything } });
   const ofTeam = await harness.call('POST', 'auth/token/create-orphan', {
     ...inTeam,
-    body: { type: 'batch', policies: ['all'], ttl: '8h' },
+    body: { type: 'batch', policies: ['all'], ttl: '768h' },
   });
   batch.set('of a namespace', ofTeam.body.auth.client_token);
   const networks = {

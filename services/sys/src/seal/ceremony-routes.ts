@@ -1,9 +1,16 @@
 /** `sys/generate-root/*`, `sys/decode-token`: a root token from key shares. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import {
+  type FinalAnswer,
+  field,
+  type JsonObject,
+  type OperationContext,
+  secretsRoutes,
+  topLevel,
+} from '@keelson/secrets-api';
 import { decodeToken } from './domain/one-time-password.ts';
-import { toTokenCeremony } from './seal-document.ts';
+import { toTokenCeremony, withoutNonces } from './seal-document.ts';
 import type { TokenCeremonies } from './token-ceremony-operations.ts';
 
 const TAG = 'seal';
@@ -19,14 +26,20 @@ export const SHARE_FIELDS = {
   nonce: field.string({ description: 'Nonce of the attempt.', default: '' }),
 } as const;
 
+type CeremonyContext = OperationContext<{ readonly nonce: string }>;
+
+const hasSudo = ({ caller }: CeremonyContext): boolean =>
+  caller?.root === true || caller?.sudo === true;
+
 /** Who cancels: with the nonce (body or query), or by a token with sudo. */
-export const cancelling = ({
-  fields,
-  caller,
-}: OperationContext<{ readonly nonce: string }>): { nonce: string; isSudo: boolean } => ({
-  nonce: fields.nonce,
-  isSudo: caller?.root === true || caller?.sudo === true,
+export const cancelling = (context: CeremonyContext): { nonce: string; isSudo: boolean } => ({
+  nonce: context.fields.nonce,
+  isSudo: hasSudo(context),
 });
+
+/** The answer to whoever asks how an attempt is getting on. */
+export const progressFor = (context: CeremonyContext, status: JsonObject): FinalAnswer =>
+  topLevel(hasSudo(context) ? status : withoutNonces(status));
 
 export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
   ...secretsRoutes({
@@ -36,7 +49,7 @@ export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
     operations: {
       read: {
         summary: 'Progress of the attempt',
-        handle: async () => topLevel(toTokenCeremony(await ceremonies.status())),
+        handle: async (context) => progressFor(context, toTokenCeremony(await ceremonies.status())),
       },
       update: {
         summary: 'Start an attempt',

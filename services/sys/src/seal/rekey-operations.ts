@@ -58,7 +58,7 @@ export interface RekeyOperations {
     request: GiveShare,
   ): Promise<{ readonly attempt: RekeyAttempt; readonly complete: boolean }>;
   /** Forgets the shares given for verification and issues a new nonce. */
-  restartVerification(): Promise<void>;
+  restartVerification(by: Cancel): Promise<void>;
   findBackup(): Promise<
     | { readonly nonce: string; readonly keys: Readonly<Record<string, readonly string[]>> }
     | undefined
@@ -117,6 +117,12 @@ export const createRekeyOperations = ({
     shareSealRecords.write(tx, SHARE_SEAL_KEY, { shares, threshold, wrappedForShares });
     sealRecords.write(tx, SEAL_KEY, { ...record, shares, threshold, wrappedForShares });
     rekeyCeremonies.delete(tx, kind);
+  };
+
+  /** Waits for the new shares from now on. */
+  const withVerification = (attempt: RekeyAttempt, key: string): RekeyAttempt => {
+    const pending = { nonce: randomUUID(), startedAtMs: clock.nowMs(), key, shares: [] };
+    return { ...attempt, purpose: { ...attempt.purpose, pending } };
   };
 
   const writeBackup = (
@@ -191,18 +197,8 @@ export const createRekeyOperations = ({
           await apply(tx, purpose, fresh);
           return { attempt, handed };
         }
-        const waiting: RekeyAttempt = {
-          ...attempt,
-          shares: [],
-          purpose: {
-            ...purpose,
-            pending: {
-              nonce: randomUUID(),
-              key: Buffer.from(fresh).toString('base64'),
-              shares: [],
-            },
-          },
-        };
+        const key = Buffer.from(fresh).toString('base64');
+        const waiting = withVerification({ ...attempt, shares: [] }, key);
         rekeyCeremonies.write(tx, kind, waiting);
         return { attempt: waiting, handed };
       });
@@ -254,15 +250,13 @@ export const createRekeyOperations = ({
       return outcome ?? refuse('rekey verification failed; incorrect root key supplied');
     },
 
-    restartVerification: () =>
+    restartVerification: ({ nonce, isSudo }) =>
       store.transact(async (tx) => {
         const attempt = await requireAttempt(tx);
         const { pending } = attempt.purpose;
         if (pending === undefined) return;
-        rekeyCeremonies.write(tx, kind, {
-          ...attempt,
-          purpose: { ...attempt.purpose, pending: { ...pending, nonce: randomUUID(), shares: [] } },
-        });
+        requireCancellable(pending, { nonce, isSudo, nowMs: clock.nowMs() });
+        rekeyCeremonies.write(tx, kind, withVerification(attempt, pending.key));
       }),
 
     findBackup: () => rekeyBackups.find(store, kind),

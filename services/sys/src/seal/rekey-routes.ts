@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
-import { cancelling, SHARE_FIELDS } from './ceremony-routes.ts';
+import { cancelling, progressFor, SHARE_FIELDS } from './ceremony-routes.ts';
 import type { RekeyOperations } from './rekey-operations.ts';
 import { toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
 
@@ -28,7 +28,6 @@ export const rekeyRoutes = (
   base: '/sys/rekey' | '/sys/rekey-recovery-key',
   rekey: RekeyOperations,
 ): Route[] => {
-  const status = async () => topLevel(toRekeyStatus(await rekey.status(), await rekey.required()));
   const backupPath = base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup';
   return [
     ...secretsRoutes({
@@ -36,7 +35,11 @@ export const rekeyRoutes = (
       tag: TAG,
       fields: INIT_FIELDS,
       operations: {
-        read: { summary: 'Progress of the attempt', handle: status },
+        read: {
+          summary: 'Progress of the attempt',
+          handle: async (context) =>
+            progressFor(context, toRekeyStatus(await rekey.status(), await rekey.required())),
+        },
         update: {
           summary: 'Start an attempt',
           handle: async ({ fields }) => {
@@ -77,7 +80,8 @@ export const rekeyRoutes = (
       operations: {
         read: {
           summary: 'Progress of the verification',
-          handle: async () => topLevel(toVerification((await rekey.status()) ?? missing())),
+          handle: async (context) =>
+            progressFor(context, toVerification((await rekey.status()) ?? missing())),
         },
         update: {
           summary: 'Give one of the new shares',
@@ -88,8 +92,8 @@ export const rekeyRoutes = (
         },
         delete: {
           summary: 'Start the verification again',
-          handle: async () => {
-            await rekey.restartVerification();
+          handle: async (context) => {
+            await rekey.restartVerification(cancelling(context));
             return topLevel(toVerification((await rekey.status()) ?? missing()));
           },
         },

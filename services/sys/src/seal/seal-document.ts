@@ -36,6 +36,14 @@ export const toHandedShares = (handed: HandedShares): JsonObject => ({
   keys_base64: handed.keysBase64,
 });
 
+/** Members of a status that are told to who started an attempt and to tokens with sudo, blank for others. */
+const WITHHELD = ['nonce', 'verification_nonce'];
+
+export const withoutNonces = (status: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(status).map(([name, value]) => [name, WITHHELD.includes(name) ? '' : value]),
+  );
+
 export const toTokenCeremony = (
   { attempt, required, encodedToken }: TokenCeremonyProgress,
   shownPassword = '',

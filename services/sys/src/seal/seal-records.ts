@@ -69,6 +69,7 @@ export interface RekeyPurpose extends ShareCounts {
   /** Set once the old shares were given and the new ones wait for verification. */
   readonly pending?: {
     readonly nonce: string;
+    readonly startedAtMs: number;
     /** Base64 of the new key that the new shares must give. */
     readonly key: string;
     readonly shares: readonly string[];

@@ -7,7 +7,7 @@ import {
   secretsRoutes,
   topLevel,
 } from '@keelson/secrets-api';
-import { cancelling, SHARE_FIELDS } from '../../seal/ceremony-routes.ts';
+import { cancelling, progressFor, SHARE_FIELDS } from '../../seal/ceremony-routes.ts';
 import { toTokenCeremony } from '../../seal/seal-document.ts';
 import type { Replication } from '../compose-replication.ts';
 import { REINDEX_FIELDS, reindex } from '../replication-routes.ts';
@@ -35,9 +35,9 @@ const ceremonyRoutes = ({ requireDrSecondary, ceremonies }: Replication): Route[
     operations: {
       read: {
         summary: 'Progress of the attempt',
-        handle: async () => {
+        handle: async (context) => {
           await requireDrSecondary();
-          return topLevel(toTokenCeremony(await ceremonies.status()));
+          return progressFor(context, toTokenCeremony(await ceremonies.status()));
         },
       },
       update: {

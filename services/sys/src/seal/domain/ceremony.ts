@@ -1,7 +1,8 @@
 /**
  * Ceremonies: holders of key shares prove together that they may do something. One attempt of a kind at
- * a time. They need no token (rulings: 20), so for its first minutes an attempt can be cancelled only by
- * who knows its nonce or has sudo: otherwise anyone could keep the holders from ever finishing.
+ * a time. They need no token (rulings: 20), so the nonce of an attempt is told only to the caller who
+ * started it and to tokens with sudo: with it a stranger could cancel the attempt, or give false shares
+ * that undo those of the holders.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
@@ -43,7 +44,7 @@ export const withShare = <Purpose>(
 ): Ceremony<Purpose> => {
   if (ceremony === undefined) return refuse(`no ${name} in progress`);
   if (!isSame(nonce, ceremony.nonce)) {
-    refuse(`incorrect nonce supplied; nonce for this ${name} operation is "${ceremony.nonce}"`);
+    refuse(`incorrect nonce supplied for this ${name} operation`);
   }
   const encoded = Buffer.from(share).toString('base64');
   if (ceremony.shares.some((other) => isSame(other, encoded))) {
@@ -61,7 +62,7 @@ export const sharesOf = (ceremony: Ceremony<unknown>): Uint8Array[] =>
 
 /** @throws KeelsonError `request.invalid` when the caller may not cancel yet */
 export const requireCancellable = (
-  ceremony: Ceremony<unknown>,
+  ceremony: Pick<Ceremony<unknown>, 'nonce' | 'startedAtMs'>,
   by: { readonly nonce: string; readonly isSudo: boolean; readonly nowMs: number },
 ): void => {
   if (by.isSudo || isSame(by.nonce, ceremony.nonce)) return;
