@@ -107,6 +107,34 @@ describe('tuning', () => {
     });
   });
 
+  test('leaves lifetimes that are sent as empty text, and returns to those of the system', async () => {
+    await enable('pki', { config: { default_lease_ttl: '1000h', max_lease_ttl: '87600h' } });
+    await enable('plain', { config: { default_lease_ttl: '', max_lease_ttl: 'system' } });
+    const SYSTEM = 768 * 3600;
+    const tuned = async (path: string, body: object): Promise<readonly number[]> => {
+      expect((await harness.asRoot('POST', `${path}/tune`, { body })).status).toBe(204);
+      const { data } = (await harness.asRoot('GET', `${path}/tune`)).body;
+      return [data.default_lease_ttl, data.max_lease_ttl];
+    };
+    // What the vendor's SDK sends for each setting but those asked for.
+    const unset = { default_lease_ttl: '', max_lease_ttl: '', force_no_cache: false, options: null };
+    expect(await tuned('sys/mounts/plain', unset)).toEqual([SYSTEM, SYSTEM]);
+    for (const path of ['sys/mounts/pki', 'sys/auth/token']) {
+      const full = { default_lease_ttl: '1000h', max_lease_ttl: '87600h' };
+      expect(await tuned(path, full)).toEqual([1000 * 3600, 87_600 * 3600]);
+      expect(await tuned(path, { ...unset, default_lease_ttl: '48h' })).toEqual([
+        48 * 3600,
+        87_600 * 3600,
+      ]);
+      expect(await tuned(path, { ...unset, description: 'x' })).toEqual([48 * 3600, 87_600 * 3600]);
+      expect(await tuned(path, { ...unset, max_lease_ttl: 'system' })).toEqual([48 * 3600, SYSTEM]);
+      expect(await tuned(path, { ...unset, default_lease_ttl: 'system' })).toEqual([
+        SYSTEM,
+        SYSTEM,
+      ]);
+    }
+  });
+
   test('refuses a maximum below the default', async () => {
     await enable('pki', { config: { default_lease_ttl: '2h', max_lease_ttl: '3h' } });
     expect(

@@ -71,6 +71,9 @@ describe('creating tokens', () => {
     const plain = (await create({ policies: ['plain'] })).client_token;
     const batch = (await create({ policies: ['plain'], type: 'batch' })).client_token;
     const counted = (await create({ policies: ['plain'], num_uses: 9 })).client_token;
+    expect(await create({ policies: ['p'], ttl: '', lease: '1h' })).toMatchObject({
+      lease_duration: 3600,
+    });
     const expiringRoot = (await create({ policies: ['root'], ttl: '1h' })).client_token;
     const path = 'auth/token/create';
     expect(await refusal(path, {}, batch)).toEqual([400, 'batch tokens cannot create more tokens']);

@@ -1,17 +1,28 @@
 /** Parameters of enabling and tuning a mount, and what they mean for its record. */
-import { type FieldValues, field } from '@keelson/secrets-api';
+import { type Field, type FieldValues, field } from '@keelson/secrets-api';
 import type { MountConfig, MountConfigChanges } from './domain/mount.ts';
 import type { TuneMount } from './mount-operations.ts';
 
 const VISIBILITIES = ['', 'hidden', 'unauth'];
 
+/**
+ * A lifetime as clients tune it, in seconds. The vendor's SDK has no way to leave a lifetime out: it
+ * sends empty text for one that is to stay, and `system` for one that is to follow the system's again.
+ */
+const leaseTtl = (description: string): Field<number | undefined> => {
+  const seconds = field.durationSeconds({ description });
+  return {
+    ...seconds,
+    read: (name, raw) => {
+      if (raw === '') return undefined;
+      return raw === 'system' ? 0 : seconds.read(name, raw);
+    },
+  };
+};
+
 const CONFIG_FIELDS = {
-  default_lease_ttl: field.durationSeconds({
-    description: 'Default lifetime of leases; 0: the system’s.',
-  }),
-  max_lease_ttl: field.durationSeconds({
-    description: 'Longest lifetime of leases; 0: the system’s.',
-  }),
+  default_lease_ttl: leaseTtl('Default lifetime of leases; 0 or "system": the system’s.'),
+  max_lease_ttl: leaseTtl('Longest lifetime of leases; 0 or "system": the system’s.'),
   force_no_cache: field.bool({ description: 'Accepted; nothing is cached anyway.' }),
   listing_visibility: field.string({
     description: '"unauth" shows the mount to anonymous callers of sys/internal/ui/mounts.',

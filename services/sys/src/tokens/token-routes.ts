@@ -105,7 +105,7 @@ export const tokenRoutes = (context: TokenContext, policies: PolicyContext): Rou
           noParent: fields.no_parent,
           noDefaultPolicy: fields.no_default_policy,
           renewable: fields.renewable,
-          ttlSeconds: fields.ttl ?? fields.lease ?? 0,
+          ttlSeconds: fields.ttl || fields.lease || 0,
           type: fields.type,
           explicitMaxTtlSeconds: fields.explicit_max_ttl,
           displayName: fields.display_name,
