@@ -41,6 +41,15 @@ test('devices are listed without their salts, which the gateways get', async () 
   ]);
 });
 
+test('the file of a device goes by its older name, too', async () => {
+  const options = { path: '/var/log/keelson/audit.log' };
+  expect((await enable('file', { type: 'file', options })).status).toBe(204);
+  // As it was given: clients compare it with their configuration.
+  expect((await harness.asRoot('GET', 'sys/audit')).body.data['file/'].options).toEqual(options);
+  const { devices } = await harness.sys.access.auditDevices({});
+  expect(devices[0]?.options['file_path']).toBe(options.path);
+});
+
 test('the generation moves with every change', async () => {
   const seen = [(await harness.sys.access.auditDevices({})).generation];
   await enable('a', FILE);
@@ -77,6 +86,11 @@ test.for([
   ['new', {}, 'backend type must be specified as a string'],
   ['new', { type: 'syslog' }, 'unknown backend type: "syslog"'],
   ['new', { type: 'file' }, 'file_path is required'],
+  [
+    'new',
+    { type: 'file', options: { ...FILE.options, path: '/other' } },
+    'path is the older name of file_path: give one of them',
+  ],
   ['new', { type: 'socket' }, 'address is required'],
   [
     'new',

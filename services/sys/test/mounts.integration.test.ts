@@ -117,7 +117,12 @@ describe('tuning', () => {
       return [data.default_lease_ttl, data.max_lease_ttl];
     };
     // What the vendor's SDK sends for each setting but those asked for.
-    const unset = { default_lease_ttl: '', max_lease_ttl: '', force_no_cache: false, options: null };
+    const unset = {
+      default_lease_ttl: '',
+      max_lease_ttl: '',
+      force_no_cache: false,
+      options: null,
+    };
     expect(await tuned('sys/mounts/plain', unset)).toEqual([SYSTEM, SYSTEM]);
     for (const path of ['sys/mounts/pki', 'sys/auth/token']) {
       const full = { default_lease_ttl: '1000h', max_lease_ttl: '87600h' };

@@ -31,6 +31,15 @@ describe('policy endpoints', () => {
       'team',
       'root',
     ]);
+    const rules = 'path "y" { capabilities = ["list"] }';
+    expect((await call('PUT', 'sys/policy/older', { body: { rules } })).body).toMatchObject({
+      data: null,
+      warnings: ["'rules' is deprecated, please use 'policy' instead"],
+    });
+    expect((await call('GET', 'sys/policies/acl/older')).body.data.policy).toBe(rules);
+    expect((await call('DELETE', 'sys/policy/older')).status).toBe(204);
+    for (const body of [{}, { rules: 'nonsense' }])
+      expect((await call('PUT', 'sys/policy/older', { body })).status).toBe(400);
     const old = (await call('GET', 'sys/policy/team')).body;
     expect(old).toMatchObject({ name: 'team', rules: policy, data: { rules: policy } });
     expect((await call('GET', 'sys/policy')).body).toMatchObject({

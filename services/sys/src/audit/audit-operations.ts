@@ -11,6 +11,7 @@ import {
 } from './audit-records.ts';
 import {
   type AuditDeviceRecord,
+  auditFilePath,
   requireAuditDeviceType,
   requireAuditOptions,
   requireAuditPath,
@@ -48,7 +49,7 @@ const SALT_BYTES = 32;
 const toWire = ({ path, type, options, salt, accessor }: AuditDeviceRecord): AuditDevice => ({
   path,
   type,
-  options: { ...options },
+  options: type === 'file' ? { ...options, file_path: auditFilePath(options) } : { ...options },
   salt: Buffer.from(salt, 'base64'),
   accessor,
 });

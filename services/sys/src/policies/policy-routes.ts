@@ -16,6 +16,11 @@ const FIELDS = {
   policy: field.string({ description: 'HCL or JSON text, also in base64.', default: '' }),
 } as const;
 
+const OLDER_FIELDS = {
+  ...FIELDS,
+  rules: field.string({ description: 'Older name of policy.', default: '' }),
+} as const;
+
 type Exchange = OperationContext<{ readonly name: string; readonly policy: string }>;
 
 export const policyRoutes = (context: PolicyContext): Route[] => {
@@ -73,7 +78,7 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
     ...secretsRoutes({
       path: '/sys/policy/:name',
       tag: TAG,
-      fields: FIELDS,
+      fields: OLDER_FIELDS,
       operations: {
         read: {
           summary: 'Read a policy (older form)',
@@ -83,7 +88,15 @@ export const policyRoutes = (context: PolicyContext): Route[] => {
             return rules === undefined ? undefined : mirrored({ name, policy: rules, rules });
           },
         },
-        update: { summary: 'Create or replace a policy (older form)', handle: write },
+        update: {
+          summary: 'Create or replace a policy (older form)',
+          handle: async (exchange) => {
+            const { fields, warnings } = exchange;
+            if (fields.policy !== '' || fields.rules === '') return write(exchange);
+            warnings.push("'rules' is deprecated, please use 'policy' instead");
+            return write({ ...exchange, fields: { ...fields, policy: fields.rules } });
+          },
+        },
         delete: { summary: 'Delete a policy (older form)', handle: remove },
       },
     }),

@@ -30,7 +30,7 @@ const COMMON = [
   'exclude',
 ];
 const OPTIONS: Readonly<Record<AuditDeviceType, readonly string[]>> = {
-  file: ['file_path', 'mode', ...COMMON],
+  file: ['file_path', 'path', 'mode', ...COMMON],
   socket: ['address', 'socket_type', 'write_timeout', ...COMMON],
 };
 const BOOLEAN_OPTIONS = ['hmac_accessor', 'log_raw', 'elide_list_responses', 'fallback'];
@@ -55,6 +55,10 @@ export const requireAuditPath = (given: string): string => {
     : refuse('an audit path consists of letters, digits and the characters _ - . /');
 };
 
+/** Where a file device writes; `path` is the older name. */
+export const auditFilePath = (options: Readonly<Record<string, string>>): string =>
+  options['file_path'] ?? options['path'] ?? '';
+
 /**
  * The file is written by the server's own user, so who may name it must not be able to make it run or
  * to replace a file of the system: an absolute path without steps upwards, below one of `directories`
@@ -64,7 +68,9 @@ const requireFileOptions = (
   options: Readonly<Record<string, string>>,
   directories: readonly string[],
 ): void => {
-  const path = options['file_path'] ?? '';
+  if (options['file_path'] !== undefined && options['path'] !== undefined)
+    refuse('path is the older name of file_path: give one of them');
+  const path = auditFilePath(options);
   if (path === '') refuse('file_path is required');
   if (path === 'stdout' || path === 'discard') return;
   if (!/^\/[\x20-\x7e]+[^/]$/.test(path) || path.split('/').some((s) => s === '..' || s === '.'))

@@ -24,6 +24,7 @@ const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
   b: '\b',
   f: '\f',
   '"': '"',
+  '/': '/',
   '\\': '\\',
 };
 

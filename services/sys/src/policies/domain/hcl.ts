@@ -1,5 +1,5 @@
 /**
- * HCL text to entries. A policy needs blocks, attributes, lists and objects; expressions and
+ * HCL or JSON text to entries. A policy needs blocks, attributes, lists and objects; expressions and
  * interpolation are not part of its language (docs/decisions: policy parser).
  */
 import { KeelsonError } from '@keelson/errors';
@@ -33,6 +33,12 @@ class HclReader {
     if (closer === '}') this.#take();
     this.#depth -= 1;
     return { entries };
+  }
+
+  /** The text as one object in braces. */
+  object(): PolicyBlock {
+    this.#take();
+    return this.entries('}');
   }
 
   #entry(): PolicyEntry {
@@ -113,3 +119,17 @@ class HclReader {
 
 /** @throws KeelsonError `sys.policy_unparsable` */
 export const parseHcl = (text: string): PolicyBlock => new HclReader(text).entries('end of text');
+
+/**
+ * A JSON object, read with the syntax of HCL objects, which JSON objects are too: each entry is kept, where
+ * `JSON.parse` would keep the last one of a name and lose a deny before it.
+ * @throws KeelsonError `sys.policy_unparsable`
+ */
+export const parseJsonObject = (text: string): PolicyBlock => {
+  try {
+    JSON.parse(text);
+  } catch (cause) {
+    throw new KeelsonError('sys.policy_unparsable', { reason: 'invalid JSON' }, { cause });
+  }
+  return new HclReader(text).object();
+};

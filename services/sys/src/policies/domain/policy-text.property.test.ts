@@ -12,10 +12,16 @@ const policy = fc.dictionary(
     {
       capabilities: fc.array(fc.constantFrom('read', 'list', 'update', 'sudo'), { maxLength: 3 }),
       required_parameters: fc.array(fc.string()),
-      allowed_parameters: fc.dictionary(
-        fc.string({ unit: 'binary' }),
-        fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean())),
-      ),
+      // Names that differ in case alone are the same parameter twice, which is refused.
+      allowed_parameters: fc
+        .dictionary(
+          fc.string({ unit: 'binary' }),
+          fc.array(fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.boolean())),
+        )
+        .filter((lists) => {
+          const names = Object.keys(lists);
+          return new Set(names.map((name) => name.toLowerCase())).size === names.length;
+        }),
       max_wrapping_ttl: fc.nat(),
     },
     { requiredKeys: ['capabilities'] },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { mergePolicies } from './acl.ts';
 import { CAPABILITY_BITS, toCapabilitySet } from './capabilities.ts';
 import { DEFAULT_POLICY_TEXT, RESPONSE_WRAPPING_POLICY_TEXT } from './default-policy.ts';
 import { parsePolicyText } from './policy-text.ts';
@@ -73,6 +74,36 @@ describe('policy texts', () => {
     );
   });
 
+  test('the older word adds to the capabilities beside it, and deny leaves only deny', () => {
+    const granted = (text: string) => parse(text)[0]?.capabilities;
+    expect(granted('path "a" { policy = "deny" capabilities = ["read"] }')).toBe(
+      CAPABILITY_BITS.deny,
+    );
+    expect(granted('path "a" { policy = "read" capabilities = ["deny"] }')).toBe(
+      CAPABILITY_BITS.deny,
+    );
+    expect(granted('path "a" { policy = "read" capabilities = ["update"] }')).toBe(
+      toCapabilitySet(['read', 'list', 'update']),
+    );
+  });
+
+  test.for([
+    '{"path": {"a": {"policy": "deny"}, "a": {"policy": "read"}}}',
+    '{"path": {"a": {"policy": "deny"}}, "path": {"a": {"capabilities": ["read"]}}}',
+    '{"path": [{"a": {"policy": "deny"}}, {"a": {"policy": "read"}}]}',
+    'path "a" { policy = "deny" }\npath "a" { policy = "read" }',
+  ])('each rule of a path that is given twice counts: %s', (text) => {
+    const rules = parse(text);
+    expect(rules.map(({ path }) => path)).toEqual(['a', 'a']);
+    const [merged] = mergePolicies([{ name: 'p', rules }], undefined);
+    expect(merged?.capabilities).toBe(CAPABILITY_BITS.deny);
+  });
+
+  test('JSON escapes are read', () => {
+    const text = String.raw`{"path": {"a\/b\u00e4\ud83d\ude00": {"policy": "read"}}}`;
+    expect(parse(text)[0]?.path).toBe('a/bä😀');
+  });
+
   test('a heredoc, escapes and an empty text are read', () => {
     expect(parse('')).toEqual([]);
     expect(
@@ -103,6 +134,16 @@ describe('policy texts', () => {
     ],
     ['an unknown word', 'path "a" { policy = "fly" }', /invalid policy "fly"/],
     ['an attribute given twice', 'path "a" { policy = "read" policy = "deny" }', /given twice/],
+    [
+      'an attribute given twice in JSON',
+      '{"path": {"a": {"capabilities": ["deny"], "capabilities": ["read"]}}}',
+      /given twice/,
+    ],
+    [
+      'a parameter given twice',
+      'path "a" { denied_parameters = { "x" = [], "X" = ["1"] } }',
+      /denied_parameters: "X" is given twice/,
+    ],
     ['an unclosed block', 'path "a" { policy = "read"', /expected a key/],
     ['an unclosed list', 'path "a" { capabilities = ["read"', /expected "," or "]"/],
     ['an unclosed string', 'path "a', /unexpected character/],

@@ -3,11 +3,15 @@
  * policy with an ignored restriction would grant more than its author meant.
  */
 import { KeelsonError } from '@keelson/errors';
-import { type CapabilitySet, fromLegacyWord, parseCapabilities } from './capabilities.ts';
-import { parseHcl } from './hcl.ts';
+import {
+  type CapabilitySet,
+  fromLegacyWord,
+  parseCapabilities,
+  uniteCapabilities,
+} from './capabilities.ts';
+import { parseHcl, parseJsonObject } from './hcl.ts';
 import type { ParameterLists } from './parameter-rules.ts';
 import { parsePathPattern } from './path-pattern.ts';
-import { parseJsonDocument } from './policy-json.ts';
 import type { PolicyRule } from './policy-rule.ts';
 import { isBlock, type PolicyBlock, type PolicyEntry, type PolicyValue } from './policy-tree.ts';
 
@@ -43,7 +47,9 @@ const toLists = (value: PolicyValue, what: string): ParameterLists => {
   for (const entry of value.entries) {
     const [name = ''] = entry.keys;
     if (!Array.isArray(entry.value)) return fail(`${what}: "${name}" must be a list of values`);
-    lists.set(name.toLowerCase(), entry.value.map(toPlain));
+    const key = name.toLowerCase();
+    if (lists.has(key)) fail(`${what}: "${name}" is given twice`);
+    lists.set(key, entry.value.map(toPlain));
   }
   return lists;
 };
@@ -115,7 +121,7 @@ const toRule = (path: string, block: PolicyBlock, read: ReadDuration): WrittenRu
   }
   return {
     path: path.startsWith('/') ? path.slice(1) : path,
-    capabilities: capabilities ?? legacy ?? 0,
+    capabilities: uniteCapabilities(capabilities ?? 0, legacy ?? 0),
     parameters: { required, allowed, denied },
     minWrappingTtlSeconds,
     maxWrappingTtlSeconds,
@@ -149,7 +155,7 @@ export const parsePolicyText = (
   readDuration: ReadDuration,
 ): readonly WrittenRule[] => {
   if (Buffer.byteLength(text) > MAX_POLICY_BYTES) fail(`longer than ${MAX_POLICY_BYTES} bytes`);
-  const document = text.trimStart().startsWith('{') ? parseJsonDocument(text) : parseHcl(text);
+  const document = text.trimStart().startsWith('{') ? parseJsonObject(text) : parseHcl(text);
   const rules: WrittenRule[] = [];
   for (const entry of document.entries) {
     const [name = ''] = entry.keys;

@@ -9,7 +9,7 @@ export type PolicyValue = PolicyScalar | readonly PolicyValue[] | PolicyBlock;
 export interface PolicyEntry {
   readonly keys: readonly string[];
   readonly value: PolicyValue;
-  /** 0 when the text was JSON. */
+  /** From 1. */
   readonly line: number;
 }
 
