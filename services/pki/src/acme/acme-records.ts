@@ -66,7 +66,8 @@ export interface QueuedChallenge {
   readonly attempts: number;
   readonly dueAtMs: number;
   readonly claimedUntilMs: number;
-  readonly queuedAtMs: number;
+  /** When the first attempt began; undefined: none was made. */
+  readonly triedSinceMs?: number;
 }
 
 /** Keys: `queueKey`. */

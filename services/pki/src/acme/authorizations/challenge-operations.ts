@@ -16,6 +16,7 @@ import {
   queueKey,
 } from '../acme-records.ts';
 import type { Account } from '../domain/account.ts';
+import type { Trying } from '../domain/attempt-schedule.ts';
 import type { ChallengeType } from '../domain/challenge-types.ts';
 import type { Identifier } from '../domain/identifier.ts';
 import { mayBegin } from '../domain/may-begin.ts';
@@ -40,7 +41,7 @@ export interface ChallengeParts {
 export const CLAIM_MS = 30_000;
 
 /** A challenge of an account that is open, with all that an attempt needs. */
-export interface TriedChallenge {
+export interface TriedChallenge extends Trying {
   /** Of its entry in the queue, also where it has none. */
   readonly key: string;
   readonly type: ChallengeType;
@@ -52,8 +53,6 @@ export interface TriedChallenge {
   readonly accountId: string;
   /** Of the account: "roles/web/acme/"; its URL is the cluster's path, this, "account/" and the id. */
   readonly directory: string;
-  /** Made before this one. */
-  readonly attempts: number;
 }
 
 /** An entry of the queue that this replica has claimed. */
@@ -76,7 +75,7 @@ export const describeChallenge = (
   { accountId, orderId, authorizationIndex, type }: Omit<ChallengePlace, 'mount'>,
   { thumbprint, directory }: Account,
   { identifier, wildcard, challenges }: Authorization,
-): Omit<TriedChallenge, 'attempts'> | undefined => {
+): Omit<TriedChallenge, keyof Trying> | undefined => {
   const token = challenges.find((one) => one.type === type)?.token;
   if (token === undefined) return undefined;
   const keyAuthorization = `${token}.${thumbprint}`;
@@ -95,8 +94,8 @@ const describe = async (
   const challenge = authorization?.challenges.find(({ type }) => type === entry.type);
   if (account?.status !== 'valid' || challenge?.status !== 'processing') return undefined;
   const described = authorization && describeChallenge(entry, account, authorization);
-  const { attempts, claimedUntilMs } = entry;
-  return described && { ...described, attempts, claimedUntilMs };
+  const { attempts, triedSinceMs, claimedUntilMs } = entry;
+  return described && { ...described, attempts, triedSinceMs, claimedUntilMs };
 };
 
 export interface TriggerOutcome {
@@ -136,7 +135,6 @@ const newEntry = (
   attempts: 0,
   dueAtMs: nowMs,
   claimedUntilMs: 0,
-  queuedAtMs: nowMs,
 });
 
 /**
@@ -222,7 +220,13 @@ export const releaseChallenge = (
 export type AttemptOutcome =
   | { readonly kind: 'valid' }
   /** To be tried again then; the challenge shows the problem meanwhile. */
-  | { readonly kind: 'retry'; readonly problem: Problem; readonly retryAtMs: number }
+  | {
+      readonly kind: 'retry';
+      readonly problem: Problem;
+      readonly retryAtMs: number;
+      /** When the first attempt began. */
+      readonly triedSinceMs: number;
+    }
   | { readonly kind: 'invalid'; readonly problem: Problem };
 
 const applyOutcome = (
@@ -267,6 +271,7 @@ export const recordFirstOutcome = (
       challengeQueueRecords(mount).write(tx, queueKey(orderId, authorizationIndex), {
         ...newEntry(place, nowMs),
         attempts: 1,
+        triedSinceMs: outcome.triedSinceMs,
         dueAtMs: outcome.retryAtMs,
       });
     return changed;
@@ -292,6 +297,7 @@ export const recordOutcome = (
       queue.write(tx, challenge.key, {
         ...entry,
         attempts: entry.attempts + 1,
+        triedSinceMs: outcome.triedSinceMs,
         dueAtMs: outcome.retryAtMs,
         claimedUntilMs: 0,
       });

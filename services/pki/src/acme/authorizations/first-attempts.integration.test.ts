@@ -1,8 +1,8 @@
 /** First attempts on a store, with a web server that answers, refuses, or takes its time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openChallengeSite, until } from '../../../test/challenge-site.ts';
+import { WRONG_ANSWER_DELAY_MS } from '../domain/attempt-schedule.ts';
 import { AcmeProblem } from '../domain/problem.ts';
-import { RETRY_DELAYS_MS } from '../validation/validation-worker.ts';
 
 let site: Awaited<ReturnType<typeof openChallengeSite>>;
 let worker: ReturnType<typeof site.startWorker>;
@@ -46,7 +46,7 @@ describe('the first attempt at a challenge', () => {
     });
     expect(await site.entryOf('o1')).toMatchObject({ attempts: 1, claimedUntilMs: 0 });
     site.answerRight();
-    site.clock.advance(RETRY_DELAYS_MS[0]);
+    site.clock.advance(WRONG_ANSWER_DELAY_MS);
     await until(async () => (await site.challengeOf('o1'))?.status === 'valid');
     expect(await site.entryOf('o1')).toBeUndefined();
     expect(site.requests).toHaveLength(2);

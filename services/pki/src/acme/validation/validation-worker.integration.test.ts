@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MOUNT, openChallengeSite, until } from '../../../test/challenge-site.ts';
 import { CLAIM_MS } from '../authorizations/challenge-operations.ts';
-import { RETRY_DELAYS_MS } from './validation-worker.ts';
+import { RETRY_DELAYS_MS, WRONG_ANSWER_DELAY_MS } from '../domain/attempt-schedule.ts';
 
 let site: Awaited<ReturnType<typeof openChallengeSite>>;
 beforeEach(async () => {
@@ -22,13 +22,14 @@ describe('the validation of challenges', () => {
   });
 
   test('is tried again later and later, then fails with the last problem', async () => {
+    site.answer((request) => request.socket.destroy());
     const worker = site.startWorker();
     worker.take(MOUNT, await site.trigger('o1'));
     for (const [done, delayMs] of RETRY_DELAYS_MS.entries()) {
       await until(async () => (await site.entryOf('o1'))?.attempts === done + 1);
       expect(await site.challengeOf('o1')).toMatchObject({
         status: 'processing',
-        error: { type: 'incorrectResponse', detail: expect.stringContaining('404') },
+        error: { type: 'connection', detail: expect.stringContaining('ECONNRESET') },
       });
       site.clock.advance(delayMs - 1);
       expect(site.requests).toHaveLength(done + 1);
@@ -40,12 +41,42 @@ describe('the validation of challenges', () => {
     await worker.stop();
   });
 
+  test('is tried once more after a wrong answer', async () => {
+    const worker = site.startWorker();
+    worker.take(MOUNT, await site.trigger('o1'));
+    await until(async () => (await site.entryOf('o1'))?.attempts === 1);
+    expect(await site.challengeOf('o1')).toMatchObject({
+      status: 'processing',
+      error: { type: 'incorrectResponse', detail: expect.stringContaining('404') },
+    });
+    site.clock.advance(WRONG_ANSWER_DELAY_MS);
+    await until(async () => (await site.challengeOf('o1'))?.status === 'invalid');
+    expect(site.requests).toHaveLength(2);
+    expect(await site.entryOf('o1')).toBeUndefined();
+    await worker.stop();
+  });
+
+  test('ends thirty seconds after its first attempt, however long the server takes', async () => {
+    // As if each attempt took the 20 s that it may.
+    site.answer((request) => {
+      site.clock.advance(20_000);
+      request.socket.destroy();
+    });
+    const worker = site.startWorker();
+    worker.take(MOUNT, await site.trigger('o1'));
+    await until(async () => (await site.entryOf('o1'))?.attempts === 1);
+    site.clock.advance(RETRY_DELAYS_MS[0]);
+    await until(async () => (await site.challengeOf('o1'))?.status === 'invalid');
+    expect(site.requests).toHaveLength(2);
+    await worker.stop();
+  });
+
   test('succeeds at a later attempt', async () => {
     const worker = site.startWorker();
     worker.take(MOUNT, await site.trigger('o1'));
     await until(async () => (await site.entryOf('o1'))?.attempts === 1);
     site.answerRight();
-    site.clock.advance(RETRY_DELAYS_MS[0]);
+    site.clock.advance(WRONG_ANSWER_DELAY_MS);
     await until(async () => (await site.challengeOf('o1'))?.status === 'valid');
     expect((await site.challengeOf('o1'))?.error).toBeUndefined();
     await worker.stop();

@@ -16,13 +16,11 @@ import {
   type TriedChallenge,
 } from '../authorizations/challenge-operations.ts';
 import type { Attempts } from '../authorizations/first-attempts.ts';
+import { attemptLimitMs, delayBeforeRetry } from '../domain/attempt-schedule.ts';
 import type { ChallengeOutcome, ValidationSettings } from './challenge-validation.ts';
 import { TIMEOUTS_MS } from './validation-settings.ts';
 import { type SlotLimits, type SlotUse, ValidationSlots } from './validation-slots.ts';
 import type { OpenValidation } from './validation-threads.ts';
-
-/** Before the second attempt, the third and so on; the challenge fails with the last one. */
-export const RETRY_DELAYS_MS = [1000, 2000, 3000, 5000, 8000] as const;
 
 /** How often entries are looked for that another replica left behind. */
 const POLL_MS = 15_000;
@@ -63,15 +61,21 @@ const slotOf = ({ challenge }: { readonly challenge: TriedChallenge }): SlotUse 
 
 const toAttemptOutcome = (
   outcome: ChallengeOutcome,
-  attemptsBefore: number,
+  trying: { readonly attempts: number; readonly triedSinceMs: number },
   nowMs: number,
 ): AttemptOutcome => {
   if (outcome.kind === 'valid') return outcome;
   const { problem } = outcome;
-  const delayMs = outcome.kind === 'retry' ? RETRY_DELAYS_MS[attemptsBefore] : undefined;
+  const delayMs =
+    outcome.kind === 'retry' ? delayBeforeRetry(problem.type, trying, nowMs) : undefined;
   return delayMs === undefined
     ? { kind: 'invalid', problem }
-    : { kind: 'retry', problem, retryAtMs: nowMs + delayMs };
+    : {
+        kind: 'retry',
+        problem,
+        retryAtMs: nowMs + delayMs,
+        triedSinceMs: trying.triedSinceMs,
+      };
 };
 
 export const createValidationWorker = (parts: ValidationParts): ValidationWorker => {
@@ -107,14 +111,19 @@ export const createValidationWorker = (parts: ValidationParts): ValidationWorker
     mount: MountScope,
     challenge: TriedChallenge,
   ): Promise<AttemptOutcome | undefined> => {
-    const { type, identifier, wildcard, token, keyAuthorization } = challenge;
+    const { type, identifier, wildcard, token, keyAuthorization, attempts } = challenge;
+    const begunAtMs = clock.nowMs();
+    const triedSinceMs = challenge.triedSinceMs ?? begunAtMs;
     try {
       const accountUrl = type === 'dns-account-01' ? await parts.accountUrl(mount, challenge) : '';
+      const settings = await parts.settingsOf(mount);
+      const { connect, attempt: wholeAttemptMs } = settings.timeoutsMs;
+      const limitMs = attemptLimitMs(challenge, wholeAttemptMs, begunAtMs);
       const outcome = await validate(
         { type, identifier, wildcard, token, keyAuthorization, accountUrl },
-        await parts.settingsOf(mount),
+        { ...settings, timeoutsMs: { connect, attempt: limitMs } },
       );
-      return toAttemptOutcome(outcome, challenge.attempts, clock.nowMs());
+      return toAttemptOutcome(outcome, { attempts, triedSinceMs }, clock.nowMs());
     } catch (error) {
       if (!stopping.signal.aborted)
         logger.error({ err: error, mount: mount.uuid }, 'a challenge was not validated');

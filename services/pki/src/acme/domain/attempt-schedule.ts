@@ -1,0 +1,53 @@
+/** When a challenge is tried again, and for how long (RFC 8555 §8.2 leaves both to the server). */
+import type { ProblemType } from './problem.ts';
+
+/** Before the second attempt at what was not reached, the third and so on. */
+export const RETRY_DELAYS_MS = [1000, 2000, 3000, 5000, 8000] as const;
+
+/** Before the one further attempt after a wrong answer: what proves control may not be everywhere yet. */
+export const WRONG_ANSWER_DELAY_MS = 3000;
+
+/** From the first attempt to the end of the last. */
+export const TRYING_TIME_MS = 30_000;
+
+export interface Trying {
+  /** Attempts made before. */
+  readonly attempts: number;
+  /** When the first of them began; undefined: there was none. */
+  readonly triedSinceMs?: number | undefined;
+}
+
+const isWrongAnswer = (type: ProblemType): boolean =>
+  type === 'incorrectResponse' || type === 'tls';
+
+/**
+ * How long to wait after an attempt that may succeed later.
+ * @param triedSinceMs when the first attempt began
+ * @returns undefined where the attempt was the last one
+ */
+export const delayBeforeRetry = (
+  type: ProblemType,
+  { attempts, triedSinceMs }: { readonly attempts: number; readonly triedSinceMs: number },
+  nowMs: number,
+): number | undefined => {
+  const delayMs = isWrongAnswer(type)
+    ? [WRONG_ANSWER_DELAY_MS][attempts]
+    : RETRY_DELAYS_MS[attempts];
+  return delayMs !== undefined && nowMs + delayMs < triedSinceMs + TRYING_TIME_MS
+    ? delayMs
+    : undefined;
+};
+
+/**
+ * How long an attempt may take. One that begins late, because its replica ended or there was no slot, is
+ * the last one and has the whole time of an attempt.
+ */
+export const attemptLimitMs = (
+  { triedSinceMs }: Trying,
+  wholeAttemptMs: number,
+  nowMs: number,
+): number => {
+  if (triedSinceMs === undefined) return wholeAttemptMs;
+  const leftMs = triedSinceMs + TRYING_TIME_MS - nowMs;
+  return leftMs > 0 ? Math.min(leftMs, wholeAttemptMs) : wholeAttemptMs;
+};
