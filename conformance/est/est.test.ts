@@ -236,12 +236,18 @@ describe('EST by curl and openssl', () => {
     expect(revoked.status).toBe(403);
   });
 
-  test.for(['fullcmc', 'serverkeygen', 'nothing/simpleenroll', 'a/b/cacerts', ''])(
-    'there is no %s',
-    async (path) => {
-      expect((await device.curl(path)).status).toBe(404);
-    },
-  );
+  const SERVED = 'EST has cacerts, csrattrs, simpleenroll and simplereenroll here';
+  test.for([
+    ['fullcmc', `"fullcmc" is not served: ${SERVED}`],
+    ['serverkeygen', `"serverkeygen" is not served: ${SERVED}`],
+    ['gateways/serverkeygen', `"serverkeygen" is not served: ${SERVED}`],
+    ['nothing/simpleenroll', 'no mount serves EST under the label "nothing"'],
+    ['a/b/cacerts', 'no mount serves EST under the label "a/b"'],
+    ['', `"" is not served: ${SERVED}`],
+  ] as const)('there is no "%s": %s', async ([path, text]) => {
+    const answer = await device.curl(path);
+    expect([answer.status, answer.body]).toEqual([404, `${text}\n`]);
+  });
 
   test('what was asked for is in the audit log, and no token is', async () => {
     const log = await readFile(auditFile, 'utf8');

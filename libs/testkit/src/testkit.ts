@@ -5,6 +5,7 @@ export {
   type AcmeSessionOptions,
 } from './acme-session.ts';
 export { type DnsOptions, type DnsRecordType, type DnsServer, startDns } from './dns.ts';
+export { documentedCommands, readmeCommands } from './documented-commands.ts';
 export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { findFreePort } from './free-port.ts';
@@ -14,7 +15,6 @@ export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
 export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
-export { readmeCommands } from './readme-commands.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { ServerProcess } from './server-process.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';

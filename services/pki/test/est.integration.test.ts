@@ -97,7 +97,7 @@ describe('the configuration of EST', () => {
       default_path_policy: 'role:device',
       label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
       authenticators: {
-        cert: { accessor: 'auth_cert_1', cert_role: 'r', issuers: [] },
+        cert: { accessor: 'auth_cert_1', cert_role: 'r' },
         userpass: { accessor: '' },
       },
       enable_sentinel_parsing: true,
@@ -142,6 +142,10 @@ describe('what clients are told first', () => {
       answer.headers.get('content-type'),
       answer.headers.get('content-transfer-encoding'),
     ]).toEqual([200, 'application/pkcs7-mime', 'base64']);
+    // What GNU base64 and openssl base64 both read.
+    expect(answer.bytes.toString()).toMatch(
+      /^(?:[A-Za-z0-9+/]{64}\n)+[A-Za-z0-9+/]{1,64}={0,2}\n$/,
+    );
     expect(certificatesIn(answer.bytes).map((pem) => pem.trim())).toEqual([root.certificate]);
   });
 
@@ -249,7 +253,7 @@ describe('the certificate of a TLS client', () => {
     ]);
     expect(await attempt(clientCert(pem), 'est/by-certificate/nothing/simpleenroll')).toEqual([
       404,
-      'EST is not enabled here',
+      'no mount serves EST under the label "nothing"',
     ]);
   });
 

@@ -69,6 +69,24 @@ export const PKI_ERRORS = {
     retry: false,
     tell: 'EST is not enabled here',
   },
+  'pki.est_unknown_operation': {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retry: false,
+    tell: '"{operation}" is not served: EST has cacerts, csrattrs, simpleenroll and simplereenroll here',
+  },
+  'pki.est_unknown_label': {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retry: false,
+    tell: 'no mount serves EST under the label "{label}"',
+  },
+  'pki.est_label_missing': {
+    grpc: 'NOT_FOUND',
+    http: 404,
+    retry: false,
+    tell: 'EST is served under labels only here',
+  },
   'pki.est_unauthenticated': {
     grpc: 'UNAUTHENTICATED',
     http: 401,

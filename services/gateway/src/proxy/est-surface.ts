@@ -35,9 +35,8 @@ const tokenOf = ({ request: { headers } }: Exchange, { acceptsBasic }: Location)
 
 /** Label and operation of "/simpleenroll" or "/label/simpleenroll". */
 const parsePath = (path: string): { label: string; operation: string } => {
-  const [operation = '', label = '', ...more] = path.slice(1).split('/').reverse();
-  if (more.length > 0) throw new KeelsonError('pki.est_disabled');
-  return { label, operation };
+  const slash = path.lastIndexOf('/');
+  return { label: path.slice(1, Math.max(slash, 1)), operation: path.slice(slash + 1) };
 };
 
 /** @throws KeelsonError `pki.est_unauthenticated` */
@@ -60,7 +59,6 @@ export const createEstSurface =
     exchange.group = 'est';
     const { head, signal } = exchange;
     const location = await enrolment.locate(parsePath(head.path), { signal });
-    if (location.path === '') throw new KeelsonError('pki.est_disabled');
     try {
       const token = tokenOf(exchange, location);
       exchange.head = { ...head, path: `/${pathFor(exchange, location, token)}` };

@@ -75,7 +75,8 @@ const document = (config: EstConfig): JsonObject => ({
       cert: {
         accessor: config.certificate.accessor,
         cert_role: config.certificate.certRole,
-        issuers: config.certificate.issuers,
+        // A provider of Terraform reads a map of texts, which a list is not.
+        ...(config.certificate.issuers.length > 0 && { issuers: config.certificate.issuers }),
       },
     }),
     ...(config.basic && { userpass: { accessor: config.basic.accessor } }),

@@ -16,7 +16,12 @@ import { requireMount } from '../mounts/request-mount.ts';
 import { auditedRequest } from './audited-request.ts';
 import { clientCertificateOf } from './client-certificate.ts';
 import { readEnrolmentBody } from './domain/enrolment-request.ts';
-import { type EstConfig, findPathPolicy, type PathPolicy } from './domain/est-config.ts';
+import {
+  type EstConfig,
+  findPathPolicy,
+  noPathPolicy,
+  type PathPolicy,
+} from './domain/est-config.ts';
 import {
   caCertificates,
   csrAttributes,
@@ -41,7 +46,10 @@ const describe = (path: string, summary: string) => ({
   responses: { 200: { description: 'DER in base64.' } },
 });
 
-/** RFC 8951 §3.1 no longer needs the encoding said; clients of RFC 7030 look for it. */
+/**
+ * In lines of PEM's length, which end in LF: readers of base64 on the command line stop at a CR, or want
+ * lines. RFC 8951 §3.1 no longer needs the encoding said; clients of RFC 7030 look for it.
+ */
 const base64Answer = (
   contentType: string,
   der: Uint8Array,
@@ -51,9 +59,9 @@ const base64Answer = (
     200,
     { 'content-type': contentType, 'content-transfer-encoding': 'base64', ...headers },
     Buffer.from(
-      `${Buffer.from(der)
+      Buffer.from(der)
         .toString('base64')
-        .replaceAll(/.{1,76}/g, '$&\r\n')}`,
+        .replaceAll(/.{1,64}/g, '$&\n'),
     ),
   );
 
@@ -118,7 +126,7 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
     const config = await loadEstConfig(parts.store, mount);
     if (!config.enabled) throw new KeelsonError('pki.est_disabled');
     const policy = findPolicy(exchange, config);
-    if (policy === undefined) throw new KeelsonError('pki.est_disabled');
+    if (policy === undefined) throw noPathPolicy(exchange.params['label'] ?? '');
     return { mount, config, policy };
   };
 

@@ -1,21 +1,16 @@
+import { KeelsonError } from '@keelson/errors';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { EnrolmentDefinition, Location } from '@keelson/proto/pki/v1/enrolment';
+import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
 import {
   EST_OPERATIONS,
   type EstConfig,
   findPathPolicy,
+  noPathPolicy,
   type PathPolicy,
 } from '../est/domain/est-config.ts';
 import { followEstConfigs } from '../est/est-config-operations.ts';
-
-const NOWHERE: Location = {
-  path: '',
-  certificatePath: '',
-  isAuthenticated: false,
-  acceptsBasic: false,
-};
 
 const isPublic = (operation: string): boolean =>
   operation === 'cacerts' || operation === 'csrattrs';
@@ -37,11 +32,14 @@ export const createEnrolment = (
   const configs = followEstConfigs(store);
   return {
     locate: async ({ label, operation }) => {
-      if (!EST_OPERATIONS.some((known) => known === operation)) return NOWHERE;
       const all = await configs();
-      for (const mount of mounts()) {
+      const serving = mounts().filter(({ uuid }) => all.get(uuid)?.enabled);
+      if (serving.length === 0) throw new KeelsonError('pki.est_disabled');
+      if (!EST_OPERATIONS.some((known) => known === operation))
+        throw new KeelsonError('pki.est_unknown_operation', { operation });
+      for (const mount of serving) {
         const config = all.get(mount.uuid);
-        if (config === undefined || !config.enabled || !ownsLabel(config, label)) continue;
+        if (config === undefined || !ownsLabel(config, label)) continue;
         const policy = findPathPolicy(config, label);
         if (policy === undefined) continue;
         const base = `${mount.namespace?.path ?? ''}${mount.path}`;
@@ -56,7 +54,7 @@ export const createEnrolment = (
           acceptsBasic: config.basic !== undefined,
         };
       }
-      return NOWHERE;
+      throw noPathPolicy(label);
     },
   };
 };

@@ -20,7 +20,7 @@ export interface LocateRequest {
 
 /** Paths are below /v1, with the namespace first and no leading slash. */
 export interface Location {
-  /** For requests with a token, and for operations that need nobody to be known; "" where nothing answers. */
+  /** For requests with a token, and for operations that need nobody to be known. */
   path: string;
   /** For requests with the certificate of a TLS client instead; "" where that is no proof. */
   certificatePath: string;
@@ -193,7 +193,10 @@ export const EnrolmentDefinition = {
   name: "Enrolment",
   fullName: "keelson.pki.v1.Enrolment",
   methods: {
-    /** Which mount answers an operation of EST, and on which of its paths. */
+    /**
+     * Which mount answers an operation of EST, and on which of its paths. Where nothing answers, the error
+     * says why (pki.est_disabled, pki.est_unknown_operation, pki.est_unknown_label, pki.est_label_missing).
+     */
     locate: {
       name: "Locate",
       requestType: LocateRequest as typeof LocateRequest,

@@ -102,7 +102,14 @@ export const checkEstConfig = (config: EstConfig): EstConfig => {
   return config;
 };
 
-/** What decides about requests to a label, or to none ("").
+/** The refusal of requests to a label, or to none (""), that nothing decides about. */
+export const noPathPolicy = (label: string): KeelsonError =>
+  label === ''
+    ? new KeelsonError('pki.est_label_missing')
+    : new KeelsonError('pki.est_unknown_label', { label });
+
+/**
+ * What decides about requests to a label, or to none ("").
  * @returns undefined where there is no such label, or nothing without one
  */
 export const findPathPolicy = (config: EstConfig, label: string): PathPolicy | undefined => {
