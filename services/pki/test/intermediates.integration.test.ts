@@ -246,4 +246,38 @@ describe('self-issued certificates', () => {
       'given certificate is not self-issued',
     );
   });
+
+  /** @param extensions undefined: those that OpenSSL gives a root by itself */
+  const openSslRoot = (extensions?: readonly string[], ...args: readonly string[]): string => {
+    const content = ['[req]', 'distinguished_name=d', 'x509_extensions=v3', '[d]', '[v3]'];
+    const config = [...content, ...(extensions ?? [])].join('\n');
+    const chosen = extensions === undefined ? [] : ['-config', mounts.file('root.cnf', config)];
+    const key = ['-newkey', 'rsa:2048', '-nodes', '-keyout', mounts.file('root.key', '')];
+    return mounts.openssl('req', '-x509', ...key, '-subj', '/CN=r', ...chosen, ...args);
+  };
+  const LEGACY = ['basicConstraints=CA:TRUE', 'subjectKeyIdentifier=none'];
+
+  test.for([
+    ['as OpenSSL makes it', undefined],
+    ['without key usage and key identifiers', [...LEGACY, 'authorityKeyIdentifier=none']],
+    ['with a key usage, without key identifiers', [...LEGACY, 'keyUsage=keyCertSign']],
+  ] as const)('are signed again with what they have: a root %s', async ([, extensions]) => {
+    const { textOf, post, root } = mounts;
+    await root();
+    const certificate = openSslRoot(extensions);
+    const { data } = await post('root/sign-self-issued', { certificate });
+    const extensionsOf = (pem: string): readonly string[] =>
+      [...textOf(pem).matchAll(/X509v3 (.*):/g)]
+        .map(([, name = '']) => name)
+        .filter((name) => !['extensions', 'Authority Key Identifier'].includes(name));
+    expect(extensionsOf(data.certificate)).toEqual(extensionsOf(certificate));
+    expect(textOf(data.certificate)).toContain('Issuer: CN = Root');
+  });
+
+  test('are signed again though their own signature is by SHA-1', async () => {
+    await mounts.root();
+    const certificate = openSslRoot(undefined, '-sha1');
+    const { data } = await mounts.post('root/sign-self-issued', { certificate });
+    expect(mounts.textOf(data.certificate)).toContain('ecdsa-with-SHA256');
+  });
 });

@@ -39,9 +39,16 @@ export const describeKey = (key: KeyObject): KeyAlgorithm => {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
   if (type === 'rsa') return { type: 'rsa', bits: details?.modulusLength ?? 0 };
   if (type === 'ed25519') return { type: 'ed25519' };
-  const curve = NAMED_CURVES.find(({ opensslName }) => opensslName === details?.namedCurve);
-  if (type === 'ec' && curve !== undefined) return { type: 'ec', bits: curve.bits };
-  throw new KeelsonError('request.invalid', { text: `unsupported key type ${type ?? 'unknown'}` });
+  if (type === 'ec') {
+    const curve = NAMED_CURVES.find(({ opensslName }) => opensslName === details?.namedCurve);
+    if (curve !== undefined) return { type: 'ec', bits: curve.bits };
+    throw new KeelsonError('request.invalid', {
+      text: `unsupported EC curve ${details?.namedCurve ?? 'without a name'}: P-224, P-256, P-384 and P-521 are allowed`,
+    });
+  }
+  throw new KeelsonError('request.invalid', {
+    text: `unsupported key type ${type ?? 'unknown'}: rsa, ec and ed25519 are allowed`,
+  });
 };
 
 export const KEY_SIZES = { rsa: [2048, 3072, 4096, 8192], ec: [224, 256, 384, 521] } as const;

@@ -12,7 +12,7 @@ import { TAG } from '../der/der-types.ts';
 import { publicKeyOctets } from '../extensions/key-identifiers.ts';
 import { curveOfBits, describeKey, EC_PUBLIC_KEY, type KeyAlgorithm } from './key-algorithm.ts';
 import type { KeyPair } from './key-pair.ts';
-import { parsePublicKey } from './signature-scheme.ts';
+import { parsePublicKey, requireNamedCurve } from './signature-scheme.ts';
 
 /** The forms differ in their first elements, so that at most one of them reads. */
 const FORMS = ['pkcs8', 'sec1', 'pkcs1'] as const;
@@ -111,6 +111,7 @@ export const parsePrivateKey = (der: Uint8Array): KeyPair => {
     throw malformed(UNREADABLE);
   }
   if (pair === undefined) throw malformed('the private and the public part of the key differ');
+  requireNamedCurve(pair.publicKeyDer);
   return pair;
 };
 

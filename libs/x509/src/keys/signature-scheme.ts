@@ -96,6 +96,23 @@ export const SIGNATURE_SCHEMES = Object.keys(SCHEMES) as readonly SignatureSchem
 export const algorithmIdentifier = (scheme: SignatureScheme): Uint8Array =>
   SCHEMES[scheme].identifier;
 
+/** Algorithms that are met and not served, and those that are served with other parameters. */
+const OTHER_ALGORITHMS: ReadonlyMap<string, string> = new Map([
+  ['1.2.840.113549.1.1.4', 'RSA with MD5'],
+  ['1.2.840.113549.1.1.5', 'RSA with SHA-1'],
+  ['1.2.840.113549.1.1.14', 'RSA with SHA-224'],
+  ['1.2.840.10045.4.1', 'ECDSA with SHA-1'],
+  ['1.2.840.10045.4.3.1', 'ECDSA with SHA-224'],
+  ['1.2.840.10040.4.3', 'DSA with SHA-1'],
+  ['1.3.101.113', 'Ed448'],
+  [RSA_PSS_OID, 'RSASSA-PSS with these parameters'],
+]);
+
+const describeAlgorithm = (identifierDer: Uint8Array): string => {
+  const oid = new DerReader(identifierDer).enter().readObjectIdentifier();
+  return OTHER_ALGORITHMS.get(oid) ?? oid;
+};
+
 /**
  * The scheme whose AlgorithmIdentifier these bytes are.
  * @throws KeelsonError `request.invalid` for others, SHA-1 among them
@@ -105,7 +122,9 @@ export const schemeOfIdentifier = (identifierDer: Uint8Array): SignatureScheme =
     Buffer.from(SCHEMES[scheme].identifier).equals(identifierDer),
   );
   if (found === undefined)
-    throw new KeelsonError('request.invalid', { text: 'unsupported signature algorithm' });
+    throw new KeelsonError('request.invalid', {
+      text: `unsupported signature algorithm ${describeAlgorithm(identifierDer)}: RSA (PKCS #1 v1.5 or PSS) and ECDSA with SHA-256, SHA-384 or SHA-512, and Ed25519 are allowed`,
+    });
   return found;
 };
 
@@ -196,10 +215,24 @@ export const verifyWithKey = (
   cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
 
 /**
- * A public key from SubjectPublicKeyInfo.
+ * Refuses an EC key whose curve is written out as parameters: RFC 5480 §2.1.1 allows named curves only,
+ * and clients do not read certificates with others.
  * @throws KeelsonError `pki.malformed`
  */
+export const requireNamedCurve = (publicKeyDer: Uint8Array): void => {
+  const algorithm = new DerReader(publicKeyDer).enter().enter();
+  if (algorithm.readObjectIdentifier() === EC_PUBLIC_KEY && algorithm.nextTag === TAG.sequence)
+    throw new KeelsonError('pki.malformed', {
+      text: 'an EC key must name its curve and not spell out its parameters (RFC 5480 §2.1.1)',
+    });
+};
+
+/**
+ * A public key from SubjectPublicKeyInfo.
+ * @throws KeelsonError `pki.malformed`, also for EC keys with explicit parameters
+ */
 export const parsePublicKey = (publicKeyDer: Uint8Array): KeyObject => {
+  requireNamedCurve(publicKeyDer);
   try {
     // As PEM it takes half the time: node:crypto then has less to find out about what it was given.
     return createPublicKey(encodePem('PUBLIC KEY', publicKeyDer));

@@ -16,7 +16,7 @@ import { signLinted } from '../lints/lints.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { adoptAsDefault } from './default-adoption.ts';
 import type { Authority, IssuerInUse, Key } from './domain/authority.ts';
-import { buildRootCertificate, type CaSubject, subjectWarnings } from './domain/ca-certificate.ts';
+import { buildRootCertificate, type CaSubject } from './domain/ca-certificate.ts';
 import { checkFreeName } from './domain/free-name.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';
 import {
@@ -81,7 +81,6 @@ export const generateRoot = async (
     publicKeyDer: Buffer.from(key.publicKey, 'base64'),
     urls: rootUrls(before, warnings),
   });
-  warnings.push(...subjectWarnings(fields));
   const der = await signLinted(fields, signer, undefined);
   const issuer: Issuer = {
     ...newIssuer(

@@ -61,6 +61,11 @@ describe('before a signature', () => {
       'not critical although the subject is empty',
       { ...subject({}), ...named({ kind: 'dns', value: 'a' }) },
     ],
+    ['subject is empty and there are no alternative names', subject({})],
+    [
+      'subject of a CA certificate is empty',
+      { ...subject({}), extensions: [...identifiers, ...ca] },
+    ],
     ['lacks the CertSign', { extensions: [...identifiers, basicConstraints({ isCa: true })] }],
     ['path length exceeds', { extensions: [...identifiers, ...ca] }],
     [

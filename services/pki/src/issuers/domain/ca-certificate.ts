@@ -130,10 +130,3 @@ export const buildIntermediateCertificate = (request: IntermediateRequest): Cert
     ],
   };
 };
-
-/** Length of the DER of a Name without attributes. */
-const EMPTY_NAME_BYTES = 2;
-
-/** An authority without a name works only for clients that go by keys alone. */
-export const subjectWarnings = ({ subject }: CertificateFields): readonly string[] =>
-  subject.byteLength <= EMPTY_NAME_BYTES ? ['the subject of the certificate is empty'] : [];
