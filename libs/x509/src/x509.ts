@@ -65,6 +65,7 @@ export {
   KEY_SIZES,
   type KeyAlgorithm,
   keyBits,
+  publicKeyType,
   toKeyAlgorithm,
 } from './keys/key-algorithm.ts';
 export {

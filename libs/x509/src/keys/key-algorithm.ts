@@ -1,6 +1,7 @@
 /** Which keys certificates are made for, and how they are named in requests and records. */
 import type { KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
+import { DerReader } from '../der/der-reader.ts';
 
 export type KeyAlgorithm =
   | { readonly type: 'rsa'; readonly bits: number }
@@ -31,6 +32,11 @@ export const curveOfBits = (bits: number): NamedCurve => {
   return curve;
 };
 
+const unsupportedType = (type: string): KeelsonError =>
+  new KeelsonError('request.invalid', {
+    text: `unsupported key type ${type}: rsa, ec and ed25519 are allowed`,
+  });
+
 /**
  * The algorithm of a private or public key.
  * @throws KeelsonError `request.invalid` for algorithms that are not served (DSA, X25519, other curves)
@@ -46,9 +52,25 @@ export const describeKey = (key: KeyObject): KeyAlgorithm => {
       text: `unsupported EC curve ${details?.namedCurve ?? 'without a name'}: P-224, P-256, P-384 and P-521 are allowed`,
     });
   }
-  throw new KeelsonError('request.invalid', {
-    text: `unsupported key type ${type ?? 'unknown'}: rsa, ec and ed25519 are allowed`,
-  });
+  throw unsupportedType(type ?? 'unknown');
+};
+
+const TYPES_BY_OID: ReadonlyMap<string, KeyAlgorithm['type']> = new Map([
+  ['1.2.840.113549.1.1.1', 'rsa'],
+  [EC_PUBLIC_KEY, 'ec'],
+  ['1.3.101.112', 'ed25519'],
+]);
+
+/**
+ * The type of a public key, as its bytes say.
+ * @param publicKeyDer SubjectPublicKeyInfo
+ * @throws KeelsonError `pki.malformed`; `request.invalid` for types that are not served
+ */
+export const publicKeyType = (publicKeyDer: Uint8Array): KeyAlgorithm['type'] => {
+  const oid = new DerReader(publicKeyDer).enter().enter().readObjectIdentifier();
+  const type = TYPES_BY_OID.get(oid);
+  if (type === undefined) throw unsupportedType(oid);
+  return type;
 };
 
 export const KEY_SIZES = { rsa: [2048, 3072, 4096, 8192], ec: [224, 256, 384, 521] } as const;

@@ -29,7 +29,7 @@ export interface NameAttribute {
 /** Relative distinguished names, each a set of attributes. */
 export type DistinguishedName = readonly (readonly NameAttribute[])[];
 
-/** What callers ask for as a subject; values of one list share one RDN. */
+/** What callers ask for as a subject; values of one list share one RDN, user ids have one each. */
 export interface SubjectAttributes {
   readonly country?: readonly string[];
   readonly organization?: readonly string[];
@@ -58,7 +58,8 @@ export const toDistinguishedName = (subject: SubjectAttributes): DistinguishedNa
     rdn(ATTRIBUTE.postalCode, subject.postalCode),
     rdn(ATTRIBUTE.commonName, [subject.commonName ?? '']),
     rdn(ATTRIBUTE.serialNumber, [subject.serialNumber ?? '']),
-    rdn(ATTRIBUTE.userId, subject.userIds),
+    // Compatible servers write these one by one (X.501 §9.3 allows one value of a type in an RDN).
+    ...rdn(ATTRIBUTE.userId, subject.userIds).map((userId) => [userId]),
   ].filter((attributes) => attributes.length > 0);
 
 const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?]*$/;

@@ -17,7 +17,6 @@ import {
   type IssuingRequest,
   requireSigner,
 } from '../issuing/signing-operations.ts';
-import { toKeyUsages } from '../roles/domain/role.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { checkClientCertificate } from './client-certificate.ts';
 import { checkRenewal } from './domain/enrolment-request.ts';
@@ -65,8 +64,6 @@ const NO_NAMES: NameParameters = {
   rules: STRICT_NAMES,
 };
 
-const DEFAULT_KEY_USAGES = toKeyUsages(['DigitalSignature', 'KeyAgreement', 'KeyEncipherment']);
-
 export interface EnrolmentRequest extends EnrolmentScope {
   readonly der: Uint8Array;
   readonly csr: CsrFields;
@@ -94,7 +91,7 @@ export const enroll = async (
           ...request,
           scheme: {},
           userIds: [],
-          keyUsages: DEFAULT_KEY_USAGES,
+          keyUsages: undefined,
           extendedKeyUsages: [],
           enforcesBehavior: false,
         });

@@ -37,7 +37,8 @@ export interface VerbatimSignRequest extends IssuingRequest {
   readonly csr: string;
   readonly scheme: SchemeChoice;
   readonly userIds: readonly string[];
-  readonly keyUsages: readonly KeyUsage[];
+  /** undefined: the default. */
+  readonly keyUsages: readonly KeyUsage[] | undefined;
   readonly extendedKeyUsages: readonly string[];
   /** The issuer's rule for what outlives it holds; otherwise the lifetime is cut. */
   readonly enforcesBehavior: boolean;

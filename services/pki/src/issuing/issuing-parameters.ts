@@ -1,5 +1,6 @@
 /** Parameters of the issuing endpoints. */
 import { field } from '@keelson/secrets-api';
+import { DEFAULT_KEY_USAGE } from '../roles/domain/role.ts';
 
 const text = (description: string) => field.string({ default: '', description });
 const list = (description: string) => field.commaList({ default: [], description });
@@ -68,8 +69,7 @@ export const VERBATIM_FIELDS = {
   ...LIFETIME_FIELDS,
   ...CSR_FIELD,
   key_usage: field.commaList({
-    default: ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'],
-    description: 'Key usages when the CSR names none.',
+    description: `Key usages when the CSR names none; ${DEFAULT_KEY_USAGE.join(', ')} when not given, without those that the type of the key forbids.`,
   }),
   ext_key_usage: list('Extended key usages when the CSR names none.'),
   ext_key_usage_oids: list('The same by object identifier.'),

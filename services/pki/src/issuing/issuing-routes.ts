@@ -187,7 +187,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
                 scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
                 userIds: fields.user_ids,
                 enforcesBehavior: fields.enforce_leaf_not_after_behavior,
-                keyUsages: toKeyUsages(fields.key_usage),
+                keyUsages: fields.key_usage && toKeyUsages(fields.key_usage),
                 extendedKeyUsages: [
                   ...toExtendedKeyUsageOids(fields.ext_key_usage),
                   ...fields.ext_key_usage_oids,

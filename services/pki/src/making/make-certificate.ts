@@ -68,8 +68,9 @@ export interface VerbatimOrder {
   readonly csr: string;
   readonly scheme: SchemeChoice;
   readonly userIds: readonly string[];
+  /** For CSRs that name none; undefined: what the type of the key is used for. */
+  readonly keyUsages: readonly KeyUsage[] | undefined;
   /** For CSRs that name none. */
-  readonly keyUsages: readonly KeyUsage[];
   readonly extendedKeyUsages: readonly string[];
   /** The issuer's rule for what outlives it holds; otherwise the lifetime is cut. */
   readonly enforcesBehavior: boolean;

@@ -1,7 +1,7 @@
 /** A role's parameters on the wire: names, kinds, defaults, and their way into a `Role` and back. */
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, type FieldValues, field, type JsonObject } from '@keelson/secrets-api';
-import type { Role } from './domain/role.ts';
+import { DEFAULT_KEY_USAGE, type Role } from './domain/role.ts';
 
 const flag = (value: boolean, description: string) => field.bool({ default: value, description });
 const list = (description: string) => field.commaList({ default: [], description });
@@ -39,8 +39,7 @@ export const ROLE_FIELDS = {
   signature_bits: field.integer({ default: 0, description: 'Hash size of RSA signatures.' }),
   use_pss: flag(false, 'Sign with PSS where the issuer has an RSA key.'),
   key_usage: field.commaList({
-    default: ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'],
-    description: 'Key usages by name.',
+    description: `Key usages by name; ${DEFAULT_KEY_USAGE.join(', ')} when not given, without those that the type of the key forbids.`,
   }),
   ext_key_usage: list('Extended key usages by name, besides the flags.'),
   ext_key_usage_oids: list('Extended key usages by object identifier.'),
@@ -151,5 +150,6 @@ export const roleDocument = (role: Role, dialect: Dialect): JsonObject => ({
   ...toRoleParameters(role),
   ttl: dialectRules(dialect).roleLifetime(role.ttlSeconds),
   max_ttl: dialectRules(dialect).roleLifetime(role.maxTtlSeconds),
+  key_usage: role.keyUsage ?? DEFAULT_KEY_USAGE,
   allow_token_displayname: false,
 });

@@ -30,7 +30,7 @@ export const VERBATIM_ROLE: Role = {
   keyBits: 0,
   signatureBits: 0,
   usePss: false,
-  keyUsage: ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'],
+  keyUsage: undefined,
   extKeyUsage: [],
   extKeyUsageOids: [],
   useCsrCommonName: true,

@@ -21,6 +21,7 @@ import {
 } from '../../roles/domain/role.ts';
 import { toGeneralNames } from './alternative-names.ts';
 import { issuerExtensions } from './issuer-extensions.ts';
+import { chooseKeyUsages } from './key-usage-choice.ts';
 import type { CertificateNames } from './requested-names.ts';
 
 export interface LeafRequest {
@@ -37,7 +38,7 @@ export interface LeafRequest {
 
 const leafExtensions = (request: LeafRequest, isSubjectEmpty: boolean): readonly Extension[] => {
   const { role, names } = request;
-  const usages = toKeyUsages(role.keyUsage);
+  const usages = chooseKeyUsages(role.keyUsage && toKeyUsages(role.keyUsage), request.publicKeyDer);
   const extendedUsages = extendedKeyUsagesOf(role);
   const alternatives = toGeneralNames(names.alternatives);
   return [

@@ -18,11 +18,13 @@ import {
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
 import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.ts';
+import { chooseKeyUsages } from './key-usage-choice.ts';
 
 export interface VerbatimRequest {
   readonly csr: CsrFields;
+  /** For CSRs without the extension; undefined: what the type of the key is used for. */
+  readonly defaultKeyUsages: readonly KeyUsage[] | undefined;
   /** For CSRs without the extension. */
-  readonly defaultKeyUsages: readonly KeyUsage[];
   readonly defaultExtendedKeyUsages: readonly string[];
   readonly userIds: readonly string[];
   readonly serialNumber: Uint8Array;
@@ -47,7 +49,7 @@ const subjectOf = ({ csr, userIds }: VerbatimRequest): Uint8Array =>
     ? csr.subject
     : encodeName([
         ...parseName(csr.subject),
-        [...new Set(userIds)].map((value) => ({ type: ATTRIBUTE.userId, value })),
+        ...[...new Set(userIds)].map((value) => [{ type: ATTRIBUTE.userId, value }]),
       ]);
 
 export const buildVerbatimCertificate = (request: VerbatimRequest): CertificateFields => {
@@ -55,10 +57,9 @@ export const buildVerbatimCertificate = (request: VerbatimRequest): CertificateF
   refuseCa(csr);
   const kept = withoutIssuerExtensions(csr.extensions);
   const lacks = (oid: string): boolean => findExtension(kept, oid) === undefined;
+  const usages = chooseKeyUsages(request.defaultKeyUsages, csr.publicKeyDer);
   const added: readonly Extension[] = [
-    ...(lacks(EXTENSION.keyUsage) && request.defaultKeyUsages.length > 0
-      ? [keyUsage(request.defaultKeyUsages)]
-      : []),
+    ...(lacks(EXTENSION.keyUsage) && usages.length > 0 ? [keyUsage(usages)] : []),
     ...(lacks(EXTENSION.extendedKeyUsage) && request.defaultExtendedKeyUsages.length > 0
       ? [extendedKeyUsage(request.defaultExtendedKeyUsages)]
       : []),

@@ -44,7 +44,8 @@ export interface Role {
   readonly keyBits: number;
   readonly signatureBits: number;
   readonly usePss: boolean;
-  readonly keyUsage: readonly string[];
+  /** undefined: the default, which depends on the key. */
+  readonly keyUsage?: readonly string[] | undefined;
   readonly extKeyUsage: readonly string[];
   readonly extKeyUsageOids: readonly string[];
   readonly useCsrCommonName: boolean;
@@ -171,6 +172,9 @@ export const checkRole = (
 
 const withoutPrefix = (name: string, prefix: string): string =>
   name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
+
+/** What a role shows where it was given no `key_usage`. */
+export const DEFAULT_KEY_USAGE = ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'] as const;
 
 /** Usages by name, in any case, with or without their prefix; unknown names are left out. */
 export const toKeyUsages = (names: readonly string[]): readonly KeyUsage[] =>
