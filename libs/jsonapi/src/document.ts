@@ -24,6 +24,12 @@ export interface JsonApiDocument {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
+/** `meta` of an answer that did what it was asked, but not all that its caller may think. */
+export const withWarnings = (
+  warnings: readonly string[],
+): { readonly meta?: { readonly warnings: readonly string[] } } =>
+  warnings.length === 0 ? {} : { meta: { warnings } };
+
 /** A relationship to one resource, or to none when `id` is null. */
 export const toOne = (type: string, id: string | null, related?: string): Relationship => ({
   data: id === null ? null : { id, type },

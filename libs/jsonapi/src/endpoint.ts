@@ -24,16 +24,15 @@ export interface Redirect {
   readonly location: string;
 }
 
+export interface DocumentAnswer {
+  readonly status?: number;
+  readonly document: JsonApiDocument;
+  /** See `EdgeResponse.stands`. */
+  readonly stands?: (() => Promise<boolean>) | undefined;
+}
+
 /** `undefined` answers 204, or 202 where that is the status of success. */
-export type Answer =
-  | {
-      readonly status?: number;
-      readonly document: JsonApiDocument;
-      /** See `EdgeResponse.stands`. */
-      readonly stands?: (() => Promise<boolean>) | undefined;
-    }
-  | Redirect
-  | undefined;
+export type Answer = DocumentAnswer | Redirect | undefined;
 
 export interface EndpointDefinition<S extends TSchema, Optional extends boolean> {
   readonly method: EdgeMethod;

@@ -7,10 +7,12 @@ export {
   toMany,
   toOne,
   withLinkage,
+  withWarnings,
 } from './document.ts';
 export {
   type Answer,
   API_PREFIX,
+  type DocumentAnswer,
   type Endpoint,
   endpoint,
   type JsonApiExchange,

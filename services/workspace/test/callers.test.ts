@@ -210,6 +210,7 @@ const refresh = async (text: string): Promise<void> => {
     ];
     names.set(name, (await harness.create(at, type, given, related)).id);
   }
+  if (text.includes('{newOrg}')) names.set('newOrg', await makeOrganization());
   if (text.includes('fresh')) {
     const { list } = await harness.call('GET', `${O}/workspaces?search[wildcard-name]=fresh`);
     const existing = list[0];
@@ -288,6 +289,32 @@ const refresh = async (text: string): Promise<void> => {
     const path = `/teams/${names.get('team')}/authentication-tokens`;
     names.set('freshAt', (await harness.create(path, 'authentication-tokens', {})).id);
   }
+};
+
+/** One with a workspace, in which the users of the table have the parts that they have in acme. */
+const makeOrganization = async (): Promise<string> => {
+  const name = `brief-${(serial += 1)}`;
+  const path = `/organizations/${name}`;
+  await harness.create('/organizations', 'organizations', { name, email: 'a@b.example' });
+  const workspace = await harness.create(`${path}/workspaces`, 'workspaces', { name: 'only' });
+  const { list } = await harness.call('GET', `${path}/teams`);
+  const makeTeamOf = async (caller: Caller, values: object = {}) =>
+    (await harness.create(`${path}/teams`, 'teams', { name: caller, ...values })).id;
+  const join = async (caller: Caller, teamId: string) => {
+    const account = await harness.call('GET', '/account/details', undefined, tokens.get(caller));
+    const members = { data: [{ type: 'users', id: account.data.id }] };
+    await harness.call('POST', `/teams/${teamId}/relationships/users`, members);
+  };
+  await join('owner', list[0]?.id ?? '');
+  await join('member', await makeTeamOf('member'));
+  const managing = { 'organization-access': { 'manage-workspaces': true } };
+  await join('manager', await makeTeamOf('manager', managing));
+  for (const caller of ['read', 'plan', 'write', 'admin'] as const) {
+    const team = await makeTeamOf(caller);
+    await join(caller, team);
+    await grant(team, workspace.id, caller);
+  }
+  return name;
 };
 
 const grantToCallers = async (workspaceId: string): Promise<void> => {

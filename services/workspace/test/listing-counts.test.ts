@@ -37,7 +37,7 @@ afterAll(() => harness[Symbol.asyncDispose]());
 /** All that the caller sees, and what matches. */
 const countsOf = async (query: string, token?: string): Promise<readonly unknown[]> => {
   const { meta } = await harness.call('GET', `${COLLECTION}?${query}`, undefined, token);
-  const counts = (meta as Record<string, Record<string, unknown>>)['status-counts'];
+  const counts = meta['status-counts'];
   return [counts?.['total'], counts?.['matching'], meta.pagination['total-count']];
 };
 
@@ -106,7 +106,7 @@ test('what a list counts by the status of current runs is all that its reader se
   const reader = await executing.addUser('reader', team.id);
   const statusCounts = async (query: string, token?: string) => {
     const { meta } = await executing.call('GET', `${COLLECTION}?${query}`, undefined, token);
-    return (meta as Record<string, unknown>)['status-counts'];
+    return meta['status-counts'];
   };
   const counts = {
     pending: 1,

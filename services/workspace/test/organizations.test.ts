@@ -74,12 +74,18 @@ describe('an organization', () => {
     await harness.create('/organizations', 'organizations', { name: 'old', email: 'a@b.example' });
   });
 
-  test('is deleted without workspaces only, and its tokens and keys end with it', async () => {
+  test('is deleted with its workspaces, and its tokens and keys end with it', async () => {
     const path = '/organizations/gone';
     const countTokens = async () => (await harness.store.scan('shared/tokens/')).length;
     const before = await countTokens();
     await harness.create('/organizations', 'organizations', { name: 'gone', email: 'a@b.example' });
-    const workspace = await harness.create(`${path}/workspaces`, 'workspaces', { name: 'last' });
+    const workspaces = await Promise.all(
+      Array.from({ length: 60 }, (_, at) =>
+        harness.create(`${path}/workspaces`, 'workspaces', { name: `w-${at}` }),
+      ),
+    );
+    const [workspace] = workspaces;
+    await harness.call('POST', `/workspaces/${workspace?.id}/actions/lock`);
     const key = { name: 'deploy', value: 'PRIVATE KEY' };
     const { id: keyId } = await harness.create(`${path}/ssh-keys`, 'ssh-keys', key);
     const single = `${path}/authentication-token`;
@@ -93,13 +99,116 @@ describe('an organization', () => {
     ]) {
       expect((await harness.call('GET', `${single}?token=${kind}`)).status).toBe(status);
     }
-    expect((await harness.call('DELETE', path)).status).toBe(409);
-    await harness.call('DELETE', `/workspaces/${workspace.id}`);
+    // Whoever may not delete the organization deletes none of its workspaces.
+    const team = await harness.create(`${path}/teams`, 'teams', {
+      name: 'all',
+      'organization-access': { 'manage-workspaces': true, 'manage-projects': true },
+    });
+    const other = await harness.addUser('manager-of-gone', team.id);
+    expect((await harness.call('DELETE', path, undefined, other.token)).status).toBe(404);
+    expect((await harness.call('GET', `/workspaces/${workspace?.id}`)).status).toBe(200);
+    await harness.call('DELETE', `/users/${other.id}`);
+    const tokens = await countTokens();
     expect((await harness.call('DELETE', path)).status).toBe(204);
+    expect((await harness.call('GET', `/workspaces/${workspace?.id}`)).status).toBe(404);
     expect((await harness.call('GET', path)).status).toBe(404);
     expect((await harness.call('GET', `/ssh-keys/${keyId}`)).status).toBe(404);
     expect(await harness.store.scan('shared/ssh-keys/')).toEqual([]);
-    expect(await countTokens()).toBe(before);
+    expect(await countTokens()).toBe(tokens - 1);
+    expect(await harness.store.scan('shared/workspace-names/')).not.toContainEqual(
+      expect.stringContaining('w-1'),
+    );
+  });
+
+  test('names its default agent pool by attribute or relationship', async () => {
+    const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
+      name: 'theirs',
+    });
+    const related = { data: { type: 'agent-pools', id: pool.id } };
+    const projects = '/organizations/globex/projects';
+    const project = await harness.create(projects, 'projects', { name: 'Pooled' });
+    for (const [path, type] of [
+      ['/organizations/globex', 'organizations'],
+      [`/projects/${project.id}`, 'projects'],
+    ] as const) {
+      const patch = (attributes: object, relationship?: object) =>
+        harness.call('PATCH', path, {
+          data: { type, attributes, relationships: { 'default-agent-pool': relationship } },
+        });
+      const { data } = await patch({ 'default-execution-mode': 'agent' }, related);
+      expect(data.relationships['default-agent-pool']).toMatchObject(related);
+      const both = await patch({ 'default-agent-pool-id': 'apool-other' }, related);
+      expect([both.status, both.errors[0]?.source]).toEqual([
+        422,
+        { pointer: '/data/relationships/default-agent-pool' },
+      ]);
+      const none = await patch({ 'default-execution-mode': 'remote' }, { data: null });
+      expect(none.data.relationships['default-agent-pool']?.data).toBeNull();
+      const unneeded = await patch({}, related);
+      expect([unneeded.status, unneeded.errors[0]?.detail]).toEqual([
+        422,
+        expect.stringContaining('must not be specified unless'),
+      ]);
+    }
+  });
+
+  test.for([
+    [{ 'collaborator-auth-policy': 'two_factor_mandatory' }, 'collaborator-auth-policy'],
+    [{ 'enforce-hyok': true }, 'enforce-hyok'],
+    [{ 'max-ttl-enabled': true }, 'max-ttl-enabled'],
+    [{ 'registry-monorepo-support-enabled': true }, 'registry-monorepo-support-enabled'],
+  ] as const)('does not promise what is not there: %j', async ([given, name]) => {
+    const made = { name: 'initech', email: 'a@b.example', ...given };
+    expect(await send('POST', '/organizations', 'organizations', made)).toMatchObject(at(name));
+    expect(await change(given)).toMatchObject(at(name));
+  });
+
+  test('says what it takes without effect, and shows what it does not offer as off', async () => {
+    const given = {
+      'collaborator-auth-policy': 'password',
+      'enforce-hyok': false,
+      'max-ttl-enabled': false,
+      'stacks-enabled': true,
+      'session-timeout': 60,
+    };
+    const body = { data: { type: 'organizations', attributes: given } };
+    const { status, data, meta } = await harness.call('PATCH', O, body);
+    expect([status, meta.warnings]).toEqual([
+      200,
+      [
+        expect.stringMatching(/^session-timeout has no effect: /),
+        expect.stringMatching(/^stacks-enabled has no effect: /),
+      ],
+    ]);
+    expect(data.attributes).toMatchObject({ ...given, 'stacks-enabled': false });
+    const none = { data: { type: 'organizations', attributes: { 'session-timeout': null } } };
+    expect((await harness.call('PATCH', O, none)).meta).toBeUndefined();
+  });
+
+  test('without user tokens is there for owners and for the tokens of teams alone', async () => {
+    const team = await harness.create(`${O}/teams`, 'teams', {
+      name: 'readers',
+      'organization-access': { 'read-workspaces': true },
+    });
+    const { id } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'guarded' });
+    const { token } = await harness.addUser('reader', team.id);
+    const path = `/teams/${team.id}/authentication-token`;
+    const made = await harness.create(path, 'authentication-tokens', {});
+    const seenBy = async (by: string) => {
+      const paths = [O, `/workspaces/${id}`, `${O}/workspaces`, `/teams/${team.id}`];
+      const shown = await Promise.all(paths.map((at) => harness.call('GET', at, undefined, by)));
+      const listed = await harness.call('GET', '/organizations', undefined, by);
+      return [...shown.map(({ status }) => status), listed.list.length];
+    };
+    expect(await seenBy(token)).toEqual([200, 200, 200, 200, 1]);
+    const off = await change({ 'user-tokens-enabled': false });
+    expect(off.attributes?.['user-tokens-enabled']).toBe(false);
+    expect(await seenBy(token)).toEqual([404, 404, 404, 404, 0]);
+    expect(await seenBy(String(made.attributes['token']))).toEqual([200, 200, 200, 200, 1]);
+    expect((await harness.call('GET', O)).status).toBe(200);
+    const on = await change({ 'user-tokens-enabled': true });
+    expect(on.attributes?.['user-tokens-enabled']).toBe(true);
+    expect(await seenBy(token)).toEqual([200, 200, 200, 200, 1]);
   });
 
   test('may use states, teams and agents, but nothing that is not there', async () => {

@@ -90,7 +90,11 @@ describe('an attribute of a workspace', () => {
     expect(attributes['assessments-enabled']).toBe(true);
     const named = await update(id, { 'drift-detection': true });
     expect(named.data.attributes['assessments-enabled']).toBe(true);
-    expect((await update(id, {})).data.attributes['assessments-enabled']).toBe(false);
+    expect(named.meta).toBeUndefined();
+    const unnamed = await update(id, { description: 'of the same' });
+    expect(unnamed.data.attributes['assessments-enabled']).toBe(false);
+    expect(unnamed.meta.warnings).toEqual([expect.stringContaining('assessments-enabled')]);
+    expect((await update(id, {})).meta).toBeUndefined();
   });
 
   test('are named in refusals as they were given', async () => {

@@ -26,7 +26,11 @@ export interface Reply {
   readonly data: Identified;
   readonly list: readonly Identified[];
   readonly included: readonly Identified[];
-  readonly meta: { readonly pagination: Record<string, number | null> };
+  readonly meta: {
+    readonly pagination: Record<string, number | null>;
+    readonly warnings?: readonly string[];
+    readonly 'status-counts'?: Record<string, unknown>;
+  };
   readonly links: Record<string, string | null>;
   readonly errors: readonly {
     readonly status: string;

@@ -80,6 +80,7 @@ export const findStanding = async (
   if (teamIds.includes(organization.ownersTeamId)) {
     return { kind, isOwner: true, access: FULL_ORGANIZATION_ACCESS, teamIds };
   }
+  if (kind === 'user' && !organization.settings.userTokensEnabled) return undefined;
   const teams = await Promise.all(teamIds.map((id) => teamRecords.find(reads, id)));
   const access = uniteOrganizationAccess([
     NO_ORGANIZATION_ACCESS,

@@ -33,6 +33,7 @@ import {
   type Execution,
   type GivenExecution,
 } from '../workspaces/domain/execution.ts';
+import { forceDeleteWorkspaces } from '../workspaces/workspace-operations.ts';
 import { workspaceNames } from '../workspaces/workspace-records.ts';
 import {
   DEFAULT_ORGANIZATION_SETTINGS,
@@ -171,19 +172,44 @@ export const updateOrganization = (
     return { organization: next, standing };
   });
 
-/** Deletes an organization that has no workspaces left, with all else that belongs to it. */
-export const deleteOrganization = (
+const requireDestroyable = async (
+  reads: Reads,
+  principal: Principal,
+  name: string,
+): Promise<Organization> => {
+  const { organization, standing } = await requireOrganization(reads, principal, name);
+  if (!decideOrganizationPermissions(standing).canDestroy) throw notFound('organization');
+  return organization;
+};
+
+/**
+ * Deletes an organization with all that belongs to it. Its workspaces go first, some at a time, so that
+ * one that is broken off leaves an organization with fewer workspaces, to be deleted again.
+ * @throws KeelsonError `workspace.forbidden` for a workspace that the caller may not force-delete,
+ *   `workspace.conflict` naming a workspace that was made meanwhile
+ */
+export const deleteOrganization = async (
+  context: ServiceContext,
+  principal: Principal,
+  name: string,
+): Promise<void> => {
+  await requireDestroyable(context.store, principal, name);
+  while ((await forceDeleteWorkspaces(context, principal, name)) > 0);
+  await deleteEmptyOrganization(context, principal, name);
+};
+
+const deleteEmptyOrganization = (
   { store, clock }: ServiceContext,
   principal: Principal,
   name: string,
 ): Promise<void> =>
   store.transact(async (tx) => {
-    const { organization, standing } = await requireOrganization(tx, principal, name);
-    if (!decideOrganizationPermissions(standing).canDestroy) throw notFound('organization');
+    const organization = await requireDestroyable(tx, principal, name);
     const { id } = organization;
-    if ((await workspaceNames.keys(tx, [id], { limit: 1 })).length > 0) {
+    const [workspace] = await workspaceNames.keys(tx, [id], { limit: 1 });
+    if (workspace !== undefined) {
       throw new KeelsonError('workspace.conflict', {
-        text: 'the organization still has workspaces; delete them first',
+        text: `the organization has the new workspace ${workspace}; try again`,
       });
     }
     for (const projectName of await projectNames.keys(tx, [id])) {

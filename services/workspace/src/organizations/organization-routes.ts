@@ -7,8 +7,10 @@ import {
   parseInclude,
   parsePage,
   type Resource,
+  refuseInvalid,
   resourceBody,
   toPaginatedDocument,
+  withWarnings,
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { type Static, Type } from 'typebox';
@@ -22,6 +24,8 @@ import { toProjectResource } from '../projects/project-document.ts';
 import { findSitePolicy } from '../retention/retention-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
+import { attributeViolation } from '../validation/domain/violation.ts';
+import { DEFAULT_POOL_RELATIONSHIPS, toDefaultPoolId } from '../workspaces/default-pool-request.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
 import { toEntitlementSetResource, toOrganizationResource } from './organization-document.ts';
 import {
@@ -31,6 +35,32 @@ import {
   listOrganizations,
   updateOrganization,
 } from './organization-operations.ts';
+
+/** What is refused, because somebody would rely on it. */
+const NOT_OFFERED: Readonly<Record<string, { readonly value: unknown; readonly text: string }>> = {
+  'collaborator-auth-policy': {
+    value: 'two_factor_mandatory',
+    text: 'there is no two-factor authentication; the one policy is password',
+  },
+  'enforce-hyok': { value: true, text: 'encryption with keys of your own (HYOK) is not offered' },
+  'max-ttl-enabled': {
+    value: true,
+    text: 'maximum lifetimes of tokens are not offered; tokens end at their own expired-at',
+  },
+  'registry-monorepo-support-enabled': { value: true, text: 'there is no private registry' },
+};
+
+/** What is taken, as clients send it with every organization, and does nothing: the answer says so. */
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  'aggregated-commit-status-enabled': 'nothing is reported to repositories',
+  'cost-estimation-enabled': 'the costs of runs are not estimated',
+  'owners-team-saml-role-id': 'there is no single sign-on',
+  'send-passing-statuses-for-untriggered-speculative-plans': 'nothing is reported to repositories',
+  'session-remember': 'there are no sessions; tokens end at their own expired-at',
+  'session-timeout': 'there are no sessions; tokens end at their own expired-at',
+  'speculative-plan-management-enabled': 'pushes to repositories start no runs',
+  'stacks-enabled': 'stacks are not offered',
+};
 
 const flag = Type.Optional(Type.Boolean());
 const minutes = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 525_600 })));
@@ -46,6 +76,11 @@ const attributes = {
   'aggregated-commit-status-enabled': flag,
   'speculative-plan-management-enabled': flag,
   'assessments-enforced': flag,
+  'enforce-hyok': flag,
+  'max-ttl-enabled': flag,
+  'registry-monorepo-support-enabled': flag,
+  'stacks-enabled': flag,
+  'user-tokens-enabled': flag,
   'allow-force-delete-workspaces': flag,
   'owners-team-saml-role-id': Type.Optional(nullable(Type.String({ maxLength: 255 }))),
   'default-execution-mode': Type.Optional(
@@ -57,23 +92,45 @@ const attributes = {
 const name = Type.String({ maxLength: 255 });
 const email = Type.String({ maxLength: 255 });
 
-const CREATE = resourceBody('organizations', Type.Object({ ...attributes, name, email }));
+const CREATE = resourceBody(
+  'organizations',
+  Type.Object({ ...attributes, name, email }),
+  DEFAULT_POOL_RELATIONSHIPS,
+);
 const UPDATE_ATTRIBUTES = Type.Object({
   ...attributes,
   name: Type.Optional(name),
   email: Type.Optional(email),
 });
-const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES);
+const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES, DEFAULT_POOL_RELATIONSHIPS);
 
-const fromAttributes = (given: Static<typeof UPDATE_ATTRIBUTES>): GivenOrganization => {
+/** @throws KeelsonError `jsonapi.invalid_attribute` for what is not offered */
+const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
   const {
     name: newName,
+    'collaborator-auth-policy': _policy,
     'default-execution-mode': mode,
-    'default-agent-pool-id': agentPoolId,
+    'default-agent-pool-id': _pool,
+    'enforce-hyok': _hyok,
+    'max-ttl-enabled': _maxTtl,
+    'registry-monorepo-support-enabled': _monorepo,
+    'stacks-enabled': _stacks,
     ...settings
-  } = given;
+  } = data.attributes;
+  refuseInvalid(
+    Object.entries(NOT_OFFERED)
+      .filter(([name, { value }]) => data.attributes[name as keyof typeof attributes] === value)
+      .map(([name, { text }]) => attributeViolation(name, text)),
+  );
+  const agentPoolId = toDefaultPoolId(data);
   return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
 };
+
+/** What was asked for and does nothing, for `meta`. */
+const toWarnings = ({ data }: Static<typeof UPDATE>): readonly string[] =>
+  Object.entries(WITHOUT_EFFECT)
+    .filter(([name]) => Boolean(data.attributes[name as keyof typeof attributes]))
+    .map(([name, reason]) => `${name} has no effect: ${reason}`);
 
 const INCLUDES: ReadonlySet<string> = new Set(['default_project', 'entitlement_set']);
 
@@ -106,16 +163,17 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
       body: { schema: CREATE },
       success: 201,
       handle: async ({ principal, body }) => {
-        const given = body.data.attributes;
+        const { name, email } = body.data.attributes;
         const access = await createOrganization(context, principal, {
-          ...fromAttributes(given),
-          name: given.name,
-          email: given.email,
+          ...fromDocument(body),
+          name,
+          email,
         });
         return {
           document: {
             data: await show(access),
             included: [toEntitlementSetResource(access, false)],
+            ...withWarnings(toWarnings(body)),
           },
         };
       },
@@ -160,24 +218,23 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
         path: ONE,
         summary: 'Update an organization',
         body: { schema: UPDATE },
-        handle: async ({ principal, params, body }) => ({
-          document: {
-            data: await show(
-              await updateOrganization(
-                context,
-                principal,
-                params['organization_name'] ?? '',
-                fromAttributes(body.data.attributes),
-              ),
-            ),
-          },
-        }),
+        handle: async ({ principal, params, body }) => {
+          const access = await updateOrganization(
+            context,
+            principal,
+            params['organization_name'] ?? '',
+            fromDocument(body),
+          );
+          return {
+            document: { data: await show(access), ...withWarnings(toWarnings(body)) },
+          };
+        },
       }),
     ),
     endpoint({
       method: 'DELETE',
       path: ONE,
-      summary: 'Delete an organization without workspaces',
+      summary: 'Delete an organization with its workspaces, whatever they manage',
       success: 204,
       handle: async ({ principal, params }) => {
         await deleteOrganization(context, principal, params['organization_name'] ?? '');

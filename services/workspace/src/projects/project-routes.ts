@@ -17,6 +17,7 @@ import { type ProjectAccessResult, requireProject } from '../access/access-opera
 import type { ServiceContext } from '../service-context.ts';
 import { toEffectiveBindingResources } from '../tags/tag-document.ts';
 import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
+import { DEFAULT_POOL_RELATIONSHIPS, toDefaultPoolId } from '../workspaces/default-pool-request.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
 import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
 import { toOwnProjectResource } from './project-document.ts';
@@ -46,6 +47,7 @@ const attributes = {
 };
 
 const relationships = Type.Object({
+  ...DEFAULT_POOL_RELATIONSHIPS.properties,
   'tag-bindings': Type.Optional(GIVEN_BINDINGS),
 });
 
@@ -66,7 +68,7 @@ const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
     autoDestroyActivityDuration: given['auto-destroy-activity-duration'],
     execution: {
       mode: given['default-execution-mode'],
-      agentPoolId: given['default-agent-pool-id'],
+      agentPoolId: toDefaultPoolId(data),
       overwrites: overwrites && {
         executionMode: overwrites['default-execution-mode'],
         agentPool: overwrites['default-agent-pool'],

@@ -182,16 +182,29 @@ export const changeWorkspace = (
     return loadWorkspaceAccess(tx, access, workspace);
   });
 
-export const updateWorkspace = (
+export interface WorkspaceUpdate {
+  readonly access: WorkspaceAccessResult;
+  /** What changed although the request did not name it. */
+  readonly warnings: readonly string[];
+}
+
+const ASSESSMENTS_WARNING =
+  'assessments-enabled was not given: health assessments, which were enabled, are disabled now';
+
+export const updateWorkspace = async (
   context: ServiceContext,
   principal: Principal,
   address: WorkspaceAddress,
   given: GivenWorkspace,
-): Promise<WorkspaceAccessResult> =>
-  changeWorkspace(
+): Promise<WorkspaceUpdate> => {
+  let warnings: readonly string[] = [];
+  const access = await changeWorkspace(
     context,
     (tx) => requireWorkspace(tx, principal, address, 'canUpdate'),
     async ({ workspace }, tx) => {
+      const endsAssessments =
+        workspace.settings.assessmentsEnabled && given.settings.assessmentsEnabled === undefined;
+      warnings = endsAssessments ? [ASSESSMENTS_WARNING] : [];
       const nowMs = context.clock.nowMs();
       refuseInvalid([
         ...(given.name === undefined ? [] : checkName(given.name)),
@@ -236,6 +249,8 @@ export const updateWorkspace = (
       return next;
     },
   );
+  return { access, warnings };
+};
 
 /** Removes the workspace and everything that is kept for it alone. */
 const removeWorkspace = async (tx: Transaction, workspace: Workspace): Promise<void> => {
@@ -276,18 +291,42 @@ export const safeDeleteWorkspace = (
     await removeWorkspace(tx, workspace);
   });
 
-/** Deletes a workspace whatever it holds. Who could delete it safely only is told so. */
+/** Who could delete the workspace safely only is told so. */
+const forceRemove = async (
+  tx: Transaction,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> => {
+  const { workspace, permissions } = await requireWorkspace(tx, principal, address, 'canDestroy');
+  if (!permissions.canForceDelete) {
+    throw new KeelsonError('workspace.forbidden', {
+      text: `you are not authorized to force delete the workspace ${workspace.name}`,
+    });
+  }
+  await removeWorkspace(tx, workspace);
+};
+
+/** Deletes a workspace whatever it holds. */
 export const forceDeleteWorkspace = (
   context: ServiceContext,
   principal: Principal,
   address: WorkspaceAddress,
-): Promise<void> =>
+): Promise<void> => context.store.transact((tx) => forceRemove(tx, principal, address));
+
+/** Keeps a transaction short: others wait for its commit. */
+const DELETED_AT_ONCE = 50;
+
+/** Deletes some workspaces of the organization, whatever they hold. @returns how many */
+export const forceDeleteWorkspaces = (
+  context: ServiceContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<number> =>
   context.store.transact(async (tx) => {
-    const access = await requireWorkspace(tx, principal, address, 'canDestroy');
-    if (!access.permissions.canForceDelete) {
-      throw new KeelsonError('workspace.forbidden', {
-        text: 'you are not authorized to force delete this workspace',
-      });
+    const { organization } = await requireOrganization(tx, principal, organizationName);
+    const names = await workspaceNames.keys(tx, [organization.id], { limit: DELETED_AT_ONCE });
+    for (const workspaceName of names) {
+      await forceRemove(tx, principal, { organizationName, workspaceName });
     }
-    await removeWorkspace(tx, access.workspace);
+    return names.length;
   });

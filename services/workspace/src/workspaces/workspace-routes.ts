@@ -1,6 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
-  type Answer,
+  type DocumentAnswer,
   type Endpoint,
   endpoint,
   type JsonApiExchange,
@@ -8,6 +8,7 @@ import {
   parseInclude,
   parsePage,
   toPaginatedDocument,
+  withWarnings,
 } from '@keelson/jsonapi';
 import { type RecordedReads, recordReads } from '@keelson/storage';
 import {
@@ -79,7 +80,7 @@ export const answerWorkspace = async (
   { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
   access: WorkspaceAccessResult,
   recorded?: RecordedReads,
-): Promise<Answer> => {
+): Promise<DocumentAnswer> => {
   const include = parseInclude(query, WORKSPACE_INCLUDES);
   const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
   const data = withIncludedLinkage(toWorkspaceResource(access, sitePolicy), include, access);
@@ -165,17 +166,16 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         path,
         summary: 'Update a workspace',
         body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES },
-        handle: async (exchange) =>
-          answerWorkspace(
+        handle: async (exchange) => {
+          const { access, warnings } = await updateWorkspace(
             context,
-            exchange,
-            await updateWorkspace(
-              context,
-              exchange.principal,
-              toAddress(exchange.params),
-              fromWorkspaceDocument(exchange.body),
-            ),
-          ),
+            exchange.principal,
+            toAddress(exchange.params),
+            fromWorkspaceDocument(exchange.body),
+          );
+          const { document } = await answerWorkspace(context, exchange, access);
+          return { document: { ...document, ...withWarnings(warnings) } };
+        },
       }),
     ),
     ...inBothForms((path) =>

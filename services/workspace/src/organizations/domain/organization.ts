@@ -6,7 +6,6 @@ export interface OrganizationSettings {
   /** Minutes; null is the site's default. */
   readonly sessionTimeout: number | null;
   readonly sessionRemember: number | null;
-  readonly collaboratorAuthPolicy: 'password' | 'two_factor_mandatory';
   readonly costEstimationEnabled: boolean;
   readonly sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   readonly aggregatedCommitStatusEnabled: boolean;
@@ -14,6 +13,8 @@ export interface OrganizationSettings {
   readonly assessmentsEnforced: boolean;
   readonly allowForceDeleteWorkspaces: boolean;
   readonly ownersTeamSamlRoleId: string | null;
+  /** False: tokens of users who are not owners open nothing of the organization. */
+  readonly userTokensEnabled: boolean;
 }
 
 export interface Organization {
@@ -31,7 +32,6 @@ export interface Organization {
 export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> = {
   sessionTimeout: null,
   sessionRemember: null,
-  collaboratorAuthPolicy: 'password',
   costEstimationEnabled: false,
   sendPassingStatusesForUntriggeredSpeculativePlans: false,
   aggregatedCommitStatusEnabled: true,
@@ -39,6 +39,7 @@ export const DEFAULT_ORGANIZATION_SETTINGS: Omit<OrganizationSettings, 'email'> 
   assessmentsEnforced: false,
   allowForceDeleteWorkspaces: false,
   ownersTeamSamlRoleId: null,
+  userTokensEnabled: true,
 };
 
 /** Letters, digits, `-` and `_`, 3 to 40. */
