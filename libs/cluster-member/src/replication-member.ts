@@ -24,6 +24,7 @@ import {
   type WriteGate,
   writeLogEnd,
 } from '@keelson/replication';
+import { takeFence } from '@keelson/storage';
 import type { LogIndex } from './log-index.ts';
 import { NO_TRANSPORT } from './nats-transport.ts';
 import { parseKind } from './remote-membership.ts';
@@ -158,7 +159,7 @@ export class ReplicationMember {
     const lease = await leases.acquire(`activation.${service}`, { ttlMs: LEASE_TTL_MS }, NEVER);
     try {
       if (await isActivated(store, kind, role.activation)) return;
-      const fence = { lease: lease.name, token: lease.fencingToken };
+      const fence = await takeFence(store, lease.name);
       const taken = await this.fetchKeyring(role);
       await this.gate.takeTurn(store, `activation ${role.activation}`);
       await removeReplicated(store, fence);

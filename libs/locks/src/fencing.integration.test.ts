@@ -2,13 +2,19 @@
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
-import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
+import {
+  createBarrier,
+  type Fence,
+  openSqliteStore,
+  type Store,
+  takeFence,
+} from '@keelson/storage';
 import { propertySettings, startRedis, temporaryDirectory } from '@keelson/testkit';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { InProcessLeaseStore } from './in-process-lease-store.ts';
-import type { HeldLease } from './leases.ts';
+import { InProcessLeaseRecords, InProcessLeaseStore } from './in-process-lease-store.ts';
+import type { LeaseStore } from './leases.ts';
 import { RedisLeaseStore } from './redis-lease-store.ts';
 
 const LEASE = { ttlMs: 60_000 };
@@ -28,14 +34,18 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-const commit = (lease: HeldLease, text: string): Promise<void> =>
-  store.transact((tx) => tx.write('local/work', Buffer.from(text)), {
-    fence: { lease: lease.name, token: lease.fencingToken },
-  });
+/** What a worker does before its first commit. */
+const acquire = async (leases: LeaseStore, name: string): Promise<Fence> => {
+  const lease = await leases.acquire(name, LEASE, never);
+  return takeFence(store, lease.name);
+};
+
+const commit = (fence: Fence, text: string): Promise<void> =>
+  store.transact((tx) => tx.write('local/work', Buffer.from(text)), { fence });
 
 /** Whether the store took a commit of this holder; anything but fencing is an error. */
-const isAccepted = (lease: HeldLease): Promise<boolean> =>
-  commit(lease, 'work').then(
+const isAccepted = (fence: Fence): Promise<boolean> =>
+  commit(fence, 'work').then(
     () => true,
     (error: unknown) => {
       if (hasCode(error, 'storage.fenced')) return false;
@@ -51,12 +61,12 @@ describe('after Redis was killed and came back empty', () => {
   test('the new holder commits and the old one is refused', async () => {
     await using redis = await startRedis();
     const [paused, other] = [openPaused(redis.url), openPaused(redis.url)];
-    const first = await paused.acquire('restart', LEASE, never);
+    const first = await acquire(paused, 'restart');
     await commit(first, 'first');
     await redis.process.kill();
     await redis.process.start();
     const next = new RedisLeaseStore({ connection: redis.url });
-    const second = await next.acquire('restart', LEASE, never);
+    const second = await acquire(next, 'restart');
     await commit(second, 'second');
     await expect(commit(first, 'first again')).rejects.toEqual(fenced);
     await commit(second, 'second again');
@@ -69,11 +79,11 @@ describe('after a failover to a replica that had not heard of the lease', () => 
     await using primary = await startRedis();
     await using replica = await startRedis();
     const paused = openPaused(primary.url);
-    const first = await paused.acquire('failover', LEASE, never);
+    const first = await acquire(paused, 'failover');
     await commit(first, 'first');
     primary.process.pause();
     const next = new RedisLeaseStore({ connection: replica.url });
-    const second = await next.acquire('failover', LEASE, never);
+    const second = await acquire(next, 'failover');
     await commit(second, 'second');
     primary.process.resume();
     await expect(commit(first, 'first again')).rejects.toEqual(fenced);
@@ -85,7 +95,7 @@ describe('after a failover to a replica that had not heard of the lease', () => 
     await using replica = await startRedis({ replicaOfPort: primary.port });
     const client = new Redis(replica.url);
     const holder = openPaused(primary.url);
-    const first = await holder.acquire('followed', LEASE, never);
+    const first = await acquire(holder, 'followed');
     const atPrimary = new Redis(primary.url);
     await atPrimary.set('marker', '1');
     expect(await atPrimary.wait(1, 0)).toBe(1);
@@ -113,10 +123,18 @@ describe('after a failover to a replica that had not heard of the lease', () => 
   });
 });
 
-test('a standalone process that starts again is not refused by the tokens of its last run', async () => {
-  const before = await new InProcessLeaseStore().acquire('standalone', LEASE, never);
+test.for([
+  ['at the same time', 0],
+  ['with its clock set back by a year', -365 * 24 * 3_600_000],
+] as const)('a standalone process that starts again %s goes on at once', async ([, shiftMs]) => {
+  const startMs = Date.UTC(2030, 0, 1);
+  const openAt = (nowMs: number): LeaseStore => {
+    const clock = new ManualClock(nowMs);
+    return new InProcessLeaseStore({ clock, records: new InProcessLeaseRecords(clock) });
+  };
+  const before = await acquire(openAt(startMs), 'standalone');
   await commit(before, 'before');
-  const after = await new InProcessLeaseStore().acquire('standalone', LEASE, never);
+  const after = await acquire(openAt(startMs + shiftMs), 'standalone');
   await commit(after, 'after');
   await expect(commit(before, 'before')).rejects.toEqual(fenced);
 });
@@ -134,13 +152,13 @@ test('in any history of acquisitions, lost data and commits, no older holder com
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
       const name = `history-${history++}`;
-      const holders: HeldLease[] = [];
+      const holders: Fence[] = [];
       const committed: number[] = [];
       for (const action of steps)
         if (action.kind === 'forget') await client.flushall();
         else if (action.kind === 'acquire') {
           const lease = await leases.tryAcquire(name, LEASE);
-          if (lease !== undefined) holders.push(lease);
+          if (lease !== undefined) holders.push(await takeFence(store, lease.name));
         } else {
           const holder = holders[action.holder];
           if (holder !== undefined && (await isAccepted(holder))) committed.push(action.holder);

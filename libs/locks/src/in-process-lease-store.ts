@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '@keelson/clock';
-import { nextFencingToken } from './fencing-token.ts';
 import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
 import type { Acquisition, LeaseRecords } from './lease-records.ts';
 
@@ -12,27 +11,18 @@ interface Entry {
 export class InProcessLeaseRecords implements LeaseRecords {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
-  readonly #newestTokens = new Map<string, number>();
 
   constructor(clock: Clock = systemClock) {
     this.#clock = clock;
   }
 
-  async acquire(
-    name: string,
-    holder: string,
-    ttlMs: number,
-    tokenFloor: number,
-  ): Promise<Acquisition> {
+  async acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition> {
     const nowMs = this.#clock.nowMs();
     const entry = this.#entries.get(name);
     if (entry !== undefined && entry.expiresAtMs > nowMs)
       return { kind: 'held', remainingMs: entry.expiresAtMs - nowMs };
-    const newest = Math.max(this.#newestTokens.get(name) ?? 0, tokenFloor);
-    const fencingToken = nextFencingToken(newest, nowMs);
-    this.#newestTokens.set(name, fencingToken);
     this.#entries.set(name, { holder, expiresAtMs: nowMs + ttlMs });
-    return { kind: 'acquired', fencingToken };
+    return { kind: 'acquired' };
   }
 
   async renew(name: string, holder: string, ttlMs: number): Promise<boolean> {

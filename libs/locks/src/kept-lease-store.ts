@@ -10,11 +10,6 @@ const MAX_WAIT_MS = 1000;
 
 export interface LeaseStoreOptions {
   readonly clock?: Clock;
-  /**
-   * Newest token of this lease that is known elsewhere, which new tokens must exceed; give what the
-   * Store has seen, for the case of a clock that was set back.
-   */
-  readonly tokenFloor?: (name: string) => Promise<number>;
 }
 
 type Attempt =
@@ -25,14 +20,12 @@ type Attempt =
 export class KeptLeaseStore implements LeaseStore {
   readonly #records: LeaseRecords;
   readonly #clock: Clock;
-  readonly #tokenFloor: (name: string) => Promise<number>;
   readonly #kept = new Set<KeptLease>();
   readonly #closed = new AbortController();
 
   constructor(records: LeaseRecords, options: LeaseStoreOptions = {}) {
     this.#records = records;
     this.#clock = options.clock ?? systemClock;
-    this.#tokenFloor = options.tokenFloor ?? (async () => 0);
   }
 
   async tryAcquire(name: string, options: AcquireOptions): Promise<HeldLease | undefined> {
@@ -60,10 +53,9 @@ export class KeptLeaseStore implements LeaseStore {
 
   async #attempt(name: string, ttlMs: number): Promise<Attempt> {
     this.#closed.signal.throwIfAborted();
-    const floor = await this.#tokenFloor(name);
     const holder = randomUUID();
     const askedAtMs = this.#clock.nowMs();
-    const acquisition = await this.#records.acquire(name, holder, ttlMs, floor);
+    const acquisition = await this.#records.acquire(name, holder, ttlMs);
     if (acquisition.kind === 'held') return acquisition;
     const lease = new KeptLease({
       records: this.#records,
@@ -71,7 +63,6 @@ export class KeptLeaseStore implements LeaseStore {
       name,
       holder,
       ttlMs,
-      fencingToken: acquisition.fencingToken,
       askedAtMs,
       onEnd: (ended) => this.#kept.delete(ended),
     });

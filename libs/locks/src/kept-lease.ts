@@ -12,7 +12,6 @@ export interface KeptLeaseOptions {
   readonly name: string;
   readonly holder: string;
   readonly ttlMs: number;
-  readonly fencingToken: number;
   /** When the acquisition was asked for: the TTL runs from then at the latest. */
   readonly askedAtMs: number;
   /** Called once, when the lease is lost or released. */
@@ -41,10 +40,6 @@ export class KeptLease implements HeldLease {
 
   get name(): string {
     return this.#options.name;
-  }
-
-  get fencingToken(): number {
-    return this.#options.fencingToken;
   }
 
   get lost(): AbortSignal {

@@ -1,7 +1,7 @@
 /** Where leases are kept. Each method is one atomic step. */
 export interface LeaseRecords {
   /** Takes the lease for `holder` unless another has it. */
-  acquire(name: string, holder: string, ttlMs: number, tokenFloor: number): Promise<Acquisition>;
+  acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition>;
   /** Gives `holder` another `ttlMs`; false: it does not have the lease any more. */
   renew(name: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Frees the lease if `holder` has it. */
@@ -10,5 +10,5 @@ export interface LeaseRecords {
 }
 
 export type Acquisition =
-  | { readonly kind: 'acquired'; readonly fencingToken: number }
+  | { readonly kind: 'acquired' }
   | { readonly kind: 'held'; readonly remainingMs: number };

@@ -1,12 +1,10 @@
 /**
  * Leases elect the one worker of a kind. A lease alone proves nothing (its holder may be paused and not
- * know that time passed): every commit made under it carries `fencingToken`, and the store refuses an
- * older one.
+ * know that time passed): the holder takes the lease over in the store, too (`takeFence`), every commit
+ * made under it carries that fence, and the store refuses the one of a holder that was replaced.
  */
 export interface HeldLease {
   readonly name: string;
-  /** Grows with every acquisition of this name, over all holders. */
-  readonly fencingToken: number;
   /**
    * Aborted, with KeelsonError `lock.lost` as reason, when the lease could not be renewed or was taken
    * over: work must stop. Not aborted by `release`.

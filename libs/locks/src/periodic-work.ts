@@ -1,10 +1,15 @@
-/** Work done again and again, by one replica at a time: under a lease, its fencing token in each commit. */
+/** Work done again and again, by one replica at a time: under a lease, with its fence in each commit. */
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from './leases.ts';
 
+interface Fence {
+  readonly lease: string;
+  readonly holder: string;
+}
+
 /** What commits are made with: the options of a store's transaction. */
 export interface RoundOptions {
-  readonly fence?: { readonly lease: string; readonly token: number };
+  readonly fence?: Fence;
 }
 
 export interface PeriodicWork {
@@ -37,13 +42,15 @@ export interface WorkParts {
   readonly name: string;
   readonly leases: LeaseStore;
   readonly clock: Clock;
+  /** Takes the lease over in the store that the rounds commit to. */
+  readonly takeFence: (lease: string) => Promise<Fence>;
 }
 
 const TTL_MS = 15_000;
 
 /** Runs until `signal` aborts. */
 export const runPeriodically = async (
-  { name, leases, clock }: WorkParts,
+  { name, leases, clock, takeFence }: WorkParts,
   { everyMs, round, inEveryReplica, wakeup = new Wakeup() }: PeriodicWork,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -57,10 +64,8 @@ export const runPeriodically = async (
   while (!signal.aborted) {
     const held = await leases.acquire(name, { ttlMs: TTL_MS }, signal);
     try {
-      await runRounds(
-        { fence: { lease: held.name, token: held.fencingToken } },
-        AbortSignal.any([signal, held.lost]),
-      );
+      const fence = await takeFence(name);
+      await runRounds({ fence }, AbortSignal.any([signal, held.lost]));
     } finally {
       await held.release();
     }

@@ -1,23 +1,12 @@
-/**
- * Leases in Redis: one key with the holder and an expiry, one without expiry with the newest token. The
- * braces keep both in one slot of a Redis cluster. Each step is one script.
- */
+/** Leases in Redis: one key each, with the holder and an expiry. Each step is one script. */
 import { KeelsonError } from '@keelson/errors';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Acquisition, LeaseRecords } from './lease-records.ts';
 
-/** KEYS lease, token; ARGV holder, ttl ms, token floor. Answers {token} or {false, remaining ms}. */
+/** KEYS lease; ARGV holder, ttl ms. Answers nil once it is held, else the milliseconds that remain of another's. */
 const ACQUIRE = `
-if redis.call('EXISTS', KEYS[1]) == 1 then
-  return {false, redis.call('PTTL', KEYS[1])}
-end
-local time = redis.call('TIME')
-local newest = tonumber(redis.call('GET', KEYS[2]) or '0')
-local token = math.max(time[1] * 1000000 + time[2], newest + 1, ARGV[3] + 1)
-token = string.format('%.0f', token)
-redis.call('SET', KEYS[2], token)
-redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return {token}
+if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return nil end
+return redis.call('PTTL', KEYS[1])
 `;
 
 /** KEYS lease; ARGV holder, ttl ms. */
@@ -34,13 +23,7 @@ return redis.call('DEL', KEYS[1])
 
 declare module 'ioredis' {
   interface RedisCommander {
-    keelsonAcquireLease(
-      lease: string,
-      token: string,
-      holder: string,
-      ttlMs: number,
-      tokenFloor: number,
-    ): Promise<[string] | [null, number]>;
+    keelsonAcquireLease(lease: string, holder: string, ttlMs: number): Promise<number | null>;
     keelsonRenewLease(lease: string, holder: string, ttlMs: number): Promise<0 | 1>;
     keelsonReleaseLease(lease: string, holder: string): Promise<0 | 1>;
   }
@@ -50,8 +33,7 @@ const COMMAND_TIMEOUT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 2000;
 const MAX_RECONNECT_DELAY_MS = 1000;
 
-const leaseKey = (name: string): string => `keelson:lease:{${name}}`;
-const tokenKey = (name: string): string => `keelson:lease-token:{${name}}`;
+const leaseKey = (name: string): string => `keelson:lease:${name}`;
 
 /** A replica that was a primary, or the reverse: the address leads to another server by now. */
 const isFailover = (error: Error): boolean =>
@@ -76,7 +58,7 @@ export class RedisLeaseRecords implements LeaseRecords {
       retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_DELAY_MS),
       reconnectOnError: (error) => isFailover(error),
       scripts: {
-        keelsonAcquireLease: { lua: ACQUIRE, numberOfKeys: 2 },
+        keelsonAcquireLease: { lua: ACQUIRE, numberOfKeys: 1 },
         keelsonRenewLease: { lua: RENEW, numberOfKeys: 1 },
         keelsonReleaseLease: { lua: RELEASE, numberOfKeys: 1 },
       },
@@ -90,18 +72,11 @@ export class RedisLeaseRecords implements LeaseRecords {
     this.#redis.on('error', () => undefined);
   }
 
-  async acquire(
-    name: string,
-    holder: string,
-    ttlMs: number,
-    tokenFloor: number,
-  ): Promise<Acquisition> {
-    const [token, remainingMs] = await this.#run(() =>
-      this.#redis.keelsonAcquireLease(leaseKey(name), tokenKey(name), holder, ttlMs, tokenFloor),
+  async acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition> {
+    const remainingMs = await this.#run(() =>
+      this.#redis.keelsonAcquireLease(leaseKey(name), holder, ttlMs),
     );
-    return token === null
-      ? { kind: 'held', remainingMs: remainingMs ?? 0 }
-      : { kind: 'acquired', fencingToken: Number(token) };
+    return remainingMs === null ? { kind: 'acquired' } : { kind: 'held', remainingMs };
   }
 
   async renew(name: string, holder: string, ttlMs: number): Promise<boolean> {

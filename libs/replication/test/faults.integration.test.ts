@@ -1,6 +1,7 @@
 /** What is lost, slow or killed delays replication and loses nothing. */
 import type { Bus } from '@keelson/bus';
 import { InProcessLeaseStore } from '@keelson/locks';
+import { takeFence } from '@keelson/storage';
 import { startFaultProxy, startNats } from '@keelson/testkit';
 import { describe, expect, test } from 'vitest';
 import { streamOf, WalPublisher } from '../src/replication.ts';
@@ -182,6 +183,19 @@ describe('a secondary', () => {
     await secondary.untilCaughtUp(primary);
     expect(await findDeviations(primary, secondary)).toEqual([]);
     expect([...states].sort()).toEqual(['shutdown', 'stream-wals']);
+  });
+
+  test('whose lease was taken over in the store acquires it again, and goes on', async () => {
+    await using nats = await startNats({ jetstream: true });
+    await using primary = await startPrimary(nats.url);
+    primary.publish();
+    await using secondary = await startSecondary(nats.url, primary);
+    await secondary.untilCaughtUp(primary);
+    await takeFence(secondary.store, `wal-applier.${primary.clusterId}.${SERVICE}`);
+    await putMany(primary, 10, 'after');
+    await secondary.untilCaughtUp(primary);
+    expect(await findDeviations(primary, secondary)).toEqual([]);
+    expect(secondary.failures).toMatchObject([{ code: 'storage.fenced' }]);
   });
 
   test('that is stopped amid its first copy compares again and finishes it', async () => {

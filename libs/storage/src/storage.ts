@@ -34,6 +34,7 @@ export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
+export { takeFence } from './transaction/fence.ts';
 export type { DamagedRecord } from './trees/row-repair.ts';
 export type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
 export type { PruneLimits } from './wal/prune.ts';

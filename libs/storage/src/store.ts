@@ -47,11 +47,12 @@ export interface Transaction extends Reads {
   delete(path: string): void;
 }
 
-/** Ties a commit to a lease: the store refuses it once a newer holder has committed. */
+/** Ties a commit to a lease: the store refuses it once another holder has called `takeFence`. */
 export interface Fence {
   /** Name of the lease. */
   readonly lease: string;
-  readonly token: number;
+  /** Names the holder: another one each time the lease is taken over. */
+  readonly holder: string;
 }
 
 export interface TransactOptions {

@@ -11,8 +11,8 @@ export * from './addressed-cluster.ts';
 /** A standalone one. */
 export interface Cluster extends AddressedCluster {
   readonly process: () => KeelsonProcess;
-  /** Ends the process and starts it again on its data. */
-  restart(signal?: NodeJS.Signals): Promise<void>;
+  /** Ends the process and starts it again on its data, with more variables for this run alone. */
+  restart(signal?: NodeJS.Signals, more?: Readonly<Record<string, string>>): Promise<void>;
 }
 
 export const startCluster = async (
@@ -42,10 +42,10 @@ export const startCluster = async (
       () => cluster.token,
       apiToken,
     ),
-    restart: (signal = 'SIGINT') => {
+    restart: (signal = 'SIGINT', more = {}) => {
       const restarting = (async () => {
         await running.stop(signal);
-        running = await startKeelson(options);
+        running = await startKeelson({ ...options, env: { ...options.env, ...more } });
       })();
       restarted = restarting.catch(() => undefined);
       return restarting;

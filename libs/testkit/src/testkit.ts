@@ -17,6 +17,7 @@ export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
 export { ServerProcess } from './server-process.ts';
+export { shiftedClock } from './shifted-clock.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';
 export {
   findBroken,

@@ -24,7 +24,7 @@ import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
-import type { Barrier, Store } from '@keelson/storage';
+import { type Barrier, type Store, takeFence } from '@keelson/storage';
 import { createAccess } from './access/access-operations.ts';
 import { capabilityRoutes } from './access/capability-routes.ts';
 import { type DecisionStates, followDecisionState } from './access/decision-state.ts';
@@ -323,7 +323,17 @@ export const composeSys = (parts: SysParts): SysService => {
       running = Object.entries(periodicWork).map(([name, work]) =>
         startWorker(
           name,
-          (signal) => runPeriodically({ name: `sys/${name}`, leases, clock }, work, signal),
+          (signal) =>
+            runPeriodically(
+              {
+                name: `sys/${name}`,
+                leases,
+                clock,
+                takeFence: (lease) => takeFence(parts.store, lease),
+              },
+              work,
+              signal,
+            ),
           { logger, clock },
         ),
       );

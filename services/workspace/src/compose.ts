@@ -22,7 +22,7 @@ import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replicat
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
-import type { Barrier, Projection, Store } from '@keelson/storage';
+import { type Barrier, type Projection, type Store, takeFence } from '@keelson/storage';
 import { notFound } from './access/access-operations.ts';
 import { teamProjectRoutes } from './access/team-project-routes.ts';
 import { teamWorkspaceRoutes } from './access/team-workspace-routes.ts';
@@ -260,7 +260,16 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
         start('cluster state', (signal) => followCluster(follower, signal)),
         ...Object.entries(periodicWork).map(([name, work]) =>
           start(name, (signal) =>
-            runPeriodically({ name: `workspace/${name}`, leases, clock }, work, signal),
+            runPeriodically(
+              {
+                name: `workspace/${name}`,
+                leases,
+                clock,
+                takeFence: (lease) => takeFence(parts.store, lease),
+              },
+              work,
+              signal,
+            ),
           ),
         ),
       ];

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, open, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shiftedClock } from '@keelson/testkit';
 import { findMissing, type Kept, refusalOf, start } from './data-folder.ts';
 import type { SmallDisk } from './small-disk.ts';
 
@@ -125,14 +126,6 @@ const corruptPages: Case = {
   },
 };
 
-/** Has a process see another time of day. */
-const clockOff = (milliseconds: number): Readonly<Record<string, string>> => {
-  const code = `const now = Date.now; const Real = Date; globalThis.Date = class extends Real {
-    constructor(...given) { if (given.length === 0) super(now() + ${milliseconds}); else super(...given); }
-    static now() { return now() + ${milliseconds}; } };`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
-};
-
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
 const wrongClock: Case = {
@@ -145,7 +138,7 @@ const wrongClock: Case = {
       // The authority is not valid any more.
       ['in a year', YEAR_MS, false],
     ] as const) {
-      const started = await start(disk.path, clockOff(offMs));
+      const started = await start(disk.path, shiftedClock(offMs));
       broken.push(...(await findMissing(started, kept)).map((what) => `${when}: ${what}`));
       const body = { common_name: 'b.example.com', ttl: '1h' };
       const issued = await started.v1('POST', 'pki/issue/kept', body);

@@ -15,7 +15,7 @@ export interface SecondaryFacts extends PeerFacts {
   readonly resync: { readonly records: number; readonly bytes: number };
 }
 
-/** After so long without any, what a secondary's clock says proves nothing: it may have been set back. */
+/** After so long without any, or where our own clock was set back, a secondary's clock proves nothing. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
 interface Heard extends SecondaryFacts {
@@ -37,7 +37,7 @@ export class HeardSecondaries {
     return this.#store.transact(async (tx) => {
       const before = await this.#records.find(tx, facts.id);
       const isForgotten =
-        facts.lastHeartbeatAtMs - (before?.lastHeartbeatAtMs ?? 0) > FORGOTTEN_AFTER_MS;
+        Math.abs(facts.lastHeartbeatAtMs - (before?.lastHeartbeatAtMs ?? 0)) > FORGOTTEN_AFTER_MS;
       if (isForgotten || sentAtMs >= (before?.sentAtMs ?? 0))
         this.#records.write(tx, facts.id, { ...facts, sentAtMs });
     });

@@ -15,6 +15,7 @@ import {
   type Store,
   type SubpageIndex,
   type TreeType,
+  takeFence,
   type WalOperation,
 } from '@keelson/storage';
 import { connectionStateOf } from '../domain/connection-state.ts';
@@ -264,7 +265,7 @@ export class Secondary {
       while (!signal.aborted) {
         const lease = await leases.acquire(name, { ttlMs: LEASE_TTL_MS }, signal);
         try {
-          await this.#runElected(lease, AbortSignal.any([signal, lease.lost]));
+          await this.#runElected(lease, signal);
         } finally {
           await lease.release();
         }
@@ -277,8 +278,10 @@ export class Secondary {
     }
   }
 
-  async #runElected({ name, fencingToken }: HeldLease, signal: AbortSignal): Promise<void> {
-    const fence: Fence = { lease: name, token: fencingToken };
+  async #runElected({ name, lost }: HeldLease, ending: AbortSignal): Promise<void> {
+    const fence = await takeFence(this.#options.store, name);
+    const replaced = new AbortController();
+    const signal = AbortSignal.any([ending, lost, replaced.signal]);
     this.#logId = await this.followed.logId();
     const applied =
       this.#logId === undefined
@@ -296,6 +299,8 @@ export class Secondary {
         await this.#step(fence, signal);
       } catch (error) {
         if (signal.aborted) break;
+        // Another replica has taken the lease over: this one has to acquire it again.
+        if (hasCode(error, 'storage.fenced')) replaced.abort();
         if (this.#status.state === 'stream-wals' && hasCode(error, ...BROKEN_STREAM))
           this.#happened({ type: 'stream_broken' });
         else this.#happened({ type: 'failed' });

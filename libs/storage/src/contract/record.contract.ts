@@ -2,7 +2,9 @@
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { deriveView } from '../records/derive-view.ts';
 import { jsonRecords } from '../records/json-records.ts';
+import type { Fence } from '../store.ts';
 import { MAX_VALUE_BYTES } from '../transaction/buffered-transaction.ts';
+import { takeFence } from '../transaction/fence.ts';
 import {
   bytes,
   entriesAfter,
@@ -84,41 +86,47 @@ export const registerRecordContract = (context: StoreContext): void => {
   });
 
   describe('fencing', () => {
-    const fenced = (token: number, path = 'shared/a'): Promise<void> =>
-      context.store.transact((tx) => tx.write(path, bytes(String(token))), {
-        fence: { lease: 'crl-builder', token },
-      });
+    const take = (lease = 'crl-builder'): Promise<Fence> => takeFence(context.store, lease);
+    const write = (fence: Fence, text: string): Promise<void> =>
+      context.store.transact((tx) => tx.write('shared/a', bytes(text)), { fence });
 
-    test('refuses an older token once a newer one has committed, also after reopening', async () => {
-      await fenced(1);
-      await fenced(3);
-      await fenced(3);
-      await expect(fenced(2)).rejects.toThrow(refusal('storage.fenced'));
+    test('refuses a holder once another has taken over, also after reopening', async () => {
+      const first = await take();
+      await write(first, 'first');
+      const second = await take();
+      await expect(write(first, 'late')).rejects.toThrow(refusal('storage.fenced'));
+      await write(second, 'second');
+      await write(second, 'second again');
       await context.reopen();
-      await expect(fenced(2)).rejects.toThrow(refusal('storage.fenced'));
-      expect(await get(context.store, 'shared/a')).toBe('3');
+      await expect(write(first, 'late')).rejects.toThrow(refusal('storage.fenced'));
+      expect(await get(context.store, 'shared/a')).toBe('second again');
     });
 
     test('refuses a holder that was overtaken while its body ran', async () => {
+      const fence = await take();
       let runs = 0;
       const overtaken = context.store.transact(
         async (tx) => {
           runs += 1;
-          if (runs === 1) await fenced(2, 'shared/other');
+          if (runs === 1) await take();
           tx.write('shared/a', bytes('late'));
         },
-        { fence: { lease: 'crl-builder', token: 1 } },
+        { fence },
       );
       await expect(overtaken).rejects.toThrow(refusal('storage.fenced'));
       expect(await get(context.store, 'shared/a')).toBeUndefined();
     });
 
+    test('refuses a holder that never took the lease over here', async () => {
+      const fence = { lease: 'crl-builder', holder: 'of another store' };
+      await expect(write(fence, 'foreign')).rejects.toThrow(refusal('storage.fenced'));
+    });
+
     test('keeps leases apart', async () => {
-      await fenced(5);
-      await context.store.transact((tx) => tx.write('shared/b', bytes('x')), {
-        fence: { lease: 'tidy', token: 1 },
-      });
-      expect(await get(context.store, 'shared/b')).toBe('x');
+      const fence = await take();
+      await take('tidy');
+      await write(fence, 'x');
+      expect(await get(context.store, 'shared/a')).toBe('x');
     });
   });
 

@@ -4,7 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor, rotateBarrier } from '../barrier/open-barrier.ts';
 import { deriveView } from '../records/derive-view.ts';
-import type { Store } from '../store.ts';
+import type { Fence, Store } from '../store.ts';
+import { takeFence } from '../transaction/fence.ts';
 import { ROOT_KEY, type StorePlace } from './store-context.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -142,13 +143,12 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
     });
 
     test('refuse what was fenced on the other', async () => {
-      const fenced = (store: Store, token: number) =>
-        store.transact((tx) => tx.write('shared/a', bytes(String(token))), {
-          fence: { lease: 'tidy', token },
-        });
-      await fenced(first, 1);
-      await fenced(second, 2);
-      await expect(fenced(first, 1)).rejects.toThrow(
+      const write = (store: Store, fence: Fence) =>
+        store.transact((tx) => tx.write('shared/a', bytes(fence.holder)), { fence });
+      const replaced = await takeFence(first, 'tidy');
+      await write(first, replaced);
+      await write(second, await takeFence(second, 'tidy'));
+      await expect(write(first, replaced)).rejects.toThrow(
         expect.objectContaining({ code: 'storage.fenced' }),
       );
     });

@@ -1,6 +1,7 @@
 /** The log, and applying the log of another store. */
 import { describe, expect, test } from 'vitest';
 import type { WalEntry } from '../store.ts';
+import { takeFence } from '../transaction/fence.ts';
 import { entriesAfter, get, put, refusal, type StoreContext } from './store-context.ts';
 
 export const registerWalContract = (context: StoreContext): void => {
@@ -162,10 +163,13 @@ export const registerWalContract = (context: StoreContext): void => {
     });
 
     test('are not taken from a follower that was replaced', async () => {
-      const apply = (token: number) =>
-        context.store.applyRecords('primary', [], { fence: { lease: 'applier', token } });
-      await apply(2);
-      await expect(apply(1)).rejects.toThrow(refusal('storage.fenced'));
+      const { store } = context;
+      const replaced = await takeFence(store, 'applier');
+      const fence = await takeFence(store, 'applier');
+      await store.applyRecords('primary', [], { fence });
+      await expect(store.applyRecords('primary', [], { fence: replaced })).rejects.toThrow(
+        refusal('storage.fenced'),
+      );
     });
   });
 };

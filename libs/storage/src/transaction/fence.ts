@@ -1,17 +1,27 @@
 /**
- * Fencing as a rule over records: the newest token seen of each lease is a record that every fenced
- * transaction reads, so a commit of a newer holder conflicts with those of an older one.
+ * Fencing as a rule over records: whoever holds a lease has taken it over in the store, too, under a name
+ * that nobody had before. Every fenced transaction reads that record, so a commit of a holder that was
+ * replaced is refused, or conflicts with the takeover. Neither a clock nor a counter can be wrong here.
  */
+import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Fence, Transaction } from '../store.ts';
+import type { Fence, Store, Transaction } from '../store.ts';
 
 const fencePath = (lease: string): string => `node/fences/${lease}`;
 
-/** @throws KeelsonError `storage.fenced` when a newer holder of the lease has committed */
-export const holdFence = async (tx: Transaction, { lease, token }: Fence): Promise<void> => {
-  const path = fencePath(lease);
-  const record = await tx.read(path);
-  const newest = record === undefined ? 0 : Number(Buffer.from(record.value).toString());
-  if (token < newest) throw new KeelsonError('storage.fenced', { lease });
-  if (token > newest) tx.write(path, Buffer.from(String(token)));
+/**
+ * Takes a lease over in the store: commits under any fence taken before are refused from now on. Called
+ * once by each holder, after it acquired the lease.
+ */
+export const takeFence = async (store: Pick<Store, 'transact'>, lease: string): Promise<Fence> => {
+  const holder = randomUUID();
+  await store.transact((tx) => tx.write(fencePath(lease), Buffer.from(holder)));
+  return { lease, holder };
+};
+
+/** @throws KeelsonError `storage.fenced` when another holder has taken the lease over */
+export const holdFence = async (tx: Transaction, { lease, holder }: Fence): Promise<void> => {
+  const record = await tx.read(fencePath(lease));
+  if (record === undefined || Buffer.from(record.value).toString() !== holder)
+    throw new KeelsonError('storage.fenced', { lease });
 };

@@ -4,6 +4,7 @@ import type { Route } from '@keelson/edge';
 import { type LeaseStore, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
+import { takeFence } from '@keelson/storage';
 import type { PkiConfig } from '../config.ts';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
 import type { RevocationParts } from '../revocation/revocation-operations.ts';
@@ -97,7 +98,12 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
       ...(stored !== undefined && {
         'nonce cleaning': (signal: AbortSignal) =>
           runPeriodically(
-            { name: 'pki/acme-nonces', leases, clock },
+            {
+              name: 'pki/acme-nonces',
+              leases,
+              clock,
+              takeFence: (lease) => takeFence(store, lease),
+            },
             { everyMs: CLEANING_INTERVAL_MS, round: (options) => stored.removeEnded(options) },
             signal,
           ),

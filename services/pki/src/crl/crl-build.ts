@@ -1,7 +1,6 @@
 /** Makes the lists of one group of issuers and puts them in place of the old ones. */
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
-import type { HeldLease } from '@keelson/locks';
 import type { Fence, Store } from '@keelson/storage';
 import {
   authorityKeyIdentifier,
@@ -31,7 +30,8 @@ export interface CrlBuild {
   readonly clock: Clock;
   readonly mount: MountScope;
   readonly authority: Authority;
-  readonly lease: HeldLease;
+  /** Of the lease that the build is made under. */
+  readonly fence: Fence;
   readonly scope: CrlScope;
 }
 
@@ -44,8 +44,6 @@ interface NewCrl {
   readonly extensions: readonly Extension[];
   readonly entries: CrlEntries;
 }
-
-const fenceOf = ({ lease }: CrlBuild): Fence => ({ lease: lease.name, token: lease.fencingToken });
 
 const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
   const { store, clock, authority } = build;
@@ -67,7 +65,7 @@ const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
     signer.revocationSigner(),
   );
   const place = { ...build, groupId: group.id };
-  const partCount = await writeCrlParts(store, place, { number, der }, fenceOf(build));
+  const partCount = await writeCrlParts(store, place, { number, der }, build.fence);
   return { number, thisUpdateMs, nextUpdateMs, partCount, storedAtMs: clock.nowMs() };
 };
 
@@ -94,7 +92,7 @@ const replace = async (
 ): Promise<void> => {
   const { store, mount, scope } = build;
   await store.transact((tx) => crlRecords(mount, scope).write(tx, groupId, next), {
-    fence: fenceOf(build),
+    fence: build.fence,
   });
   const numbers = replaced.flatMap((crl) => crl?.number ?? []);
   await deleteCrlParts(store, { mount, scope, groupId }, numbers);

@@ -1,8 +1,9 @@
 /**
  * Builds the revocation lists of a mount. One build of a mount runs at a time in the whole cluster, held
- * by a lease whose token fences the commits; requests that come while one runs share the next.
+ * by a lease that fences the commits; requests that come while one runs share the next.
  */
 import type { HeldLease, LeaseStore } from '@keelson/locks';
+import { takeFence } from '@keelson/storage';
 import { type TellingParts, tellRevocations } from '../clusters/telling-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -92,7 +93,8 @@ const underLease = async (
   if (lease === undefined) return [DELAYED];
   try {
     const authority = await parts.authorities.of(mount);
-    const build = { store, clock, mount, lease, authority };
+    const fence = await takeFence(store, lease.name);
+    const build = { store, clock, mount, fence, authority };
     const warnings = await work({ ...build, scope: 'own' });
     if (!authority.settings.crl.unifiedCrl) return warnings;
     await tellRevocations(parts, mount);

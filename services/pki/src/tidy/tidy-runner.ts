@@ -1,12 +1,12 @@
 /**
  * Runs tidying in the background, one run of a mount at a time in the whole cluster: a lease elects the
- * process, its token fences every commit, and a record tells all replicas how far the run is.
+ * process and fences every commit, and a record tells all replicas how far the run is.
  */
 import { setImmediate } from 'node:timers/promises';
 import { pause } from '@keelson/clock';
 import type { HeldLease, LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
-import type { Transaction } from '@keelson/storage';
+import { type Transaction, takeFence } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { TidySettings } from './domain/tidy-settings.ts';
 import { type TidyParts, tidyMount } from './tidy-operations.ts';
@@ -98,7 +98,7 @@ const run = async (
     await tidyMount(parts, {
       mount,
       settings,
-      fence: { lease: lease.name, token: lease.fencingToken },
+      fence: await takeFence(parts.store, lease.name),
       advance: (done) => advance(parts, mount, lease, done),
     });
     return { state: 'Finished', message: 'Tidying finished' };
