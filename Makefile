@@ -9,9 +9,10 @@ $(NPM_INSTALLED): package.json package-lock.json $(wildcard libs/*/package.json 
 	@touch $@
 
 # The standalone control plane on http://127.0.0.1:8200 and https://localhost:8443, data in ./data.
-# Large blocks of memory are taken in pages of 2 MiB where the system has them (decision 0103).
+# Large blocks of memory are taken in pages of 2 MiB where the system has them, and given back when they are
+# freed (decision 0103).
 up: $(NPM_INSTALLED)
-	@GLIBC_TUNABLES=glibc.malloc.hugetlb=1 exec node_modules/node/bin/node --disable-warning=ExperimentalWarning services/standalone/src/start.js
+	@GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=131072 exec node_modules/node/bin/node --disable-warning=ExperimentalWarning services/standalone/src/start.js
 
 # Installs what a Debian machine lacks (as root; elsewhere says what is missing), then the whole suite.
 test:

@@ -12,9 +12,10 @@ import { VERSION } from '@keelson/runtime';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
-import type { GatewayConfig } from './config.ts';
+import { type GatewayConfig, requireRoomForBodies } from './config.ts';
 import { registerConsoleRoutes } from './console/console-routes.ts';
 import { createErrorAnswers } from './errors/error-answers.ts';
+import { createBodyBudget } from './limits/body-budget.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -23,6 +24,7 @@ import { registerClientPages } from './pages/client-pages.ts';
 import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { createApiV2Surface } from './proxy/api-v2-surface.ts';
+import type { BodyLimits } from './proxy/body-rules.ts';
 import { createEstSurface, EST_PREFIX } from './proxy/est-surface.ts';
 import type { DecisionStates } from './proxy/remembered-answers.ts';
 import { requestIdOf } from './proxy/request-head.ts';
@@ -41,6 +43,7 @@ export {
 } from './tls/self-issued-certificate.ts';
 
 const DRAIN_WITHIN_MS = 25_000;
+const OWN_BODY_LIMIT_BYTES = 1024;
 
 /** In place of Fastify's compilers of schemas, which are only loaded where there are no others. */
 const refuseSchemas = (): never => {
@@ -88,7 +91,15 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     isRequired: config.auditRequired,
   });
   const audit = createAuditRecorder(auditLog);
-  const bodyLimitBytes = config.requestBodyLimitBytes;
+  requireRoomForBodies(config);
+  const bodies: BodyLimits = {
+    bodyBytes: config.requestBodyLimitBytes,
+    anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
+    budget: createBodyBudget({
+      totalBytes: config.bodiesLimitBytes,
+      clientBytes: config.clientBodiesLimitBytes,
+    }),
+  };
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
   const renderError = createErrorAnswers(logger);
   const serveRequest = createServeRequest({
@@ -102,7 +113,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     access,
     services: { ...services, sys: withSysMetrics(services.sys, metrics) },
     audit,
-    bodyLimitBytes,
+    bodies,
     publicUrl: config.publicUrl,
     decisionState: parts.decisionState,
   });
@@ -122,7 +133,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       workspace: services.workspace,
       rateLimit: createRateLimit(config.rateLimit, parts.sharedCount?.counting),
       audit,
-      bodyLimitBytes,
+      bodies,
       uploadLimitBytes: config.uploadLimitBytes,
       transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
     }),
@@ -131,6 +142,8 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const app = fastify({
     logger: false,
     exposeHeadRoutes: true,
+    // None of these routes takes a body.
+    bodyLimit: OWN_BODY_LIMIT_BYTES,
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },

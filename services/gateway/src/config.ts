@@ -1,7 +1,8 @@
-import { type Config, composeConfig } from '@keelson/config';
+import { type Config, ConfigError, composeConfig } from '@keelson/config';
 import { SECRETS_LIMITS } from '@keelson/edge';
 import { enrolledSettings, processSettings } from '@keelson/runtime';
 import { Type } from 'typebox';
+import { ANONYMOUS_PART } from './limits/body-budget.ts';
 
 const Port = (description: string, fallback: number) =>
   Type.Integer({ description, minimum: 0, maximum: 65_535, default: fallback });
@@ -36,6 +37,24 @@ export const gatewayConfig = Type.Object({
     description: 'Largest request body.',
     minimum: 1024,
     default: SECRETS_LIMITS.bodyBytes,
+  }),
+  anonymousBodyLimitBytes: Type.Integer({
+    description:
+      'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, the ceremonies of key shares.',
+    minimum: 1024,
+    // The largest message of ACME and EST.
+    default: 256 * 1024,
+  }),
+  bodiesLimitBytes: Type.Integer({
+    description:
+      'Bytes of all request bodies whose requests are under way; a quarter of it for callers without a token. More are answered 503. Uploads to signed addresses do not count.',
+    minimum: 4 * 1024,
+    default: 64 * 1024 * 1024,
+  }),
+  clientBodiesLimitBytes: Type.Integer({
+    description: 'The same of one client address.',
+    minimum: 1024,
+    default: 32 * 1024 * 1024,
   }),
   uploadLimitBytes: Type.Integer({
     description: 'Largest body of an upload to a signed address (states); passed on as it arrives.',
@@ -72,6 +91,22 @@ export const gatewayConfig = Type.Object({
   }),
 });
 export type GatewayConfig = Config<typeof gatewayConfig>;
+
+/** @throws ConfigError where a body that is allowed could never be received */
+export const requireRoomForBodies = (config: GatewayConfig): void => {
+  const { requestBodyLimitBytes, anonymousBodyLimitBytes } = config;
+  const { bodiesLimitBytes, clientBodiesLimitBytes } = config;
+  const problems: string[] = [];
+  const require = (name: string, given: number, leastBytes: number, why: string): void => {
+    if (given < leastBytes) problems.push(`${name} must be at least ${leastBytes}, ${why}.`);
+  };
+  require('KEELSON_CLIENT_BODIES_LIMIT_BYTES', clientBodiesLimitBytes, requestBodyLimitBytes, 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES');
+  require('KEELSON_BODIES_LIMIT_BYTES', bodiesLimitBytes, Math.max(
+    requestBodyLimitBytes,
+    anonymousBodyLimitBytes / ANONYMOUS_PART,
+  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES');
+  if (problems.length > 0) throw new ConfigError(problems);
+};
 
 /** What a gateway in a process of its own is told besides. */
 export const gatewayProcessConfig = composeConfig(

@@ -4,11 +4,13 @@ import { parseConfig } from '@keelson/config';
 import { createEdgeService, type EdgeMethod, edgeResponse, type Route } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { createLogger } from '@keelson/logging';
-import type {
-  AccessDefinition,
-  AuditDevice,
-  ResolveRequest,
-  WrapRequest,
+import { Caller } from '@keelson/proto/edge/v1/edge';
+import {
+  type AccessDefinition,
+  AuditContext,
+  type AuditDevice,
+  type ResolveRequest,
+  type WrapRequest,
 } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
@@ -36,8 +38,8 @@ const route = (method: EdgeMethod, path: string, handle: Route['handle']): Route
 });
 
 /** Answers with what it received. */
-const echo = (method: EdgeMethod): Route =>
-  route(method, '/echo', async ({ head, body }) => {
+const echo = (method: EdgeMethod, path = '/echo'): Route =>
+  route(method, path, async ({ head, body }) => {
     const { byteLength } = await body.bytes(1 << 30);
     return json(200, { request_id: head.requestId, data: { method, head, byteLength } });
   });
@@ -55,7 +57,8 @@ const numbered = (method: EdgeMethod, state: SystemState): Route =>
   });
 
 const secretRoutes = (state: SystemState): Route[] => [
-  ...METHODS.map(echo),
+  ...METHODS.map((method) => echo(method)),
+  echo('POST', '/open/echo'),
   ...(['GET', 'POST'] as const).map((method) => numbered(method, state)),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
   route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
@@ -102,16 +105,20 @@ export interface SystemState {
   readonly wrapped: Map<string, WrapRequest>;
 }
 
+const CALLER = Caller.fromPartial({ accessor: 'neighbour', displayName: 'token' });
+
 /** Access rules of one page: one token, everything below sys/ and pki/. */
 const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
   resolve: (request: ResolveRequest) => {
+    const caller = request.token === TOKEN ? CALLER : undefined;
+    const audit = AuditContext.fromPartial({ caller });
     const refused = (code: string) => ({
       outcome: {
         $case: 'refused' as const,
         value: { code, detailsJson: JSON.stringify({ path: request.path }) },
       },
       auditGeneration: state.auditGeneration,
-      audit: undefined,
+      audit,
     });
     if (state.isSealed) return Promise.resolve(refused('sys.sealed'));
     const [service = '', ...rest] = request.path.split('/');
@@ -123,7 +130,7 @@ const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
       return Promise.resolve({
         outcome: { $case: 'needsBody' as const, value: {} },
         auditGeneration: state.auditGeneration,
-        audit: undefined,
+        audit,
       });
     return Promise.resolve({
       outcome: {
@@ -139,7 +146,7 @@ const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
         },
       },
       auditGeneration: state.auditGeneration,
-      audit: undefined,
+      audit,
     });
   },
   wrap: (request) => {

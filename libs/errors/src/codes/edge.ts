@@ -16,6 +16,12 @@ export const EDGE_ERRORS = {
     retry: false,
     tell: 'the request body is larger than {limitBytes} bytes',
   },
+  'request.bodies_under_way': {
+    grpc: 'RESOURCE_EXHAUSTED',
+    http: 503,
+    retry: true,
+    tell: 'the bodies of requests under way {whose} exceed {limitBytes} bytes; try again',
+  },
   'request.head_too_large': {
     grpc: 'RESOURCE_EXHAUSTED',
     http: 431,

@@ -8,6 +8,7 @@ import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
+import { type BodyLimits, bodyRules } from './body-rules.ts';
 import type { Exchange } from './exchange.ts';
 import { bearerToken } from './header-names.ts';
 import { incomingBody } from './incoming-body.ts';
@@ -30,7 +31,7 @@ export interface ApiV2Parts {
   readonly workspace: EdgeService;
   readonly rateLimit: RateLimit;
   readonly audit: AuditRecorder;
-  readonly bodyLimitBytes: number;
+  readonly bodies: BodyLimits;
   /** Of what is put to a signed address. */
   readonly uploadLimitBytes: number;
   /** For what comes and goes at a signed address. */
@@ -89,8 +90,12 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
     const isTransfer = TRANSFERS.test(head.path);
     if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
     const { timeoutMs } = exchange;
-    const limitBytes = isTransfer ? parts.uploadLimitBytes : parts.bodyLimitBytes;
-    const body = await incomingBody(request, limitBytes, isAudited && !isTransfer);
+    const body = await incomingBody(
+      request,
+      isTransfer
+        ? { limitBytes: parts.uploadLimitBytes, isWhole: false }
+        : bodyRules(parts.bodies, exchange, principal === undefined, isAudited),
+    );
     const serve = () => workspace.handle({ head: { ...head, principal }, body, signal, timeoutMs });
     return isAudited
       ? audit.record(

@@ -5,7 +5,11 @@ import { pipeline } from 'node:stream/promises';
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
 import { emptyHead, requestIdOf } from './request-head.ts';
+
+/** What a client is asked to wait whose request is one too many now. */
+export const RETRY_AFTER_SECONDS = '1';
 
 /** Ends when the client leaves or the time is over, whatever else is under way. */
 export class Exchange {
@@ -20,6 +24,8 @@ export class Exchange {
   token: string | undefined;
   /** What the service says of a body that nobody else can read, for the audit entry; JSON. */
   auditedRequest = '';
+  /** Of the request's body, while it is under way. */
+  #holding: BodyHolding | undefined;
   #timeoutMs: number;
   #timer: NodeJS.Timeout;
   #ended: KeelsonError | undefined;
@@ -41,8 +47,28 @@ export class Exchange {
     this.#timer = this.#startTimer(timeoutMs);
     response.on('close', () => {
       clearTimeout(this.#timer);
+      this.#holding?.release();
       if (!response.writableFinished) this.#end('request.cancelled');
     });
+  }
+
+  /** Counts the bytes of the body in `budget` until the answer is given. */
+  holdBody(budget: BodyBudget, isAnonymous: boolean): BodyHolding {
+    const opened = budget.open(this.head.remoteAddress, isAnonymous);
+    this.#holding = opened;
+    if (this.#ended !== undefined) opened.release();
+    return {
+      ...opened,
+      take: (bytes) => {
+        try {
+          opened.take(bytes);
+        } catch (refused) {
+          opened.release();
+          this.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+          throw refused;
+        }
+      },
+    };
   }
 
   /** How long it may take. */

@@ -2,63 +2,115 @@
 import type { IncomingMessage } from 'node:http';
 import { bufferedBody, type EdgeBody } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
+import type { BodyHolding } from '../limits/body-budget.ts';
 
 /** A body announced as no larger is read at once, so that it travels in one frame with its head. */
 const SMALL_BYTES = 65_536;
 
-const NO_BODY = bufferedBody(new Uint8Array(0));
+const NOTHING = new Uint8Array(0);
+const NO_BODY = bufferedBody(NOTHING);
 
-const joined = (parts: readonly Uint8Array[]): Uint8Array =>
-  parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts);
+/**
+ * The pieces of a body in one block, which is twice as large when it is full. Pieces that are kept as they
+ * come leave the C library with memory in small parts, which it does not give back to the system.
+ */
+class GatheredBytes {
+  #block: Uint8Array = NOTHING;
+  #length = 0;
+
+  append(piece: Uint8Array): void {
+    const length = this.#length + piece.byteLength;
+    // Most bodies are one piece.
+    if (this.#length === 0) this.#block = piece;
+    else {
+      if (length > this.#block.byteLength) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#block.byteLength));
+        larger.set(this.bytes);
+        this.#block = larger;
+      }
+      this.#block.set(piece, this.#length);
+    }
+    this.#length = length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#block.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#block = NOTHING;
+    this.#length = 0;
+  }
+}
+
+/** How much of a body is taken. */
+export interface BodyRules {
+  readonly limitBytes: number;
+  /** In memory before it is passed on: it is audited, or may be sent twice. */
+  readonly isWhole: boolean;
+  /** Opens what its bytes are counted in as they arrive; absent where they are not. */
+  readonly hold?: () => BodyHolding;
+}
 
 const limited = async function* (
   request: IncomingMessage,
   limitBytes: number,
+  holding: BodyHolding | undefined,
 ): AsyncIterable<Uint8Array> {
   let total = 0;
   // Not destroyed by who stops reading: node would take the socket from it and leave that standing, unread.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     total += chunk.byteLength;
     if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
+    holding?.take(chunk.byteLength);
     yield chunk;
   }
 };
 
 /** A whole body by its events: small ones are most of what arrives, and iterating costs more than they do. */
-const receive = (request: IncomingMessage, limitBytes: number): Promise<Uint8Array> =>
+const receive = (
+  request: IncomingMessage,
+  limitBytes: number,
+  holding: BodyHolding | undefined,
+): Promise<Uint8Array> =>
   new Promise((resolve, reject) => {
     const breakOff = (): void => reject(new KeelsonError('request.cancelled'));
     if (request.destroyed) return breakOff();
-    const parts: Buffer[] = [];
+    const gathered = new GatheredBytes();
     let total = 0;
-    request.on('data', (chunk: Buffer) => {
+    const onData = (chunk: Buffer): void => {
       total += chunk.byteLength;
-      if (total <= limitBytes) parts.push(chunk);
-      else reject(new KeelsonError('request.too_large', { limitBytes }));
-    });
+      try {
+        if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
+        holding?.take(chunk.byteLength);
+        gathered.append(chunk);
+      } catch (error) {
+        // What still arrives is not kept.
+        request.off('data', onData);
+        gathered.clear();
+        reject(error as Error);
+      }
+    };
+    request.on('data', onData);
     request.once('end', () => {
       // It closes after each request: an error made for nothing costs more than receiving the body.
       request.off('close', breakOff);
-      resolve(joined(parts));
+      resolve(gathered.bytes);
     });
     request.once('error', reject);
     request.once('close', breakOff);
   });
 
 const collect = async (chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
-  const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
-  return joined(parts);
+  const gathered = new GatheredBytes();
+  for await (const chunk of chunks) gathered.append(chunk);
+  return gathered.bytes;
 };
 
-/**
- * @param whole when it must be in memory before it is passed on: it is audited, or may be sent twice
- * @throws KeelsonError `request.too_large`
- */
+/** @throws KeelsonError `request.too_large`, `request.bodies_under_way` */
 export const incomingBody = async (
   request: IncomingMessage,
-  limitBytes: number,
-  whole: boolean,
+  { limitBytes, isWhole, hold }: BodyRules,
 ): Promise<EdgeBody> => {
   const { headers } = request;
   const announced = headers['content-length'];
@@ -67,11 +119,13 @@ export const incomingBody = async (
   if (sizeBytes === 0) return NO_BODY;
   if (sizeBytes !== undefined && sizeBytes > limitBytes)
     throw new KeelsonError('request.too_large', { limitBytes });
-  if (whole || (sizeBytes !== undefined && sizeBytes <= SMALL_BYTES))
-    return bufferedBody(await receive(request, limitBytes));
+  const holding = hold?.();
+  if (isWhole || (sizeBytes !== undefined && sizeBytes <= SMALL_BYTES))
+    return bufferedBody(await receive(request, limitBytes, holding));
   return {
-    bytes: (ownLimitBytes) => collect(limited(request, Math.min(limitBytes, ownLimitBytes))),
-    chunks: () => limited(request, limitBytes),
+    bytes: (ownLimitBytes) =>
+      collect(limited(request, Math.min(limitBytes, ownLimitBytes), holding)),
+    chunks: () => limited(request, limitBytes, holding),
   };
 };
 

@@ -59,7 +59,7 @@ const inSpan = async (
   }
 };
 
-/** Of a body that nobody reads to its end: what is left of it would stand where the next request begins. */
+/** For a body that nobody reads to its end: the rest of it would be taken for the next request. */
 const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void> => {
   answerHeaders['connection'] = 'close';
   await discardRest(request);
@@ -99,7 +99,7 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
       // The rest of its body may take as long again: the connection ends with the answer.
       if (error.code === 'request.deadline_exceeded')
         exchange.answerHeaders['connection'] = 'close';
-      if (error.httpStatus === 413) await endWithAnswer(exchange);
+      else if (error.httpStatus === 413 || isCutShort(request)) await endWithAnswer(exchange);
       const rendered = renderError(surface, thrown, requestId);
       await writeAnswer(response, rendered, exchange.answerHeaders);
     }

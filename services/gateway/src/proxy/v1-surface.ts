@@ -18,6 +18,7 @@ import {
 import type { RpcService } from '@keelson/rpc';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientCertificateHeader } from '../tls/client-certificate.ts';
+import { type BodyLimits, bodyRules } from './body-rules.ts';
 import type { Exchange } from './exchange.ts';
 import {
   AUDITED_REQUEST,
@@ -43,7 +44,7 @@ export interface V1Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly audit: AuditRecorder;
-  readonly bodyLimitBytes: number;
+  readonly bodies: BodyLimits;
   /** Where clients reach this API, when it is configured. */
   readonly publicUrl: string | undefined;
   /** Given where sys is in this process: answers that still hold are then given again. */
@@ -78,7 +79,7 @@ const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]):
 export type ServeExchange = (exchange: Exchange) => Promise<EdgeResponse>;
 
 export const createV1Surface = (parts: V1Parts): ServeExchange => {
-  const { access, services, audit, bodyLimitBytes, publicUrl, decisionState } = parts;
+  const { access, services, audit, bodies, publicUrl, decisionState } = parts;
 
   const forward = async (
     exchange: Exchange,
@@ -147,10 +148,16 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     let resolution = await access.resolve(question, { signal });
     const isAudited = await audit.isEnabled(resolution.auditGeneration);
     const needsBody = resolution.outcome?.$case === 'needsBody';
-    const body = readBody ?? (await incomingBody(request, bodyLimitBytes, isAudited || needsBody));
+    const isAnonymous = resolution.audit?.caller === undefined;
+    const body =
+      readBody ??
+      (await incomingBody(
+        request,
+        bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody),
+      ));
     if (needsBody)
       resolution = await access.resolve(
-        { ...question, body: Buffer.from(await body.bytes(bodyLimitBytes)), hasBody: true },
+        { ...question, body: Buffer.from(await body.bytes(bodies.bodyBytes)), hasBody: true },
         { signal },
       );
 
@@ -187,7 +194,7 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     decisions: DecisionStates,
   ): Promise<EdgeResponse> => {
     const { head, request } = exchange;
-    const body = await incomingBody(request, bodyLimitBytes, false);
+    const body = await incomingBody(request, bodyRules(bodies, exchange, true, false));
     const key = answerKey(request.url ?? '/', head.method, body);
     // Before the decision: what changes during it counts as changed.
     const state = await decisions();

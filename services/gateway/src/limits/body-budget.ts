@@ -1,0 +1,78 @@
+/**
+ * How much memory request bodies may take. Bytes count from their arrival until their request is answered,
+ * also where they are passed on, since the service then holds them. A request that goes over a limit is
+ * refused: of those that wait for each other with half a body each, none would end.
+ */
+import { KeelsonError } from '@keelson/errors';
+
+/** Callers without a token get this part of the whole, so that they cannot keep out those with one. */
+export const ANONYMOUS_PART = 1 / 4;
+
+export interface BodyBudgetLimits {
+  /** Of all bodies together, in bytes. */
+  readonly totalBytes: number;
+  /** Of the bodies of one client address, in bytes. */
+  readonly clientBytes: number;
+}
+
+/** What one request holds. */
+export interface BodyHolding {
+  /** @throws KeelsonError `request.bodies_under_way` when the bytes go over a limit */
+  take(bytes: number): void;
+  /** Gives everything back; nothing is counted afterwards. */
+  release(): void;
+}
+
+export interface BodyBudget {
+  /** @param isAnonymous whether nobody is known to have sent it */
+  open(address: string, isAnonymous: boolean): BodyHolding;
+}
+
+interface Share {
+  readonly whose: string;
+  readonly limitBytes: number;
+  heldBytes: number;
+  /** Requests that take from it. */
+  users: number;
+}
+
+const share = (whose: string, limitBytes: number): Share => ({
+  whose,
+  limitBytes,
+  heldBytes: 0,
+  users: 0,
+});
+
+export const createBodyBudget = ({ totalBytes, clientBytes }: BodyBudgetLimits): BodyBudget => {
+  const total = share('of all clients', totalBytes);
+  const anonymous = share('of callers without a token', Math.floor(totalBytes * ANONYMOUS_PART));
+  const clients = new Map<string, Share>();
+
+  return {
+    open: (address, isAnonymous) => {
+      const client = clients.get(address) ?? share('of one client address', clientBytes);
+      clients.set(address, client);
+      client.users += 1;
+      const shares = isAnonymous ? [client, anonymous, total] : [client, total];
+      let heldBytes = 0;
+      let isReleased = false;
+      return {
+        take: (bytes) => {
+          if (isReleased) return;
+          for (const { whose, limitBytes, heldBytes: held } of shares)
+            if (held + bytes > limitBytes)
+              throw new KeelsonError('request.bodies_under_way', { whose, limitBytes });
+          for (const one of shares) one.heldBytes += bytes;
+          heldBytes += bytes;
+        },
+        release: () => {
+          if (isReleased) return;
+          isReleased = true;
+          for (const one of shares) one.heldBytes -= heldBytes;
+          client.users -= 1;
+          if (client.users === 0) clients.delete(address);
+        },
+      };
+    },
+  };
+};

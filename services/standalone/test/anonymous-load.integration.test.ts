@@ -1,0 +1,74 @@
+/** What callers without a token can make the process take. */
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let keelson: KeelsonProcess;
+let folder: TemporaryDirectory;
+beforeAll(async () => {
+  folder = await temporaryDirectory();
+  keelson = await startKeelson({ dataFolder: folder.path });
+});
+afterAll(async () => {
+  await keelson.stop();
+  await folder[Symbol.asyncDispose]();
+});
+
+const MIB = 1024 * 1024;
+
+/** The most that the process ever had in memory. */
+const peakMegabytes = (): number => {
+  const status = readFileSync(`/proc/${keelson.pid}/status`, 'utf8');
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+};
+
+/** Sends 29 MiB of a longer body, as fast as it is taken. @returns the status line of the answer */
+const send = async (path: string, from: string, framing: string): Promise<string> => {
+  const { port, hostname } = new URL(keelson.http);
+  const socket = connect({ port: Number(port), host: hostname, localAddress: from });
+  let answer = '';
+  socket.on('data', (data: Buffer) => {
+    answer += data.toString('latin1');
+  });
+  // It may be closed while bytes are on their way.
+  socket.on('error', () => undefined);
+  const closed = new Promise((resolve) => {
+    socket.once('close', resolve);
+  });
+  const isChunked = framing.includes('chunked');
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: h\r\n${framing}\r\n\r\n`);
+  for (let sent = 0; sent < 29 && !socket.destroyed; sent++) {
+    const piece = Buffer.alloc(MIB, 'x');
+    const isTaken = socket.write(
+      isChunked ? Buffer.concat([Buffer.from('100000\r\n'), piece, Buffer.from('\r\n')]) : piece,
+    );
+    if (isTaken) continue;
+    const drained = new Promise((resolve) => {
+      socket.once('drain', resolve);
+    });
+    await Promise.race([drained, closed]);
+  }
+  await closed;
+  return answer.split('\r\n', 1)[0] ?? '';
+};
+
+test.for([
+  ['announced', `content-length: ${30 * MIB}`],
+  ['in chunks', 'transfer-encoding: chunked'],
+] as const)('sixty bodies of 30 MB, %s, take less than 300 MB', async ([, framing]) => {
+  const idle = peakMegabytes();
+  const sent = Array.from({ length: 60 }, (_, index) =>
+    send('/v1/sys/unseal', `127.0.0.${1 + (index % 8)}`, framing),
+  );
+  // A connection that is reset loses the answer on its way.
+  for (const answer of await Promise.all(sent))
+    expect(answer).toMatch(/^(HTTP\/1\.1 413 .*|HTTP\/1\.1 503 .*|)$/);
+  expect(peakMegabytes() - idle).toBeLessThan(300);
+  expect((await fetch(`${keelson.http}/healthz`)).status).toBe(200);
+});
