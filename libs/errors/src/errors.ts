@@ -13,6 +13,7 @@ import { SYS_ERRORS } from './codes/sys.ts';
 import { WORKSPACE_ERRORS } from './codes/workspace.ts';
 
 export type { ErrorMeaning, GrpcStatusName } from './error-meaning.ts';
+export { isUntrustedCertificate } from './untrusted-certificate.ts';
 
 export const ERROR_CODES = {
   ...EDGE_ERRORS,

@@ -359,8 +359,12 @@ describe('what is asked and what may be answered', () => {
     const twin = await trust.issue({ common_name: 'localhost' });
     await config({ trusted_leaf_certificate_bundle: twin.certificate });
     expect((await issue()).status).toBe(503);
+    const failure = async () =>
+      (await mounts.pki.call('GET', 'config/external-policy')).data.last_failure;
+    expect(await failure()).toMatch(/: its certificate is not in trusted_leaf_certificate_bundle$/);
     await config({ trusted_ca: issuer.certificate, trusted_leaf_certificate_bundle: '' });
     expect((await issue()).status).toBe(503);
+    expect(await failure()).toMatch(/: no certificate in trusted_ca vouches for its certificate$/);
     await config({ trusted_ca: trust.ca });
     expect((await issue()).status).toBe(200);
   });

@@ -1,10 +1,13 @@
 /** Addresses of both sides: what secondaries are given, what the status shows, and which one answers. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { ReplicationTransport } from '@keelson/cluster-member';
-import { temporaryDirectory } from '@keelson/testkit';
+import { findBinary, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadRoots } from '../src/replication/activation-token.ts';
 import { joinSet, operationToken } from './cluster-steps.ts';
@@ -202,4 +205,39 @@ test('an id that could be no segment of a path is refused', async () => {
     expect(
       await primary.asRoot('POST', 'sys/replication/dr/primary/secondary-token', { body: { id } }),
     ).toEqual({ status: 400, body: { errors: ['invalid secondary id'] } });
+});
+
+test('a primary whose certificate nobody vouches for is refused naming what could', async () => {
+  await using folder = await temporaryDirectory();
+  const [keyFile, certFile] = [join(folder.path, 'key.pem'), join(folder.path, 'cert.pem')];
+  const request = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+  ];
+  const files = ['-keyout', keyFile, '-out', certFile];
+  const openssl = await findBinary('openssl', 'openssl');
+  execFileSync(openssl, [...request, ...files, '-subj', '/CN=localhost'], { stdio: 'ignore' });
+  const server = createSecureServer({ key: readFileSync(keyFile), cert: readFileSync(certFile) });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const body = { token: 'a.b.c', primary_api_addr: `https://127.0.0.1:${port}` };
+    const path = 'sys/replication/dr/secondary/enable';
+    const refused = await secondary.call('POST', path, { token: root, body });
+    expect(refused).toEqual({
+      status: 500,
+      body: {
+        errors: [
+          `error unwrapping secondary token: Post "https://127.0.0.1:${port}/v1/sys/wrapping/unwrap": no authority of the system, of ca_file or ca_path vouches for its certificate`,
+        ],
+      },
+    });
+  } finally {
+    server.close();
+  }
 });

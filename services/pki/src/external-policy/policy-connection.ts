@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { checkServerIdentity, type PeerCertificate } from 'node:tls';
-import { KeelsonError } from '@keelson/errors';
+import { isUntrustedCertificate, KeelsonError } from '@keelson/errors';
 import type { PolicyTrust } from './domain/policy-service.ts';
 
 export interface PolicyEndpoint {
@@ -21,14 +21,20 @@ const MAX_HEAD_BYTES = 16 * 1024;
 
 const unusable = (text: string): KeelsonError => new KeelsonError('pki.policy_unusable', { text });
 
+/** Where the certificate that was shown is looked for in vain, by the setting's name. */
+const untrusted = ({ leaves }: PolicyTrust): Error =>
+  new Error(
+    leaves === undefined
+      ? 'no certificate in trusted_ca vouches for its certificate'
+      : 'its certificate is not in trusted_leaf_certificate_bundle',
+  );
+
 /** Either by name below an authority, or exactly one of the certificates that are trusted. */
 const identityCheck =
-  ({ leaves }: PolicyTrust) =>
+  (trust: PolicyTrust) =>
   (host: string, shown: PeerCertificate): Error | undefined => {
-    if (leaves === undefined) return checkServerIdentity(host, shown);
-    return leaves.some((leaf) => shown.raw.equals(leaf))
-      ? undefined
-      : new Error('the certificate of the policy service is not one of those that are trusted');
+    if (trust.leaves === undefined) return checkServerIdentity(host, shown);
+    return trust.leaves.some((leaf) => shown.raw.equals(leaf)) ? undefined : untrusted(trust);
   };
 
 const readAnswer = async (response: IncomingMessage): Promise<Uint8Array> => {
@@ -75,8 +81,9 @@ export const askPolicyService = async (
     sent.end(question);
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     return await readAnswer(response);
-  } catch (cause) {
-    if (cause instanceof KeelsonError) throw cause;
+  } catch (error) {
+    if (error instanceof KeelsonError) throw error;
+    const cause = isUntrustedCertificate(error) ? untrusted(trust) : error;
     throw new KeelsonError('pki.policy_unavailable', {}, { cause });
   } finally {
     // What goes wrong with a connection that is given up concerns nobody.

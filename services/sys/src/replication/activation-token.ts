@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import { KeelsonError } from '@keelson/errors';
+import { isUntrustedCertificate, KeelsonError } from '@keelson/errors';
 import {
   deriveLinkKey,
   generateLinkKeyPair,
@@ -168,6 +168,12 @@ const dataOf = (body: string): unknown => {
   }
 };
 
+const failureOf = (error: unknown): string => {
+  if (isUntrustedCertificate(error))
+    return 'no authority of the system, of ca_file or ca_path vouches for its certificate';
+  return error instanceof Error ? error.message : 'failed';
+};
+
 /**
  * Takes the bundle out of a wrapping token, which ends with it.
  * @param ca PEM roots beside those of the system; undefined: none
@@ -183,7 +189,7 @@ export const unwrapBundle = async (
   try {
     answer = await post(url, token, ca);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : 'failed';
+    const reason = failureOf(cause);
     throw new KeelsonError('replication.unwrap_failed', { url: url.href, reason }, { cause });
   }
   const { status, statusText, body } = answer;
