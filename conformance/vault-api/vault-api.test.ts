@@ -20,7 +20,7 @@ afterAll(async () => {
 }, WITHIN_MS);
 
 test.runIf(client !== undefined)(
-  'drives custom messages and both kinds of replication',
+  'drives the administration, custom messages and both kinds of replication',
   { timeout: WITHIN_MS },
   async () => {
     const [a, b] = clusters;

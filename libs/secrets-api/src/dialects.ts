@@ -20,6 +20,8 @@ interface DialectRules {
   };
   /** Whether `pem_bundle` ends with the root where this service made that. */
   readonly bundlesGeneratedRoot: boolean;
+  /** `version` of the service: its own, or the one by which the vendor's clients switch features. */
+  version(versions: { readonly own: string; readonly compatible: string }): string;
 }
 
 const UNITS = [
@@ -42,6 +44,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     overlongLifetime: 'refuse',
     names: { unusable: 'refuse', addressCommonName: 'ip' },
     bundlesGeneratedRoot: false,
+    version: ({ own }) => own,
   },
   [Dialect.VENDOR]: {
     expiration: (epochSeconds) => epochSeconds,
@@ -49,6 +52,7 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
     overlongLifetime: 'cap',
     names: { unusable: 'drop', addressCommonName: 'dns' },
     bundlesGeneratedRoot: true,
+    version: ({ compatible }) => compatible,
   },
 };
 

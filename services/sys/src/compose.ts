@@ -211,7 +211,10 @@ export const composeSys = (parts: SysParts): SysService => {
     clock,
     requireOwnKeyring: () => gate.requireOpen(rotationRecords.prefix),
   });
-  const build = { version: VERSION, storageType: parts.storageType ?? 'sqlite' };
+  const build = {
+    versions: { own: VERSION, compatible: config.compatibleVersion },
+    storageType: parts.storageType ?? 'sqlite',
+  };
 
   // One after the other: a start that loses closes the barrier, which must not be the winner's.
   let lastStart: Promise<unknown> = Promise.resolve();

@@ -20,6 +20,12 @@ export const sysConfigSchema = Type.Object({
     description: 'Name the cluster gets when it is initialized.',
     default: 'keelson',
   }),
+  compatibleVersion: Type.String({
+    description:
+      'Version that health, seal status and nodes show to requests with a header of the vendor: its clients switch features by it. Other requests see that of Keelson.',
+    pattern: '^\\d+\\.\\d+\\.\\d+([-+][0-9A-Za-z.+-]+)?$',
+    default: '1.21.0+ent',
+  }),
   auditDirectories: Type.Array(Type.String(), {
     description: 'Folders that audit files may lie in; empty: anywhere but system folders.',
     default: [],

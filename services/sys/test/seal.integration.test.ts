@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Dialect } from '@keelson/proto/edge/v1/edge';
+import { VERSION } from '@keelson/runtime';
 import { createBarrier, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -43,6 +45,21 @@ describe('the seal', () => {
     expect(opened.body).toMatchObject({ sealed: false, cluster_name: 'test' });
     expect(second).toBeDefined();
     expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
+  });
+
+  test('the version is that of Keelson, and a compatible one for clients of the vendor', async () => {
+    const { call, asRoot, initialize } = await open({
+      config: { compatibleVersion: '1.19.3+ent' },
+    });
+    await initialize();
+    const shown = async (dialect: Dialect) => [
+      (await call('GET', 'sys/health', { dialect })).body.version,
+      (await call('GET', 'sys/seal-status', { dialect })).body.version,
+      (await call('PUT', 'sys/unseal', { dialect, body: { reset: true } })).body.version,
+      (await asRoot('GET', 'sys/ha-status', { dialect })).body.data.nodes[0].version,
+    ];
+    expect(await shown(Dialect.SPECIFICATION)).toEqual(Array(4).fill(VERSION));
+    expect(await shown(Dialect.VENDOR)).toEqual(Array(4).fill('1.19.3+ent'));
   });
 
   test('wrong and malformed shares are refused and forgotten', async () => {

@@ -29,6 +29,7 @@ export interface SysRequest {
   readonly contentType?: string;
   readonly wrapTtlSeconds?: number;
   readonly wrapFormat?: 'jwt';
+  readonly dialect?: Dialect;
   readonly remoteAddress?: string;
 }
 
@@ -128,6 +129,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     config: {
       clusterName: 'test',
       auditDirectories: [],
+      compatibleVersion: '1.21.0+ent',
       maxTokenTtlSeconds: 768 * 3600,
       ...options.config,
     },
@@ -194,7 +196,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
           'content-type': contentTypeOf(method, request),
           ...(allowed.passToken && { 'x-presented-token': request.token ?? '' }),
         },
-        dialect: Dialect.SPECIFICATION,
+        dialect: request.dialect ?? Dialect.SPECIFICATION,
         remoteAddress: request.remoteAddress ?? '127.0.0.1',
         baseUrl: 'http://keelson.test',
         traceparent: '',

@@ -3,7 +3,14 @@
 import type { Clock } from '@keelson/clock';
 import { edgeResponse, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type JsonObject, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import type { Dialect } from '@keelson/proto/edge/v1/edge';
+import {
+  dialectRules,
+  field,
+  type JsonObject,
+  secretsRoutes,
+  topLevel,
+} from '@keelson/secrets-api';
 import { decideHealthCode, type HealthOverrides } from './domain/health.ts';
 import type { Seal } from './seal.ts';
 import type { Build } from './seal-document.ts';
@@ -56,7 +63,8 @@ const FIELDS = {
 
 export const healthRoutes = (options: HealthRouteOptions): Route[] => {
   const { seal, build, clock, instance } = options;
-  const health = async (overrides: HealthOverrides) => {
+  const versionFor = (dialect: Dialect): string => dialectRules(dialect).version(build.versions);
+  const health = async (overrides: HealthOverrides, dialect: Dialect) => {
     const { initialized, sealed, cluster } = await seal.status();
     const modes = sealed ? UNKNOWN : await options.replicationModes();
     const isDrSecondary = modes.dr === 'secondary' || modes.dr === 'bootstrapping';
@@ -73,7 +81,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       replication_performance_mode: modes.performance,
       replication_dr_mode: modes.dr,
       server_time_utc: Math.floor(clock.nowMs() / 1000),
-      version: build.version,
+      version: versionFor(dialect),
       ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),
       enterprise: true,
       echo_duration_ms: 0,
@@ -87,7 +95,10 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
     tag: TAG,
     fields: FIELDS,
     operations: {
-      read: { summary: 'Health of this process', handle: ({ fields }) => health(fields) },
+      read: {
+        summary: 'Health of this process',
+        handle: ({ fields, dialect }) => health(fields, dialect),
+      },
     },
   });
 
@@ -130,7 +141,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       operations: {
         read: {
           summary: 'Nodes of the cluster',
-          handle: () => {
+          handle: ({ dialect }) => {
             if (seal.isSealed) throw new KeelsonError('sys.sealed');
             const node = {
               hostname: instance.hostname,
@@ -138,7 +149,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
               cluster_address: '',
               active_node: true,
               last_echo: null,
-              version: build.version,
+              version: versionFor(dialect),
             };
             return { data: { nodes: [node] } };
           },

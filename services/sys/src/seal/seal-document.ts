@@ -1,17 +1,22 @@
 /** Wire documents of the seal: all of them stand at the top level, without the envelope. */
-import type { JsonObject } from '@keelson/secrets-api';
+import type { Dialect } from '@keelson/proto/edge/v1/edge';
+import { dialectRules, type JsonObject } from '@keelson/secrets-api';
 import type { RekeyAttempt, RekeyOutcome } from './rekey-operations.ts';
 import type { SealStatus } from './seal.ts';
 import type { HandedShares } from './sealed-shares.ts';
 import { TOKEN_LENGTH, type TokenCeremonyProgress } from './token-ceremony-operations.ts';
 
 export interface Build {
-  readonly version: string;
+  readonly versions: { readonly own: string; readonly compatible: string };
   /** "sqlite", "postgresql". */
   readonly storageType: string;
 }
 
-export const toSealStatus = (status: SealStatus, { version, storageType }: Build): JsonObject => ({
+export const toSealStatus = (
+  status: SealStatus,
+  { versions, storageType }: Build,
+  dialect: Dialect,
+): JsonObject => ({
   type: status.type,
   initialized: status.initialized,
   sealed: status.sealed,
@@ -19,7 +24,7 @@ export const toSealStatus = (status: SealStatus, { version, storageType }: Build
   n: status.shares,
   progress: status.progress,
   nonce: status.nonce,
-  version,
+  version: dialectRules(dialect).version(versions),
   build_date: '',
   migration: false,
   ...(status.cluster !== undefined && {

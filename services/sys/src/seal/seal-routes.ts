@@ -1,6 +1,6 @@
 /** `sys/init`, `seal-status`, `unseal`, `seal`, `step-down`. They work while sealed and know no namespaces. */
 import type { Route } from '@keelson/edge';
-import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
 import type { InitializationRequest, Initialized } from './initialization-operations.ts';
 import type { Seal } from './seal.ts';
 import { type Build, toHandedShares, toSealStatus } from './seal-document.ts';
@@ -25,7 +25,8 @@ const INIT_FIELDS = {
 } as const;
 
 export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route[] => {
-  const status = async () => topLevel(toSealStatus(await seal.status(), build));
+  const status = async ({ dialect }: OperationContext<unknown>) =>
+    topLevel(toSealStatus(await seal.status(), build, dialect));
   return [
     ...secretsRoutes({
       path: '/sys/init',
@@ -74,10 +75,10 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       operations: {
         update: {
           summary: 'Give a key share',
-          handle: async ({ fields }) => {
-            if (fields.reset) seal.resetShares();
-            else await seal.giveShare(fields.key);
-            return status();
+          handle: async (context) => {
+            if (context.fields.reset) seal.resetShares();
+            else await seal.giveShare(context.fields.key);
+            return status(context);
           },
         },
       },
