@@ -65,6 +65,8 @@ export interface GatewayParts {
   readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
   /** Given where sys is in this process: answers that still hold are then given again. */
   readonly decisionState?: DecisionStates;
+  /** Files and folders of this process, which no audit device may write; those of `config` go without saying. */
+  readonly ownFiles?: readonly string[];
   /** HTTPS is served when given. */
   readonly tls?: CertificateSource | undefined;
   /** Counts requests where several gateways share a rate limit; each its own when absent. */
@@ -89,6 +91,12 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     logger,
     onRefused: () => metrics.refusedByAudit(),
     isRequired: config.auditRequired,
+    files: {
+      folders: config.auditDirectories,
+      reserved: [...(parts.ownFiles ?? []), config.tlsCertificateFile, config.tlsKeyFile].filter(
+        (file) => file !== undefined,
+      ),
+    },
   });
   const audit = createAuditRecorder(auditLog);
   requireRoomForBodies(config);

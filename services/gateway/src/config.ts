@@ -84,6 +84,11 @@ export const gatewayConfig = Type.Object({
       'Requests fail while no enabled audit device accepts their entries. false serves and logs them: for the time it takes to disable a device that is broken for good.',
     default: true,
   }),
+  auditDirectories: Type.Array(Type.String(), {
+    description:
+      'Folders that audit files may lie in; empty: anywhere but folders of the system and of Keelson. A folder below the data folder has to be named here.',
+    default: [],
+  }),
   rateLimit: Type.Union([Type.Integer({ minimum: 4, maximum: 1_000_000 }), Type.Literal('off')], {
     description:
       'Requests per second on /api/v2 for each user (each address when unauthenticated), counted by each gateway unless they share a count; below 4 deployed clients stop working.',

@@ -45,6 +45,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     access: sys.client(AccessDefinition),
     identity: workspace.client(IdentityDefinition),
     enrolment: pki.client(EnrolmentDefinition),
+    ownFiles: [config.internalCaFile, config.joinTokenFile],
     tls,
     sharedCount,
   });

@@ -95,6 +95,9 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
     decisionState: sys.decisionState,
     identity: workspace.identity,
     enrolment: pki.enrolment,
+    ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(
+      (file) => file !== '',
+    ),
     tls: tls.source,
   });
   const listening = await gateway.start();

@@ -1,5 +1,5 @@
 /** Audit devices through the whole control plane: one that cannot be written to locks nobody out. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,6 +76,30 @@ test('what is refused for its options is not touched', async () => {
   const file_path = join(folder, 'script.sh');
   expect((await enable('bad', 'file', { file_path, mode: '0755' })).status).toBe(400);
   expect(() => readFileSync(file_path)).toThrow('ENOENT');
+});
+
+test('no device is laid over the files that the server lives on', async () => {
+  const data = join(folder, 'data');
+  symlinkSync(data, join(folder, 'link'));
+  const before = ['unseal.key', 'first-run.json'].map((name) => readFileSync(join(data, name)));
+  for (const file_path of [
+    join(data, 'unseal.key'),
+    join(data, 'first-run.json'),
+    join(data, 'sys.sqlite'),
+    join(data, 'keelson.log'),
+    join(data, 'audit.log'),
+    join(folder, 'link', 'unseal.key'),
+  ]) {
+    const { status, body } = await enable('bad', 'file', { file_path });
+    expect([status, body.errors[0]]).toEqual([
+      400,
+      expect.stringContaining('file_path names a file or a folder of Keelson itself'),
+    ]);
+  }
+  const after = ['unseal.key', 'first-run.json'].map((name) => readFileSync(join(data, name)));
+  expect(after).toEqual(before);
+  expect(() => readFileSync(join(data, 'audit.log'))).toThrow('ENOENT');
+  expect((await call('GET', 'sys/audit')).body.data).toEqual({});
 });
 
 test('a device begins with the entry it was tried with', async () => {

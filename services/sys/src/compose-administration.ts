@@ -67,7 +67,6 @@ export interface AdministrationParts {
   /** By service name. */
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
   readonly systemTtls: LeaseTtls;
-  readonly auditDirectories: readonly string[];
   /** Prefixes of what tokens and policies keep for a namespace. */
   readonly namespacePrefixes: (namespaceId: string) => readonly string[];
   /** Called in the transaction that moves a mount. */
@@ -146,7 +145,7 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     onMoved: parts.onMountMoved,
     afterMove: parts.afterMountMove,
   });
-  const audit = createAuditOperations({ store, directories: parts.auditDirectories });
+  const audit = createAuditOperations(store);
   const wrapping = createWrappingOperations(tokens);
   const messages = createCustomMessageOperations({ store, clock, namespaces });
 

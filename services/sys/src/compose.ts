@@ -171,7 +171,6 @@ export const composeSys = (parts: SysParts): SysService => {
     policies,
     engines,
     systemTtls,
-    auditDirectories: config.auditDirectories,
     onMountMoved: (tx, before, after) => replication.filters.mountMoved(tx, before, after),
     afterMountMove: () => replication.filters.refresh(),
     keptBackPaths: async () => (await replication.filters.known())?.dynamic_filtered_mounts ?? [],

@@ -26,10 +26,6 @@ export const sysConfigSchema = Type.Object({
     pattern: '^\\d+\\.\\d+\\.\\d+([-+][0-9A-Za-z.+-]+)?$',
     default: '1.21.0+ent',
   }),
-  auditDirectories: Type.Array(Type.String(), {
-    description: 'Folders that audit files may lie in; empty: anywhere but system folders.',
-    default: [],
-  }),
   maxTokenTtlSeconds: Type.Integer({
     description: 'Default and longest life of tokens and leases that no mount or role tunes.',
     minimum: 60,

@@ -112,6 +112,11 @@ test.for([
     file({ file_path: '/etc/cron.d/x' }),
     'file_path must not lie in a directory of the system',
   ],
+  [
+    'new',
+    file({ file_path: '/usr/local/bin/x' }),
+    'file_path must not lie in a directory of the system',
+  ],
   ['new', file({ mode: '0755' }), 'mode must not make the file executable'],
   ['new', file({ mode: '4600' }), 'mode must not make the file executable'],
   ['new', file({ mode: 'rw' }), 'mode must be an octal number'],

@@ -128,7 +128,6 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   const sys = composeSys({
     config: {
       clusterName: 'test',
-      auditDirectories: [],
       compatibleVersion: '1.21.0+ent',
       maxTokenTtlSeconds: 768 * 3600,
       ...options.config,

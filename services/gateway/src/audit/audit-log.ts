@@ -7,6 +7,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { AccessDefinition, AuditDevice } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
+import type { AuditFileRules } from './audit-file.ts';
 import { type AuditSink, openAuditSink } from './audit-sink.ts';
 import {
   type AuditedAnswer,
@@ -46,6 +47,8 @@ export interface AuditLogParts {
   readonly onRefused: () => void;
   /** False: an exchange goes on although no device accepted its entry, which is logged. */
   readonly isRequired: boolean;
+  /** Where file devices may write. */
+  readonly files: AuditFileRules;
 }
 
 const MAX_FETCHES = 3;
@@ -67,7 +70,7 @@ const TRIAL: AuditedExchange = {
 
 const toLine = (prefix: string, entry: Json): string => `${prefix}${JSON.stringify(entry)}\n`;
 
-const openDevice = (device: AuditDevice): OpenDevice => {
+const openDevice = (device: AuditDevice, files: AuditFileRules): OpenDevice => {
   const { options } = device;
   return {
     device,
@@ -78,12 +81,12 @@ const openDevice = (device: AuditDevice): OpenDevice => {
       elidesLists: options['elide_list_responses'] === 'true',
     },
     prefix: options['prefix'] ?? '',
-    sink: openAuditSink(device.type, options),
+    sink: openAuditSink(device.type, options, files),
   };
 };
 
 export const createAuditLog = (parts: AuditLogParts): AuditLog => {
-  const { access, clock, logger, onRefused, isRequired } = parts;
+  const { access, clock, logger, onRefused, isRequired, files } = parts;
   let generation = 0;
   let devices: readonly OpenDevice[] = [];
   let fetching: Promise<void> | undefined;
@@ -92,7 +95,7 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     const list = await access.auditDevices({});
     const former = devices;
     if (list.generation < generation) return;
-    devices = list.devices.map(openDevice);
+    devices = list.devices.map((device) => openDevice(device, files));
     generation = list.generation;
     for (const { sink } of former) await sink.close();
   };
@@ -137,7 +140,7 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     response: (exchange, answer) =>
       record('response', (rules, time) => buildResponseEntry(exchange, answer, rules, time)),
     tryDevice: async (device) => {
-      const { sink, prefix, rules } = openDevice(device);
+      const { sink, prefix, rules } = openDevice(device, files);
       const time = new Date(clock.nowMs()).toISOString();
       try {
         await sink.write(toLine(prefix, buildRequestEntry(TRIAL, rules, time)));

@@ -1,7 +1,7 @@
 /** Where a device writes: a file or a socket. A write that is not accepted in time has failed. */
-import { open } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { parseDurationSeconds } from '@keelson/secrets-api';
+import { type AuditFileRules, openAuditFile } from './audit-file.ts';
 
 export interface AuditSink {
   /** Resolves when the line was accepted. */
@@ -26,7 +26,7 @@ const within = async <T>(work: Promise<T>, limitMs: number): Promise<T> => {
   }
 };
 
-const fileSink = (options: Options): AuditSink => {
+const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
   const path = options['file_path'] ?? '';
   if (path === 'discard') return { write: () => Promise.resolve(), close: () => Promise.resolve() };
   if (path === 'stdout')
@@ -38,10 +38,10 @@ const fileSink = (options: Options): AuditSink => {
       close: () => Promise.resolve(),
     };
   const mode = Number.parseInt(options['mode'] ?? '0600', 8) || 0o600;
-  let opened: ReturnType<typeof open> | undefined;
+  let opened: ReturnType<typeof openAuditFile> | undefined;
   return {
     write: async (line) => {
-      opened ??= open(path, 'a', mode);
+      opened ??= openAuditFile(path, mode, rules);
       try {
         await (await opened).appendFile(line);
       } catch (error) {
@@ -88,5 +88,5 @@ const socketSink = (options: Options): AuditSink => {
   };
 };
 
-export const openAuditSink = (type: string, options: Options): AuditSink =>
-  type === 'socket' ? socketSink(options) : fileSink(options);
+export const openAuditSink = (type: string, options: Options, rules: AuditFileRules): AuditSink =>
+  type === 'socket' ? socketSink(options) : fileSink(options, rules);

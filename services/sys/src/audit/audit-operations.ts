@@ -38,12 +38,6 @@ export interface AuditOperations {
   devices(): Promise<AuditDeviceList>;
 }
 
-export interface AuditDependencies {
-  readonly store: Store;
-  /** File devices must lie below one of these; none: anywhere outside the system's directories. */
-  readonly directories: readonly string[];
-}
-
 const SALT_BYTES = 32;
 
 const toWire = ({ path, type, options, salt, accessor }: AuditDeviceRecord): AuditDevice => ({
@@ -55,10 +49,7 @@ const toWire = ({ path, type, options, salt, accessor }: AuditDeviceRecord): Aud
 });
 
 /** Audit devices of one store. */
-export const createAuditOperations = ({
-  store,
-  directories,
-}: AuditDependencies): AuditOperations => {
+export const createAuditOperations = (store: Store): AuditOperations => {
   const current = followAuditDevices(store);
 
   const toRecord = (
@@ -67,7 +58,7 @@ export const createAuditOperations = ({
   ): AuditDeviceRecord => {
     const path = requireAuditPath(given.path);
     const type = requireAuditDeviceType(given.type);
-    requireAuditOptions(type, given.options, directories);
+    requireAuditOptions(type, given.options);
     if (devices.some((other) => other.path.startsWith(path) || path.startsWith(other.path)))
       throw new KeelsonError('request.invalid', { text: 'path already in use' });
     return {
