@@ -88,6 +88,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   [`GET ${ON}/capacity`]: { target: `${O}/capacity`, allowed: MEMBERS, success: 200 },
   'GET /runs/{run_id}': read(run),
   'GET /runs/{run_id}/run-events': read(`${run}/run-events`),
+  'GET /run-events/{run_event_id}': read('/run-events/{event}'),
   'GET /runs/{run_id}/comments': read(`${run}/comments`),
   'POST /runs/{run_id}/comments': {
     target: `${run}/comments`,

@@ -227,6 +227,10 @@ const refresh = async (text: string): Promise<void> => {
     const runId = names.get('newRun') ?? '';
     names.set('plan', runId.replace('run-', 'plan-')).set('apply', runId.replace('run-', 'apply-'));
   }
+  if (text.includes('{event}')) {
+    await refresh('{newRun}');
+    names.set('event', `${names.get('newRun')?.replace('run-', 're-')}-pending`);
+  }
   if (text.includes('{freshAgent}')) names.set('freshAgent', await registerAgent());
   if (text.includes('{claimed}')) {
     names.set('claimed', await claimPhase());

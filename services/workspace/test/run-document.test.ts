@@ -88,7 +88,11 @@ test.for([
         (Date.parse(at) - madeAtMs) / 1000,
       ]),
     );
-  const expected = Object.entries({ pending: 0, ...times }).map(([name, at]) => [`${name}-at`, at]);
+  const expected = Object.entries({
+    pending: 0,
+    'plan-queueable': 0,
+    ...times,
+  }).map(([name, at]) => [`${name}-at`, at]);
   expect(secondsOf(data.attributes['status-timestamps'])).toEqual(Object.fromEntries(expected));
   const phases = included.map(({ attributes: { status, 'status-timestamps': shown } }) => ({
     status,

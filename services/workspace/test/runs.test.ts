@@ -299,37 +299,6 @@ describe('a run', () => {
     expect(await statusOf(runId)).toBe('applied');
   });
 
-  test('does not have its apply follow by itself for who may plan only', async () => {
-    const workspaceId = await makeWorkspace({ 'auto-apply': true });
-    const team = await harness.create(`${O}/teams`, 'teams', { name: 'planners' });
-    const relationships = {
-      team: { data: { type: 'teams', id: team.id } },
-      workspace: { data: { type: 'workspaces', id: workspaceId } },
-    };
-    const access = { access: 'plan' };
-    const grant = await harness.create('/team-workspaces', 'team-workspaces', access, {
-      relationships,
-    });
-    const { token } = await harness.addUser('planner', team.id);
-    expect((await tryQueue(workspaceId, { 'auto-apply': true }, token)).status).toBe(404);
-    const { status, data } = await tryQueue(workspaceId, {}, token);
-    expect([status, data.attributes['auto-apply']]).toEqual([201, false]);
-    const shown = (may: boolean) => ({
-      'can-apply': may,
-      'can-cancel': may,
-      'can-comment': true,
-      'can-discard': may,
-      'can-force-cancel': false,
-      'can-force-execute': false,
-    });
-    expect(data.attributes['permissions']).toMatchObject(shown(false));
-    const widened = { data: { type: 'team-workspaces', attributes: { access: 'write' } } };
-    await harness.call('PATCH', `/team-workspaces/${grant.id}`, widened);
-    const seen = await harness.call('GET', `/runs/${data.id}`, undefined, token);
-    expect(seen.data.attributes['permissions']).toMatchObject(shown(true));
-    await act(data.id, 'discard');
-  });
-
   test('writes a log that is read in pieces', async () => {
     const workspaceId = await makeWorkspace();
     const runId = await queue(workspaceId);

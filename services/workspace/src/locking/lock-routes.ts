@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import { endpoint, jsonApiRoutes, nullable } from '@keelson/jsonapi';
 import { Type } from 'typebox';
+import type { Run } from '../runs/domain/run.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { answerWorkspace } from '../workspaces/workspace-routes.ts';
 import { forceUnlockWorkspace, lockWorkspace, unlockWorkspace } from './lock-operations.ts';
@@ -12,6 +13,23 @@ const LOCK_BODY = Type.Object({
   reason,
   data: Type.Optional(nullable(Type.Object({ attributes: Type.Object({ reason }) }))),
 });
+
+const HOLDER_TYPES = { user: 'users', team: 'teams', organization: 'organizations' } as const;
+
+/** Tells that the lock was a run's, how far that is, and who took it. */
+const toForcedMeta = (run: Run | undefined) => {
+  const by = run?.forcedUnlocks?.at(-1)?.by;
+  if (run === undefined || by === undefined) return {};
+  return {
+    meta: {
+      'forced-unlock': {
+        run: { id: run.id, type: 'runs' },
+        status: run.status,
+        by: { id: by.id, type: HOLDER_TYPES[by.kind] },
+      },
+    },
+  };
+};
 
 const ACTIONS = '/workspaces/:workspace_id/actions';
 
@@ -47,7 +65,8 @@ export const lockRoutes = (context: ServiceContext): Route[] =>
       handle: async (exchange) => {
         const { params, principal } = exchange;
         const access = await forceUnlockWorkspace(context, principal, params['workspace_id'] ?? '');
-        return answerWorkspace(context, exchange, access);
+        const { document } = await answerWorkspace(context, exchange, access);
+        return { document: { ...document, ...toForcedMeta(access.run) } };
       },
     }),
   ]);

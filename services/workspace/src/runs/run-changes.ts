@@ -7,7 +7,11 @@ import type { Agent } from '../agents/domain/agent.ts';
 import { decideAssessments } from '../assessments/domain/assessment.ts';
 import { withAppliedConfiguration } from '../configuration-versions/configuration-adoption.ts';
 import { isHeldBy, type Lock } from '../locking/domain/lock.ts';
-import { withoutPendingState, withPromotedState } from '../states/state-version-operations.ts';
+import {
+  withoutPendingState,
+  withoutPendingStateOf,
+  withPromotedState,
+} from '../states/state-version-operations.ts';
 import { deleteTokensOf } from '../tokens/token-operations.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
@@ -26,18 +30,25 @@ import {
 const holds = (lock: Lock | null, run: Run): boolean =>
   lock !== null && isHeldBy(lock, { kind: 'run', id: run.id });
 
-const withoutLock = (workspace: Workspace, run: Run): Workspace =>
-  holds(workspace.lock, run) ? { ...workspace, lock: null } : workspace;
+/**
+ * The workspace after a change of a run: one that has ended gives the lock back, and one that lost it by
+ * force stops standing in the way of others when its phase ends. What it announced and did not upload will
+ * not arrive any more.
+ */
+const released = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Workspace> => {
+  if (isFinal(run.status) && holds(workspace.lock, run)) {
+    const unlocked = await withoutPendingState(tx, { ...workspace, lock: null });
+    return withPromotedState(tx, unlocked);
+  }
+  if (workspace.unlockedRunId !== run.id || isExecuting(run.status)) return workspace;
+  const left = await withoutPendingStateOf(tx, { ...workspace, unlockedRunId: null }, run.id);
+  return left.lock === null ? withPromotedState(tx, left) : left;
+};
 
-/** Writes a run and its workspace; a run that has ended gives the lock back. */
+/** Writes a run and its workspace, with the lock, the current run and the performance that follow. */
 export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
   const hasEnded = isFinal(run.status);
-  const released = hasEnded ? withoutLock(workspace, run) : workspace;
-  // What was announced under the lock and not uploaded will not arrive any more.
-  const next =
-    released === workspace
-      ? workspace
-      : await withPromotedState(tx, await withoutPendingState(tx, released));
+  const next = await released(tx, workspace, run);
   const configured = await withAppliedConfiguration(tx, next, run);
   const assessments = decideAssessments(workspace.assessments, run);
   workspaceRecords.write(tx, [workspace.id], {
@@ -123,7 +134,10 @@ export const failRunOf = async (
   await changeRun(tx, runId, { kind: 'fail' }, nowMs, `\n${lastWords}\n`);
 };
 
-/** Gives a phase to an agent; undefined when another holds the lock that it needs. */
+/**
+ * Gives a phase to an agent; undefined when another holds the lock that it needs, or when a run that lost
+ * the lock by force still works.
+ */
 export const startPhase = async (
   tx: Transaction,
   run: Run,
@@ -136,6 +150,7 @@ export const startPhase = async (
   if (workspace === undefined || started === undefined) return undefined;
   const next = { ...started, agentPoolId: agent.poolId, agentId: agent.id };
   if (!needsLock(next)) return storeRun(tx, workspace, next);
+  if (workspace.unlockedRunId !== null) return undefined;
   if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
   const lock: Lock = workspace.lock ?? {
     holder: { kind: 'run', id: run.id, name: run.id },

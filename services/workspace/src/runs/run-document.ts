@@ -2,37 +2,43 @@ import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/
 import type { WorkspacePermissions } from '../access/domain/workspace-permissions.ts';
 import {
   type ChangeCounts,
-  forceCancelAvailableAtMs,
+  forceCancelAtMs,
   isCancelable,
   isConfirmable,
   isDiscardable,
   isFinal,
+  isForceCancelable,
   type Run,
   type RunStatus,
 } from './domain/run.ts';
+import type { RunComment } from './domain/run-comment.ts';
+import { listRunEvents } from './run-history-document.ts';
 import { toPhaseId } from './run-records.ts';
 
-const timestamps = (times: Run['statusTimesMs']): Record<string, string> =>
+/** A run may be planned from the moment it is made. */
+const toStatusTimes = ({ createdAtMs, statusTimesMs }: Run): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(times).map(([status, atMs]) => [
+    Object.entries({ ...statusTimesMs, plan_queueable: createdAtMs }).map(([status, atMs]) => [
       `${status.replaceAll('_', '-')}-at`,
       toTimestamp(atMs),
     ]),
   );
 
+/** @param comments on the run, oldest first */
 export const toRunResource = (
   run: Run,
+  comments: readonly RunComment[],
   permissions: Pick<WorkspacePermissions, 'canQueueRun' | 'canQueueApply' | 'canUpdate'>,
   positionInQueue?: number,
 ): Resource => {
-  const forceAtMs = forceCancelAvailableAtMs(run);
+  const forceAtMs = forceCancelAtMs(run);
   return {
     id: run.id,
     type: 'runs',
     attributes: {
       status: run.status,
       ...(positionInQueue === undefined ? {} : { 'position-in-queue': positionInQueue }),
-      'status-timestamps': timestamps(run.statusTimesMs),
+      'status-timestamps': toStatusTimes(run),
       message: run.message,
       source: run.source,
       'created-at': toTimestamp(run.createdAtMs),
@@ -50,12 +56,12 @@ export const toRunResource = (
       'terraform-version': run.terraformVersion,
       'has-changes': run.planned?.hasChanges ?? false,
       'canceled-at': run.cancelRequestedAtMs === null ? null : toTimestamp(run.cancelRequestedAtMs),
-      'force-cancel-available-at': forceAtMs === undefined ? null : toTimestamp(forceAtMs),
+      'force-cancel-available-at': forceAtMs === null ? null : toTimestamp(forceAtMs),
       actions: {
         'is-cancelable': isCancelable(run),
         'is-confirmable': isConfirmable(run.status),
         'is-discardable': isDiscardable(run.status),
-        'is-force-cancelable': forceAtMs !== undefined,
+        'is-force-cancelable': isForceCancelable(run),
       },
       permissions: {
         'can-apply': permissions.canQueueApply,
@@ -73,8 +79,18 @@ export const toRunResource = (
       plan: toOne('plans', toPhaseId(run.id, 'plan')),
       apply: toOne('applies', run.planOnly ? null : toPhaseId(run.id, 'apply')),
       'created-by': toOne('users', run.createdById),
-      'run-events': { links: { related: `${API_PREFIX}/runs/${run.id}/run-events` } },
-      comments: { links: { related: `${API_PREFIX}/runs/${run.id}/comments` } },
+      'confirmed-by': toOne('users', run.actorIds?.confirmed ?? null),
+      'canceled-by': toOne('users', run.actorIds?.canceled ?? run.actorIds?.force_canceled ?? null),
+      'run-events': toMany(
+        'run-events',
+        listRunEvents(run, comments).map(({ id }) => id),
+        `${API_PREFIX}/runs/${run.id}/run-events`,
+      ),
+      comments: toMany(
+        'comments',
+        comments.map(({ id }) => id),
+        `${API_PREFIX}/runs/${run.id}/comments`,
+      ),
     },
     links: { self: `${API_PREFIX}/runs/${run.id}` },
   };

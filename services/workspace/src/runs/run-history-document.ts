@@ -7,43 +7,90 @@ export const toCommentResource = (comment: RunComment): Resource => ({
   type: 'comments',
   attributes: { body: comment.body, 'created-at': toTimestamp(comment.createdAtMs) },
   relationships: {
-    'run-event': toOne('run-events', comment.event && toEventId(comment.runId, comment.event)),
+    'run-event': toOne('run-events', commentEventIdOf(comment)),
     'created-by': toOne('users', comment.createdById),
   },
   links: { self: `${API_PREFIX}/comments/${comment.id}` },
 });
 
-const toEventId = (runId: string, status: RunStatus): string =>
-  `${runId.replace('run-', 're-')}-${status.replaceAll('_', '-')}`;
+const eventIdOf = (runId: string, what: string): string =>
+  `${runId.replace('run-', 're-')}-${what.replaceAll('_', '-')}`;
+
+/** The event that a comment came with, or is by itself. */
+const commentEventIdOf = ({ id, runId, event }: RunComment): string =>
+  eventIdOf(runId, event ?? `commented-${id.replace('wsc-', '')}`);
+
+/** The run of an event. */
+export const toRunIdOfEvent = (eventId: string): string =>
+  eventId.split('-', 2).join('-').replace(/^re-/, 'run-');
 
 /** Who brought a run to a status, as far as that was a user. */
-export const actorOf = (run: Run, status: RunStatus): string | null =>
+const actorOf = (run: Run, status: RunStatus): string | null =>
   (status === 'pending' ? run.createdById : run.actorIds?.[status]) ?? null;
 
-/** Statuses that a run has had, oldest first. */
-export const listStatuses = ({ statusTimesMs }: Run): readonly RunStatus[] =>
-  (Object.keys(statusTimesMs) as RunStatus[]).sort(
-    (a, b) => (statusTimesMs[a] ?? 0) - (statusTimesMs[b] ?? 0),
-  );
+/** One thing that happened to a run. */
+export interface RunEventFacts {
+  /** `re-…`, which begins with the random part of the run's id. */
+  readonly id: string;
+  readonly action: string;
+  readonly description: string | null;
+  readonly atMs: number;
+  /** `user-…`, null where it was no user. */
+  readonly actorId: string | null;
+  readonly comment: RunComment | null;
+}
 
-/** What happened to a run, oldest first; told from the times of its statuses. */
-export const toRunEventResources = (
+const FORCERS = { user: 'User', team: 'Team', organization: 'Organization' } as const;
+
+/**
+ * What happened to a run, oldest first: its statuses with the comments that came with them, comments by
+ * themselves, and locks that were taken away.
+ */
+export const listRunEvents = (
   run: Run,
   comments: readonly RunComment[],
-): readonly Resource[] =>
-  listStatuses(run).map((status) => {
-    const comment = comments.findLast(({ event }) => event === status);
-    return {
-      id: toEventId(run.id, status),
-      type: 'run-events',
-      attributes: {
-        action: status === 'pending' ? 'queued' : status,
+): readonly RunEventFacts[] => {
+  const statuses = Object.entries(run.statusTimesMs) as readonly (readonly [RunStatus, number])[];
+  return [
+    ...statuses.map(([status, atMs]) => ({
+      id: eventIdOf(run.id, status),
+      action: status === 'pending' ? 'queued' : status,
+      description: null,
+      atMs,
+      actorId: actorOf(run, status),
+      comment: comments.findLast(({ event }) => event === status) ?? null,
+    })),
+    ...comments
+      .filter(({ event }) => event === null)
+      .map((comment) => ({
+        id: commentEventIdOf(comment),
+        action: 'commented',
         description: null,
-        'created-at': toTimestamp(run.statusTimesMs[status] ?? 0),
-      },
-      relationships: {
-        actor: toOne('users', actorOf(run, status)),
-        comment: toOne('comments', comment?.id ?? null),
-      },
-    };
-  });
+        atMs: comment.createdAtMs,
+        actorId: comment.createdById,
+        comment,
+      })),
+    ...(run.forcedUnlocks ?? []).map(({ atMs, by }, index) => ({
+      id: eventIdOf(run.id, `force-unlocked-${index + 1}`),
+      action: 'force_unlocked',
+      description: `${FORCERS[by.kind]} ${by.id} took the lock of the workspace away`,
+      atMs,
+      actorId: by.kind === 'user' ? by.id : null,
+      comment: null,
+    })),
+  ].sort((a, b) => a.atMs - b.atMs);
+};
+
+export const toRunEventResource = (event: RunEventFacts): Resource => ({
+  id: event.id,
+  type: 'run-events',
+  attributes: {
+    action: event.action,
+    description: event.description,
+    'created-at': toTimestamp(event.atMs),
+  },
+  relationships: {
+    actor: toOne('users', event.actorId),
+    comment: toOne('comments', event.comment?.id ?? null),
+  },
+});

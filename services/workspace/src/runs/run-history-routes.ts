@@ -12,17 +12,18 @@ import {
 } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { Type } from 'typebox';
+import { notFound } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { toUserResource } from '../users/user-document.ts';
 import { userRecords } from '../users/user-records.ts';
-import type { Run } from './domain/run.ts';
-import { MAX_COMMENT_LENGTH, type RunComment } from './domain/run-comment.ts';
+import { MAX_COMMENT_LENGTH } from './domain/run-comment.ts';
 import { createComment, loadComments, requireComment } from './run-comment-operations.ts';
 import {
-  actorOf,
-  listStatuses,
+  listRunEvents,
+  type RunEventFacts,
   toCommentResource,
-  toRunEventResources,
+  toRunEventResource,
+  toRunIdOfEvent,
 } from './run-history-document.ts';
 import { requireRun } from './run-operations.ts';
 
@@ -36,18 +37,15 @@ const CREATE = resourceBody(
 const loadEventIncludes = async (
   reads: Reads,
   include: ReadonlySet<string>,
-  run: Run,
-  comments: readonly RunComment[],
+  events: readonly RunEventFacts[],
 ): Promise<readonly Resource[]> => {
-  const actorIds = include.has('actor')
-    ? new Set(listStatuses(run).map((status) => actorOf(run, status) ?? ''))
-    : [];
+  const actorIds = include.has('actor') ? new Set(events.map(({ actorId }) => actorId ?? '')) : [];
   const actors = await Promise.all([...actorIds].map((id) => userRecords.find(reads, id)));
   return [
     ...actors.filter((user) => user !== undefined).map((user) => toUserResource(user, false)),
-    ...(include.has('comment') ? comments : [])
-      .filter(({ event }) => event !== null)
-      .map(toCommentResource),
+    ...(include.has('comment') ? events : []).flatMap(({ comment }) =>
+      comment === null ? [] : [toCommentResource(comment)],
+    ),
   ];
 };
 
@@ -63,9 +61,25 @@ export const runHistoryRoutes = (context: ServiceContext): Route[] => {
       handle: async ({ principal, params, query }) => {
         const include = parseInclude(query, EVENT_INCLUDES);
         const { run } = await requireRun(store, principal, params['run_id'] ?? '');
-        const comments = await loadComments(store, run.id);
-        const included = await loadEventIncludes(store, include, run, comments);
-        const data = toRunEventResources(run, comments);
+        const events = listRunEvents(run, await loadComments(store, run.id));
+        const included = await loadEventIncludes(store, include, events);
+        const data = events.map(toRunEventResource);
+        return { document: included.length === 0 ? { data } : { data, included } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/run-events/:run_event_id',
+      summary: 'Show one thing that happened to a run',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, EVENT_INCLUDES);
+        const id = params['run_event_id'] ?? '';
+        const { run } = await requireRun(store, principal, toRunIdOfEvent(id));
+        const events = listRunEvents(run, await loadComments(store, run.id));
+        const event = events.find((one) => one.id === id);
+        if (event === undefined) throw notFound('run event');
+        const included = await loadEventIncludes(store, include, [event]);
+        const data = toRunEventResource(event);
         return { document: included.length === 0 ? { data } : { data, included } };
       },
     }),

@@ -96,8 +96,9 @@ export const createRun = (
   context.store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
     const { workspace, permissions } = access;
-    // Who may only plan may not ask for an apply that follows by itself.
-    if (given.autoApply === true && !permissions.canQueueApply) throw notFound('workspace');
+    // Who may only plan may ask neither for an apply that follows by itself nor for a destroy plan.
+    const asksForApply = given.autoApply === true || given.isDestroy === true;
+    if (asksForApply && !permissions.canQueueApply) throw notFound('workspace');
     refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access, context)]);
     const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
     const version = await configurationVersionRecords.find(tx, versionId);

@@ -25,7 +25,7 @@ import { MAX_COMMENT_LENGTH } from './domain/run-comment.ts';
 import { actOnRun, forceExecuteRun, type RunAction } from './run-action-operations.ts';
 import { loadComments } from './run-comment-operations.ts';
 import { toApplyResource, toPlanResource, toRunResource } from './run-document.ts';
-import { toRunEventResources } from './run-history-document.ts';
+import { listRunEvents, toRunEventResource } from './run-history-document.ts';
 import {
   countCapacity,
   listOrganizationRuns,
@@ -89,7 +89,8 @@ export const runRoutes = (context: ServiceContext): Route[] => {
         add(version && toConfigurationVersionResource(version, null));
       }
       if (include.has('run_events')) {
-        toRunEventResources(run, await loadComments(store, run.id)).forEach(add);
+        const events = listRunEvents(run, await loadComments(store, run.id));
+        events.map(toRunEventResource).forEach(add);
       }
     }
     return [...found.values()];
@@ -97,7 +98,8 @@ export const runRoutes = (context: ServiceContext): Route[] => {
 
   const answer = async (exchange: Exchange, access: RunAccess) => {
     const included = await loadIncluded(exchange, [access]);
-    const data = toRunResource(access.run, access.permissions);
+    const comments = await loadComments(store, access.run.id);
+    const data = toRunResource(access.run, comments, access.permissions);
     return { document: included.length === 0 ? { data } : { data, included } };
   };
 
@@ -111,8 +113,10 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       runs.map((run) => requireRun(store, exchange.principal, run.id)),
     );
     const included = await loadIncluded(exchange, accesses);
-    const data = accesses.map(({ run, permissions }, index) =>
-      toRunResource(run, permissions, toPosition(index)),
+    const data = await Promise.all(
+      accesses.map(async ({ run, permissions }, index) =>
+        toRunResource(run, await loadComments(store, run.id), permissions, toPosition(index)),
+      ),
     );
     const document = toPaginatedDocument(exchange.head, { data, page, totalCount });
     return { document: included.length === 0 ? document : { ...document, included } };

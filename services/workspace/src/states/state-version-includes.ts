@@ -3,6 +3,7 @@ import type { Resource } from '@keelson/jsonapi';
 import type { Reads } from '@keelson/storage';
 import { toConfigurationVersionResource } from '../configuration-versions/configuration-version-document.ts';
 import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
+import { loadComments } from '../runs/run-comment-operations.ts';
 import { toRunResource } from '../runs/run-document.ts';
 import { runRecords } from '../runs/run-records.ts';
 import type { SignUrl } from '../signed-urls/signed-url-operations.ts';
@@ -60,7 +61,9 @@ const loadIncludedOf = async (
   return [
     ...(outputs ?? []).map((output, index) => toOutputResource(id, index, output)),
     ...(user === undefined ? [] : [toUserResource(user, false)]),
-    ...(run === undefined || !include.has('run') ? [] : [toRunResource(run, permissions)]),
+    ...(run === undefined || !include.has('run')
+      ? []
+      : [toRunResource(run, await loadComments(reads, run.id), permissions)]),
     ...(starter === undefined ? [] : [toUserResource(starter, false)]),
     ...(configuration === undefined ? [] : [toConfigurationVersionResource(configuration, null)]),
   ];

@@ -56,8 +56,8 @@ export const requireCurrentState = async (
   return { ...access, version };
 };
 
-const requireWriter = ({ lock }: Workspace, principal: Principal): void => {
-  const refusal = decideWriter(lock, toHolder(principal));
+const requireWriter = ({ lock, unlockedRunId }: Workspace, principal: Principal): void => {
+  const refusal = decideWriter(lock, unlockedRunId, toHolder(principal));
   switch (refusal?.kind) {
     case undefined:
       return;
@@ -85,6 +85,17 @@ export const withoutPendingState = async (
 ): Promise<Workspace> => {
   await discardPending(tx, workspace);
   return { ...workspace, state: { ...workspace.state, pendingId: null } };
+};
+
+/** The workspace without what this run announced and will not upload any more. */
+export const withoutPendingStateOf = async (
+  tx: Transaction,
+  workspace: Workspace,
+  runId: string,
+): Promise<Workspace> => {
+  const { pendingId } = workspace.state;
+  const pending = pendingId === null ? undefined : await stateVersionRecords.find(tx, pendingId);
+  return pending?.createdBy.id === runId ? withoutPendingState(tx, workspace) : workspace;
 };
 
 /** The workspace as its lock is given back: the newest intermediate state becomes current. */

@@ -16,6 +16,7 @@ import {
 import { toOrganizationResource } from '../organizations/organization-document.ts';
 import { toProjectResource } from '../projects/project-document.ts';
 import { findSitePolicy } from '../retention/retention-records.ts';
+import { loadComments } from '../runs/run-comment-operations.ts';
 import { toApplyResource, toPlanResource, toRunResource } from '../runs/run-document.ts';
 import { type LogUrl, loadLogUrl } from '../runs/run-log-url.ts';
 import { runRecords } from '../runs/run-records.ts';
@@ -89,7 +90,8 @@ const findLockHolder = async (
   const holder = workspace.lock?.holder;
   if (holder?.kind === 'run') {
     const run = permissions.canReadRun ? await runRecords.find(reads, holder.id) : undefined;
-    return run === undefined ? [] : [toRunResource(run, permissions)];
+    if (run === undefined) return [];
+    return [toRunResource(run, await loadComments(reads, run.id), permissions)];
   }
   if (holder?.kind === 'user') {
     const user = await userRecords.find(reads, holder.id);
@@ -139,7 +141,8 @@ const loadCurrentRun = async (
   { workspace, permissions }: WorkspaceAccessResult,
 ): Promise<readonly Resource[]> => {
   const run = await runRecords.find(reads, workspace.runs.current?.id ?? '');
-  return run === undefined ? [] : [toRunResource(run, permissions)];
+  if (run === undefined) return [];
+  return [toRunResource(run, await loadComments(reads, run.id), permissions)];
 };
 
 const PHASE_INCLUDES = ['current_run.plan', 'current_run.apply', 'latest_run.plan'];

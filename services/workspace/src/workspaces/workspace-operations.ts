@@ -147,6 +147,7 @@ export const createWorkspace = (
       source: 'tfe-api',
       ...creation,
       lock: null,
+      unlockedRunId: null,
       tagBindings: decideBindings(given, [], nowMs),
       sshKeyId: null,
       variableIds: [],
@@ -284,7 +285,8 @@ export const safeDeleteWorkspace = (
     const { workspace } = await requireWorkspace(tx, principal, address, 'canDestroy');
     if (workspace.lock !== null) throw new KeelsonError('workspace.delete_locked');
     const { pendingId, resourceCount } = workspace.state;
-    if (pendingId !== null) throw new KeelsonError('workspace.delete_processing');
+    if (pendingId !== null || workspace.unlockedRunId !== null)
+      throw new KeelsonError('workspace.delete_processing');
     if (resourceCount > 0) {
       throw new KeelsonError('workspace.delete_managing', { count: resourceCount });
     }

@@ -52,6 +52,15 @@ export interface ChangeCounts {
   readonly imports: number;
 }
 
+export interface ForcedUnlock {
+  readonly atMs: number;
+  readonly by: {
+    readonly kind: 'user' | 'team' | 'organization';
+    /** `user-…`, `team-…`, or the name of the organization. */
+    readonly id: string;
+  };
+}
+
 export interface Run {
   /** `run-…`. */
   readonly id: string;
@@ -89,6 +98,8 @@ export interface Run {
   readonly stateVersionIds: readonly string[];
   /** `user-…`, null for a team or the service itself. */
   readonly createdById: string | null;
+  /** The times at which somebody took the workspace's lock away from the run; absent before the first. */
+  readonly forcedUnlocks?: readonly ForcedUnlock[];
   /** `user-…` who brought the run to a status, where a user did; absent before the first. */
   readonly actorIds?: { readonly [S in RunStatus]?: string };
   readonly createdAtMs: number;
@@ -125,11 +136,13 @@ const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
   return run.autoApply ? 'confirmed' : 'planned';
 };
 
-/** When an agent that was asked to stop may be given up; undefined: it was not asked. */
-export const forceCancelAvailableAtMs = (run: Run): number | undefined =>
-  run.cancelRequestedAtMs === null || !isExecuting(run.status)
-    ? undefined
-    : run.cancelRequestedAtMs + FORCE_CANCEL_AFTER_MS;
+/** From when on an agent that does not stop may be given up; null: the run was not to be canceled. */
+export const forceCancelAtMs = ({ cancelRequestedAtMs }: Run): number | null =>
+  cancelRequestedAtMs === null ? null : cancelRequestedAtMs + FORCE_CANCEL_AFTER_MS;
+
+/** Its agent was asked to stop and works on; it can be given up from `forceCancelAtMs` on. */
+export const isForceCancelable = ({ status, cancelRequestedAtMs }: Run): boolean =>
+  cancelRequestedAtMs !== null && isExecuting(status);
 
 export const isCancelable = (run: Run): boolean =>
   isWaiting(run.status) || (isExecuting(run.status) && run.cancelRequestedAtMs === null);
@@ -156,8 +169,8 @@ const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | und
     case 'canceled':
       return when(isExecuting(status) && run.cancelRequestedAtMs !== null, 'canceled');
     case 'force_cancel': {
-      const availableAtMs = forceCancelAvailableAtMs(run);
-      return when(availableAtMs !== undefined && availableAtMs <= nowMs, 'force_canceled');
+      const availableAtMs = forceCancelAtMs(run) ?? nowMs;
+      return when(isForceCancelable(run) && availableAtMs <= nowMs, 'force_canceled');
     }
     case 'discard':
       return when(isDiscardable(status), 'discarded');

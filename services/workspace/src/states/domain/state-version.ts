@@ -81,11 +81,16 @@ export type UploadRefusal =
   | { readonly kind: 'not_locked' }
   | { readonly kind: 'held_by_other'; readonly holder: LockHolder };
 
-/** States are written by the holder of the lock alone. */
+/**
+ * States are written by the holder of the lock alone, and by a run that lost it by force while it works
+ * (`unlockedRunId`).
+ */
 export const decideWriter = (
   lock: Lock | null,
+  unlockedRunId: string | null,
   by: Pick<LockHolder, 'kind' | 'id'>,
 ): UploadRefusal | undefined => {
+  if (by.kind === 'run' && by.id === unlockedRunId) return undefined;
   if (lock === null) return { kind: 'not_locked' };
   return isHeldBy(lock, by) ? undefined : { kind: 'held_by_other', holder: lock.holder };
 };

@@ -51,6 +51,11 @@ export interface Workspace {
   readonly sourceName: string | null;
   readonly sourceUrl: string | null;
   readonly lock: Lock | null;
+  /**
+   * The run (`run-…`) that lost the lock by force while an agent worked on it, until that phase ends: it may
+   * still write states, and no other run takes its place. null: there is none.
+   */
+  readonly unlockedRunId: string | null;
   /** Own bindings in order of binding; key-only ones are the flat tags. */
   readonly tagBindings: readonly TagBinding[];
   readonly sshKeyId: string | null;
