@@ -16,7 +16,7 @@ import { workspaceNames, workspaceRecords } from '../src/workspaces/workspace-re
 const ORGANIZATIONS = ['org-1', 'org-2'];
 const PROJECTS = ['prj-1', 'prj-2', 'prj-3'];
 const IDS = Array.from({ length: 30 }, (_, at) => `ws-${String(at).padStart(2, '0')}`);
-const KEYS = ['env', 'team', 'net'];
+const KEYS = ['env', 'team', 'net', 'Env'];
 const VALUES = ['prod', 'test', '', null];
 const STATUSES = ['planning', 'applied'] as const;
 
@@ -72,6 +72,7 @@ const queries: fc.Arbitrary<WorkspaceQuery> = fc.record({
   nameWildcard: optional(wildcard),
   tags: fc.array(fc.constantFrom(...KEYS), few),
   excludeTags: fc.array(fc.constantFrom(...KEYS), { maxLength: 1 }),
+  ownKeys: optional(fc.array(fc.constantFrom(...KEYS), { maxLength: 1 })),
   tagged: fc.array(
     fc
       .record({
@@ -106,6 +107,7 @@ const someConditions: fc.Arbitrary<WorkspaceQuery> = fc
       nameWildcard: keeps(2) ? query.nameWildcard : undefined,
       tags: keeps(3) ? query.tags : [],
       excludeTags: keeps(3) ? query.excludeTags : [],
+      ownKeys: keeps(3) ? query.ownKeys : [],
       tagged: keeps(4) ? query.tagged : [],
       projectId: keeps(5) ? query.projectId : undefined,
       exceptId: keeps(6) ? query.exceptId : undefined,
@@ -166,6 +168,8 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
       ({ key, value }) =>
         key === filter.key && (filter.value === undefined || (value ?? '') === filter.value),
     );
+  const isThere = (tag: string) =>
+    effective.some(({ key }) => key.toLowerCase() === tag.toLowerCase());
   return (
     workspace.organizationId === query.organizationId &&
     (query.visible === undefined ||
@@ -173,8 +177,9 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
       query.visible.workspaceIds.includes(workspace.id)) &&
     name.includes(query.nameContains?.toLowerCase() ?? '') &&
     (query.nameWildcard === undefined || matchesWildcard(name, query.nameWildcard)) &&
-    query.tags.every((key) => own.has(key)) &&
-    !query.excludeTags.some((key) => own.has(key)) &&
+    query.tags.every(isThere) &&
+    !query.excludeTags.some(isThere) &&
+    (query.ownKeys ?? []).every((key) => own.has(key)) &&
     (query.isTagUnion === true && query.tagged.length > 0
       ? query.tagged.some(isTagged)
       : query.tagged.every(isTagged)) &&
@@ -184,6 +189,9 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
   );
 };
 
+/** Of a workspace without a run. */
+const LAST = Number.MAX_SAFE_INTEGER;
+
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
@@ -191,7 +199,7 @@ const naive = (all: readonly Listed[], query: WorkspaceQuery) => {
   const compare = (a: Listed, b: Listed): number =>
     (by === 'latest-change-at' ? a.latestChangeAtMs - b.latestChangeAtMs : 0) ||
     (by === 'current-run.created-at'
-      ? (a.run?.createdAtMs ?? 0) - (b.run?.createdAtMs ?? 0) || a.createdAtMs - b.createdAtMs
+      ? (a.run?.createdAtMs ?? LAST) - (b.run?.createdAtMs ?? LAST) || a.createdAtMs - b.createdAtMs
       : 0) ||
     (by === 'name' ? compareText(a.name.toLowerCase(), b.name.toLowerCase()) : 0) ||
     compareText(a.id, b.id);
@@ -316,6 +324,7 @@ const registerListingContract = (open: () => Promise<Place>): void => {
               ...all,
               tags: [],
               excludeTags: [],
+              ownKeys: [],
               tagged: [],
               projectId: undefined,
               exceptId: undefined,

@@ -94,7 +94,25 @@ describe('the list of workspaces', () => {
     ['filter[project][id]=&filter[current-run][status]=&sort=', ALL],
     ['search[tags]=net', ['web-prod', 'web-staging']],
     ['search[tags]=net,src:cli', ['web-staging']],
-    ['search[tags]=env', ['db-prod', 'web-prod', 'web-staging']],
+    ['search[tags]=env', ['db-prod', 'in_project', 'web-prod', 'web-staging']],
+    ['search[tags]=ENV,Team', ['web-prod', 'web-staging']],
+    ['search[tags]=NET', ['web-prod', 'web-staging']],
+    ['search[exclude-tags]=Env', ['Batch']],
+    ['search[exclude-tags]=NET', ['Batch', 'db-prod', 'in_project']],
+    // As clients send a key of whatever value.
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=',
+      ['db-prod', 'in_project', 'web-prod', 'web-staging'],
+    ],
+    [
+      'filter[tagged][0][key]=env&filter[tagged][0][value]=&filter[tag-value-default-null]=true',
+      [],
+    ],
+    ['filter[tagged][0][key]=Env', []],
+    [
+      'search[tags]=env&filter[tagged][0][key]=env&filter[tagged][0][value]=prod',
+      ['db-prod', 'in_project', 'web-prod'],
+    ],
     ['search[exclude-tags]=net', ['Batch', 'db-prod', 'in_project']],
     ['search[exclude-tags]=net,src:cli', ['db-prod', 'in_project']],
     ['filter[tagged][0][key]=env', ['db-prod', 'in_project', 'web-prod', 'web-staging']],
@@ -230,6 +248,23 @@ describe('the list of workspaces', () => {
     });
     expect(await names()).toEqual(ALL);
   });
+});
+
+test('projects are listed by their bindings', async () => {
+  const names = async (query: string) =>
+    (await harness.call('GET', `/organizations/acme/projects?${query}`)).list.map(
+      ({ attributes }) => attributes['name'],
+    );
+  const one = 'filter[tagged][0][key]=env';
+  expect(await names(one)).toEqual(['Data team']);
+  expect(await names(`${one}&filter[tagged][0][value]=`)).toEqual(['Data team']);
+  expect(await names(`${one}&filter[tagged][0][value]=prod`)).toEqual(['Data team']);
+  expect(await names(`${one}&filter[tagged][0][value]=test`)).toEqual([]);
+  expect(await names(`${one}&filter[tagged][1][key]=none`)).toEqual([]);
+  expect(await names(`${one}&filter[tagged][1][key]=none&filter[tag-union]=true`)).toEqual([
+    'Data team',
+  ]);
+  expect(await names('filter[tag-union]=true')).toEqual(['Data team', 'Default Project']);
 });
 
 describe('tags of a workspace', () => {

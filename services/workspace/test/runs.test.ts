@@ -444,8 +444,16 @@ describe('workspaces', () => {
       const found = await harness.call('GET', `${O}/workspaces?${filter}`);
       expect(found.list.map(({ id }) => id)).toEqual([workspaceId]);
     }
-    const newest = await harness.call('GET', `${O}/workspaces?sort=-current-run.created-at`);
-    expect(newest.list[0]?.id).toBe(workspaceId);
+    const { id: unused } = await harness.create(`${O}/workspaces`, 'workspaces', { name: 'idle' });
+    const sorted = async (sort: string) =>
+      (await harness.call('GET', `${O}/workspaces?page[size]=100&sort=${sort}`)).list;
+    const ascending = await sorted('current-run.created-at');
+    // Those without a run come after all that have one.
+    const withRun = ascending.filter(({ relationships }) => relationships['current-run']?.data);
+    expect(withRun.at(-1)?.id).toBe(workspaceId);
+    expect(ascending.slice(0, withRun.length)).toEqual(withRun);
+    expect(ascending.at(-1)?.id).toBe(unused);
+    expect(await sorted('-current-run.created-at')).toEqual(ascending.toReversed());
     const included = await harness.call('GET', `/runs/${runId}?include=plan,workspace`);
     expect(included.included.map(({ type }) => type)).toEqual(['plans', 'workspaces']);
     const around = await harness.call(

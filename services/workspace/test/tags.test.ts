@@ -95,7 +95,7 @@ describe('a binding', () => {
     }
   });
 
-  test('is one of ten, wherever it comes from; flat tags are not counted', async () => {
+  test('is one of ten, wherever it comes from, with a value or without', async () => {
     const ten = Object.fromEntries(numbered(10).map((key) => [key, 'v']));
     const eleven = bindings({ ...ten, more: 'v' });
     for (const reply of [
@@ -115,8 +115,14 @@ describe('a binding', () => {
     });
     expect(refusal(made)).toEqual([422, pointers]);
     expect((await ofWorkspace('PATCH', '/tag-bindings', bindings(ten))).status).toBe(200);
-    expect((await ofWorkspace('POST', '/relationships/tags', tags('flat'))).status).toBe(204);
-    expect(await bound()).toEqual({ ...ten, flat: '' });
+    const flat = await ofWorkspace('POST', '/relationships/tags', tags('flat'));
+    expect([refusal(flat), await bound()]).toEqual([[422, ['/data']], ten]);
+    const without = bindings(
+      Object.fromEntries([...numbered(10), 'more'].map((key) => [key, null])),
+    );
+    for (const path of ['/tag-bindings', '/relationships/tag-bindings']) {
+      expect(refusal(await ofWorkspace('PATCH', path, without))).toEqual([422, ['/data']]);
+    }
   });
 
   test('keeps its id, its age and its place when its value changes', async () => {
@@ -235,9 +241,12 @@ describe('a flat tag', () => {
     expect(await tagNames()).toEqual(['app']);
   });
 
-  test('is one of a hundred', async () => {
-    const hundred = tags(...numbered(100));
-    expect((await ofWorkspace('POST', '/relationships/tags', hundred)).status).toBe(204);
+  test('is one of ten, and what is shown can be written back', async () => {
+    const ten = tags(...numbered(10));
+    expect((await ofWorkspace('POST', '/relationships/tags', ten)).status).toBe(204);
+    const { list } = await ofWorkspace('GET', '/tag-bindings');
+    const back = await ofWorkspace('PATCH', '/relationships/tag-bindings', { data: list });
+    expect(back.status).toBe(204);
     const more = await ofWorkspace('POST', '/relationships/tags', tags('more'));
     expect(refusal(more)).toEqual([422, ['/data']]);
   });

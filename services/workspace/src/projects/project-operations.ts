@@ -31,6 +31,7 @@ import {
   type GivenExecution,
 } from '../workspaces/domain/execution.ts';
 import { parseActivityDurationMs } from '../workspaces/domain/workspace-settings.ts';
+import type { TagFilter } from '../workspaces/workspace-listing.ts';
 import { projectWorkspaces } from '../workspaces/workspace-records.ts';
 import { isProjectName, type Project } from './domain/project.ts';
 import { projectNames, projectRecords } from './project-records.ts';
@@ -190,6 +191,9 @@ export interface ProjectFilter {
   /** In any case; undefined is all. */
   readonly names?: readonly string[] | undefined;
   readonly search?: string | undefined;
+  /** Bindings, all of which must be there, or one of them where it is a union. */
+  readonly tagged: readonly TagFilter[];
+  readonly isTagUnion: boolean;
   /** What the caller may do with each. */
   readonly permissions: readonly (keyof ProjectPermissions)[];
   readonly isDescending: boolean;
@@ -200,6 +204,15 @@ export interface ProjectIds {
   /** Of the projects that the caller sees, whatever the filter leaves. */
   readonly visibleCount: number;
 }
+
+const isTagged = ({ tagBindings }: Project, { tagged, isTagUnion }: ProjectFilter): boolean => {
+  const isThere = (filter: TagFilter): boolean =>
+    tagBindings.some(
+      ({ key, value }) =>
+        key === filter.key && (filter.value === undefined || (value ?? '') === filter.value),
+    );
+  return isTagUnion && tagged.length > 0 ? tagged.some(isThere) : tagged.every(isThere);
+};
 
 /** Ids of the projects that the caller sees and the filter leaves, by name. */
 export const listProjectIds = async (
@@ -222,7 +235,15 @@ export const listProjectIds = async (
   const found = await Promise.all(
     names.map((name) => projectNames.find(reads, organization.id, name)),
   );
-  const ids = found.flatMap((project) => (project === undefined ? [] : [project.id]));
+  const named = found.flatMap((project) => (project === undefined ? [] : [project.id]));
+  const withTags = async (): Promise<readonly string[]> => {
+    if (filter.tagged.length === 0) return named;
+    const projects = await Promise.all(named.map((id) => projectRecords.find(reads, id)));
+    return projects.flatMap((project) =>
+      project !== undefined && isTagged(project, filter) ? [project.id] : [],
+    );
+  };
+  const ids = await withTags();
   const withPermissions = async (seen: readonly string[]): Promise<readonly string[]> => {
     if (filter.permissions.length === 0) return seen;
     const owned = await Promise.all(

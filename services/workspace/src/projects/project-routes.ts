@@ -19,6 +19,7 @@ import { toEffectiveBindingResources } from '../tags/tag-document.ts';
 import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
 import { DEFAULT_POOL_RELATIONSHIPS, toDefaultPoolId } from '../workspaces/default-pool-request.ts';
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
+import { isTagUnion, parseTagFilters } from '../workspaces/workspace-list-request.ts';
 import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
 import { toOwnProjectResource } from './project-document.ts';
 import {
@@ -144,6 +145,8 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
           {
             names: names.length === 0 ? undefined : names,
             search: query.one('q'),
+            tagged: parseTagFilters(query),
+            isTagUnion: isTagUnion(query),
             permissions: [
               ...(query.one(...PERMITTED, 'create-workspace') === 'true'
                 ? (['canCreateWorkspace'] as const)

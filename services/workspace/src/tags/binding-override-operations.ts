@@ -51,7 +51,8 @@ export const findOverridden = async (
       listing.find({
         organizationId,
         projectId: id,
-        tags: [key],
+        tags: [],
+        ownKeys: [key],
         excludeTags: [],
         tagged: [],
         runStatuses: [],

@@ -2,7 +2,13 @@
 import type { Store } from '@keelson/storage';
 import type { OrganizationTag, TagListing, TagScope } from './workspace-listing.ts';
 import { workspaceRecords } from './workspace-records.ts';
-import { likePart, onlyVisible, type Selection, type Tables } from './workspace-selection.ts';
+import {
+  likePart,
+  ofKey,
+  onlyVisible,
+  type Selection,
+  type Tables,
+} from './workspace-selection.ts';
 
 const tagRows = (tables: Tables, { organizationId, visible }: TagScope) => {
   const rows = tables
@@ -38,7 +44,15 @@ export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
     findTags: (scope, names) =>
       names.length === 0
         ? Promise.resolve([])
-        : selectTags((tables) => tagRows(tables, scope).where('tag_key', 'in', names)),
+        : selectTags((tables) =>
+            tagRows(tables, scope)
+              .where(
+                'tag_key_lower',
+                'in',
+                names.map((name) => name.toLowerCase()),
+              )
+              .where('tag_key', 'in', names),
+          ),
     listTags: (scope, { nameContains, notOnWorkspaceId }) =>
       selectTags((tables) => {
         let rows = tagRows(tables, scope);
@@ -67,7 +81,7 @@ export const createTagListing = (store: Pick<Store, 'select'>): TagListing => {
           .selectFrom('workspace_tag')
           .select('workspace_id')
           .where('organization_id', '=', organizationId)
-          .where('tag_key', '=', name)
+          .where(ofKey('workspace_tag', { key: name }))
           .where('tag_id', 'is not', null),
       );
       return carriers.map(({ workspace_id }) => workspace_id);

@@ -29,6 +29,7 @@ import type {
 import { inProjectKey } from './workspace-projections.ts';
 import {
   inOrder,
+  ofKey,
   type ResolvedQuery,
   type Selection,
   type Start,
@@ -95,7 +96,7 @@ const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
 /** Nothing but names decides. */
 const isByNamesAlone = ({ visible, projectId, ...others }: ResolvedQuery): boolean =>
   [visible, projectId, others.exceptId].every((condition) => condition === undefined) &&
-  [others.conditions, others.excludeTags, others.runStatuses].every((list) => list.length === 0);
+  [others.conditions, others.excluded, others.runStatuses].every((list) => list.length === 0);
 
 /** And in their order. */
 const isOfNames = (query: ResolvedQuery): boolean =>
@@ -107,11 +108,13 @@ const isRangeOfNames = (query: ResolvedQuery): boolean =>
   query.patterns.every(({ isAtStart }) => isAtStart) &&
   isOfNames(query);
 
+const toSearched = (key: string): TagFilter => ({ key, isInAnyCase: true });
+
 const NO_CONDITIONS = {
   patterns: [],
   conditions: [],
   tags: [],
-  excludeTags: [],
+  excluded: [],
   tagged: [],
   runStatuses: [],
 } as const;
@@ -195,13 +198,14 @@ export const createWorkspaceListing = (
     return counts;
   };
 
-  const findHandingDown = async (organizationId: string, { key, value }: TagFilter) => {
+  const findHandingDown = async (organizationId: string, filter: TagFilter) => {
     const projects = await store.select((tables: Tables) => {
       const found = tables
         .selectFrom('project_tag')
         .select('project_id')
         .where('organization_id', '=', organizationId)
-        .where('tag_key', '=', key);
+        .where(ofKey('project_tag', filter));
+      const { value } = filter;
       return value === undefined ? found : found.where('tag_value', '=', value);
     });
     return projects.map(({ project_id }) => project_id);
@@ -219,40 +223,34 @@ export const createWorkspaceListing = (
     return { ...filter, projectIds, bound };
   };
 
-  /** Filters match effective bindings, tags the workspace's own. */
+  const toEffective = (organizationId: string, filters: readonly TagFilter[]) =>
+    Promise.all(filters.map((filter) => toAlternative(organizationId, filter, true)));
+
   const loadConditions = async ({
     organizationId,
     tagged,
     isTagUnion,
     tags,
+    ownKeys = [],
   }: WorkspaceQuery): Promise<readonly TagCondition[]> => {
-    const [effective, own] = await Promise.all([
-      Promise.all(tagged.map((filter) => toAlternative(organizationId, filter, true))),
-      Promise.all(tags.map((key) => toAlternative(organizationId, { key }, false))),
+    const [filtered, searched, own] = await Promise.all([
+      toEffective(organizationId, tagged),
+      toEffective(organizationId, tags.map(toSearched)),
+      Promise.all(ownKeys.map((key) => toAlternative(organizationId, { key }, false))),
     ]);
-    const united = isTagUnion === true && effective.length > 0;
-    const groups = united ? [effective] : effective.map((binding) => [binding]);
-    return [...groups, ...own.map((binding) => [binding])].map((anyOf) => ({
-      anyOf,
-      bound: anyOf.reduce((sum, { bound }) => sum + bound, 0),
-    }));
+    const united = isTagUnion === true && filtered.length > 0;
+    const groups = united ? [filtered] : filtered.map((binding) => [binding]);
+    return [...groups, ...[...searched, ...own].map((binding) => [binding])]
+      .map((anyOf) => ({ anyOf, bound: anyOf.reduce((sum, { bound }) => sum + bound, 0) }))
+      .sort((a, b) => a.bound - b.bound);
   };
 
-  const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => {
-    const { organizationId } = query;
-    const conditions = await loadConditions(query);
-    const total = conditions.length === 0 ? 0 : await countInOrganization(store, organizationId);
-    // A key that every workspace has itself leaves none out.
-    const isOnAll = ({ value, projectIds, bound }: TagAlternative): boolean =>
-      value === undefined && projectIds.length === 0 && bound === total;
-    return {
-      ...query,
-      patterns: toPatterns(query),
-      conditions: conditions
-        .filter(({ anyOf }) => !anyOf.some(isOnAll))
-        .sort((a, b) => a.bound - b.bound),
-    };
-  };
+  const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => ({
+    ...query,
+    patterns: toPatterns(query),
+    conditions: await loadConditions(query),
+    excluded: await toEffective(query.organizationId, query.excludeTags.map(toSearched)),
+  });
 
   /**
    * Matches that are rather sorted than looked for in the order. The fewer there are, the more workspaces
@@ -316,8 +314,8 @@ export const createWorkspaceListing = (
   /** From what is counted already, where that decides. */
   const countKnown = (query: ResolvedQuery): Promise<number> | undefined => {
     const { organizationId, visible, projectId, exceptId, patterns, conditions } = query;
-    const { excludeTags, runStatuses } = query;
-    if (exceptId !== undefined || excludeTags.length > 0 || conditions.length > 0) return undefined;
+    const { excluded, runStatuses } = query;
+    if (exceptId !== undefined || excluded.length > 0 || conditions.length > 0) return undefined;
     const given = [visible, projectId].filter((condition) => condition !== undefined).length;
     const kinds = given + Number(patterns.length > 0) + Number(runStatuses.length > 0);
     if (kinds > 1) return undefined;

@@ -10,6 +10,7 @@ import {
   alsoCarrying,
   inOrder,
   isOwnBinding,
+  ofKey,
   type ResolvedQuery,
   selectMatching,
   type Tables,
@@ -23,7 +24,7 @@ export const isByTagsAlone = (query: ResolvedQuery): boolean =>
   (query.sort === undefined || query.sort.by === 'name') &&
   [query.visible, query.projectId, query.exceptId].every((condition) => condition === undefined) &&
   query.patterns.length === 0 &&
-  query.excludeTags.length === 0 &&
+  query.excluded.length === 0 &&
   query.runStatuses.length === 0;
 
 /** @param bindings the rarest first */
@@ -36,7 +37,7 @@ const selectCarriers = (
   let found = tables
     .selectFrom('workspace_tag')
     .where('workspace_tag.organization_id', '=', organizationId)
-    .where('workspace_tag.tag_key', '=', rarest?.key ?? '');
+    .where(ofKey('workspace_tag', rarest ?? { key: '' }));
   if (rarest?.value !== undefined) {
     found = found.where('workspace_tag.tag_value', '=', rarest.value);
   }
@@ -55,21 +56,25 @@ export const findByTags = async (
   const bindings = conditions.flatMap(({ anyOf }) => anyOf);
   const [rarest] = bindings;
   const bound = rarest?.bound ?? 0;
+  // A workspace may carry a key in several cases, and then has a row for each.
+  const isOfOneValue = rarest?.value !== undefined;
   const select = (tables: Tables, isReversed: boolean) => {
     const direction = (query.sort?.isDescending ?? false) === isReversed ? 'asc' : 'desc';
     return selectCarriers(tables, organizationId, bindings)
-      .select('workspace_tag.workspace_id as id')
+      .select(['workspace_tag.workspace_id as id', 'workspace_tag.name_lower as name_lower'])
+      .$if(!isOfOneValue, (carriers) => carriers.distinct())
       .orderBy('workspace_tag.name_lower', direction)
       .orderBy('workspace_tag.workspace_id', direction);
   };
-  const isOfOneValue = rarest?.value !== undefined;
   if (bound <= few && !(isOfOneValue && bindings.length === 1)) {
     const all = await store.select((tables: Tables) => select(tables, false));
     const start = (page.number - 1) * page.size;
     return { ids: all.slice(start, start + page.size).map(({ id }) => id), totalCount: all.length };
   }
   const totalCount =
-    bindings.length === 1 ? bound : await countCarriers(store, organizationId, bindings);
+    isOfOneValue && bindings.length === 1
+      ? bound
+      : await countCarriers(store, organizationId, bindings);
   const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
   if (limit <= 0) return { ids: [], totalCount };
   const rows = await store.select((tables: Tables) =>
@@ -90,7 +95,7 @@ const countCarriers = async (
 ): Promise<number> => {
   const [row] = await store.select((tables: Tables) =>
     selectCarriers(tables, organizationId, bindings).select((rows) =>
-      rows.fn.countAll<number | bigint>().as('matches'),
+      rows.fn.count<number | bigint>('workspace_tag.workspace_id').distinct().as('matches'),
     ),
   );
   return Number(row?.matches ?? 0);

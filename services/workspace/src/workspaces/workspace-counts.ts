@@ -64,7 +64,7 @@ export const countByRunStatus = async (
   return counts;
 };
 
-/** Workspaces whose own binding that is. */
+/** No fewer than the workspaces whose own binding that is; with a value exactly as many. */
 export const countCarriers = async (
   store: CountingStore,
   organizationId: string,

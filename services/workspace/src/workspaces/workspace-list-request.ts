@@ -15,13 +15,20 @@ const limited = (parameter: string, given: readonly string[]): readonly string[]
 const isOn = (query: QueryParameters, name: string): boolean =>
   query.one('filter', name) === 'true';
 
-const parseTagFilters = (query: QueryParameters): readonly TagFilter[] => {
-  // Without a value and with an empty one a binding is the same.
+/** One of the conditions on bindings is enough. */
+export const isTagUnion = (query: QueryParameters): boolean => isOn(query, 'tag-union');
+
+/**
+ * Conditions on bindings. Public clients send the value of each, empty where none is asked for: any
+ * value is meant then, unless `filter[tag-value-default-null]` asks for bindings without one.
+ * @throws KeelsonError `jsonapi.invalid_attribute` for more than are taken
+ */
+export const parseTagFilters = (query: QueryParameters): readonly TagFilter[] => {
   const absent = isOn(query, 'tag-value-default-null') ? '' : undefined;
   return limited('filter[tagged]', query.children('filter', 'tagged')).flatMap((index) => {
     const key = query.one('filter', 'tagged', index, 'key');
     if (!key) return [];
-    const value = query.one('filter', 'tagged', index, 'value') ?? absent;
+    const value = query.one('filter', 'tagged', index, 'value') || absent;
     return [value === undefined ? { key } : { key, value }];
   });
 };
@@ -43,7 +50,7 @@ export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery
   tags: limited('search[tags]', query.list('search', 'tags')),
   excludeTags: limited('search[exclude-tags]', query.list('search', 'exclude-tags')),
   tagged: parseTagFilters(query),
-  isTagUnion: isOn(query, 'tag-union'),
+  isTagUnion: isTagUnion(query),
   projectId: query.one('filter', 'project', 'id') || undefined,
   runStatuses: limited(
     'filter[current-run][status]',

@@ -5,6 +5,8 @@ export interface TagFilter {
   readonly key: string;
   /** Absent: any value. */
   readonly value?: string;
+  /** The key is meant in any case; with any value only. */
+  readonly isInAnyCase?: boolean;
 }
 
 export const SORT_FIELDS = ['name', 'current-run.created-at', 'latest-change-at'] as const;
@@ -19,9 +21,12 @@ export interface WorkspaceQuery {
   readonly nameContains?: string | undefined;
   /** Name with `*` at the start, the end, or both. */
   readonly nameWildcard?: string | undefined;
-  /** Keys of own bindings, all of which must be there. */
+  /** Keys of effective bindings in any case, all of which must be there. */
   readonly tags: readonly string[];
+  /** The same, none of which may be there. */
   readonly excludeTags: readonly string[];
+  /** Keys of own bindings, all of which must be there. */
+  readonly ownKeys?: readonly string[] | undefined;
   /** Effective bindings, all of which must be there, or one of them where it is a union. */
   readonly tagged: readonly TagFilter[];
   readonly isTagUnion?: boolean | undefined;

@@ -13,8 +13,9 @@ type WorkspaceRow = {
   readonly name_lower: string;
   readonly created_at: number;
   readonly latest_change_at: number;
-  /** null and 0 where there is no run. */
+  /** null where there is no run. */
   readonly current_run_status: string | null;
+  /** `NO_RUN_AT` where there is no run. */
   readonly current_run_created_at: number;
   /** From its own settings and not acted on yet, else null. */
   readonly auto_destroy_at: number | null;
@@ -30,6 +31,7 @@ type WorkspaceTagRow = {
   readonly name_lower: string;
   readonly organization_id: string;
   readonly tag_key: string;
+  readonly tag_key_lower: string;
   /** null: a flat tag. */
   readonly tag_value: string | null;
   /** Of flat tags only. */
@@ -41,6 +43,7 @@ type ProjectTagRow = {
   readonly project_id: string;
   readonly organization_id: string;
   readonly tag_key: string;
+  readonly tag_key_lower: string;
   readonly tag_value: string | null;
 };
 
@@ -48,6 +51,9 @@ type ProjectAutoDestroyRow = {
   readonly project_id: string;
   readonly duration_ms: number;
 };
+
+/** Workspaces without a run come after all that have one. */
+const NO_RUN_AT = Number.MAX_SAFE_INTEGER;
 
 /** Rows are keyed by the path of their record. */
 interface OfRecord {
@@ -68,18 +74,23 @@ export const inProjectKey = (organizationId: string, projectId: string): string 
 /** @param scope organization, or what is counted under `inProjectKey` */
 export const withStatusKey = (scope: string, status: string): string => `${scope}/status/${status}`;
 
-/** What bindings are counted under; no value and "" are one. */
+/**
+ * What bindings are counted under: by their key in any case, or by key and value, where no value and ""
+ * are one.
+ */
 export const tagKey = (
   organizationId: string,
   key: string,
   value: string | null | undefined,
 ): string =>
-  value === undefined ? `${organizationId}/${key}` : `${organizationId}/${key}/${value ?? ''}`;
+  value === undefined
+    ? `${organizationId}/${key.toLowerCase()}`
+    : `${organizationId}/${key}/${value ?? ''}`;
 
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 8,
+    version: 9,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -131,7 +142,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           created_at: createdAtMs,
           latest_change_at: latestChangeAtMs,
           current_run_status: runs.current?.status ?? null,
-          current_run_created_at: runs.current?.createdAtMs ?? 0,
+          current_run_created_at: runs.current?.createdAtMs ?? NO_RUN_AT,
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
           inherits_auto_destroy: Number(ownAtMs === null),
           auto_destroy_handled_at: handledAtMs,
@@ -141,21 +152,22 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'workspace_tag',
-    version: 4,
+    version: 5,
     source: workspaceRecords.collection,
     columns: {
       workspace_id: 'text',
       name_lower: 'text',
       organization_id: 'text',
       tag_key: 'text',
+      tag_key_lower: 'text',
       tag_value: 'text',
       tag_id: 'text',
       created_at: 'integer',
     },
     indexes: [
-      ['organization_id', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
+      ['organization_id', 'tag_key_lower', 'tag_key', 'tag_value', 'name_lower', 'workspace_id'],
       // Whether a workspace has a tag: those that are made together are near each other.
-      ['workspace_id', 'tag_key', 'tag_value'],
+      ['workspace_id', 'tag_key_lower', 'tag_key', 'tag_value'],
       { columns: ['organization_id', 'tag_id'], present: 'tag_id' },
     ],
     tallies: ({ organization_id, tag_key, tag_value }: WorkspaceTagRow) => [
@@ -168,6 +180,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
         name_lower: name.toLowerCase(),
         organization_id: organizationId,
         tag_key: key,
+        tag_key_lower: key.toLowerCase(),
         tag_value: value,
         tag_id: value === null ? toTagId(organizationId, key) : null,
         created_at: createdAtMs,
@@ -175,20 +188,22 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'project_tag',
-    version: 1,
+    version: 2,
     source: projectRecords.collection,
     columns: {
       project_id: 'text',
       organization_id: 'text',
       tag_key: 'text',
+      tag_key_lower: 'text',
       tag_value: 'text',
     },
-    indexes: [['organization_id', 'tag_key', 'tag_value', 'project_id']],
+    indexes: [['organization_id', 'tag_key_lower', 'tag_key', 'tag_value', 'project_id']],
     rows: ({ id, organizationId, tagBindings }): ProjectTagRow[] =>
       tagBindings.map(({ key, value }) => ({
         project_id: id,
         organization_id: organizationId,
         tag_key: key,
+        tag_key_lower: key.toLowerCase(),
         tag_value: value,
       })),
   }) as unknown as Projection,

@@ -28,8 +28,9 @@ export interface TagCondition {
 }
 
 /** A query with everything that had to be looked up for it. */
-export interface ResolvedQuery extends Omit<WorkspaceQuery, 'page'> {
+export interface ResolvedQuery extends Omit<WorkspaceQuery, 'page' | 'excludeTags'> {
   readonly patterns: readonly NamePattern[];
+  readonly excluded: readonly TagAlternative[];
   /** The rarest first. */
   readonly conditions: readonly TagCondition[];
 }
@@ -80,6 +81,17 @@ const named = (
   return part === '' ? selection : selection.where(name, 'like', like);
 };
 
+/** Bindings of the key, as it is or in any case. */
+export const ofKey = (
+  table: 'carried' | 'workspace_tag' | 'other' | 'project_tag',
+  { key, isInAnyCase }: TagFilter,
+) => {
+  const inAnyCase = sql<boolean>`${sql.ref(`${table}.tag_key_lower`)} = ${key.toLowerCase()}`;
+  return isInAnyCase === true
+    ? inAnyCase
+    : sql<boolean>`(${inAnyCase} and ${sql.ref(`${table}.tag_key`)} = ${key})`;
+};
+
 const withValue = (table: 'carried' | 'workspace_tag', { value }: TagFilter) => {
   const carried = sql.ref(`${table}.tag_value`);
   if (value === undefined) return sql<boolean>`1 = 1`;
@@ -89,15 +101,18 @@ const withValue = (table: 'carried' | 'workspace_tag', { value }: TagFilter) => 
     : sql<boolean>`${carried} = ${value}`;
 };
 
-const ownTag = (rows: Rows, { key, value }: TagFilter) =>
+const ownTag = (rows: Rows, filter: TagFilter) =>
   rows.exists(
     rows
       .selectFrom('workspace_tag as carried')
       .select('carried.workspace_id')
       .whereRef('carried.workspace_id', '=', 'workspace.id')
-      .where('carried.tag_key', '=', key)
-      .where(withValue('carried', { key, ...(value !== undefined && { value }) })),
+      .where(ofKey('carried', filter))
+      .where(withValue('carried', filter)),
   );
+
+const inProjects = (rows: Rows, projectIds: readonly string[]) =>
+  rows(unindexed('workspace.project_id'), 'in', filledUp(projectIds));
 
 /** Own bindings of that key and value, or the project's where the workspace has none of that key. */
 const tagged = (selection: Selection, { anyOf }: TagCondition): Selection =>
@@ -106,9 +121,10 @@ const tagged = (selection: Selection, { anyOf }: TagCondition): Selection =>
       anyOf.flatMap((binding) => {
         const own = ownTag(rows, binding);
         if (binding.projectIds.length === 0) return [own];
+        const { key, isInAnyCase = false } = binding;
         const inherited = rows.and([
-          rows(unindexed('workspace.project_id'), 'in', filledUp(binding.projectIds)),
-          rows.not(ownTag(rows, { key: binding.key })),
+          inProjects(rows, binding.projectIds),
+          rows.not(ownTag(rows, { key, isInAnyCase })),
         ]);
         return [own, inherited];
       }),
@@ -122,13 +138,13 @@ export const isOwnBinding = ({ anyOf }: TagCondition): boolean =>
 
 /** Rows of tags whose workspace carries another one too, found by the columns of an index. */
 export const alsoCarrying =
-  ({ key, value }: TagFilter) =>
-  (rows: ExpressionBuilder<WorkspaceTables, 'workspace_tag'>) => {
+  (filter: TagFilter) => (rows: ExpressionBuilder<WorkspaceTables, 'workspace_tag'>) => {
     const other = rows
       .selectFrom('workspace_tag as other')
       .select('other.workspace_id')
       .whereRef('other.workspace_id', '=', 'workspace_tag.workspace_id')
-      .where('other.tag_key', '=', key);
+      .where(ofKey('other', filter));
+    const { value } = filter;
     return rows.exists(value === undefined ? other : other.where('other.tag_value', '=', value));
   };
 
@@ -148,7 +164,7 @@ const startingAtTag = (
         .selectFrom('workspace_tag')
         .select(sql<string>`${prefix} || workspace_tag.workspace_id`.as('record_path'))
         .where('workspace_tag.organization_id', '=', organizationId)
-        .where('workspace_tag.tag_key', '=', binding.key)
+        .where(ofKey('workspace_tag', binding))
         .where(withValue('workspace_tag', binding));
       return others
         .flatMap((other) => other.anyOf)
@@ -223,8 +239,10 @@ export const selectMatching = (
       query.runStatuses,
     );
   }
-  for (const key of query.excludeTags) {
-    selection = selection.where((rows) => rows.not(ownTag(rows, { key })));
+  for (const binding of query.excluded) {
+    selection = selection.where((rows) => rows.not(ownTag(rows, binding)));
+    if (binding.projectIds.length === 0) continue;
+    selection = selection.where((rows) => rows.not(inProjects(rows, binding.projectIds)));
   }
   for (const condition of unchecked) selection = tagged(selection, condition);
   return selection;

@@ -18,9 +18,8 @@ export interface GivenBinding {
   readonly value?: string | null | undefined;
 }
 
-export const MAX_BINDINGS = 10;
-/** Flat tags are not counted among the bindings; this bounds what one workspace may carry in all. */
-export const MAX_TAGS = 100;
+/** Of one workspace or project, flat tags included. */
+const MAX_BINDINGS = 10;
 
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
 const VALUE = /^[A-Za-z0-9_.=+\-@:]{0,256}$/;
@@ -53,7 +52,7 @@ export const checkBindingCount = (
   bindings: readonly TagBinding[],
   pointer: string,
 ): readonly Violation[] =>
-  bindings.filter(({ value }) => value !== null).length > MAX_BINDINGS || bindings.length > MAX_TAGS
+  bindings.length > MAX_BINDINGS
     ? [{ pointer, text: `cannot exceed ${MAX_BINDINGS} bindings per resource` }]
     : [];
 
