@@ -12,7 +12,7 @@ import { VERSION } from '@keelson/runtime';
 import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
-import { type GatewayConfig, requireRoomForBodies } from './config.ts';
+import { type GatewayConfig, requireConsistent } from './config.ts';
 import { registerConsoleRoutes } from './console/console-routes.ts';
 import { createErrorAnswers } from './errors/error-answers.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
@@ -25,6 +25,7 @@ import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
 import { createApiV2Surface } from './proxy/api-v2-surface.ts';
 import type { BodyLimits } from './proxy/body-rules.ts';
+import { createClientAddress } from './proxy/client-address.ts';
 import { createEstSurface, EST_PREFIX } from './proxy/est-surface.ts';
 import type { DecisionStates } from './proxy/remembered-answers.ts';
 import { requestIdOf } from './proxy/request-head.ts';
@@ -99,7 +100,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     },
   });
   const audit = createAuditRecorder(auditLog);
-  requireRoomForBodies(config);
+  requireConsistent(config);
   const bodies: BodyLimits = {
     bodyBytes: config.requestBodyLimitBytes,
     anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
@@ -116,11 +117,13 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     renderError,
     timeoutMs,
     publicUrl: config.publicUrl,
+    clientAddress: createClientAddress(config.trustedProxies),
   });
   const serveV1 = createV1Surface({
     access,
     services: { ...services, sys: withSysMetrics(services.sys, metrics) },
     audit,
+    rateLimit: createRateLimit(config.clientRateLimit),
     bodies,
     publicUrl: config.publicUrl,
     decisionState: parts.decisionState,

@@ -1,5 +1,7 @@
 import { type Config, ConfigError, composeConfig } from '@keelson/config';
 import { SECRETS_LIMITS } from '@keelson/edge';
+import { createNetworks } from '@keelson/edge/networks';
+import { KeelsonError } from '@keelson/errors';
 import { enrolledSettings, processSettings } from '@keelson/runtime';
 import { Type } from 'typebox';
 import { ANONYMOUS_PART } from './limits/body-budget.ts';
@@ -33,6 +35,11 @@ export const gatewayConfig = Type.Object({
       pattern: '^https?://[^/]+$',
     }),
   ),
+  trustedProxies: Type.Array(Type.String(), {
+    description:
+      'Addresses and networks (CIDR) of proxies in front, which may say in X-Forwarded-For who the client is; nobody else may.',
+    default: [],
+  }),
   requestBodyLimitBytes: Type.Integer({
     description: 'Largest request body.',
     minimum: 1024,
@@ -94,11 +101,19 @@ export const gatewayConfig = Type.Object({
       'Requests per second on /api/v2 for each user (each address when unauthenticated), counted by each gateway unless they share a count; below 4 deployed clients stop working.',
     default: 30,
   }),
+  clientRateLimit: Type.Union(
+    [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal('off')],
+    {
+      description:
+        'Requests per second on /v1 and for EST of each client address (each /64 of IPv6), counted by each gateway; not of this machine itself.',
+      default: 1000,
+    },
+  ),
 });
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
-/** @throws ConfigError where a body that is allowed could never be received */
-export const requireRoomForBodies = (config: GatewayConfig): void => {
+/** @throws ConfigError where a body that is allowed could never be received, or a proxy is no address */
+export const requireConsistent = (config: GatewayConfig): void => {
   const { requestBodyLimitBytes, anonymousBodyLimitBytes } = config;
   const { bodiesLimitBytes, clientBodiesLimitBytes } = config;
   const problems: string[] = [];
@@ -110,6 +125,11 @@ export const requireRoomForBodies = (config: GatewayConfig): void => {
     requestBodyLimitBytes,
     anonymousBodyLimitBytes / ANONYMOUS_PART,
   ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES');
+  try {
+    createNetworks(config.trustedProxies);
+  } catch (error) {
+    problems.push(`KEELSON_TRUSTED_PROXIES: ${KeelsonError.from(error).message}.`);
+  }
   if (problems.length > 0) throw new ConfigError(problems);
 };
 

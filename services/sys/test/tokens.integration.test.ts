@@ -347,6 +347,14 @@ describe('the life of tokens', () => {
     ]);
   });
 
+  test('a role is refused that is bound to what is no network', async () => {
+    const { status, body } = await call('POST', 'auth/token/roles/nowhere', {
+      token: root,
+      body: { token_bound_cidrs: ['10.0.0.0/8', '10.0.0.0/33'] },
+    });
+    expect([status, body.errors[0]]).toEqual([400, 'invalid CIDR or IP address: "10.0.0.0/33"']);
+  });
+
   test('a token of a namespace works in it and below, not beside or above', async () => {
     for (const name of ['a', 'b']) await call('POST', `sys/namespaces/${name}`, { token: root });
     await call('POST', 'sys/namespaces/child', { token: root, namespace: 'a' });

@@ -1,4 +1,4 @@
-/** Requests per second of one caller on /api/v2, counted in this process unless another count is given. */
+/** Requests per second of one caller, counted in this process unless another count is given. */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 
 export interface RateDecision {

@@ -1,12 +1,12 @@
 /** /api/v2: who calls is the workspace service's answer, whether the cluster serves is sys's. */
 import type { EdgeService } from '@keelson/edge';
 import { edgeResponse } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import { type AccessDefinition, Surface } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import { type BodyLimits, bodyRules } from './body-rules.ts';
 import type { Exchange } from './exchange.ts';
@@ -39,7 +39,9 @@ export interface ApiV2Parts {
 }
 
 const callerName = (principal: Principal | undefined, address: string): string =>
-  principal === undefined ? `address ${address}` : `${principal.kind} ${principal.id}`;
+  principal === undefined
+    ? `address ${clientNetwork(address)}`
+    : `${principal.kind} ${principal.id}`;
 
 export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
   const { access, identity, workspace, rateLimit, audit } = parts;
@@ -83,8 +85,8 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
       token === '' ? { principal: undefined } : await identity.identify({ token }, { signal });
 
     const { isAllowed, headers } = await rateLimit.count(callerName(principal, head.remoteAddress));
+    if (!isAllowed) throw exchange.rateLimited(headers);
     Object.assign(answerHeaders, headers);
-    if (!isAllowed) throw new KeelsonError('request.rate_limited');
 
     const isAudited = await audit.isEnabled(resolution.auditGeneration);
     const isTransfer = TRANSFERS.test(head.path);

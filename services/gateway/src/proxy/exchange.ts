@@ -6,10 +6,11 @@ import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
+import { clientNetwork } from '../limits/client-network.ts';
 import { emptyHead, requestIdOf } from './request-head.ts';
 
 /** What a client is asked to wait whose request is one too many now. */
-export const RETRY_AFTER_SECONDS = '1';
+const RETRY_AFTER_SECONDS = '1';
 
 /** Ends when the client leaves or the time is over, whatever else is under way. */
 export class Exchange {
@@ -52,9 +53,15 @@ export class Exchange {
     });
   }
 
+  /** The refusal of a request that was one too many, with the headers that say so. */
+  rateLimited(headers: Readonly<Record<string, string>>): KeelsonError {
+    Object.assign(this.answerHeaders, headers, { 'retry-after': RETRY_AFTER_SECONDS });
+    return new KeelsonError('request.rate_limited');
+  }
+
   /** Counts the bytes of the body in `budget` until the answer is given. */
   holdBody(budget: BodyBudget, isAnonymous: boolean): BodyHolding {
-    const opened = budget.open(this.head.remoteAddress, isAnonymous);
+    const opened = budget.open(clientNetwork(this.head.remoteAddress), isAnonymous);
     this.#holding = opened;
     if (this.#ended !== undefined) opened.release();
     return {

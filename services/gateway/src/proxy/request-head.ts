@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { KeelsonError } from '@keelson/errors';
 import { Dialect, type RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { ClientAddress } from './client-address.ts';
 import { dialectOf, forwardedHeaders } from './header-names.ts';
 import { effectiveMethod, parseTarget } from './request-target.ts';
 
@@ -55,6 +56,7 @@ export const readHead = (
     prefix,
     requestId,
     publicUrl,
+    clientAddress,
     isV1,
     traceparent,
   }: {
@@ -62,6 +64,7 @@ export const readHead = (
     readonly prefix: string;
     readonly requestId: string;
     readonly publicUrl: string | undefined;
+    readonly clientAddress: ClientAddress;
     readonly isV1: boolean;
     readonly traceparent: string;
   },
@@ -75,7 +78,7 @@ export const readHead = (
     query,
     headers: forwardedHeaders(headers),
     dialect: isV1 ? dialectOf(headers) : Dialect.SPECIFICATION,
-    remoteAddress: request.socket.remoteAddress ?? '',
+    remoteAddress: clientAddress(request),
     baseUrl: publicUrl ?? baseUrlOf(request),
     traceparent,
     namespace: undefined,

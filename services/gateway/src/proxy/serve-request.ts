@@ -5,6 +5,7 @@ import { createRequestLog, type Logger } from '@keelson/logging';
 import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { RenderError, Surface } from '../errors/error-answers.ts';
 import type { RequestMetrics } from '../metrics/metrics.ts';
+import type { ClientAddress } from './client-address.ts';
 import { Exchange, writeAnswer } from './exchange.ts';
 import { discardRest, isCutShort } from './incoming-body.ts';
 import { readHead } from './request-head.ts';
@@ -16,6 +17,7 @@ export interface ServeParts {
   readonly renderError: RenderError;
   readonly timeoutMs: number;
   readonly publicUrl: string | undefined;
+  readonly clientAddress: ClientAddress;
 }
 
 export interface ServedSurface {
@@ -66,7 +68,7 @@ const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void
 };
 
 export const createServeRequest = (parts: ServeParts): ServeRequest => {
-  const { logger, metrics, renderError, timeoutMs, publicUrl } = parts;
+  const { logger, metrics, renderError, timeoutMs, publicUrl, clientAddress } = parts;
   const logRequest = createRequestLog(logger);
 
   const answer = async (
@@ -82,6 +84,7 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
         prefix,
         requestId,
         publicUrl,
+        clientAddress,
         isV1: surface === 'v1',
         traceparent,
       });

@@ -7,6 +7,7 @@ import {
   methodRefused,
   RememberedAnswers,
 } from '@keelson/edge';
+import { createNetworks } from '@keelson/edge/networks';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import {
   type AccessDefinition,
@@ -17,6 +18,8 @@ import {
 } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import { clientCertificateHeader } from '../tls/client-certificate.ts';
 import { type BodyLimits, bodyRules } from './body-rules.ts';
 import type { Exchange } from './exchange.ts';
@@ -38,12 +41,17 @@ import {
 } from './remembered-answers.ts';
 import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
 
+/** Who asks from here is an operator, a script of theirs, or a proxy that nobody configured as one. */
+const LOOPBACK = createNetworks(['127.0.0.0/8', '::1']);
+
 const NOTHING = Buffer.alloc(0);
 
 export interface V1Parts {
   readonly access: RpcService<typeof AccessDefinition>;
   readonly services: Readonly<Record<string, EdgeService>>;
   readonly audit: AuditRecorder;
+  /** For each client address but those of this machine. */
+  readonly rateLimit: RateLimit;
   readonly bodies: BodyLimits;
   /** Where clients reach this API, when it is configured. */
   readonly publicUrl: string | undefined;
@@ -79,7 +87,7 @@ const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]):
 export type ServeExchange = (exchange: Exchange) => Promise<EdgeResponse>;
 
 export const createV1Surface = (parts: V1Parts): ServeExchange => {
-  const { access, services, audit, bodies, publicUrl, decisionState } = parts;
+  const { access, services, audit, rateLimit, bodies, publicUrl, decisionState } = parts;
 
   const forward = async (
     exchange: Exchange,
@@ -215,6 +223,10 @@ export const createV1Surface = (parts: V1Parts): ServeExchange => {
     const { head, request } = exchange;
     exchange.group = 'v1';
     exchange.answerHeaders['cache-control'] = 'no-store';
+    if (!LOOPBACK.includes(head.remoteAddress)) {
+      const { isAllowed, headers } = await rateLimit.count(clientNetwork(head.remoteAddress));
+      if (!isAllowed) throw exchange.rateLimited(headers);
+    }
     if (!isEdgeMethod(head.method)) throw methodRefused();
     return decisionState !== undefined && isRepeatable(head.method, request)
       ? recallOrServe(exchange, decisionState)

@@ -2,7 +2,9 @@
  * Access.Resolve: what may this request do, and who serves it. Asked once for every request, nothing is
  * remembered between two: a revoked token, a changed policy or a new mount holds from the next one on.
  */
+
 import { bufferedBody, methodRefused } from '@keelson/edge';
+import { createNetworks } from '@keelson/edge/networks';
 import { type ErrorCode, type ErrorParams, hasCode, KeelsonError } from '@keelson/errors';
 import type { Caller, Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import {
@@ -52,7 +54,6 @@ import {
   UNAUTHENTICATED_PATHS,
 } from './domain/special-paths.ts';
 import { existsAlready } from './existence.ts';
-import { isInNetworks } from './network.ts';
 
 export interface AccessDependencies {
   readonly store: Store;
@@ -220,7 +221,8 @@ export const createAccess = (
     if (seal.isSealed || request.token === '') return undefined;
     const token = await findToken(tokens, request.token);
     if (token === undefined || !contains(token.namespace, target.namespace)) return undefined;
-    return token.boundCidrs.length === 0 || isInNetworks(request.remoteAddress, token.boundCidrs)
+    return token.boundCidrs.length === 0 ||
+      createNetworks(token.boundCidrs).includes(request.remoteAddress)
       ? token
       : undefined;
   };

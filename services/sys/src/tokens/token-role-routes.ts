@@ -1,5 +1,7 @@
 /** `auth/token/roles`. */
+
 import type { Route } from '@keelson/edge';
+import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { normalizePolicies } from './domain/token-creation.ts';
@@ -64,6 +66,7 @@ const NEW_ROLE: Omit<TokenRole, 'name'> = {
   allowedEntityAliases: [],
 };
 
+/** @throws KeelsonError `request.invalid` naming what does not fit */
 const requireConsistent = (role: TokenRole): TokenRole => {
   if (role.tokenType === 'batch') {
     if (!role.orphan && role.renewable) {
@@ -82,6 +85,7 @@ const requireConsistent = (role: TokenRole): TokenRole => {
       text: 'given role path suffix contains invalid characters; must match ^\\w[\\w-.]+\\w$',
     });
   }
+  createNetworks(role.boundCidrs);
   return role;
 };
 

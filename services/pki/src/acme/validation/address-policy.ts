@@ -3,8 +3,8 @@
  * validates, so they are allowed; never-a-web-server addresses and those at which clouds hand out the
  * machine's credentials are not.
  */
-import { BlockList, isIP } from 'node:net';
-import { KeelsonError } from '@keelson/errors';
+import { isIP } from 'node:net';
+import { createNetworks } from '@keelson/edge/networks';
 
 export interface AddressPolicy {
   allows(address: string): boolean;
@@ -38,34 +38,16 @@ const EXCLUDED_BY_DEFAULT = [
 /** Addresses that hold an IPv4 address which would be connected to in the end (RFC 6052, 3056). */
 const TRANSLATED = ['64:ff9b::/96', '64:ff9b:1::/48', '2002::/16'] as const;
 
-const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
-
-const toBlockList = (ranges: readonly string[]): BlockList => {
-  const list = new BlockList();
-  for (const range of ranges) {
-    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(range) ?? [];
-    const width = isIP(address) === 6 ? 128 : 32;
-    const prefix = bits === undefined ? width : Number(bits);
-    if (isIP(address) === 0 || prefix > width)
-      throw new KeelsonError('request.invalid', { text: `invalid CIDR or IP address: "${range}"` });
-    list.addSubnet(address, prefix, familyOf(address));
-  }
-  return list;
-};
-
-const refusedByDefault = toBlockList([...EXCLUDED_BY_DEFAULT, ...TRANSLATED]);
+const refusedByDefault = createNetworks([...EXCLUDED_BY_DEFAULT, ...TRANSLATED]);
 
 /** @throws KeelsonError `request.invalid` naming a range that is none */
 export const createAddressPolicy = ({ permitted, excluded }: AddressRanges): AddressPolicy => {
-  const allowed = toBlockList(permitted);
-  const refused = toBlockList(excluded);
+  const allowed = createNetworks(permitted);
+  const refused = createNetworks(excluded);
   return {
     allows: (address) => {
-      const family = familyOf(address);
-      if (isIP(address) === 0 || refused.check(address, family)) return false;
-      return permitted.length > 0
-        ? allowed.check(address, family)
-        : !refusedByDefault.check(address, family);
+      if (isIP(address) === 0 || refused.includes(address)) return false;
+      return permitted.length > 0 ? allowed.includes(address) : !refusedByDefault.includes(address);
     },
   };
 };

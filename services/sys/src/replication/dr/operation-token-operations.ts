@@ -3,10 +3,11 @@
  * shares gave, or of a batch token the primary made before in its root namespace, whose policies allow
  * the path.
  */
+
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { createNetworks } from '@keelson/edge/networks';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
-import { isInNetworks } from '../../access/network.ts';
 import { CAPABILITY_BITS } from '../../policies/domain/capabilities.ts';
 import type { PolicyBook } from '../../policies/policy-book.ts';
 import type { Seal } from '../../seal/seal.ts';
@@ -54,7 +55,7 @@ const mayOperate = async (
   { path, remoteAddress }: OperationClaim,
 ): Promise<boolean> => {
   if (namespace.path !== '') return false;
-  if (boundCidrs.length > 0 && !isInNetworks(remoteAddress, boundCidrs)) return false;
+  if (boundCidrs.length > 0 && !createNetworks(boundCidrs).includes(remoteAddress)) return false;
   const capabilities = (await policies()).aclFor(namespace.id, names).capabilitiesOn(path);
   const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;
   return !isDenied && (capabilities & CAPABILITY_BITS.update) !== 0;
