@@ -30,13 +30,16 @@ const store = async (content: object) => {
 };
 
 describe('the outputs of a state', () => {
-  test('show what is sensitive only when asked for alone', async () => {
+  test('show what is sensitive by their version and alone, not as those of the current state', async () => {
     const { id } = await states.upload(1);
-    for (const path of [W('/current-state-version-outputs'), `/state-versions/${id}/outputs`]) {
-      const { list: outputs } = await harness.call('GET', path);
+    for (const [path, value] of [
+      [W('/current-state-version-outputs'), null],
+      [`/state-versions/${id}/outputs`, 'hidden'],
+    ]) {
+      const { list: outputs } = await harness.call('GET', String(path));
       expect(outputs.map(({ attributes }) => attributes)).toMatchObject([
         { name: 'plain', value: ['a'], type: 'array', 'detailed-type': ['tuple', ['string']] },
-        { name: 'secret', value: null, sensitive: true, 'detailed-type': 'string' },
+        { name: 'secret', value, sensitive: true, 'detailed-type': 'string' },
       ]);
       const secret = await harness.call('GET', `/state-version-outputs/${outputs[1]?.id}`);
       expect(secret.data.attributes['value']).toBe('hidden');

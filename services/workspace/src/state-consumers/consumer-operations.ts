@@ -12,16 +12,13 @@ import { loadVisible } from '../workspaces/workspace-list-operations.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { consumerLists } from './consumer-records.ts';
 
-/** Consumers are named only while the state is not shared with everyone. */
+/** Consumers are named only where the names decide. */
 const requireSelective = ({ workspace }: WorkspaceAccessResult): void => {
-  if (workspace.settings.globalRemoteState) {
-    refuseInvalid([
-      {
-        pointer: '/data',
-        text: 'consumers cannot be named while global-remote-state shares with every workspace',
-      },
-    ]);
-  }
+  const { globalRemoteState, projectRemoteState } = workspace.settings;
+  const text = globalRemoteState
+    ? 'consumers cannot be named while global-remote-state shares with every workspace'
+    : 'consumers cannot be named while project-remote-state shares with the workspaces of the project';
+  if (globalRemoteState || projectRemoteState) refuseInvalid([{ pointer: '/data', text }]);
 };
 
 const requireConsumers = async (
@@ -90,7 +87,10 @@ export interface ConsumerPage {
   readonly totalCount: number;
 }
 
-/** The workspaces that may read the state, as far as the caller may know of them. */
+/**
+ * The workspaces that may read the state, as far as the caller may know of them.
+ * @param onlyConfigured those that are named, whether or not the names decide
+ */
 export const listConsumers = async (
   { store, listing }: ServiceContext,
   principal: Principal,
@@ -107,10 +107,12 @@ export const listConsumers = async (
         .map((workspace) => loadWorkspaceAccess(store, producer, workspace)),
     );
   };
-  if (producer.workspace.settings.globalRemoteState && !onlyConfigured) {
+  const { projectId, settings } = producer.workspace;
+  if ((settings.globalRemoteState || settings.projectRemoteState) && !onlyConfigured) {
     const { ids, totalCount } = await listing.find({
       organizationId: producer.organization.id,
       visible: await loadVisible(store, producer.standing),
+      projectId: settings.projectRemoteState ? projectId : undefined,
       exceptId: workspaceId,
       tags: [],
       excludeTags: [],

@@ -1,13 +1,6 @@
 /** Outputs of states: what a caller may read who may not read the states themselves. */
 import type { Route } from '@keelson/edge';
-import {
-  endpoint,
-  itemsOn,
-  type JsonApiExchange,
-  jsonApiRoutes,
-  parsePage,
-  toPaginatedDocument,
-} from '@keelson/jsonapi';
+import { endpoint, itemsOn, jsonApiRoutes, parsePage, toPaginatedDocument } from '@keelson/jsonapi';
 import { notFound } from '../access/access-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { parseOutputId } from './domain/output-id.ts';
@@ -21,40 +14,37 @@ import { stateSummaries } from './state-version-records.ts';
 
 export const outputRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
-  const answer = async (
-    { head, query }: JsonApiExchange<unknown>,
-    { version }: StateAccess,
-    isPaginated: boolean,
-  ) => {
+  const loadOutputs = async ({ version }: StateAccess, showsSensitive: boolean) => {
     const outputs = (await stateSummaries.find(store, version.id))?.outputs ?? [];
-    const all = outputs.map((output, index) => toOutputResource(version.id, index, output));
-    if (!isPaginated) return { document: { data: all } };
-    const page = parsePage(query);
-    const data = itemsOn(page, all);
-    return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+    return outputs.map((output, index) =>
+      toOutputResource(version.id, index, output, showsSensitive),
+    );
   };
   return jsonApiRoutes('state version outputs', [
     endpoint({
       method: 'GET',
       path: '/state-versions/:state_version_id/outputs',
-      summary: 'List the outputs of a state version; sensitive values are left out',
-      handle: async (exchange) => {
-        const id = exchange.params['state_version_id'] ?? '';
-        const { principal } = exchange;
+      summary: 'List the outputs of a state version with their values, also the sensitive ones',
+      handle: async ({ head, query, principal, params }) => {
+        const id = params['state_version_id'] ?? '';
         const access = await requireStateVersion(store, principal, id, 'canReadStateOutputs');
-        return answer(exchange, access, true);
+        const outputs = await loadOutputs(access, true);
+        const page = parsePage(query);
+        const data = itemsOn(page, outputs);
+        return {
+          document: toPaginatedDocument(head, { data, page, totalCount: outputs.length }),
+        };
       },
     }),
     endpoint({
       method: 'GET',
       path: '/workspaces/:workspace_id/current-state-version-outputs',
       summary: 'List the outputs of the current state; sensitive values are left out',
-      handle: async (exchange) => {
-        const id = exchange.params['workspace_id'] ?? '';
-        const { principal } = exchange;
+      handle: async ({ principal, params }) => {
+        const id = params['workspace_id'] ?? '';
         const access = await requireCurrentState(store, principal, id, 'canReadStateOutputs');
         // Provisioning clients read one page.
-        return answer(exchange, access, false);
+        return { document: { data: await loadOutputs(access, false) } };
       },
     }),
     endpoint({

@@ -28,6 +28,14 @@ test.for([
     { target: { ...target, settings: projectWide, projectId: 'prj-2' } },
     'none',
   ],
+  [
+    'one that shares with another project, and names its own',
+    {
+      target: { ...target, settings: projectWide, projectId: 'prj-2' },
+      consumerIds: ['ws-1'],
+    },
+    'none',
+  ],
   ['one that shares with all', { target: { ...target, settings: organizationWide } }, 'read'],
   [
     'one that shares with all while it applies',

@@ -1,7 +1,7 @@
 /**
  * What the token of a run opens. Its own workspace: the state, which it writes while it applies. Other
- * workspaces: their state, where they share it with all of the organization, with their project, or
- * with the run's workspace by name.
+ * workspaces: their state, where they share it with all of the organization; or with their project; or, where
+ * with neither, with the run's workspace by name.
  */
 import type { Run } from '../../runs/domain/run.ts';
 import { isExecuting } from '../../runs/domain/run.ts';
@@ -15,7 +15,7 @@ export interface RunAccessFacts {
   readonly projectId: string;
   /** The workspace that is asked for. */
   readonly target: Pick<Workspace, 'id' | 'organizationId' | 'projectId' | 'settings'>;
-  /** The consumers that the target names. */
+  /** The consumers that the target names; they count while it shares with neither. */
   readonly consumerIds: readonly string[];
 }
 
@@ -25,10 +25,10 @@ const decideRights = ({ run, projectId, target, consumerIds }: RunAccessFacts): 
     const stateVersions = run.status === 'applying' ? 'write' : 'read';
     return { ...NO_RIGHTS, runs: 'read', stateVersions };
   }
+  const { globalRemoteState, projectRemoteState } = target.settings;
   const isShared =
-    target.settings.globalRemoteState ||
-    (target.settings.projectRemoteState && target.projectId === projectId) ||
-    consumerIds.includes(run.workspaceId);
+    globalRemoteState ||
+    (projectRemoteState ? target.projectId === projectId : consumerIds.includes(run.workspaceId));
   return isShared ? { ...NO_RIGHTS, runs: 'read', stateVersions: 'read' } : NO_RIGHTS;
 };
 
