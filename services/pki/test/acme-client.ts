@@ -14,6 +14,7 @@ import {
   createCsr,
   createSigner,
   describeKey,
+  type Extension,
   encodeName,
   subjectAltName,
 } from '@keelson/x509';
@@ -219,9 +220,11 @@ export const csrFor = async (
   {
     key = generateKeyPairSync('ec', { namedCurve: 'P-256' }),
     commonName,
+    extensions = [],
   }: {
     readonly key?: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
     readonly commonName?: string;
+    readonly extensions?: readonly Extension[];
   } = {},
 ): Promise<string> => {
   const publicKey = createPublicKey(key.privateKey);
@@ -231,8 +234,8 @@ export const csrFor = async (
         commonName === undefined ? [] : [[{ type: '2.5.4.3', value: commonName }]],
       ),
       publicKeyDer: publicKey.export({ type: 'spki', format: 'der' }),
-      extensions:
-        names.length === 0
+      extensions: [
+        ...(names.length === 0
           ? []
           : [
               subjectAltName(
@@ -242,7 +245,9 @@ export const csrFor = async (
                 })),
                 false,
               ),
-            ],
+            ]),
+        ...extensions,
+      ],
     },
     createSigner(key.privateKey, chooseSignatureScheme(describeKey(key.privateKey), {})),
   );

@@ -163,25 +163,6 @@ describe('a new order (§7.4)', () => {
     },
   );
 
-  test('takes null, and the zero time of Go, as a member that is not given', async () => {
-    const identifiers = [toIdentifier('localhost')];
-    const given = [
-      { notBefore: '0001-01-01T00:00:00Z', notAfter: '0001-01-01T00:00:00Z' },
-      { notBefore: null, notAfter: null, profile: null, replaces: null },
-    ];
-    for (const members of given) {
-      const { status, json } = await client.post('new-order', { identifiers, ...members });
-      expect(status).toBe(201);
-      expect(Object.keys(json)).toEqual([
-        'status',
-        'expires',
-        'identifiers',
-        'authorizations',
-        'finalize',
-      ]);
-    }
-  });
-
   test('what the role does not let in is refused with one subproblem each (§6.7.1)', async () => {
     const web = acme.client('roles/web/acme/');
     await web.register();
@@ -450,24 +431,6 @@ describe('finalizing (§7.4)', () => {
         400,
         'malformed',
       ]);
-  });
-});
-
-describe('a validity that begins in the past', () => {
-  test('up to five minutes before the order is given, however long its proof takes', async () => {
-    const orderedAtMs = Math.floor(acme.pki.clock.nowMs() / 1000) * 1000;
-    const notBefore = time(orderedAtMs - 300 * 1000);
-    const order = await client.post('new-order', {
-      identifiers: [toIdentifier('localhost')],
-      notBefore,
-    });
-    expect(order.status).toBe(201);
-    await acme.prove(client, order);
-    await acme.settle(client, order.header('location') ?? '', ['pending']);
-    acme.pki.clock.advance(HOUR);
-    const done = await client.post(order.json.finalize, { csr: await csrFor(['localhost']) });
-    const leaf = new X509Certificate((await client.post(done.json.certificate)).bytes);
-    expect(Date.parse(leaf.validFrom)).toBe(Date.parse(notBefore));
   });
 });
 

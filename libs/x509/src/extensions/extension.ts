@@ -29,6 +29,8 @@ export const EXTENSION = {
   extendedKeyUsage: '2.5.29.37',
   freshestCrl: '2.5.29.46',
   authorityInformationAccess: '1.3.6.1.5.5.7.1.1',
+  /** RFC 7633. */
+  tlsFeature: '1.3.6.1.5.5.7.1.24',
 } as const;
 
 export const extension = (oid: string, value: Der, critical = false): Extension => ({

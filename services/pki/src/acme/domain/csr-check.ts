@@ -67,6 +67,17 @@ export const checkOrderedCsr = (
   return { commonName: commonNames[0] ?? '' };
 };
 
+/**
+ * RFC 8555 §7.4: a CSR that requests an extension which the certificate will not have may be refused. This
+ * one is, since whoever asks for it relies on clients insisting on a stapled status (RFC 7633); about
+ * usages the role decides.
+ * @throws AcmeProblem `badCSR`
+ */
+export const refuseTlsFeature = ({ extensions }: Pick<CsrFields, 'extensions'>): void => {
+  if (findExtension(extensions, EXTENSION.tlsFeature) !== undefined)
+    refuse('the CSR asks for the TLS feature extension (must-staple), which is not issued');
+};
+
 /** A certificate holds no longer common name (RFC 5280, ub-common-name). */
 const MAX_COMMON_NAME_LENGTH = 64;
 

@@ -14,7 +14,7 @@ import { keyOfAccount } from '../accounts/imported-keys.ts';
 import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
 import type { OpenDirectory } from '../directories/directory-operations.ts';
 import { parseCertificateId } from '../domain/certificate-id.ts';
-import { checkOrderedCsr, chooseCommonName } from '../domain/csr-check.ts';
+import { checkOrderedCsr, chooseCommonName, refuseTlsFeature } from '../domain/csr-check.ts';
 import type { Identifier } from '../domain/identifier.ts';
 import type { IssuancePolicy, PolicyCertificate } from '../domain/issuance-policy.ts';
 import { type Order, orderStatus } from '../domain/order.ts';
@@ -77,6 +77,7 @@ const issueUnderRole = async (
 ): Promise<PolicyCertificate> => {
   const { mount, config, authority } = directory;
   checkCsrKey(role, csr.keyAlgorithm);
+  refuseTlsFeature(csr);
   const valuesOf = (type: Identifier['type']): readonly string[] =>
     order.identifiers.filter((one) => one.type === type).map(({ value }) => value);
   const { notBeforeMs, notAfterMs, createdAtMs } = order;
