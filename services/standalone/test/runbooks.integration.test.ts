@@ -176,9 +176,11 @@ const STORY: Readonly<Record<string, () => Promise<void>>> = {
   },
 
   'repair-damage': async () => {
-    await shell.paste(
-      'a policies/acl/lies \'{"policy":"path \\"x\\" { policy = \\"read\\" }"}\'; until_equal "$A" "$B" dr',
-    );
+    await shell.paste('a policies/acl/lies \'{"policy":"path \\"x\\" { policy = \\"read\\" }"}\'');
+    // B has the tokens of A; this one has the policy, and is sent along with the calls of the page.
+    await shell.paste(`FORMER_TOKEN_B=$TOKEN_B
+TOKEN_B=$(curl -s -X POST -H "X-Service-Token: $TOKEN_A" "$A/v1/auth/token/create" -d '{"policies":["lies"]}' | field auth.client_token)
+until_equal "$A" "$B" dr`);
     await b.process.stop();
     const database = new DatabaseSync(join(b.process.dataFolder, 'sys.sqlite'));
     const { changes } = database
@@ -187,9 +189,16 @@ const STORY: Readonly<Record<string, () => Promise<void>>> = {
     database.close();
     expect(changes).toBe(1);
     await startAgain(b);
+    const damaged =
+      'curl -s "$B/v1/sys/health"; curl -s -H "X-Service-Token: $TOKEN_A" "$B/v1/sys/metrics?format=prometheus"';
+    expect(await shell.paste(damaged)).toMatch(
+      /"damaged_policies":1.*^keelson_damaged_policies 1$/ms,
+    );
     const printed = await follow('repair-damage');
     expect(printed[0]).toContain('"corrupted_root":true');
     expect(printed.at(-1)).toBe('false');
+    expect(await shell.paste(damaged)).toMatch(/^keelson_damaged_policies 0$/m);
+    await shell.paste('TOKEN_B=$FORMER_TOKEN_B');
   },
 
   'planned-failover': async () => {

@@ -31,6 +31,7 @@ import { type DecisionStates, followDecisionState } from './access/decision-stat
 import { followAuditDevices } from './audit/audit-records.ts';
 import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administration.ts';
 import type { SysConfig } from './config.ts';
+import { metricsRoutes } from './metrics/metrics-routes.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
 import { policyBookView } from './policies/policy-book.ts';
 import { namespacePolicyPrefix } from './policies/policy-records.ts';
@@ -163,7 +164,9 @@ export const composeSys = (parts: SysParts): SysService => {
     systemMaxTtlSeconds: config.maxTokenTtlSeconds,
     onRemoved: TOKEN_REMOVAL_HOOKS,
   };
-  const policies = policyBookView(store);
+  const policies = policyBookView(store, (damaged) =>
+    logger.error({ policies: damaged }, 'damaged policies: tokens with them may do nothing'),
+  );
   const administration = composeAdministration({
     store,
     clock,
@@ -247,6 +250,7 @@ export const composeSys = (parts: SysParts): SysService => {
         build,
         clock,
         replicationModes: () => replication.modes(),
+        countDamagedPolicies: async () => (await policies()).damaged.size,
         instance: { hostname: hostname(), startedAtMs: clock.nowMs() },
       }),
       ...rotationRoutes(rotation),
@@ -261,11 +265,12 @@ export const composeSys = (parts: SysParts): SysService => {
       ),
       ...tokenRoutes(tokens, { store }),
       ...tokenRoleRoutes(tokens),
-      ...policyRoutes({ store }),
+      ...policyRoutes({ store }, policies),
       ...capabilityRoutes(tokens, policies),
       ...administration.routes,
       ...withFormerPaths(replicationRoutes(replication)),
       ...drRoutes(replication),
+      ...metricsRoutes({ replicationStatus: replication.status, policies }),
     ]),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),

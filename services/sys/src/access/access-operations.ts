@@ -44,6 +44,7 @@ import {
   withoutEmptySegments,
 } from './domain/request-path.ts';
 import {
+  CEREMONY_PATHS,
   enabledAuditDevice,
   isRestricted,
   isRootProtected,
@@ -307,13 +308,14 @@ export const createAccess = (
     return { $case: 'allowed', value: { ...outcome.value, tryAuditDevice } };
   };
 
-  /** A token on a path that needs none: it only tells who asks. */
+  /** A token on a path that needs none: it only tells who asks, and whether with sudo where that counts. */
   const recognize = async (target: Target, token: TokenEntry): Promise<Caller> => {
     const isRoot = token.policies.includes(ROOT_POLICY);
+    if (isRoot || !CEREMONY_PATHS.has(target.path.decoded)) return toCaller(token, isRoot);
     const book = await dependencies.policies();
     const acl = book.aclFor(token.namespace.id, token.policies);
     const capabilities = acl.capabilitiesOn(policyPath(token, target));
-    return toCaller(token, isRoot || (capabilities & CAPABILITY_BITS.sudo) !== 0);
+    return toCaller(token, (capabilities & CAPABILITY_BITS.sudo) !== 0);
   };
 
   const resolveV1 = async (

@@ -12,7 +12,7 @@ import {
   RESPONSE_WRAPPING_POLICY_TEXT,
 } from './domain/default-policy.ts';
 import { parsePolicyText, type WrittenRule } from './domain/policy-text.ts';
-import { type PolicyRecord, policyRecords } from './policy-records.ts';
+import { type PolicyRecord, policyKey, policyRecords } from './policy-records.ts';
 
 /** Sets of policies kept ready; a service has far fewer, this only bounds an attack. */
 const MAX_READY_SETS = 4096;
@@ -36,19 +36,28 @@ const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
 
 export class PolicyBook {
   readonly #records: ReadonlyMap<string, PolicyRecord>;
+  /** Those whose records cannot be decrypted. */
+  readonly damaged: ReadonlySet<string>;
   readonly #ready = new Map<string, Acl>();
 
-  /** By `<namespace id>/<name>`. */
-  constructor(records: ReadonlyMap<string, PolicyRecord>) {
+  /** Policies go by `<namespace id>/<name>`. */
+  constructor(records: ReadonlyMap<string, PolicyRecord>, damaged: readonly string[]) {
     this.#records = records;
+    this.damaged = new Set(damaged);
   }
 
-  /** What tokens with these policies (sorted) of a namespace may do. Unknown policies grant nothing. */
+  /**
+   * What tokens with these policies (sorted) of a namespace may do. Unknown policies grant nothing. A
+   * damaged one may have denied what the others grant, so a token with it may do nothing at all.
+   */
   aclFor(namespaceId: string, policies: readonly string[]): Acl {
     const key = `${namespaceId} ${policies.join(' ')}`;
     let acl = this.#ready.get(key);
     if (acl === undefined) {
-      const named = policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
+      const isDamaged = policies.some((name) => this.damaged.has(policyKey(namespaceId, name)));
+      const named = isDamaged
+        ? []
+        : policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
       // Tokens are not bound to entities here, so no parameter of a path has a value.
       acl = new Acl(mergePolicies(named, undefined));
       if (this.#ready.size >= MAX_READY_SETS) this.#ready.clear();
@@ -59,14 +68,22 @@ export class PolicyBook {
 
   #find(namespaceId: string, name: string): NamedPolicy | undefined {
     if (name === RESPONSE_WRAPPING_POLICY) return { name, rules: RESPONSE_WRAPPING_RULES };
-    const record = this.#records.get(`${namespaceId}/${name}`);
+    const record = this.#records.get(policyKey(namespaceId, name));
     if (record !== undefined) return { name, rules: rulesOf(record) };
     return name === DEFAULT_POLICY ? { name, rules: DEFAULT_RULES } : undefined;
   }
 }
 
-/** The policies as of each call. */
-export const policyBookView = (store: Store): (() => Promise<PolicyBook>) =>
+/**
+ * The policies as of each call.
+ * @param onDamage told of damaged policies whenever the book is made
+ */
+export const policyBookView = (
+  store: Store,
+  onDamage: (policies: readonly string[]) => void,
+): (() => Promise<PolicyBook>) =>
   deriveView(store, [policyRecords.prefix], async (reads) => {
-    return new PolicyBook(new Map(await policyRecords.entries(reads)));
+    const { entries, damaged } = await policyRecords.readableEntries(reads);
+    if (damaged.length > 0) onDamage(damaged);
+    return new PolicyBook(new Map(entries), damaged);
   });

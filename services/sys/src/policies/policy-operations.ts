@@ -58,16 +58,13 @@ export const listPolicies = async (
 
 /** Policies of a token that do not exist. */
 export const findMissingPolicies = async (
-  context: PolicyContext,
+  { store }: PolicyContext,
   namespaceId: string,
   names: readonly string[],
 ): Promise<string[]> => {
-  const missing: string[] = [];
-  for (const name of names) {
-    if (name === ROOT_POLICY) continue;
-    if ((await findPolicyText(context, namespaceId, name)) === undefined) missing.push(name);
-  }
-  return missing;
+  const written = await store.list(policyRecords.path(`${namespaceId}/`));
+  const known = new Set([...written, DEFAULT_POLICY, ROOT_POLICY, RESPONSE_WRAPPING_POLICY]);
+  return names.filter((name) => !known.has(name));
 };
 
 /** The text itself, or what it says in base64 as older clients send it. */

@@ -1,6 +1,7 @@
 /** `sys/policies/acl` and its older form `sys/policy`. */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
+import type { PolicyBook } from './policy-book.ts';
 import {
   deletePolicy,
   findPolicyText,
@@ -8,6 +9,7 @@ import {
   type PolicyContext,
   writePolicy,
 } from './policy-operations.ts';
+import { policyKey } from './policy-records.ts';
 
 const TAG = 'policies';
 
@@ -23,15 +25,26 @@ const OLDER_FIELDS = {
 
 type Exchange = OperationContext<{ readonly name: string; readonly policy: string }>;
 
-export const policyRoutes = (context: PolicyContext): Route[] => {
+export const policyRoutes = (
+  context: PolicyContext,
+  policies: () => Promise<PolicyBook>,
+): Route[] => {
   const write = async ({ namespace, fields }: Exchange): Promise<undefined> => {
     await writePolicy(context, namespace.id, fields.name, fields.policy);
   };
   const remove = async ({ namespace, fields }: Exchange): Promise<undefined> => {
     await deletePolicy(context, namespace.id, fields.name);
   };
-  const list = async ({ namespace }: OperationContext<unknown>): Promise<string[]> =>
-    listPolicies(context, namespace.id);
+  const list = async ({ namespace, warnings }: OperationContext<unknown>): Promise<string[]> => {
+    const keys = await listPolicies(context, namespace.id);
+    const { damaged } = await policies();
+    for (const name of keys)
+      if (damaged.has(policyKey(namespace.id, name)))
+        warnings.push(
+          `the policy "${name}" is damaged and cannot be read: tokens with it may do nothing until it is written again`,
+        );
+    return keys;
+  };
   const oldList = async (exchange: OperationContext<unknown>) => {
     const keys = await list(exchange);
     return mirrored({ keys, policies: keys });

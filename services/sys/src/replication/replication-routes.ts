@@ -2,18 +2,11 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
-import {
-  type Answer,
-  field,
-  type OperationContext,
-  rawResponse,
-  secretsRoutes,
-} from '@keelson/secrets-api';
+import { type Answer, field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { generatePublicKey } from './activation-operations.ts';
 import type { Replication } from './compose-replication.ts';
 import type { PromotionPlan } from './domain/promotion.ts';
 import { filterRoutes } from './filters/filter-routes.ts';
-import { toMetricsText } from './metrics-document.ts';
 
 const TAG = 'replication';
 const BRIEFLY = 'Keelson will be unavailable for a brief period and will resume service shortly.';
@@ -355,24 +348,6 @@ const commonRoutes = ({ status, upkeep, merkleReport }: Replication): Route[] =>
       },
     }),
   ),
-  ...secretsRoutes({
-    path: '/sys/metrics',
-    tag: TAG,
-    fields: { format: field.string({ description: '"prometheus".', default: 'prometheus' }) },
-    operations: {
-      read: {
-        summary: 'Metrics of replication; the gateway adds its own',
-        handle: async () =>
-          rawResponse(
-            200,
-            'text/plain; version=0.0.4; charset=utf-8',
-            Buffer.from(
-              toMetricsText({ performance: await status('performance'), dr: await status('dr') }),
-            ),
-          ),
-      },
-    },
-  }),
   ...secretsRoutes({
     path: '/sys/replication/recover',
     tag: TAG,

@@ -37,6 +37,8 @@ export interface HealthRouteOptions {
   readonly clock: Clock;
   /** Words of the documents; asked while unsealed only. */
   readonly replicationModes: () => Promise<ReplicationModes>;
+  /** Asked while unsealed only. */
+  readonly countDamagedPolicies: () => Promise<number>;
   readonly instance: { readonly hostname: string; readonly startedAtMs: number };
 }
 
@@ -73,6 +75,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       { initialized, sealed, isDrSecondary, isPerformanceStandby: false, isStandby: false },
       overrides,
     );
+    const damagedPolicies = sealed ? 0 : await options.countDamagedPolicies();
     const document: JsonObject = {
       initialized,
       sealed,
@@ -87,6 +90,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       echo_duration_ms: 0,
       clock_skew_ms: modes.clockSkewMs,
       replication_primary_canary_age_ms: modes.canaryAgeMs,
+      ...(damagedPolicies > 0 && { damaged_policies: damagedPolicies }),
     };
     return topLevel(document, status);
   };

@@ -46,6 +46,16 @@ export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/rekey-recovery-key/verify',
 ]);
 
+/** Need no token; one with `sudo` is told the nonce of the attempt, and may cancel it. */
+export const CEREMONY_PATHS = new PathSet([
+  'sys/replication/dr/secondary/generate-operation-token/attempt',
+  'sys/generate-root/attempt',
+  'sys/rekey/init',
+  'sys/rekey/verify',
+  'sys/rekey-recovery-key/init',
+  'sys/rekey-recovery-key/verify',
+]);
+
 /** Need `sudo` besides the operation's own capability. */
 const ROOT_PROTECTED_PATHS = new PathSet([
   'auth/token/accessors',
