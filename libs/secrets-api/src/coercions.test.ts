@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { parseDurationMs } from './duration.ts';
 import { field, readFields } from './fields.ts';
 
 const description = 'a parameter';
@@ -19,6 +20,20 @@ test.for([
   ['+10s', 10],
 ] as const)('reads the duration %j as %i seconds', ([raw, seconds]) => {
   expect(read(field.durationSeconds({ description }), raw)).toBe(seconds);
+});
+
+test.for([
+  ['', 0],
+  ['2', 2000],
+  ['500ms', 500],
+  ['1.005s', 1005],
+  ['1h0.25s', 3_600_250],
+  ['999us', 0],
+  ['-20ms', -20],
+  ['20 ms', undefined],
+  ['9'.repeat(20), undefined],
+] as const)('reads the duration %j as %o milliseconds', ([text, durationMs]) => {
+  expect(parseDurationMs(text)).toBe(durationMs);
 });
 
 test.for([

@@ -16,23 +16,36 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h|d))+$/;
 const PART = /(?<![\d.])(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/g;
 
+/** Seconds, possibly with a fraction; undefined when the text is no duration. */
+const parseSeconds = (text: string): number | undefined => {
+  const trimmed = text.trim();
+  if (trimmed === '') return 0;
+  if (/^[+-]?\d+$/.test(trimmed)) return Number(trimmed);
+  if (trimmed.length > 64 || !WHOLE.test(trimmed)) return undefined;
+  let seconds = 0;
+  for (const [, amount, unit] of trimmed.matchAll(PART))
+    seconds += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0);
+  return trimmed.startsWith('-') ? -seconds : seconds;
+};
+
+/** Without its fraction, and without the sign of zero; undefined when that is not exact. */
+const toWhole = (value: number): number | undefined => {
+  const whole = Math.trunc(value) + 0;
+  return Number.isSafeInteger(whole) ? whole : undefined;
+};
+
 /**
  * Whole seconds (a fraction is cut off), or undefined when the text is no duration or too large to be
  * exact. May be negative.
  */
 export const parseDurationSeconds = (text: string): number | undefined => {
-  const trimmed = text.trim();
-  if (trimmed === '') return 0;
-  let seconds: number;
-  if (/^[+-]?\d+$/.test(trimmed)) {
-    seconds = Number(trimmed);
-  } else {
-    if (trimmed.length > 64 || !WHOLE.test(trimmed)) return undefined;
-    seconds = 0;
-    for (const [, amount, unit] of trimmed.matchAll(PART))
-      seconds += Number(amount) * (UNIT_SECONDS[unit ?? ''] ?? 0);
-    if (trimmed.startsWith('-')) seconds = -seconds;
-  }
-  const whole = Math.trunc(seconds) + 0;
-  return Number.isSafeInteger(whole) ? whole : undefined;
+  const seconds = parseSeconds(text);
+  return seconds === undefined ? undefined : toWhole(seconds);
+};
+
+/** The same in whole milliseconds. */
+export const parseDurationMs = (text: string): number | undefined => {
+  const seconds = parseSeconds(text);
+  // Tenths and thousandths have no exact binary form: 1.005 s is a little less in memory.
+  return seconds === undefined ? undefined : toWhole(Number((seconds * 1000).toFixed(6)));
 };

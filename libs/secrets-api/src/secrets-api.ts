@@ -9,7 +9,7 @@ export {
 } from './answers.ts';
 export { isJsonObject, type JsonObject, type Timestamp } from './coercions.ts';
 export { dialectRules } from './dialects.ts';
-export { parseDurationSeconds } from './duration.ts';
+export { parseDurationMs, parseDurationSeconds } from './duration.ts';
 export {
   type Field,
   type FieldOptions,

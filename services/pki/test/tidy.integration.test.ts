@@ -103,14 +103,14 @@ describe('tidying', () => {
     expect((await pki.call('POST', 'tidy-cancel')).json.warnings[0]).toContain('none is currently');
   });
 
-  test('goes on page by page with pauses, is alone, and ends when it is cancelled', async () => {
-    for (let count = 0; count < 12; count++) await issue();
+  test('pauses after each record, is alone, and ends when it is cancelled', async () => {
+    for (let count = 0; count < 4; count++) await issue();
     pki.clock.advance(4 * DAY_MS);
     const body = { tidy_cert_store: true, page_size: 5, pause_duration: '10s' };
     expect((await pki.call('POST', 'tidy', body)).status).toBe(202);
     const second = await pki.call('POST', 'tidy', body);
     expect(second.json.warnings).toEqual(['Tidy operation already in progress.']);
-    await expect.poll(async () => (await status()).cert_store_deleted_count).toBe(5);
+    await expect.poll(async () => (await status()).cert_store_deleted_count).toBe(1);
     const cancelled = await pki.call('POST', 'tidy-cancel');
     expect(cancelled.data.state).toBe('Cancelling');
     await expect
@@ -119,15 +119,29 @@ describe('tidying', () => {
         return (await status()).state;
       })
       .toBe('Cancelled');
-    expect((await status()).cert_store_deleted_count).toBe(10);
+    expect((await status()).cert_store_deleted_count).toBe(2);
+  });
+
+  test('pauses as many milliseconds as were asked for', async () => {
+    for (let count = 0; count < 3; count++) await issue();
+    pki.clock.advance(4 * DAY_MS);
+    const body = { tidy_cert_store: true, pause_duration: '500ms' };
+    expect((await pki.call('POST', 'tidy', body)).status).toBe(202);
+    const deleted = async () => (await status()).cert_store_deleted_count;
+    await expect.poll(deleted).toBe(1);
+    pki.clock.advance(499);
+    expect(await deleted()).toBe(1);
+    pki.clock.advance(1);
+    await expect.poll(deleted).toBe(2);
+    expect((await status()).pause_duration).toBe('500ms');
   });
 
   test('that ended with its process is told so, and can begin again', async () => {
-    for (let count = 0; count < 6; count++) await issue();
+    for (let count = 0; count < 2; count++) await issue();
     pki.clock.advance(4 * DAY_MS);
     const body = { tidy_cert_store: true, page_size: 5, pause_duration: '10s' };
     await pki.call('POST', 'tidy', body);
-    await expect.poll(async () => (await status()).cert_store_deleted_count).toBe(5);
+    await expect.poll(async () => (await status()).cert_store_deleted_count).toBe(1);
     await pki.close();
     pki = await openPki(folder.path);
     pki.clock.advance(4 * DAY_MS);

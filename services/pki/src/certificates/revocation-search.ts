@@ -53,6 +53,7 @@ export async function* revocationsOf(
   { uuid }: MountScope,
   issuerId: string,
   scope: CrlScope = 'own',
+  pageSize = PAGE_SIZE,
 ): AsyncGenerator<readonly RevocationRow[]> {
   let after = '';
   for (;;) {
@@ -65,11 +66,11 @@ export async function* revocationsOf(
         .where('serial', '>', after)
         .orderBy('serial')
         .orderBy('revoked_at')
-        .limit(PAGE_SIZE),
+        .limit(pageSize),
     );
     yield rows.filter(({ serial }, index) => serial !== rows[index - 1]?.serial);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_SIZE) return;
+    if (last === undefined || rows.length < pageSize) return;
     after = last.serial;
   }
 }

@@ -12,7 +12,7 @@ import {
 import type { Account } from '../acme/domain/account.ts';
 import type { Order } from '../acme/domain/order.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import type { TidySettings } from './domain/tidy-settings.ts';
+import { stepSize, type TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
 
 interface AcmeTidyRun {
@@ -27,7 +27,7 @@ interface AcmeTidyParts {
   readonly clock: Clock;
 }
 
-/** All entries of a collection, a page at a time; each page is one commit. */
+/** All entries of a collection, a step at a time; each is one commit. */
 const inPages = async <T>(
   { store }: AcmeTidyParts,
   run: AcmeTidyRun,
@@ -37,7 +37,7 @@ const inPages = async <T>(
   let after: string | undefined;
   for (;;) {
     const page = await entries({
-      limit: run.settings.pageSize,
+      limit: stepSize(run.settings),
       ...(after !== undefined && { after }),
     });
     after = page.at(-1)?.[0];

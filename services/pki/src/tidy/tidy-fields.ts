@@ -1,6 +1,6 @@
 /** Parameters of tidying as requests give them. */
 import { KeelsonError } from '@keelson/errors';
-import { type FieldValues, field, parseDurationSeconds } from '@keelson/secrets-api';
+import { type FieldValues, field, parseDurationMs } from '@keelson/secrets-api';
 import { TIDY_OPERATIONS, type TidyOperation, type TidySettings } from './domain/tidy-settings.ts';
 
 const flag = (description: string) => field.bool({ description });
@@ -24,19 +24,19 @@ export const TIDY_FIELDS = {
   acme_account_safety_buffer: buffer('The same for ACME accounts.'),
   revocation_queue_safety_buffer: buffer('The same for requests between clusters.'),
   revoked_safety_buffer: buffer('The same for revocations; safety_buffer when not given.'),
-  pause_duration: field.string({ description: 'Pause after each page, in whole seconds.' }),
-  page_size: field.integer({ description: 'Records of one page.' }),
+  pause_duration: field.string({ description: 'Pause after each record, to the millisecond.' }),
+  page_size: field.integer({ description: 'Records of one commit, where there are no pauses.' }),
 };
 
 type TidyValues = FieldValues<typeof TIDY_FIELDS>;
 
-const pauseSecondsOf = (text: string): number => {
-  const seconds = parseDurationSeconds(text);
-  if (seconds === undefined)
+const pauseMsOf = (text: string): number => {
+  const durationMs = parseDurationMs(text);
+  if (durationMs === undefined)
     throw new KeelsonError('request.invalid', {
       text: `Error parsing pause_duration: "${text}" is not a duration`,
     });
-  return seconds;
+  return durationMs;
 };
 
 /** Settings with what a request changes in them. */
@@ -59,7 +59,7 @@ export const readTidySettings = (values: TidyValues, before: TidySettings): Tidy
       values.revocation_queue_safety_buffer ?? before.revocationQueueSafetyBufferSeconds,
     revokedSafetyBufferSeconds: values.revoked_safety_buffer ?? before.revokedSafetyBufferSeconds,
     pauseDuration,
-    pauseSeconds: pauseSecondsOf(pauseDuration),
+    pauseMs: pauseMsOf(pauseDuration),
     pageSize: values.page_size ?? before.pageSize,
   };
 };

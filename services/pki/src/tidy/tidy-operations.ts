@@ -1,4 +1,4 @@
-/** The work of tidying. Each operation goes page by page, so that it can be paused and cancelled. */
+/** The work of tidying. Each operation goes step by step, so that it can be paused and cancelled. */
 import type { Clock } from '@keelson/clock';
 import type { Fence, Store } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
@@ -22,7 +22,7 @@ import { deleteIssuer } from '../issuers/issuer-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { tidyAcme } from './acme-tidy-operations.ts';
-import type { TidyOperation, TidySettings } from './domain/tidy-settings.ts';
+import { stepSize, type TidyOperation, type TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
 
 export interface TidyParts {
@@ -37,7 +37,7 @@ export interface TidyRun {
   readonly mount: MountScope;
   readonly settings: TidySettings;
   readonly fence: Fence;
-  /** Called after each page with what it did; throws when the run is to end. */
+  /** Called after each step with what it did; throws when the run is to end. */
   advance(done: Partial<TidyCounts>): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ const deleteExpiredCertificates = async (parts: TidyParts, run: TidyRun): Promis
         .where('mount_uuid', '=', mount.uuid)
         .where('not_after', '<', beforeMs)
         .orderBy('not_after')
-        .limit(settings.pageSize),
+        .limit(stepSize(settings)),
     );
     if (rows.length === 0) return;
     await store.transact(
@@ -80,7 +80,7 @@ const deleteExpiredRevocations = async (parts: TidyParts, run: TidyRun): Promise
         .where('mount_uuid', '=', mount.uuid)
         .where('not_after', '<', beforeMs)
         .orderBy('not_after')
-        .limit(settings.pageSize),
+        .limit(stepSize(settings)),
     );
     if (rows.length === 0) break;
     await store.transact(
@@ -102,13 +102,13 @@ const deleteExpiredRevocations = async (parts: TidyParts, run: TidyRun): Promise
 /** Names the issuer in revocations that were recorded before it was known, or under one since deleted. */
 const associateIssuers = async (parts: TidyParts, run: TidyRun): Promise<void> => {
   const { store, authorities } = parts;
-  const { mount, fence } = run;
+  const { mount, fence, settings } = run;
   const authority = await authorities.of(mount);
   const known = new Set(authority.issuers.map(({ issuer }) => issuer.id));
   let isListChanged = false;
   for await (const issuerId of revokingIssuerIds(store, mount)) {
     if (known.has(issuerId)) continue;
-    for await (const page of revocationsOf(store, mount, issuerId)) {
+    for await (const page of revocationsOf(store, mount, issuerId, 'own', stepSize(settings))) {
       let missing = 0;
       await store.transact(
         async (tx) => {
@@ -157,7 +157,7 @@ const deleteExpiredMetadata = async (parts: TidyParts, run: TidyRun): Promise<vo
   let after: string | undefined;
   for (;;) {
     const page = await records.entries(store, {
-      limit: settings.pageSize,
+      limit: stepSize(settings),
       ...(after !== undefined && { after }),
     });
     const expired = page.filter(([, { notAfterMs }]) => notAfterMs < beforeMs);
@@ -190,7 +190,7 @@ const deleteExpiredClusterRevocations = async (parts: TidyParts, run: TidyRun): 
           .where('mount_uuid', '=', mount.uuid)
           .where('not_after', '<', beforeMs)
           .orderBy('not_after')
-          .limit(settings.pageSize),
+          .limit(stepSize(settings)),
     );
     if (rows.length === 0) break;
     await store.transact(
@@ -217,7 +217,7 @@ const deleteOldRequests = async (parts: TidyParts, run: TidyRun): Promise<void> 
   let after: string | undefined;
   for (;;) {
     const page = await requestRecords(mount).entries(store, {
-      limit: settings.pageSize,
+      limit: stepSize(settings),
       ...(after !== undefined && { after }),
     });
     const old = page.filter(([, { requestedAtMs }]) => requestedAtMs < beforeMs);

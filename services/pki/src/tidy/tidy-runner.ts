@@ -79,7 +79,7 @@ const advance = async (
   await changeStatus(parts, mount, (status) => {
     if (status === undefined) return undefined;
     isCancelled = status.state === 'Cancelling';
-    pauseMs = status.settings.pauseSeconds * 1000;
+    pauseMs = status.settings.pauseMs;
     return { ...status, counts: addCounts(status.counts, done) };
   });
   if (!isCancelled && pauseMs > 0) await pause(parts.clock, pauseMs, end);

@@ -27,10 +27,14 @@ export interface TidySettings {
   readonly revokedSafetyBufferSeconds?: number | undefined;
   /** As written. */
   readonly pauseDuration: string;
-  readonly pauseSeconds: number;
-  /** Records between two pauses. */
+  readonly pauseMs: number;
+  /** Records of one commit, where there are no pauses. */
   readonly pageSize: number;
 }
+
+/** Records of one step, which is one commit and may be followed by a pause: with pauses one at a time. */
+export const stepSize = ({ pauseMs, pageSize }: TidySettings): number =>
+  pauseMs > 0 ? 1 : pageSize;
 
 const HOUR = 3600;
 
@@ -41,7 +45,7 @@ export const DEFAULT_TIDY_SETTINGS: TidySettings = {
   acmeAccountSafetyBufferSeconds: 720 * HOUR,
   revocationQueueSafetyBufferSeconds: 48 * HOUR,
   pauseDuration: '0s',
-  pauseSeconds: 0,
+  pauseMs: 0,
   pageSize: 1000,
 };
 
@@ -63,7 +67,7 @@ export const checkTidySettings = (settings: TidySettings): TidySettings => {
   };
   for (const [name, seconds] of Object.entries(buffers))
     if (seconds !== undefined && seconds <= 0) refuse(`${name} must be greater than zero`);
-  if (settings.pauseSeconds < 0) refuse('received invalid, negative pause_duration');
+  if (settings.pauseMs < 0) refuse('received invalid, negative pause_duration');
   if (settings.pageSize < MIN_PAGE_SIZE || settings.pageSize > MAX_PAGE_SIZE)
     refuse(`page_size must be between ${MIN_PAGE_SIZE} and ${MAX_PAGE_SIZE}`);
   return settings;
