@@ -27,6 +27,12 @@ export const PKI_ERRORS = {
     retry: false,
     tell: 'unable to find PKI key for reference: {reference}',
   },
+  'pki.crl_too_long': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the CRL would have more than max_crl_entries ({limit}) entries',
+  },
   'pki.lint_failed': {
     grpc: 'FAILED_PRECONDITION',
     http: 400,

@@ -44,7 +44,7 @@ const revokedIssuers = (group: CrlGroup, authority: Authority): readonly CrlEntr
 
 /**
  * Entries of the complete list, page by page.
- * @throws KeelsonError `request.invalid` when there are more than the settings allow
+ * @throws KeelsonError `pki.crl_too_long` when there are more than the settings allow
  */
 export async function* completeEntries(
   store: Store,
@@ -68,10 +68,7 @@ export async function* completeEntries(
     for await (const page of revocationsOf(store, mount, issuerId, scope)) {
       const fresh = page.filter(({ serial }) => !passedOver.has(serial));
       count += fresh.length;
-      if (limit >= 0 && count > limit)
-        throw new KeelsonError('request.invalid', {
-          text: `the CRL would have more than max_crl_entries (${limit}) entries`,
-        });
+      if (limit >= 0 && count > limit) throw new KeelsonError('pki.crl_too_long', { limit });
       yield fresh.map((row) => {
         // PostgreSQL hands out 64-bit columns as text.
         const reason = Number(row.reason);

@@ -1,4 +1,4 @@
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   decodePem,
   isSamePublicKey,
@@ -184,6 +184,24 @@ const recordRevocation = (
   });
 };
 
+/**
+ * Rebuilds the lists with a revocation that is recorded.
+ * @returns warnings, also where a list would become too long: the revocation holds all the same
+ */
+const rebuildLists = async (
+  { crlBuilder }: RevocationParts,
+  mount: MountScope,
+): Promise<readonly string[]> => {
+  try {
+    return await crlBuilder.rebuild(mount);
+  } catch (error) {
+    if (!hasCode(error, 'pki.crl_too_long')) throw error;
+    return [
+      `the certificate is revoked, and OCSP says so, but the CRL was not rebuilt and does not name it: ${error.message}`,
+    ];
+  }
+};
+
 /** Revokes a certificate and rebuilds the lists unless that is left to the worker. */
 export const revokeCertificate = async (
   parts: RevocationParts,
@@ -211,7 +229,7 @@ export const revokeCertificate = async (
   // A repeated call builds again: the first may have been cut off before its list was made.
   const { autoRebuild, unifiedCrl } = authority.settings.crl;
   if (autoRebuild && unifiedCrl) await tellRevocations(parts, mount);
-  const warnings = autoRebuild ? [] : await parts.crlBuilder.rebuild(mount);
+  const warnings = autoRebuild ? [] : await rebuildLists(parts, mount);
   return { kind: 'revoked', revokedAtMs, warnings };
 };
 
