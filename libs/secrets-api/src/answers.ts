@@ -7,6 +7,8 @@ import type { JsonObject } from './coercions.ts';
 
 export interface Answer {
   readonly data?: JsonObject | null;
+  /** In place of `data`: the members of `data.keys` as JSON, in one piece or page by page; none is empty. */
+  readonly keys?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly warnings?: readonly string[];
   readonly auth?: JsonObject;
   readonly lease?: {
@@ -62,6 +64,53 @@ export const topLevel = (document: JsonObject, status = 200): FinalAnswer => ({
 /** `data` inside the envelope and once more at the top level (`sys/mounts`, …). */
 export const mirrored = (data: JsonObject): Answer => ({ data, mirrored: true });
 
+const COMMA = encoder.encode(',');
+
+async function* separated(
+  first: Uint8Array,
+  second: Uint8Array,
+  others: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield first;
+  yield COMMA;
+  yield second;
+  for await (const page of others) {
+    yield COMMA;
+    yield page;
+  }
+}
+
+/**
+ * The answer to a LIST of any length. What has more than one page is sent as it is read, so that it
+ * takes no more memory than a page, and other work has its turn.
+ * @param pages JSON texts of keys, separated by commas
+ * @returns undefined when there are none
+ */
+export const listedKeys = async (
+  pages: AsyncGenerator<Uint8Array, void>,
+): Promise<Answer | undefined> => {
+  const first = await pages.next();
+  if (first.done === true) return undefined;
+  const second = await pages.next();
+  return {
+    keys: second.done === true ? first.value : separated(first.value, second.value, pages),
+  };
+};
+
+/** An envelope without `data`, with the keys of a list as its `data`. */
+const keysResponse = (envelope: object, keys: NonNullable<Answer['keys']>): EdgeResponse => {
+  const start = encoder.encode(`${JSON.stringify(envelope).slice(0, -1)},"data":{"keys":[`);
+  const end = encoder.encode(']}}');
+  if (keys instanceof Uint8Array)
+    return edgeResponse(200, JSON_HEADERS, Buffer.concat([start, keys, end]));
+  const body = async function* (): AsyncGenerator<Uint8Array> {
+    yield start;
+    yield* keys;
+    yield end;
+  };
+  return edgeResponse(200, JSON_HEADERS, body());
+};
+
 /** The response of an answer. Nothing to say is 204; `warnings` come from the reading of the request. */
 export const renderAnswer = (
   answer: Answer | FinalAnswer | undefined,
@@ -77,22 +126,24 @@ export const renderAnswer = (
     lease_id: answer.lease?.id ?? '',
     renewable: answer.lease?.renewable ?? false,
     lease_duration: answer.lease?.durationSeconds ?? 0,
-    data: answer.data ?? null,
     wrap_info: answer.wrapInfo ?? null,
     warnings: allWarnings.length === 0 ? null : allWarnings,
     auth: answer.auth ?? null,
     // Left out by JSON.stringify where no engine answers.
     mount_type: request.head.mount?.type,
   };
+  if (answer.keys !== undefined) return keysResponse(envelope, answer.keys);
+  const document = { ...envelope, data: answer.data ?? null };
   return jsonResponse(
     answer.status ?? 200,
-    answer.mirrored ? { ...answer.data, ...envelope } : envelope,
+    answer.mirrored ? { ...answer.data, ...document } : document,
   );
 };
 
 /** A list whose keys are empty, or that holds nothing at all; answered 404 unless it carries warnings. */
 export const isEmptyList = (answer: Answer | FinalAnswer): boolean => {
-  if (ANSWERED in answer || (answer.warnings?.length ?? 0) > 0) return false;
+  if (ANSWERED in answer || answer.keys !== undefined || (answer.warnings?.length ?? 0) > 0)
+    return false;
   const keys = answer.data?.['keys'];
   return Array.isArray(keys)
     ? keys.length === 0

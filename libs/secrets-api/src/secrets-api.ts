@@ -2,6 +2,7 @@ export {
   type Answer,
   createSecretsErrorRenderer,
   type FinalAnswer,
+  listedKeys,
   mirrored,
   rawResponse,
   renderSecretsError,

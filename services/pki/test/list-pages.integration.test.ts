@@ -1,6 +1,9 @@
-/** Lists of a mount that are in memory as a whole come in pages like those of certificates. */
+/** Lists come in pages as asked for; those of any length are sent as they are read. */
+
+import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Mounts, openMounts } from './open-mounts.ts';
+import { revocationRecords, writeCertificate } from '../src/certificates/certificate-records.ts';
+import { type Mounts, openMounts, other } from './open-mounts.ts';
 
 let mounts: Mounts;
 
@@ -33,4 +36,47 @@ test.for(Object.entries(MAKE))('%s come page by page', async ([path, make]) => {
   for (const everything of ['?limit=0', '?limit=-1'])
     expect((await list(everything)).data.keys).toEqual(all);
   expect((await list('?limit=few')).json.errors).toEqual([expect.stringContaining('limit')]);
+});
+
+/** As many serial numbers, in order, each with a certificate and a revocation on record. */
+const fill = async (count: number): Promise<readonly string[]> => {
+  const { pki } = mounts;
+  const serials = Array.from({ length: count }, (_, at) => (0x10_00_00 + at).toString(16));
+  const keys = serials.map((hex) => hex.match(/../g)?.join('-') ?? '');
+  const { raw } = new X509Certificate((await mounts.root('Other', other)).certificate);
+  const revocation = { revokedAtMs: 0, issuerId: '', notAfterMs: 0 };
+  await pki.store.transact((tx) => {
+    for (const key of keys) {
+      writeCertificate(tx, pki.mount, key, raw);
+      revocationRecords(pki.mount).write(tx, key, revocation);
+    }
+  });
+  return keys.map((key) => key.replaceAll('-', ':'));
+};
+
+test.for(['certs', 'certs/revoked'])('%s of any length are sent page by page', async (path) => {
+  const { pki } = mounts;
+  const serials = await fill(2500);
+  const list = (query = '') => pki.call('LIST', `${path}${query}`);
+  const all = await list();
+  expect(all.data).toEqual({ keys: serials });
+  expect(all.json).toMatchObject({ lease_id: '', warnings: null, request_id: 'request-1' });
+  // A name takes 11 octets here, and a page has a thousand.
+  expect(Math.max(...all.pieces)).toBeLessThanOrEqual(11_000);
+  const after = serials[99];
+  for (const [query, from, to] of [
+    ['?limit=1000', 0, 1000],
+    ['?limit=1001', 0, 1001],
+    [`?after=${after}`, 100, 2500],
+    [`?after=${after}&limit=2399`, 100, 2499],
+    [`?after=${after}&limit=9999`, 100, 2500],
+    ['?limit=1', 0, 1],
+  ] as const)
+    expect((await list(query)).data).toEqual({ keys: serials.slice(from, to) });
+  expect((await list(`?after=${serials.at(-1)}`)).status).toBe(404);
+  expect((await list('?after=nothing')).json.errors).toEqual(['malformed serial number']);
+  expect((await list('?offset=1&limit=2')).json).toMatchObject({
+    data: { keys: serials.slice(0, 2) },
+    warnings: [expect.stringContaining('[offset]')],
+  });
 });

@@ -16,6 +16,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly bytes: Buffer;
+  /** Sizes of the pieces in which the body came. */
+  readonly pieces: readonly number[];
   // oxlint-disable-next-line typescript/no-explicit-any -- documents are asserted on, not typed
   readonly json: any;
   // oxlint-disable-next-line typescript/no-explicit-any -- the same
@@ -163,7 +165,8 @@ export const openPki = async (
     const headers = new Map(head.headers.map(({ name, value }) => [name, value]));
     const isJson = headers.get('content-type') === 'application/json';
     const json = isJson ? JSON.parse(bytes.toString()) : undefined;
-    return { status: head.status, headers, bytes, json, data: json?.data };
+    const pieces = chunks.map(({ byteLength }) => byteLength);
+    return { status: head.status, headers, bytes, pieces, json, data: json?.data };
   };
 
   return {

@@ -2,7 +2,7 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
-import type { ListOptions, Store } from '@keelson/storage';
+import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
 import { formatTime } from '../issuing/domain/lifetime.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
@@ -10,7 +10,7 @@ import { requireMount } from '../mounts/request-mount.ts';
 import { certificateSummary } from './certificate-document.ts';
 import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';
 import { searchByExpiry } from './certificate-search-operations.ts';
-import { listSerials } from './serial-pages.ts';
+import { answerSerials } from './serial-pages.ts';
 
 /** Details are read from each certificate, so an answer has so many at most. */
 const MAX_DETAILED = 1000;
@@ -25,10 +25,9 @@ const plainRoutes = (store: Store): Route[] => [
     operations: {
       list: {
         summary: 'List certificates by serial number',
-        handle: async (context) => {
+        handle: (context) => {
           const prefix = certificatesPrefix(requireMount(context));
-          const list = (options: ListOptions) => store.list(prefix, options);
-          return { data: { keys: await listSerials(list, context.fields) } };
+          return answerSerials((options) => store.list(prefix, options), context.fields);
         },
       },
     },
@@ -108,10 +107,9 @@ const metadataRoutes = (store: Store): Route[] => [
     operations: {
       list: {
         summary: 'List certificates with something kept beside them',
-        handle: async (context) => {
+        handle: (context) => {
           const records = metadataRecords(requireMount(context));
-          const list = (options: ListOptions) => records.keys(store, options);
-          return { data: { keys: await listSerials(list, context.fields) } };
+          return answerSerials((options) => records.keys(store, options), context.fields);
         },
       },
     },

@@ -7,9 +7,8 @@ import {
   type Result,
   secretsRoutes,
 } from '@keelson/secrets-api';
-import type { ListOptions } from '@keelson/storage';
 import { revocationRecords } from '../certificates/certificate-records.ts';
-import { listSerials } from '../certificates/serial-pages.ts';
+import { answerSerials } from '../certificates/serial-pages.ts';
 import { formatTime } from '../issuing/domain/lifetime.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -103,10 +102,9 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
     operations: {
       list: {
         summary: 'List revoked certificates by serial number',
-        handle: async (context) => {
+        handle: (context) => {
           const records = revocationRecords(requireMount(context));
-          const list = (options: ListOptions) => records.keys(parts.store, options);
-          return { data: { keys: await listSerials(list, context.fields) } };
+          return answerSerials((options) => records.keys(parts.store, options), context.fields);
         },
       },
     },
