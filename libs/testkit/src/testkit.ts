@@ -13,6 +13,12 @@ export { findGoModule } from './go-module.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
+export {
+  cutPower,
+  type PowerCut,
+  type RecordedDisk,
+  recordFlush,
+} from './power-cut/recorded-disk.ts';
 export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';

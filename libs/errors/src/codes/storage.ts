@@ -20,6 +20,18 @@ export const STORAGE_ERRORS = {
     retry: true,
     tell: 'the store cannot be reached',
   },
+  'storage.missing': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'there is no store in the file',
+  },
+  'storage.lost': {
+    grpc: 'UNAVAILABLE',
+    http: 503,
+    retry: false,
+    tell: 'the store was closed after a failed write to its files and opens again when Keelson is restarted',
+  },
   'storage.sealed': { grpc: 'UNAVAILABLE', http: 503, retry: true, tell: 'Keelson is sealed' },
   'storage.invalid_path': {
     grpc: 'INVALID_ARGUMENT',

@@ -1,33 +1,35 @@
 /**
  * A process that writes to a store until it kills itself at a given step of the commit order: a
- * statement, a COMMIT, a flush, or the moment after one of them. After each flush it copies the file that
- * was flushed, so that a test can also go on with what a power cut would have left.
+ * statement, a COMMIT, a flush, or the moment after one of them. What it flushes is recorded, so that a
+ * test can also go on with what a power cut would have left.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { type RecordedDisk, recordFlush } from '@keelson/testkit/recorded-disk';
 import pg from 'pg';
-import { FLUSHED_SUFFIX } from './power-cut.ts';
 
 export interface CrashPlan {
   readonly file?: string;
+  /** What is flushed is recorded, if it is of this disk. */
+  readonly disk?: RecordedDisk;
   readonly connectionString?: string;
   /** How many steps of the commit order are gone through before the end. */
   readonly steps: number;
   /**
-   * Only the steps before and after the flushes of a checkpoint, or all while one of them is under way,
-   * which are few among all; all if absent.
+   * Only the steps while the store is opened; or only those before and after the flushes of a checkpoint, or
+   * all while one of them is under way, which are few among all. All from when it is open if absent.
    */
-  readonly counted?: 'flushes of checkpoints' | 'during checkpoints';
+  readonly counted?: 'while it is opened' | 'flushes of checkpoints' | 'during checkpoints';
 }
 
 const plan = JSON.parse(process.argv[2] ?? '') as CrashPlan;
-/** Opening the store is not part of what is tested here. */
 let isOpen = false;
 let steps = 0;
 let checkpointFlushes = 0;
 const step = (of: 'commit' | 'checkpoint' = 'commit'): void => {
-  if (!isOpen || (of === 'commit' && plan.counted === 'flushes of checkpoints')) return;
+  if (isOpen === (plan.counted === 'while it is opened')) return;
+  if (of === 'commit' && plan.counted === 'flushes of checkpoints') return;
   if (checkpointFlushes === 0 && plan.counted === 'during checkpoints') return;
   steps += 1;
   if (steps === plan.steps) process.kill(process.pid, 'SIGKILL');
@@ -47,9 +49,8 @@ stepAround(StatementSync.prototype, 'run');
 stepAround(DatabaseSync.prototype, 'exec');
 stepAround(pg.Client.prototype, 'query');
 
-const copyFlushed = (file: string): void => {
-  fs.copyFileSync(file, `${file}.copy`);
-  fs.renameSync(`${file}.copy`, `${file}${FLUSHED_SUFFIX}`);
+const record = (descriptor: number): void => {
+  if (plan.disk !== undefined) recordFlush(plan.disk, descriptor);
 };
 
 /** A slow disk: whoever replies before the flush is done is seen doing it. */
@@ -66,7 +67,7 @@ fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
   setTimeout(
     () => {
       flushNow(descriptor);
-      copyFlushed(file);
+      record(descriptor);
       step(of);
       if (of === 'checkpoint') checkpointFlushes -= 1;
       done(null);
@@ -74,6 +75,14 @@ fs.fdatasync = ((descriptor: number, done: fs.NoParamCallback) => {
     of === 'checkpoint' ? CHECKPOINT_FLUSH_MS : FLUSH_MS,
   );
 }) as typeof fs.fdatasync;
+// Of what opening makes, and of the folder it is in.
+const flushWholeNow = fs.fsyncSync;
+fs.fsyncSync = (descriptor) => {
+  step();
+  flushWholeNow(descriptor);
+  record(descriptor);
+  step();
+};
 syncBuiltinESMExports();
 
 // Imported after the patches above, which the store must see.

@@ -1,12 +1,20 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { propertySettings, temporaryDirectory } from '@keelson/testkit';
+import {
+  cutPower,
+  type PowerCut,
+  propertySettings,
+  type RecordedDisk,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import { findDamage, halfWords, ROOT_KEY } from './crash-records.ts';
-import { cutPower } from './power-cut.ts';
+import type { CrashPlan } from './crash-writer.ts';
 import { runCrashWriter } from './run-crash-writer.ts';
 
 const damageOf = async (file: string, lines: readonly string[]): Promise<string[]> => {
@@ -56,17 +64,42 @@ const powerCut = fc.record({
   seed: fc.nat(),
 });
 
+/** Where a writer writes, and what it flushed there is recorded. */
+const makeDisk = async (folder: TemporaryDirectory): Promise<RecordedDisk & { file: string }> => {
+  const disk = { folder: join(folder.path, 'disk'), record: join(folder.path, 'record') };
+  await mkdir(disk.folder);
+  await mkdir(disk.record);
+  return { ...disk, file: join(disk.folder, 'store.db') };
+};
+
+const damageAfterPowerCut = async (end: Partial<CrashPlan>, cut: PowerCut): Promise<string[]> => {
+  await using folder = await temporaryDirectory();
+  const { file, ...disk } = await makeDisk(folder);
+  const lines = await runCrashWriter({ steps: 1, ...end, file, disk });
+  const after = join(folder.path, 'after');
+  cutPower(disk, after, cut);
+  return damageOf(join(after, 'store.db'), lines);
+};
+
 test('a power cut at any step leaves everything acknowledged, whatever the disk had taken', async () => {
   await fc.assert(
     fc.asyncProperty(ends, powerCut, async (end, cut) => {
-      await using folder = await temporaryDirectory();
-      const file = join(folder.path, 'store.db');
-      const lines = await runCrashWriter({ file, ...end });
-      const after = join(folder.path, 'after.db');
-      await cutPower(file, after, cut);
-      expect(await damageOf(after, lines)).toEqual([]);
+      expect(await damageAfterPowerCut(end, cut)).toEqual([]);
     }),
-    propertySettings({ numRuns: 60 }),
+    propertySettings({ numRuns: 40 }),
+  );
+});
+
+test('a power cut while a store is made leaves one that can be opened', async () => {
+  const opening = fc.record({
+    steps: fc.integer({ min: 1, max: 40 }),
+    counted: fc.constant('while it is opened' as const),
+  });
+  await fc.assert(
+    fc.asyncProperty(opening, powerCut, async (end, cut) => {
+      expect(await damageAfterPowerCut(end, cut)).toEqual([]);
+    }),
+    propertySettings({ numRuns: 15 }),
   );
 });
 

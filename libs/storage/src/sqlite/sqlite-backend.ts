@@ -48,7 +48,7 @@ import {
 } from './redo-batch.ts';
 import type { LogPosition } from './redo-log.ts';
 import { guarded } from './sqlite-errors.ts';
-import { CHECKPOINT_BYTES, SqliteFiles } from './sqlite-files.ts';
+import { CHECKPOINT_BYTES, type OnLost, SqliteFiles } from './sqlite-files.ts';
 import { fitPageCache } from './sqlite-page-cache.ts';
 import { SqliteRecords } from './sqlite-records.ts';
 import { prepareStatements } from './sqlite-statements.ts';
@@ -91,6 +91,7 @@ export interface SqliteBackendOptions {
   readonly projections: readonly Projection[];
   readonly maxRecentRecords?: number | undefined;
   readonly maxRedoBytes?: number | undefined;
+  readonly onLost?: OnLost | undefined;
 }
 
 export class SqliteBackend implements Backend {
@@ -121,7 +122,14 @@ export class SqliteBackend implements Backend {
 
   private constructor(
     database: DatabaseSync,
-    { file, pageCacheBytes, projections, maxRecentRecords, maxRedoBytes }: SqliteBackendOptions,
+    {
+      file,
+      pageCacheBytes,
+      projections,
+      maxRecentRecords,
+      maxRedoBytes,
+      onLost,
+    }: SqliteBackendOptions,
   ) {
     this.#database = database;
     this.#projections = projections;
@@ -132,7 +140,13 @@ export class SqliteBackend implements Backend {
       isLarge ||= fitPageCache(database, fileDescriptor, pageCacheBytes);
     };
     const onRolledBack = (): void => this.#carryOutCommitted();
-    this.#files = new SqliteFiles(database, { file, maxRedoBytes, onCheckpoint, onRolledBack });
+    this.#files = new SqliteFiles(database, {
+      file,
+      maxRedoBytes,
+      onCheckpoint,
+      onRolledBack,
+      onLost,
+    });
     this.#loadHead();
   }
 

@@ -1,6 +1,6 @@
 /** Files that cannot be used: refused with a code that says why, and left as they were. */
 import { execFile } from 'node:child_process';
-import { chmod, open, readFile, writeFile } from 'node:fs/promises';
+import { chmod, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
@@ -40,6 +40,16 @@ const fill = async (store: Store, count: number, valueBytes = 2000): Promise<voi
     await store.transact((tx) => tx.write(`shared/${n}`, new Uint8Array(valueBytes).fill(n)));
 };
 
+/** Of every file in the folder, by name. */
+const contents = async () =>
+  Object.fromEntries(
+    await Promise.all(
+      (await readdir(folder.path)).map(
+        async (name) => [name, await readFile(join(folder.path, name), 'hex')] as const,
+      ),
+    ),
+  );
+
 describe('a SQLite store', () => {
   test('is refused while another one has the file open', async () => {
     const store = await openStore();
@@ -50,6 +60,37 @@ describe('a SQLite store', () => {
   test('is refused in a folder that does not exist', async () => {
     file = join(folder.path, 'missing', 'store.db');
     await expect(openStore()).rejects.toThrow(refusal('storage.unavailable'));
+  });
+
+  test.for([
+    ['that is absent', () => rm(file)],
+    ['that is empty', () => writeFile(file, '')],
+    [
+      'that is a database of something else',
+      () => {
+        const database = new DatabaseSync(file);
+        database.exec('DROP TABLE head');
+        database.close();
+      },
+    ],
+  ] as const)('is not made in a file %s where none is to be made', async ([, change]) => {
+    await (await openStore()).close();
+    for (const suffix of ['-wal', '-redo']) await rm(file + suffix, { force: true });
+    await change();
+    const before = await contents();
+    const opening = openSqliteStore({ file, barrier: createBarrier(), mayCreate: false });
+    await expect(opening).rejects.toThrow(refusal('storage.missing'));
+    expect(await contents()).toEqual(before);
+  });
+
+  test('has files that only their owner may read', async () => {
+    const store = await openStore();
+    await fill(store, 3);
+    const names = await readdir(folder.path);
+    expect(names.sort()).toEqual(['store.db', 'store.db-redo', 'store.db-wal']);
+    for (const name of names)
+      expect([name, (await stat(join(folder.path, name))).mode & 0o777]).toEqual([name, 0o600]);
+    await store.close();
   });
 
   test('is refused when its format is of another version of Keelson', async () => {

@@ -25,8 +25,13 @@ const write = promisify(writeTo);
 /** Log bytes after which a checkpoint is made; copying them holds the event loop for some milliseconds. */
 export const CHECKPOINT_BYTES = 1024 * 1024;
 const MAX_REDO_BYTES = 16 * CHECKPOINT_BYTES;
+/** What comes after the name of a store, in the names of its files. */
+type Suffix = '' | '-wal' | '-redo';
 /** Of SQLite's log: without it, none of its frames counts. */
 const LOG_HEADER_BYTES = 32;
+
+/** @param error the cause, with the `code` of the operating system or the `errcode` of SQLite */
+export type OnLost = (error: Error, file: string) => void;
 
 export interface SqliteFilesOptions {
   readonly file: string;
@@ -36,6 +41,8 @@ export interface SqliteFilesOptions {
   readonly onCheckpoint: (fileDescriptor: number) => void;
   /** Called when the tables have lost commits, to carry out again what follows their position. */
   readonly onRolledBack: () => void;
+  /** Called once, with the failed write after which nothing is served any more. */
+  readonly onLost?: OnLost | undefined;
 }
 
 export class SqliteFiles {
@@ -58,10 +65,14 @@ export class SqliteFiles {
   #isClosing = false;
   /** What the disk holds is unknown until the files are opened again. */
   #isLost = false;
+  readonly #file: string;
+  readonly #onLost: OnLost | undefined;
 
   /** @param database opened just now, in exclusive mode and with a write-ahead log */
   constructor(database: DatabaseSync, options: SqliteFilesOptions) {
-    const { file, maxRedoBytes = MAX_REDO_BYTES, onCheckpoint, onRolledBack } = options;
+    const { file, maxRedoBytes = MAX_REDO_BYTES, onCheckpoint, onRolledBack, onLost } = options;
+    this.#file = file;
+    this.#onLost = onLost;
     this.#database = database;
     this.#transactions = new SqliteTransactions(database);
     this.#maxRedoBytes = maxRedoBytes;
@@ -80,9 +91,22 @@ export class SqliteFiles {
     return fstatSync(this.#logDescriptor).size > 0 || !this.#redo.isEmpty;
   }
 
-  /** @throws KeelsonError `storage.unavailable` */
+  /** @throws KeelsonError `storage.lost` */
   requireIntact(): void {
-    if (this.#isLost) throw new KeelsonError('storage.unavailable');
+    if (this.#isLost) throw new KeelsonError('storage.lost');
+  }
+
+  /** @returns what a caller is told of it */
+  #lose(cause: unknown, suffix: Suffix = ''): KeelsonError {
+    if (!this.#isLost) {
+      this.#isLost = true;
+      const reported = cause instanceof KeelsonError ? cause.cause : cause;
+      this.#onLost?.(
+        reported instanceof Error ? reported : new Error(String(cause)),
+        this.#file + suffix,
+      );
+    }
+    return new KeelsonError('storage.lost', {}, { cause });
   }
 
   /** Contents of what was committed after `position`, which moves as they are carried out. */
@@ -92,7 +116,7 @@ export class SqliteFiles {
 
   /**
    * Has `content` on disk, then has it carried out in the tables.
-   * @throws what `carryOut` throws, `storage.full`: nothing is committed; `storage.unavailable`: unknown
+   * @throws what `carryOut` throws, `storage.full`: nothing is committed; `storage.lost`: unknown
    */
   async commit(
     position: LogPosition,
@@ -105,11 +129,11 @@ export class SqliteFiles {
     this.#committing = promise;
     try {
       if (this.#isFull) await this.#makeRoom();
-      await this.#unlessLost(this.#redo.append(position, content));
+      await this.#unlessLost(this.#redo.append(position, content), '-redo');
       try {
         carryOut();
       } catch (error) {
-        await this.#unlessLost(this.#redo.retract());
+        await this.#unlessLost(this.#redo.retract(), '-redo');
         throw error;
       }
     } finally {
@@ -124,7 +148,7 @@ export class SqliteFiles {
     try {
       return this.#transactions.run(work);
     } catch (error) {
-      if (hadOthers && !this.#transactions.isOpen) this.#isLost = true;
+      if (hadOthers && !this.#transactions.isOpen) throw this.#lose(error);
       throw error;
     }
   }
@@ -176,7 +200,7 @@ export class SqliteFiles {
     this.#uncheckpointedBytes = 0;
     this.#release();
     // Most of what is to be flushed, so that commits wait for the rest alone.
-    await this.#unlessLost(flush(this.#logDescriptor));
+    await this.#unlessLost(flush(this.#logDescriptor), '-wal');
     const copied = this.#copy();
     this.#copying = copied
       .catch(() => undefined)
@@ -191,14 +215,18 @@ export class SqliteFiles {
     await this.#committing;
     this.requireIntact();
     this.#release();
-    await this.#unlessLost(flush(this.#logDescriptor));
-    guarded(() => this.#copyFrames());
+    await this.#unlessLost(flush(this.#logDescriptor), '-wal');
+    try {
+      guarded(() => this.#copyFrames());
+    } catch (error) {
+      throw hasCode(error, 'storage.full') ? error : this.#lose(error);
+    }
     this.#uncheckpointedBytes = 0;
   }
 
   async #settle(): Promise<void> {
     const { bytes } = this.#redo;
-    await this.#unlessLost(flush(this.#fileDescriptor));
+    await this.#unlessLost(flush(this.#fileDescriptor), '');
     await this.#voidLog();
     if (this.#committing === undefined && this.#redo.bytes === bytes) this.#redo.restart();
     guarded(() => this.#onCheckpoint(this.#fileDescriptor));
@@ -207,7 +235,7 @@ export class SqliteFiles {
   /**
    * Commits what the tables have; to be called while the redo log has nothing that they have not. When
    * there is no room for it, it is carried out again, and held on.
-   * @throws KeelsonError `storage.full`, `storage.unavailable`
+   * @throws KeelsonError `storage.full`, `storage.lost`
    */
   #release(): void {
     try {
@@ -215,13 +243,13 @@ export class SqliteFiles {
       this.#isFull = false;
     } catch (error) {
       this.#isFull = hasCode(error, 'storage.full');
-      this.#isLost ||= !this.#isFull;
+      const refusal = this.#isFull ? error : this.#lose(error, '-wal');
       try {
         this.#onRolledBack();
-      } catch {
-        this.#isLost = true;
+      } catch (failure) {
+        throw this.#lose(failure);
       }
-      throw error;
+      throw refusal;
     }
   }
 
@@ -252,18 +280,17 @@ export class SqliteFiles {
    */
   async #voidLog(): Promise<void> {
     const nothing = Buffer.alloc(LOG_HEADER_BYTES);
-    await this.#unlessLost(write(this.#logDescriptor, nothing, 0, LOG_HEADER_BYTES, 0));
-    await this.#unlessLost(flush(this.#logDescriptor));
+    await this.#unlessLost(write(this.#logDescriptor, nothing, 0, LOG_HEADER_BYTES, 0), '-wal');
+    await this.#unlessLost(flush(this.#logDescriptor), '-wal');
   }
 
   /** A write or a flush that failed is not repeated. */
-  async #unlessLost(written: Promise<unknown>): Promise<void> {
+  async #unlessLost(written: Promise<unknown>, suffix: Suffix): Promise<void> {
     try {
       await written;
     } catch (error) {
       if (hasCode(error, 'storage.full')) throw error;
-      this.#isLost = true;
-      throw new KeelsonError('storage.unavailable', {}, { cause: error });
+      throw this.#lose(error, suffix);
     }
   }
 
