@@ -1,4 +1,10 @@
 export { type ConfiguredProcess, runConfiguredProcess } from './configured-process.ts';
+export {
+  makeFileDurably,
+  removeFileDurably,
+  syncFolder,
+  writeFileDurably,
+} from './durable-files.ts';
 export { type ProcessOptions, runProcess, type Stoppable } from './process.ts';
 export {
   electingSettings,

@@ -2,28 +2,28 @@
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
+import { hasCode } from '@keelson/errors';
 import { composeGateway } from '@keelson/gateway-service';
 import { InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
-import { composePki, PKI_PROJECTIONS } from '@keelson/pki-service';
+import { composePki } from '@keelson/pki-service';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
-import { createBarrier, openSqliteStore, type Projection } from '@keelson/storage';
-import { composeSys } from '@keelson/sys-service';
-import { composeWorkspace, WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
+import { composeSys, type SysService } from '@keelson/sys-service';
+import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
 import type { DataFolder } from './data-folder.ts';
 import { openEdgeCertificate } from './edge-certificate.ts';
 import { type FirstRun, writeFirstRun } from './first-run.ts';
 import {
-  beginFirstStart,
-  discardUnfinishedStart,
   finishFirstStart,
-  type StoreService,
+  firstRunFile,
+  prepareStart,
   storeFile,
   unsealKeyFile,
 } from './first-start.ts';
+import { closeStores, openStores } from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -40,50 +40,61 @@ export interface Standalone {
   stop(): Promise<void>;
 }
 
+/** @throws Error naming the file when it is that of no cluster */
+const requireCluster = async ({ seal }: SysService, file: string): Promise<void> => {
+  if ((await seal.status()).initialized) return;
+  throw new Error(
+    `${file} holds no cluster, although the data folder is not new. Nothing was changed. Put it back, from a copy of the same moment as the rest.`,
+  );
+};
+
 /** Opens the stores, starts the services and the gateway; initializes everything on the first start. */
-export const startStandalone = async (parts: StandaloneParts): Promise<Standalone> => {
-  const { folder, logger } = parts;
+export const startStandalone = async (given: StandaloneParts): Promise<Standalone> => {
+  const { folder, logger } = given;
   const config = {
-    ...parts.config,
-    unsealKeyFile: parts.config.unsealKeyFile ?? unsealKeyFile(folder),
+    ...given.config,
+    unsealKeyFile: given.config.unsealKeyFile ?? unsealKeyFile(folder),
   };
   const clock = systemClock;
-  discardUnfinishedStart(folder);
+  const isFirst = prepareStart(folder, config.unsealKeyFile) === 'first';
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
-  const openStore = async (service: StoreService, projections: readonly Projection[] = []) => {
-    const barrier = createBarrier({ clock });
-    const store = await openSqliteStore({
-      file: storeFile(folder, service),
-      barrier,
-      clock,
-      projections,
-      cacheBytes: config.storeCacheBytes,
-    });
-    return { config, store, barrier, leases, clock, logger };
-  };
-  const stores = {
-    sys: await openStore('sys'),
-    pki: await openStore('pki', PKI_PROJECTIONS),
-    workspace: await openStore('workspace', WORKSPACE_PROJECTIONS),
-  };
+  const stores = await openStores({
+    folder,
+    mayCreate: isFirst,
+    clock,
+    cacheBytes: config.storeCacheBytes,
+    onLost: (service, err, file) =>
+      logger.fatal(
+        { err, service, file },
+        'a write to the disk failed: the store is closed until Keelson is restarted',
+      ),
+  });
+  const parts = { config, leases, clock, logger };
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();
   const replicas = new Map<string, RpcService<typeof ReplicationMemberDefinition>>();
-  const sys = composeSys({ ...stores.sys, engines, replicas, transport });
+  const sys = composeSys({ ...parts, ...stores.sys, engines, replicas, transport });
   const { cluster, ledger } = sys;
   const replication = { transport, sets: sys.replicationSets };
-  const pki = composePki({ ...stores.pki, cluster, ledger, replication });
+  const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
   engines.set('pki', pki.engine);
   replicas.set('pki', pki.replica);
-  const workspace = composeWorkspace({ ...stores.workspace, cluster, replication });
+  const workspace = composeWorkspace({ ...parts, ...stores.workspace, cluster, replication });
   replicas.set('workspace', workspace.replica);
-  for (const service of [sys, pki, workspace]) await service.start();
+  try {
+    if (!isFirst) await requireCluster(sys, storeFile(folder, 'sys'));
+    await sys.start();
+  } catch (cause) {
+    await closeStores(stores);
+    throw hasCode(cause, 'sys.wrong_unseal_key')
+      ? new Error(`${config.unsealKeyFile}: ${cause.message}`, { cause })
+      : cause;
+  }
+  for (const service of [pki, workspace]) await service.start();
 
-  const { initialized } = await sys.seal.status();
-  if (!initialized) beginFirstStart(folder);
-  const keys = initialized ? undefined : await sys.seal.initialize();
+  const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
 
   const tls = await openEdgeCertificate(config, folder, logger);
   const gateway = composeGateway({
@@ -117,7 +128,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
       ca_certificate_file: caCertificateFile ?? '',
       unseal_keys: keys.keysBase64,
     };
-    writeFirstRun(folder.file('first-run.json'), firstRun);
+    writeFirstRun(firstRunFile(folder), firstRun);
     finishFirstStart(folder);
   }
 
@@ -129,7 +140,7 @@ export const startStandalone = async (parts: StandaloneParts): Promise<Standalon
       await gateway.stop();
       tls.source.close();
       for (const service of [workspace, pki, sys]) await service.stop();
-      for (const { store } of Object.values(stores)) await store.close();
+      await closeStores(stores);
       await leases.close();
       await transport.close();
     },

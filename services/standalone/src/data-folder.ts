@@ -1,10 +1,19 @@
 /**
  * The folder that holds everything a standalone control plane keeps. One process at a time: the lock is
- * an SQLite file held exclusively, which the kernel frees when the process ends in any way.
+ * an empty SQLite file with an exclusive transaction, which the kernel frees however the process ends.
  */
-import { chmodSync, mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { syncFolder } from '@keelson/runtime';
 
 export interface DataFolder {
   readonly path: string;
@@ -14,19 +23,43 @@ export interface DataFolder {
   release(): void;
 }
 
+/** @throws Error naming the setting and the folder */
+const refuse = (path: string, what: string, cause?: unknown): never => {
+  const reason = cause instanceof Error ? ` (${cause.message})` : '';
+  throw new Error(`KEELSON_DATA_DIR: the data folder ${path} ${what}${reason}`, { cause });
+};
+
 /**
- * Creates the folder if it is absent, closes it to others (mode 0700), and takes it.
- * @throws Error naming the folder when another process holds it or it cannot be written
+ * Makes the folder if it is absent, closed to others (mode 0700).
+ * @returns its absolute path
+ * @throws Error naming the folder when it cannot be made or written, or is a file
+ */
+export const makeDataFolder = (folder: string): string => {
+  const path = resolve(folder);
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) refuse(path, 'is a file');
+  } else {
+    try {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      syncFolder(dirname(path));
+    } catch (cause) {
+      refuse(path, 'cannot be made', cause);
+    }
+  }
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    refuse(path, 'cannot be written', cause);
+  }
+  return path;
+};
+
+/**
+ * Makes the folder if it is absent, and takes it for this process.
+ * @throws Error naming the folder when another process holds it, or it cannot be used
  */
 export const openDataFolder = (folder: string): DataFolder => {
-  const path = resolve(folder);
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    // Also where it was there before: the files in it are as private as the folder.
-    chmodSync(path, 0o700);
-  } catch (cause) {
-    throw new Error(`KEELSON_DATA_DIR: the data folder ${path} cannot be created`, { cause });
-  }
+  const path = makeDataFolder(folder);
   const lock = takeLock(path);
   return {
     path,
@@ -35,21 +68,23 @@ export const openDataFolder = (folder: string): DataFolder => {
   };
 };
 
+const SQLITE_BUSY = 5;
+
 const takeLock = (path: string): DatabaseSync => {
+  const file = join(path, 'lock.sqlite');
   let lock: DatabaseSync | undefined;
   try {
-    lock = new DatabaseSync(join(path, 'lock.sqlite'));
-    lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
+    // SQLite would make it readable by others.
+    closeSync(openSync(file, 'a', 0o600));
+    lock = new DatabaseSync(file);
+    // Never committed: nothing is written, so the file stays empty and cannot be damaged.
+    lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (cause) {
     lock?.close();
-    // SQLITE_BUSY: somebody holds it. Anything else: the folder or file cannot be used.
-    const busy = (cause as { errcode?: number }).errcode === 5;
-    throw new Error(
-      busy
-        ? `KEELSON_DATA_DIR: the data folder ${path} is in use by another Keelson process`
-        : `KEELSON_DATA_DIR: the data folder ${path} cannot be written`,
-      { cause },
-    );
+    const isBusy = (cause as { errcode?: number }).errcode === SQLITE_BUSY;
+    return isBusy
+      ? refuse(path, 'is in use by another Keelson process')
+      : refuse(path, 'cannot be written', cause);
   }
 };

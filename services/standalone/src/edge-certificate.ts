@@ -6,6 +6,7 @@ import {
 } from '@keelson/gateway-service';
 import type { Logger } from '@keelson/logging';
 import type { DataFolder } from './data-folder.ts';
+import { tlsFolder } from './first-start.ts';
 
 export interface EdgeCertificateSettings {
   readonly tlsCertificateFile?: string;
@@ -36,7 +37,7 @@ export const openEdgeCertificate = async (
     return { source, authorityFile: undefined };
   }
   const source = await openSelfIssuedCertificate({
-    folder: folder.file('tls'),
+    folder: tlsFolder(folder),
     names: tlsNames,
     clock: systemClock,
   });

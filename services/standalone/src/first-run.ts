@@ -3,7 +3,7 @@
  * 0600) so that scripts and newcomers find them. Delete the file once the values are kept elsewhere;
  * no later start reads it.
  */
-import { renameSync, writeFileSync } from 'node:fs';
+import { writeFileDurably } from '@keelson/runtime';
 
 export interface FirstRun {
   /** Token of the root policy for /v1. */
@@ -21,9 +21,6 @@ export interface FirstRun {
   readonly unseal_keys: readonly string[];
 }
 
-/** Written whole or not at all. */
-export const writeFirstRun = (file: string, facts: FirstRun): void => {
-  const unfinished = `${file}.new`;
-  writeFileSync(unfinished, `${JSON.stringify(facts, null, 2)}\n`, { mode: 0o600, flush: true });
-  renameSync(unfinished, file);
-};
+/** Whole on disk when it returns; after a crash before that, not there at all. */
+export const writeFirstRun = (file: string, facts: FirstRun): void =>
+  writeFileDurably(file, `${JSON.stringify(facts, null, 2)}\n`);

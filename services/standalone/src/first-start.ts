@@ -1,32 +1,71 @@
 /**
- * The first start: initializes the cluster, makes the first administrator, and keeps what only this
- * start can tell. When it is interrupted before the facts are on disk, nobody has them: the next start
- * begins anew. A marker file tells that case from a data folder whose facts were removed on purpose.
+ * The first start makes the cluster, its first administrator, and the facts that only this start can tell.
+ * Whether a start is the first one is told by the names in the data folder alone, before any file is
+ * opened: a folder in which something is missing is refused with nothing changed. A marker lies in the
+ * folder from before anything else is made until the facts are on disk, so a first start that was
+ * interrupted is finished by the next one. No start removes or replaces anything but that marker.
  */
-import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { removeFileDurably, writeFileDurably } from '@keelson/runtime';
 import type { DataFolder } from './data-folder.ts';
 
 const MARKER = 'first-start-unfinished';
+const FIRST_RUN = 'first-run.json';
+const UNSEAL_KEY = 'unseal.key';
+const TLS_FOLDER = 'tls';
 
 /** Stores of the services, by service name. */
 export const STORE_SERVICES = ['sys', 'pki', 'workspace'] as const;
 export type StoreService = (typeof STORE_SERVICES)[number];
 
+const storeName = (service: StoreService): string => `${service}.sqlite`;
+
 export const storeFile = (folder: DataFolder, service: StoreService): string =>
-  folder.file(`${service}.sqlite`);
+  folder.file(storeName(service));
 
-export const unsealKeyFile = (folder: DataFolder): string => folder.file('unseal.key');
+export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RUN);
 
-/** Removes what an unfinished first start left; to be called before the stores are opened. */
-export const discardUnfinishedStart = (folder: DataFolder): void => {
-  if (!existsSync(folder.file(MARKER))) return;
-  for (const service of STORE_SERVICES)
-    for (const suffix of ['', '-wal', '-redo'])
-      rmSync(storeFile(folder, service) + suffix, { force: true });
-  rmSync(unsealKeyFile(folder), { force: true });
+/** Where the key of the seal is, unless a setting names another file. */
+export const unsealKeyFile = (folder: DataFolder): string => folder.file(UNSEAL_KEY);
+
+/** Folder of the certificate that Keelson issues to itself. */
+export const tlsFolder = (folder: DataFolder): string => folder.file(TLS_FOLDER);
+
+/** Files that only a cluster makes; beside a store lie its logs. */
+const isOfCluster = (name: string): boolean =>
+  [FIRST_RUN, UNSEAL_KEY, TLS_FOLDER].includes(name) ||
+  STORE_SERVICES.some((service) => name.startsWith(storeName(service)));
+
+/** A store is never empty: its first page is on disk before anything is kept in it. */
+const isEmpty = (file: string): boolean => !existsSync(file) || statSync(file).size === 0;
+
+/**
+ * Prepares the folder for this start. For a first one the marker is on disk when it returns.
+ * @param keyFile key of the seal, in the folder or elsewhere
+ * @returns "first": a cluster is to be made, or what an interrupted first start made is to be finished;
+ *   "later": everything of a cluster is there
+ * @throws Error naming what is missing from a folder that holds other parts of a cluster
+ */
+export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'later' => {
+  const isMarked = existsSync(folder.file(MARKER));
+  // The facts were on disk before the marker was to go: all that came before them is there as well.
+  const isFinished = existsSync(firstRunFile(folder));
+  if (isMarked && !isFinished) return 'first';
+  const present = readdirSync(folder.path).filter(isOfCluster).sort();
+  if (present.length === 0) {
+    writeFileDurably(folder.file(MARKER), '');
+    return 'first';
+  }
+  const needed = [...STORE_SERVICES.map((service) => storeFile(folder, service)), keyFile];
+  const missing = needed.filter(isEmpty);
+  if (missing.length > 0)
+    throw new Error(
+      `KEELSON_DATA_DIR: missing or empty: ${missing.join(', ')}. The data folder ${folder.path} holds a cluster (${present.join(', ')}), which is not complete without. Nothing was changed. Put back what is missing, from a copy of the same moment as the rest; for a new cluster choose a folder without these files.`,
+    );
+  if (isMarked) removeFileDurably(folder.file(MARKER));
+  return 'later';
 };
 
-export const beginFirstStart = (folder: DataFolder): void =>
-  closeSync(openSync(folder.file(MARKER), 'w', 0o600));
-
-export const finishFirstStart = (folder: DataFolder): void => rmSync(folder.file(MARKER));
+/** To be called when the facts of the first start are on disk. */
+export const finishFirstStart = (folder: DataFolder): void =>
+  removeFileDurably(folder.file(MARKER));

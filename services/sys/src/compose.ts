@@ -50,6 +50,7 @@ import {
   type InitializationRequest,
   type Initialized,
   initializeCluster,
+  replaceFirstKeys,
 } from './seal/initialization-operations.ts';
 import { createRekeyOperations } from './seal/rekey-operations.ts';
 import { rekeyRoutes } from './seal/rekey-routes.ts';
@@ -103,6 +104,11 @@ export interface SysService {
   readonly seal: {
     /** @throws KeelsonError `request.invalid` when the cluster is initialized already */
     initialize(request?: Partial<InitializationRequest>): Promise<Initialized>;
+    /**
+     * For a start whose keys nobody has got yet, with a static seal: initializes the cluster, or, where an
+     * interrupted start did, makes a new root token and new recovery shares.
+     */
+    ensureFirstKeys(): Promise<Initialized>;
     /** One key share, hex or base64. */
     unseal(share: string): Promise<SealStatus>;
     status(): Promise<SealStatus>;
@@ -218,13 +224,12 @@ export const composeSys = (parts: SysParts): SysService => {
     storageType: parts.storageType ?? 'sqlite',
   };
 
+  const { clusterName } = config;
+  const initialization = { seal, store, barrier, clock, clusterName };
   // One after the other: a start that loses closes the barrier, which must not be the winner's.
   let lastStart: Promise<unknown> = Promise.resolve();
   const initialize = (request: InitializationRequest): Promise<Initialized> => {
-    const { clusterName } = config;
-    const turn = lastStart.then(() =>
-      initializeCluster({ seal, store, barrier, clock, clusterName }, request),
-    );
+    const turn = lastStart.then(() => initializeCluster(initialization, request));
     lastStart = turn.catch(() => undefined);
     return turn;
   };
@@ -383,6 +388,12 @@ export const composeSys = (parts: SysParts): SysService => {
     periodicWork,
     seal: {
       initialize: (request = {}) => initialize({ ...DEFAULT_SHARES, ...request }),
+      ensureFirstKeys: async () => {
+        if ((await seal.record()) === undefined) return initialize(DEFAULT_SHARES);
+        // Writes are let through once it is known that the cluster follows no other.
+        await replication.state.settled();
+        return replaceFirstKeys(initialization, DEFAULT_SHARES);
+      },
       unseal: async (share) => {
         await seal.giveShare(share);
         return seal.status();

@@ -2,11 +2,12 @@
  * The certificate of an edge that was given none: Keelson makes an authority of its own in a folder and
  * issues, and in time renews, the server's certificate from it. Clients trust `ca.pem`.
  */
-import { createPrivateKey } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Clock } from '@keelson/clock';
+import { syncFolder, writeFileDurably } from '@keelson/runtime';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -19,7 +20,6 @@ import {
   encodePem,
   extendedKeyUsage,
   type GeneralName,
-  type KeyPair,
   keyIdentifierOf,
   keyUsage,
   type ParsedCertificate,
@@ -66,38 +66,33 @@ interface Authority {
 
 const P256 = { type: 'ec', bits: 256 } as const;
 
-const signerOf = (privateKeyDer: Uint8Array): Signer =>
-  createSigner(
-    createPrivateKey({ key: Buffer.from(privateKeyDer), format: 'der', type: 'pkcs8' }),
-    'ecdsa-sha256',
-  );
+const SIGNED_WITH = 'ecdsa-sha256';
+/** Mode of the certificate, which clients of other users may read. */
+const READABLE = 0o644;
 
-const writeSecret = (file: string, text: string): void => {
-  const unfinished = `${file}.new`;
-  writeFileSync(unfinished, text, { mode: 0o600, flush: true });
-  renameSync(unfinished, file);
-};
+const readKey = (privateKeyDer: Uint8Array): KeyObject =>
+  createPrivateKey({ key: Buffer.from(privateKeyDer), format: 'der', type: 'pkcs8' });
 
-const createAuthority = async (nowMs: number): Promise<{ keys: KeyPair; der: Uint8Array }> => {
-  const keys = await createKeyPair(P256);
+/** A certificate of the authority itself, for the key it has. */
+const certifyAuthority = (key: KeyObject, nowMs: number): Promise<Uint8Array> => {
+  const publicKeyDer = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const name = encodeName(toDistinguishedName({ commonName: 'Keelson edge authority' }));
-  const der = await createCertificate(
+  return createCertificate(
     {
       serialNumber: randomSerialNumber(),
       issuer: name,
       subject: name,
       notBeforeMs: nowMs - BACKDATED_MS,
       notAfterMs: nowMs + AUTHORITY_LIFE_MS,
-      publicKeyDer: keys.publicKeyDer,
+      publicKeyDer,
       extensions: [
         basicConstraints({ isCa: true, pathLength: 0 }),
         keyUsage(['CertSign', 'CRLSign']),
-        subjectKeyIdentifier(keyIdentifierOf(keys.publicKeyDer)),
+        subjectKeyIdentifier(keyIdentifierOf(publicKeyDer)),
       ],
     },
-    signerOf(keys.privateKeyDer),
+    createSigner(key, SIGNED_WITH),
   );
-  return { keys, der };
 };
 
 const onlyBlock = (file: string): Uint8Array => {
@@ -106,20 +101,34 @@ const onlyBlock = (file: string): Uint8Array => {
   return block.der;
 };
 
-/** The authority of the folder, made on first use. The key is written first: a certificate alone would be useless. */
+/**
+ * The authority of the folder, made on first use. The key is on disk first: a certificate alone would be
+ * useless, whereas a key alone, as a crash leaves it, gets its certificate at the next start.
+ * @throws Error naming a file that is missing or cannot be read
+ */
 const openAuthority = async (folder: string, nowMs: number): Promise<Authority> => {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   chmodSync(folder, 0o700);
+  syncFolder(dirname(folder));
   const certificateFile = join(folder, 'ca.pem');
   const keyFile = join(folder, 'ca-key.pem');
-  if (!existsSync(certificateFile)) {
-    const { keys, der } = await createAuthority(nowMs);
-    writeSecret(keyFile, `${encodePem('PRIVATE KEY', keys.privateKeyDer)}\n`);
-    writeFileSync(certificateFile, `${encodePem('CERTIFICATE', der)}\n`, { flush: true });
+  const isCertified = existsSync(certificateFile);
+  if (!existsSync(keyFile)) {
+    if (isCertified)
+      throw new Error(
+        `${keyFile} is missing. Put it back; or remove ${certificateFile} too: clients must then trust a new authority.`,
+      );
+    const { privateKeyDer } = await createKeyPair(P256);
+    writeFileDurably(keyFile, `${encodePem('PRIVATE KEY', privateKeyDer)}\n`);
+  }
+  const key = readKey(onlyBlock(keyFile));
+  if (!isCertified) {
+    const der = await certifyAuthority(key, nowMs);
+    writeFileDurably(certificateFile, `${encodePem('CERTIFICATE', der)}\n`, READABLE);
   }
   return {
     certificate: parseCertificate(onlyBlock(certificateFile)),
-    signer: signerOf(onlyBlock(keyFile)),
+    signer: createSigner(key, SIGNED_WITH),
   };
 };
 

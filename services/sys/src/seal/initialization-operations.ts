@@ -8,7 +8,7 @@ import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import { type Barrier, openBarrierFor, type Reads, type Store } from '@keelson/storage';
 import { issueServiceToken, rootTokenPlan } from '../tokens/token-operations.ts';
-import { writeTokenSalt } from '../tokens/token-records.ts';
+import { removeToken, tokens, writeTokenSalt } from '../tokens/token-records.ts';
 import { requireShareCounts, type ShareCounts } from './domain/share-counts.ts';
 import { splitKey } from './key-shares.ts';
 import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
@@ -38,21 +38,17 @@ export interface Initialized extends HandedShares {
 const KEYRING_PATH = 'node/core/keyring';
 const TOKEN_SALT_BYTES = 32;
 
+export interface InitializationParts {
+  readonly seal: Seal;
+  readonly store: Store;
+  readonly barrier: Barrier;
+  readonly clock: Clock;
+  readonly clusterName: string;
+}
+
 /** @throws KeelsonError `request.invalid` when the cluster is initialized, or another start claimed it */
 export const initializeCluster = async (
-  {
-    seal,
-    store,
-    barrier,
-    clock,
-    clusterName,
-  }: {
-    readonly seal: Seal;
-    readonly store: Store;
-    readonly barrier: Barrier;
-    readonly clock: Clock;
-    readonly clusterName: string;
-  },
+  { seal, store, barrier, clock, clusterName }: InitializationParts,
   request: InitializationRequest,
 ): Promise<Initialized> => {
   const refuseInitialized = (): never => {
@@ -116,4 +112,30 @@ export const initializeCluster = async (
     shareKey.fill(0);
     unsealKey?.fill(0);
   }
+};
+
+/**
+ * New recovery shares and a new root token, for a cluster with an open static seal of which nobody has
+ * got any: whoever initialized it ended before they were handed out. The lost root token ends.
+ */
+export const replaceFirstKeys = async (
+  { seal, store, clock }: InitializationParts,
+  request: ShareCounts,
+): Promise<Initialized> => {
+  const counts = requireShareCounts(request);
+  const rootKey = seal.requireRootKey();
+  const shareKey = newKey();
+  const handed = await handOut(await splitKey(shareKey, counts), []);
+  const plan = rootTokenPlan(clock.nowMs());
+  const rootToken = await store.transact(async (tx) => {
+    const record = await sealRecords.find(tx, SEAL_KEY);
+    if (record === undefined) throw new KeelsonError('sys.not_initialized');
+    const wrappedForShares = wrapRootKey(shareKey, rootKey);
+    sealRecords.write(tx, SEAL_KEY, { ...record, ...counts, wrappedForShares });
+    for (const [, token] of await tokens.entries(tx))
+      if (token.path === plan.path) await removeToken(tx, token);
+    return issueServiceToken(tx, plan);
+  });
+  shareKey.fill(0);
+  return { ...handed, type: 'static', rootToken: rootToken.token };
 };

@@ -1,7 +1,8 @@
 /** The key file of a static seal: 32 bytes in base64, readable by its owner only. */
 import { randomBytes } from 'node:crypto';
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { KeelsonError } from '@keelson/errors';
+import { makeFileDurably } from '@keelson/runtime';
 import { KEY_BYTES } from './root-key-wrap.ts';
 
 const parse = (text: string): Uint8Array => {
@@ -12,19 +13,6 @@ const parse = (text: string): Uint8Array => {
 
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
-
-const create = async (file: string): Promise<Uint8Array> => {
-  const key = randomBytes(KEY_BYTES);
-  // Exclusive: two processes that start together must not each keep a key of their own.
-  const handle = await open(file, 'wx', 0o600);
-  try {
-    await handle.writeFile(`${key.toString('base64')}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  return Uint8Array.from(key);
-};
 
 /**
  * Reads the key. A file that is absent is made only for a cluster that is not initialized yet: for
@@ -37,6 +25,8 @@ export const loadUnsealKey = async (file: string, isInitialized: boolean): Promi
   } catch (error) {
     if (!isMissing(error)) throw error;
     if (isInitialized) throw new KeelsonError('sys.wrong_unseal_key', {}, { cause: error });
-    return create(file);
+    // Two processes that start together use the key of the one that was first.
+    makeFileDurably(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
+    return parse(await readFile(file, 'utf8'));
   }
 };

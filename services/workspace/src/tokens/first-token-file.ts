@@ -1,6 +1,6 @@
 /** The first token in a file, where nobody chose one. */
-import { randomUUID } from 'node:crypto';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { makeFileDurably } from '@keelson/runtime';
 import { newTokenText } from './token-records.ts';
 
 /** Shorter ones are refused as a setting, too. */
@@ -9,24 +9,12 @@ export const LEAST_FIRST_TOKEN_LENGTH = 32;
 const hasSystemCode = (error: unknown, code: string): boolean =>
   error instanceof Error && 'code' in error && error.code === code;
 
-/** Unless another replica was first: of several that start together all are to have the same. */
-const make = async (file: string): Promise<void> => {
-  const unfinished = `${file}.${randomUUID()}`;
-  await writeFile(unfinished, `${newTokenText()}\n`, { flag: 'wx', mode: 0o600, flush: true });
-  try {
-    await link(unfinished, file);
-  } catch (error) {
-    if (!hasSystemCode(error, 'EEXIST')) throw error;
-  } finally {
-    await rm(unfinished);
-  }
-};
-
 const load = async (file: string): Promise<string> => {
   const read = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
   const text = await read().catch(async (error: unknown) => {
     if (!hasSystemCode(error, 'ENOENT')) throw error;
-    await make(file);
+    // Several replicas that start together all get the token of the one that was first.
+    makeFileDurably(file, `${newTokenText()}\n`);
     return read();
   });
   if (text.length < LEAST_FIRST_TOKEN_LENGTH)

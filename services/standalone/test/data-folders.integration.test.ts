@@ -1,0 +1,152 @@
+/**
+ * Data folders in which something is missing, damaged or left over, as real processes find them: a start
+ * that is refused names the file and changes nothing, and none replaces what may hold data.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  type KeelsonProcess,
+  startKeelson,
+  type TemporaryDirectory,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { callsOf } from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+let base: TemporaryDirectory;
+/** Data folder of a cluster that was stopped. */
+let kept: string;
+let copies = 0;
+
+const callsTo = (keelson: KeelsonProcess) =>
+  callsOf(
+    () => keelson.http,
+    () => keelson.rootToken,
+    keelson.apiToken,
+  );
+
+const makeKept = async (keelson: KeelsonProcess): Promise<void> => {
+  const { v1, api } = callsTo(keelson);
+  const attributes = { name: 'kept', email: 'kept@example.com' };
+  const made = [
+    await v1('POST', 'sys/mounts/pki', { type: 'pki' }),
+    await v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' }),
+    await api('POST', 'organizations', { data: { type: 'organizations', attributes } }),
+  ];
+  expect(made.map(({ status }) => status)).toEqual([204, 200, 201]);
+};
+
+/** Status of what `makeKept` made. */
+const readKept = async (keelson: KeelsonProcess): Promise<readonly number[]> => {
+  const { v1, api } = callsTo(keelson);
+  const read = [
+    await v1('GET', 'sys/mounts/pki'),
+    await v1('LIST', 'pki/issuers'),
+    await api('GET', 'organizations/kept'),
+  ];
+  return read.map(({ status }) => status);
+};
+const ALL_THERE = [200, 200, 200];
+
+beforeAll(async () => {
+  base = await temporaryDirectory();
+  kept = join(base.path, 'kept');
+  const keelson = await startKeelson({ dataFolder: kept });
+  await makeKept(keelson);
+  await keelson.stop();
+});
+afterAll(() => base[Symbol.asyncDispose]());
+
+const copyOfKept = (): string => {
+  copies += 1;
+  const folder = join(base.path, `copy-${copies}`);
+  cpSync(kept, folder, { recursive: true });
+  return folder;
+};
+
+/** Of the process itself, not of the cluster: its log, its lock, its compiled code. */
+const isOfProcess = (name: string): boolean =>
+  name === 'keelson.log' || name === 'lock.sqlite' || name.startsWith('compile-cache');
+
+/** Name and digest of every file of the cluster. */
+const contentOf = (folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => !isOfProcess(name) && statSync(join(folder, name)).isFile())
+      .sort()
+      .map((name) => [
+        name,
+        createHash('sha256')
+          .update(readFileSync(join(folder, name)))
+          .digest('hex'),
+      ]),
+  );
+
+const refusalOf = async (dataFolder: string): Promise<string> => {
+  try {
+    const started = await startKeelson({ dataFolder });
+    await started.stop();
+    return 'it started';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};
+
+describe('a data folder in which', () => {
+  const remove =
+    (...names: readonly string[]) =>
+    (folder: string) => {
+      for (const name of names) rmSync(join(folder, name));
+    };
+  test.for([
+    ['sys.sqlite is missing', remove('sys.sqlite'), 'sys.sqlite'],
+    ['pki.sqlite is missing', remove('pki.sqlite'), 'pki.sqlite'],
+    ['workspace.sqlite is missing', remove('workspace.sqlite'), 'workspace.sqlite'],
+    ['unseal.key is missing', remove('unseal.key'), 'unseal.key'],
+    [
+      'all stores and the key are missing',
+      remove('sys.sqlite', 'pki.sqlite', 'workspace.sqlite', 'unseal.key'),
+      'sys.sqlite',
+    ],
+    [
+      'workspace.sqlite was emptied',
+      (folder: string) => writeFileSync(join(folder, 'workspace.sqlite'), ''),
+      'workspace.sqlite',
+    ],
+    [
+      'pki.sqlite is no database',
+      (folder: string) => writeFileSync(join(folder, 'pki.sqlite'), 'x'.repeat(5000)),
+      'pki.sqlite',
+    ],
+    [
+      'unseal.key is that of another cluster',
+      (folder: string) =>
+        writeFileSync(join(folder, 'unseal.key'), randomBytes(32).toString('base64')),
+      'unseal.key',
+    ],
+    [
+      'unseal.key holds no key',
+      (folder: string) => writeFileSync(join(folder, 'unseal.key'), 'not a key'),
+      'unseal.key',
+    ],
+  ] as const)('%s is refused again and again, and stays as it is', async ([, change, named]) => {
+    const folder = copyOfKept();
+    change(folder);
+    const before = contentOf(folder);
+    for (const _start of ['first', 'second']) {
+      const refusal = await refusalOf(folder);
+      expect(refusal).toContain('keelson cannot start');
+      expect(refusal).toContain(named);
+      expect(contentOf(folder)).toEqual(before);
+    }
+  });
+
+  test('the marker of the first start came back, as by a power cut, keeps everything', async () => {
+    const folder = copyOfKept();
+    writeFileSync(join(folder, 'first-start-unfinished'), '');
+    const keelson = await startKeelson({ dataFolder: folder });
+    expect(await readKept(keelson)).toEqual(ALL_THERE);
+    await keelson.stop();
+  });
+});

@@ -1,0 +1,120 @@
+/**
+ * Power cuts of a real process, its first start included: whatever the disk had taken of what was not
+ * flushed, the next start comes up by itself with everything that was acknowledged.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  cutPower,
+  type KeelsonProcess,
+  type PowerCut,
+  propertySettings,
+  type RecordedDisk,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
+import { callsOf } from '@keelson/testkit/replication-cluster';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+
+const RECORDER = import.meta.resolve('@keelson/testkit/record-process');
+
+const callsTo = (keelson: KeelsonProcess) =>
+  callsOf(
+    () => keelson.http,
+    () => keelson.rootToken,
+    keelson.apiToken,
+  );
+
+/** Names of organizations, each written after it was acknowledged, until the process is killed. */
+const writeUntilKilled = async (keelson: KeelsonProcess): Promise<readonly string[]> => {
+  const { api } = callsTo(keelson);
+  const acknowledged: string[] = [];
+  for (let count = 0; ; count += 1) {
+    const attributes = { name: `org-${count}`, email: 'a@example.com' };
+    const made = await api('POST', 'organizations', {
+      data: { type: 'organizations', attributes },
+    }).catch(() => undefined);
+    if (made?.status !== 201) return acknowledged;
+    acknowledged.push(attributes.name);
+  }
+};
+
+interface BeforeCut {
+  readonly rootToken: string | undefined;
+  readonly organizations: readonly string[];
+}
+
+const runUntilKilled = async (disk: RecordedDisk, steps: number): Promise<BeforeCut> => {
+  const keelson = await startKeelson({
+    dataFolder: join(disk.folder, 'data'),
+    env: {
+      NODE_OPTIONS: `--import=${RECORDER}`,
+      RECORDED_DISK: JSON.stringify({ ...disk, steps }),
+      KEELSON_RATE_LIMIT: 'off',
+    },
+  }).catch((error: Error) => {
+    // Killed before it was up, and not refused.
+    if (!error.message.startsWith('Keelson ended with null')) throw error;
+    return undefined;
+  });
+  if (keelson === undefined) return { rootToken: undefined, organizations: [] };
+  const organizations = await writeUntilKilled(keelson);
+  await keelson.stop('SIGKILL');
+  return { rootToken: keelson.rootToken, organizations };
+};
+
+/** What the next start has not, of what was acknowledged or has to be there. */
+const findMissing = async (dataFolder: string, before: BeforeCut): Promise<readonly string[]> => {
+  const keelson = await startKeelson({ dataFolder, env: { KEELSON_RATE_LIMIT: 'off' } });
+  try {
+    const { v1, api } = callsTo(keelson);
+    const token = await v1('GET', 'auth/token/lookup-self');
+    const { body } = await api('GET', 'organizations?page[size]=100');
+    const names = new Set((body.data as { id: string }[]).map(({ id }) => id));
+    const facts = JSON.parse(readFileSync(join(dataFolder, 'first-run.json'), 'utf8'));
+    return [
+      ...(before.rootToken === undefined || keelson.rootToken === before.rootToken
+        ? []
+        : ['the root token is another']),
+      ...(token.status === 200 ? [] : [`the root token opens nothing: ${token.status}`]),
+      ...(facts.unseal_keys.length === 5 ? [] : ['there are no recovery shares']),
+      ...before.organizations.filter((name) => !names.has(name)),
+    ];
+  } finally {
+    await keelson.stop();
+  }
+};
+
+const powerCut: fc.Arbitrary<PowerCut> = fc.record({
+  taken: fc.oneof(fc.constantFrom(0, 256), fc.integer({ min: 1, max: 255 })),
+  seed: fc.nat(),
+});
+
+/** @param steps after which the power is cut, of the first start and the writes after it */
+const cutPowerAfter = async (steps: number, cut: PowerCut) => {
+  await using folder = await temporaryDirectory();
+  const disk = { folder: join(folder.path, 'disk'), record: join(folder.path, 'record') };
+  mkdirSync(disk.folder);
+  mkdirSync(disk.record);
+  const { organizations, ...before } = await runUntilKilled(disk, steps);
+  const after = join(folder.path, 'after');
+  cutPower(disk, after, cut);
+  const missing = await findMissing(join(after, 'data'), { organizations, ...before });
+  return { organizations, missing };
+};
+
+test('at any step of the first start and of the writes after it', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 130 }), powerCut, async (steps, cut) => {
+      expect((await cutPowerAfter(steps, cut)).missing).toEqual([]);
+    }),
+    propertySettings({ numRuns: 8 }),
+  );
+});
+
+test('right after the first acknowledged writes, with nothing taken that was not flushed', async () => {
+  const { organizations, missing } = await cutPowerAfter(120, { taken: 0, seed: 0 });
+  expect(organizations.length).toBeGreaterThan(0);
+  expect(missing).toEqual([]);
+});
