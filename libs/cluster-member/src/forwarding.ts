@@ -90,7 +90,8 @@ const forward = async (
   body: Uint8Array,
 ): Promise<EdgeResponse> => {
   const run = member.runOf('performance');
-  if (run?.role !== 'secondary') throw new KeelsonError('replication.read_only');
+  // It follows nobody, or does not yet act on its role.
+  if (run?.role !== 'secondary') throw new KeelsonError('replication.primary_unreachable');
   const withinMs = Math.min(timeoutMs, ANSWER_WITHIN_MS);
   const request = RequestStart.encode({
     head,

@@ -15,8 +15,14 @@ export const remoteMembership = (
   };
   return {
     identity: async () => {
-      const { clusterId, logId, publicKey, privateKey } = await sets.identity({ kind, service });
-      return { clusterId, logId, keys: { publicKey, privateKey } };
+      const found = await sets.identity({ kind, service });
+      const { clusterId, logId, publicKey, privateKey, promotion } = found;
+      return {
+        clusterId,
+        logId,
+        keys: { publicKey, privateKey },
+        promotion: Number(promotion),
+      };
     },
     currentEpoch: async () => {
       const found = await findEpoch(0);
@@ -56,10 +62,12 @@ export const remoteMembership = (
 /** What sys serves to the other services. */
 export const replicationSets = (
   membershipOf: (kind: ReplicationKind, service?: string) => Membership,
+  supersede: (kind: ReplicationKind, promotion: number) => Promise<void>,
 ): RpcService<typeof ReplicationSetsDefinition> => ({
   identity: async ({ kind, service }) => {
-    const { clusterId, logId, keys } = await membershipOf(parseKind(kind), service).identity();
-    return { clusterId, logId, ...keys };
+    const found = await membershipOf(parseKind(kind), service).identity();
+    const { clusterId, logId, keys, promotion } = found;
+    return { clusterId, logId, ...keys, promotion: BigInt(promotion) };
   },
   findEpoch: async ({ kind, epoch }) => {
     const membership = membershipOf(parseKind(kind));
@@ -87,6 +95,10 @@ export const replicationSets = (
   },
   renewLog: async ({ kind, service }) => {
     await membershipOf(parseKind(kind), service).renewLog();
+    return {};
+  },
+  supersede: async ({ kind, promotion }) => {
+    await supersede(parseKind(kind), Number(promotion));
     return {};
   },
   findFilter: async ({ kind, secondaryId, groups, all }) => {

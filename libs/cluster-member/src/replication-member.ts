@@ -13,6 +13,7 @@ import {
   finishActivation,
   guardWrites,
   isActivated,
+  KnownPromotion,
   type LogPosition,
   loadStreamEnd,
   PrimaryLink,
@@ -60,10 +61,14 @@ const NEVER = new AbortController().signal;
 const turnOf = (roles: readonly ReplicationRole[]): string =>
   roles.map(({ kind, generation }) => `${kind} ${generation}`).join();
 
+/** Another cluster took the place of this one as a primary. */
+const isSuperseded = (roles: readonly ReplicationRole[]): boolean =>
+  roles.some(({ role }) => role === 'superseded');
+
 const closedBy = (roles: readonly ReplicationRole[]): ClosedScopes => {
   const isSecondaryOf = (kind: ReplicationKind): boolean =>
     roles.some((one) => one.kind === kind && one.role === 'secondary');
-  if (isSecondaryOf('dr')) return 'all';
+  if (isSecondaryOf('dr') || isSuperseded(roles)) return 'all';
   return isSecondaryOf('performance') ? 'shared' : 'none';
 };
 
@@ -96,7 +101,7 @@ export class ReplicationMember {
     return this.#options;
   }
 
-  /** Whether clients may be answered from what is here: not on a DR secondary. */
+  /** Whether there is work to do for clients here: not on a DR secondary, nor on a superseded primary. */
   get isServing(): boolean {
     return this.gate.closed !== 'all';
   }
@@ -154,7 +159,7 @@ export class ReplicationMember {
   async activate(role: ReplicationRole): Promise<void> {
     const { store, barrier, leases, service } = this.#options;
     const kind = parseKind(role.kind);
-    this.gate.close('all');
+    this.gate.close('all', 'replication.switching');
     await this.stop();
     const lease = await leases.acquire(`activation.${service}`, { ttlMs: LEASE_TTL_MS }, NEVER);
     try {
@@ -177,12 +182,18 @@ export class ReplicationMember {
 
   /** The keyring of this service's store at the primary: shows that the link works, too. */
   async fetchKeyring(role: ReplicationRole): Promise<TakenOver> {
-    const { transport, service } = this.#options;
+    const { transport, service, store } = this.#options;
     const identity = toIdentity(role);
     if (identity === undefined) throw new KeelsonError('replication.not_ready');
     const bus = await transport.connect(role.link?.addresses ?? [], role.link?.trustedRoots);
     try {
-      const link = new PrimaryLink({ bus, identity, service, onOutcome: () => undefined });
+      const link = new PrimaryLink({
+        bus,
+        identity,
+        service,
+        promotion: new KnownPromotion(store, parseKind(role.kind), identity.clusterId),
+        onOutcome: () => undefined,
+      });
       return await link.loadKeyring();
     } finally {
       await bus.close();
@@ -205,7 +216,10 @@ export class ReplicationMember {
         roles.some((one) => one.kind === kind && one.generation === generation);
       for (const [kind, running] of this.#running)
         if (!isCurrent(kind, running)) await this.#end(kind, running);
-      this.gate.close(closedBy(roles));
+      this.gate.close(
+        closedBy(roles),
+        isSuperseded(roles) ? 'replication.superseded' : 'replication.read_only',
+      );
       if (this.#takesPart) await this.gate.takeTurn(this.#options.store, turnOf(roles));
       for (const role of roles) await this.#begin(role);
       if (this.#takesPart) await this.#replicas.note(turnOf(roles));
@@ -276,7 +290,7 @@ export class ReplicationMember {
     const run = this.runOf(kind);
     const role = this.roleOf(kind);
     if (run?.role !== 'primary' || role === undefined) return true;
-    this.gate.close('all');
+    this.gate.close('all', 'replication.switching');
     // The other replicas have not heard of it: what they have not committed by now they cannot any more.
     await this.gate.takeTurn(store, `end of ${role.generation}`);
     await writeLogEnd(store, kind, (await this.#options.membershipOf(kind).identity()).logId);

@@ -126,6 +126,7 @@ const secondarySide = async (
       whole: isWhole,
       holdsAll: await secondary.followed.holds((group) => groups.prefixesOf(group).length > 0),
       inStream: BigInt(lag.inStream),
+      promotion: BigInt(await secondary.promotion.load()),
     },
   };
 };

@@ -42,6 +42,8 @@ export interface RunParts {
   readonly logger: Logger;
   readonly transport: ReplicationTransport;
   readonly membershipOf: (kind: ReplicationKind) => Membership;
+  /** Another cluster was promoted to be the primary of the set. */
+  readonly supersede: (kind: ReplicationKind, promotion: number) => Promise<void>;
   readonly serveForwarded: (request: Uint8Array, mayReach: MayReach) => Promise<Uint8Array>;
   /** Which records of the service belong to what a paths filter names. */
   readonly groups: RecordGroups;
@@ -123,6 +125,11 @@ export const startPrimaryRun = (
     apiAddress: parts.transport.apiAddress,
     serveForwarded: (request, secondaryId) =>
       parts.serveForwarded(request, (groups) => mayReach(secondaryId, groups)),
+    onSuperseded: (promotion) => {
+      parts
+        .supersede(kind, promotion)
+        .catch((err: unknown) => logger.error({ err, kind }, 'superseded, and did not stop'));
+    },
     onFiltered: (secondaryId) => filtered.ensure(secondaryId),
     ...(parts.describeFilter && { describeFilter: parts.describeFilter }),
   });

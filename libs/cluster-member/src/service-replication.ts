@@ -68,6 +68,9 @@ export const composeServiceReplication = (
       if (replication === undefined) throw new KeelsonError('replication.not_ready');
       return remoteMembership(replication.sets, kind, service);
     },
+    supersede: async (kind, promotion) => {
+      await replication?.sets.supersede({ kind, promotion: BigInt(promotion) });
+    },
     serveForwarded: serveForwarded(own.edge, whole),
     groups: recordGroups(areas),
   });

@@ -61,6 +61,7 @@ export {
 } from './secondary/activation.ts';
 export type { LogPosition } from './secondary/followed-log.ts';
 export type { Difference, SecondaryStatus } from './secondary/follower-records.ts';
+export { KnownPromotion } from './secondary/known-promotion.ts';
 export type { SecondaryIdentity } from './secondary/primary-link.ts';
 export { PrimaryLink } from './secondary/primary-link.ts';
 export { Secondary, type SecondaryOptions } from './secondary/secondary.ts';

@@ -7,6 +7,12 @@ import type { Store, Transaction } from '@keelson/storage';
 
 export type ClosedScopes = 'none' | 'shared' | 'all';
 
+/**
+ * Why: another cluster decides what may be written, or a change that is under way, or another cluster was
+ * promoted while this one was the primary.
+ */
+type GateRefusal = 'replication.read_only' | 'replication.switching' | 'replication.superseded';
+
 const PREFIXES: Readonly<Record<ClosedScopes, readonly string[]>> = {
   none: [],
   shared: ['shared/'],
@@ -21,6 +27,7 @@ const TURN_PATH = 'node/replication/turn';
 
 export class WriteGate {
   #closed: ClosedScopes = 'none';
+  #refusal: GateRefusal = 'replication.read_only';
   #turn: string | undefined;
 
   /** Commits from now on with those who take the same turn, and refuses all others. */
@@ -54,14 +61,15 @@ export class WriteGate {
     return this.#closed;
   }
 
-  close(scopes: ClosedScopes): void {
+  close(scopes: ClosedScopes, refusal: GateRefusal = 'replication.read_only'): void {
     this.#closed = scopes;
+    this.#refusal = refusal;
   }
 
-  /** @throws KeelsonError `replication.read_only` */
+  /** @throws KeelsonError as the gate was closed with */
   requireOpen(path: string): void {
     if (PREFIXES[this.#closed].some((prefix) => path.startsWith(prefix)))
-      throw new KeelsonError('replication.read_only');
+      throw new KeelsonError(this.#refusal);
   }
 }
 

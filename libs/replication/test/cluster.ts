@@ -111,6 +111,8 @@ export interface TestPrimary extends TestPlace {
   readonly primary: Primary;
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
+  /** Promotions of other clusters, as secondaries told of them. */
+  readonly heardOf: readonly number[];
   publish(limits?: WalPublisherOptions['limits']): Running;
   /** Answers nothing any more, as one that was lost after it had published. */
   silence(): void;
@@ -164,6 +166,7 @@ export const startPrimary = async (
       throw error;
     },
   });
+  const heardOf: number[] = [];
   const primary = new Primary({
     store,
     bus,
@@ -177,6 +180,7 @@ export const startPrimary = async (
     onFiltered: (id) => filtered.ensure(id),
     handover: async () => ({ rootKey, wrappedKeyring: await loadWrappedKeyring(store) }),
     clusterAddresses: async () => ['nats://primary.example:4222'],
+    onSuperseded: (promotion) => heardOf.push(promotion),
   });
   const serving = new AbortController();
   await primary.serve(serving.signal);
@@ -191,6 +195,7 @@ export const startPrimary = async (
     primary,
     views,
     filtered,
+    heardOf,
     silence: () => serving.abort(),
     upgrade: (version) => {
       software.version = version;

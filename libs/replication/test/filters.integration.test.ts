@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deriveLinkKey, deriveStreamKey } from '../src/cipher/link-key.ts';
 import {
   filteredStreamOf,
+  KnownPromotion,
   loadStreamEnd,
   PrimaryLink,
   parsePathsFilter,
@@ -376,7 +377,13 @@ test('a secondary that asks for what is kept from it is told of nothing', async 
   await put(primary.store, { [record('hidden', 'large')]: 'x'.repeat(600_000) });
   const bus = new JetStreamBus({ servers: nats.url });
   try {
-    const link = new PrimaryLink({ bus, identity, service: SERVICE, onOutcome: () => undefined });
+    const link = new PrimaryLink({
+      bus,
+      identity,
+      service: SERVICE,
+      promotion: new KnownPromotion(primary.store, 'performance', identity.clusterId),
+      onOutcome: () => undefined,
+    });
     for (const withRecords of [true, false]) {
       const question = { tree: 'replicated', after: '', wanted: Buffer.alloc(0), withRecords };
       const { items, upto } = await link.loadPage(question);

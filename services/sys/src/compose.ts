@@ -147,6 +147,7 @@ export const composeSys = (parts: SysParts): SysService => {
     transport,
     gate,
     membershipOf: (kind) => replication.state.ownMembershipOf(kind, 'sys'),
+    supersede: (kind, promotion) => replication.state.supersede(kind, promotion),
     serveForwarded: serveForwarded(() => edge),
     groups: recordGroups(SYS_AREAS),
     describeFilter: (secondaryId) => replication.filters.describe(secondaryId),
@@ -292,6 +293,7 @@ export const composeSys = (parts: SysParts): SysService => {
       everyMs: PRIMARY_SEARCH_EVERY_MS,
       round: async () => {
         await replication.secondary.searchPrimary();
+        await replication.secondary.tellFormerPrimaries();
         await replication.filters.learn().catch(() => undefined);
         return false;
       },
@@ -381,8 +383,9 @@ export const composeSys = (parts: SysParts): SysService => {
       replicationRoles: (service) => replication.state.rolesFor(service),
       writesLocally: () => gate.closed !== 'all',
     }),
-    replicationSets: replicationSets((kind, service) =>
-      replication.state.ownMembershipOf(kind, service),
+    replicationSets: replicationSets(
+      (kind, service) => replication.state.ownMembershipOf(kind, service),
+      (kind, promotion) => replication.state.supersede(kind, promotion),
     ),
     ledger: administration.leases,
     periodicWork,

@@ -149,7 +149,7 @@ const NEWER = {
   primaryClusterAddress: 'nats://primary.example:4222',
   primaryPublicKey: 'key',
   secondaryKeys: { publicKey: 'public', privateKey: 'private' },
-  seal: { type: 'shamir', shares: 1, threshold: 1, wrappedRootKey: 'root' },
+  seal: { type: 'shamir', shares: 1, threshold: 1, wrappedForShares: 'root' },
 };
 
 test('a token that somebody else answers changes nothing, and the refusal says why', {

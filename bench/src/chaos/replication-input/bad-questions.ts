@@ -100,7 +100,10 @@ export const badQuestion = (
   random: Random,
 ): Uint8Array => {
   if (random.once(20)) return random.bytes(random.below(300));
-  const asked = Question.encode({ ask: anAsk(random) }).finish();
+  const asked = Question.encode({
+    ask: anAsk(random),
+    promotion: BigInt(random.below(2)),
+  }).finish();
   const question = random.once(2) ? damageBytes(asked, random) : asked;
   const sealed = sealMessage(linkKey, `question ${subject} ${secondaryId}`, question);
   const travelling = SealedQuestion.encode({

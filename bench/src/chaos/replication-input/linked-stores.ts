@@ -73,6 +73,7 @@ export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedSto
       wrappedKeyring: await loadWrappedKeyring(store),
     }),
     clusterAddresses: async () => ['nats://127.0.0.1:4222'],
+    onSuperseded: () => undefined,
     // What is asked for does not matter to the messages it travels in.
     serveForwarded: async (request) => request,
   }).serve(ending.signal);

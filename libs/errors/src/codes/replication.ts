@@ -20,6 +20,18 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'the primary runs version {primary}, this cluster {here}: upgrade the secondary first',
   },
+  'replication.superseded': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 503,
+    retry: false,
+    tell: 'another cluster was promoted to be the primary of this replication set: this one writes nothing any more. Demote it, and have it follow that one',
+  },
+  'replication.superseded_primary': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'the primary was superseded: it is that of promotion {primary}, and this cluster has heard of promotion {known}',
+  },
   'replication.undecryptable': {
     grpc: 'PERMISSION_DENIED',
     http: 403,

@@ -7,6 +7,8 @@ export interface SetIdentity {
   /** Of the log that is being published. Another primary, or a log that was set back, has another. */
   readonly logId: string;
   readonly keys: LinkKeyPair;
+  /** How often another cluster took the lead of the set. */
+  readonly promotion: number;
 }
 
 export interface EpochKey {

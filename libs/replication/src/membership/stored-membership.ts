@@ -28,6 +28,7 @@ interface SetRecord {
   readonly logId: string;
   readonly keys: LinkKeyPair;
   readonly epoch: number;
+  readonly promotion: number;
 }
 
 /** Base64. */
@@ -92,9 +93,13 @@ export class StoredMembership implements Membership {
     this.#catalog = catalog;
   }
 
-  /** Makes a set with this cluster as its primary and no secondary; what was there before is gone. */
-  async found(clusterId: string): Promise<void> {
-    const set = { clusterId, logId: randomUUID(), keys: generateLinkKeyPair(), epoch: 1 };
+  /**
+   * Makes a set with this cluster as its primary and no secondary; what was there before is gone.
+   * @param promotion 0 for a new set
+   */
+  async found(clusterId: string, promotion = 0): Promise<void> {
+    const keys = generateLinkKeyPair();
+    const set = { clusterId, logId: randomUUID(), keys, epoch: 1, promotion };
     const epochKey = newEpochKey();
     await this.#store.transact(async (tx) => {
       await this.#clear(tx);
@@ -204,18 +209,29 @@ export class StoredMembership implements Membership {
       await check?.(tx);
       const set = await this.#requireSet(tx);
       if (this.#service !== undefined) this.#logs.write(tx, this.#service, logId);
-      else {
-        for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
-        this.#sets.write(tx, SET, { ...set, logId });
-      }
+      else await this.#renewLogs(tx, set, logId);
     });
   }
 
+  /** Leads the set in the place of its former primary, with the same keys and secondaries. */
+  async succeed(promotion: number): Promise<void> {
+    const logId = randomUUID();
+    await this.#store.transact(async (tx) => {
+      const set = await this.#requireSet(tx);
+      await this.#renewLogs(tx, { ...set, promotion }, logId);
+    });
+  }
+
+  /** Of the set that is recorded here, of which this cluster may be no primary any more; 0: there is none. */
+  async promotion(): Promise<number> {
+    return (await this.#sets.find(this.#store, SET))?.promotion ?? 0;
+  }
+
   async identity(): Promise<SetIdentity> {
-    const { clusterId, logId, keys } = await this.#requireSet(this.#store);
+    const { clusterId, logId, keys, promotion } = await this.#requireSet(this.#store);
     const own =
       this.#service === undefined ? undefined : await this.#logs.find(this.#store, this.#service);
-    return { clusterId, logId: own ?? logId, keys };
+    return { clusterId, logId: own ?? logId, keys, promotion };
   }
 
   async currentEpoch(): Promise<EpochKey> {
@@ -246,6 +262,12 @@ export class StoredMembership implements Membership {
     for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
     for (const id of await this.#filters.keys(tx)) this.#filters.delete(tx, id);
     this.#sets.delete(tx, SET);
+  }
+
+  /** Of all services. */
+  async #renewLogs(tx: Transaction, set: SetRecord, logId: string): Promise<void> {
+    for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
+    this.#sets.write(tx, SET, { ...set, logId });
   }
 
   /** What is published from the commit on is under a key that is given out anew. */

@@ -59,6 +59,8 @@ export interface PrimaryOptions {
   readonly onFiltered?: (secondaryId: string) => void;
   /** What a paths filter keeps from a secondary, for it to show; absent: this service does not know. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
+  /** Called when a secondary has heard of a later promotion: this cluster is the primary no more. */
+  readonly onSuperseded: (promotion: number) => void;
   readonly clock?: Clock;
 }
 
@@ -109,12 +111,12 @@ export class Primary {
   }
 
   async #answer(subject: string, payload: Uint8Array): Promise<Uint8Array> {
-    const { membership } = this.#options;
+    const { membership, onSuperseded } = this.#options;
     const sealed = parseSealedQuestion(payload);
     const secondary = await membership.findSecondary(sealed.secondaryId);
     if (secondary === undefined)
       throw new KeelsonError('replication.not_admitted', { secondary: sealed.secondaryId });
-    const { clusterId, keys } = await membership.identity();
+    const { clusterId, keys, promotion } = await membership.identity();
     const linkKey = deriveLinkKey({
       own: keys,
       peerPublicKey: secondary.publicKey,
@@ -122,7 +124,11 @@ export class Primary {
       secondaryId: secondary.id,
     });
     const question = openQuestion(linkKey, subject, sealed);
-    return question.sealAnswer(await this.#tell(secondary, question.ask));
+    if (question.promotion > promotion) {
+      onSuperseded(question.promotion);
+      throw new KeelsonError('replication.superseded');
+    }
+    return question.sealAnswer(await this.#tell(secondary, question.ask), promotion);
   }
 
   async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {

@@ -84,6 +84,7 @@ const placeAt = (given: Pick<Place, 'logId' | 'walSequence' | 'lastSequence'>): 
 
 interface Channel {
   readonly logId: string;
+  readonly promotion: number;
   readonly key: EpochKey;
   readonly passes?: (path: string) => boolean;
 }
@@ -153,14 +154,15 @@ export class WalPublisher {
    */
   async #channel(entries: readonly WalEntry[]): Promise<Channel> {
     const { membership, filtered } = this.#options;
-    const { logId } = await membership.identity();
-    if (filtered === undefined) return { logId, key: await membership.currentEpoch() };
+    const { logId, promotion } = await membership.identity();
+    if (filtered === undefined) return { logId, promotion, key: await membership.currentEpoch() };
     const { secondaryId, views } = filtered;
     const paths = entries.flatMap(({ operations }) => operations.map(({ path }) => path));
     const view = await views.of(secondaryId, paths);
     if (view === undefined) throw new KeelsonError('replication.not_filtered');
     return {
       logId: filteredLogOf(logId, view.generation),
+      promotion,
       key: await this.#ownKey(secondaryId),
       passes: (path) => view.passes(path),
     };
@@ -190,13 +192,13 @@ export class WalPublisher {
   /** Tells a secondary that has no filter any more that its log does not go on here. */
   async #end(stream: string): Promise<void> {
     const { bus, store, membership, filtered } = this.#options;
-    const { logId } = await membership.identity();
+    const { logId, promotion } = await membership.identity();
     const { lastSequence, published } = await loadStreamEnd(bus, stream);
     if (filtered === undefined || published === undefined || published.logId === logId) return;
     const key = await this.#ownKey(filtered.secondaryId);
     const walSequence = await store.wal.headSequence();
     const place = placeAt({ logId, walSequence, lastSequence });
-    await this.#sendBatch(stream, place, { logId, key }, []);
+    await this.#sendBatch(stream, place, { logId, promotion, key }, []);
   }
 
   /** The key of one secondary's stream. @throws KeelsonError `replication.not_filtered` */
@@ -220,12 +222,13 @@ export class WalPublisher {
   async #sendBatch(
     stream: string,
     place: Place,
-    { logId, key, passes }: Channel,
+    channel: Channel,
     entries: readonly WalEntry[],
   ): Promise<void> {
     const { kind, store, version } = this.#options;
+    const { logId, key, passes, promotion } = channel;
     if (key.epoch !== LINK_EPOCH && key.epoch !== place.epoch)
-      await this.#giveKey(stream, place, logId, key);
+      await this.#giveKey(stream, place, channel);
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
     const term = Math.max(place.term, newestTerm(kind, entries));
@@ -235,6 +238,7 @@ export class WalPublisher {
       passes,
       wrappedKeyring,
       primaryVersion: version,
+      promotion,
     });
     const head = { logId, epoch: key.epoch, first, last };
     for (const part of toParts(stream, head, key, batch))
@@ -244,7 +248,7 @@ export class WalPublisher {
   }
 
   /** Before the first batch that it opens, so that nobody has to ask for it. */
-  async #giveKey(stream: string, place: Place, logId: string, key: EpochKey): Promise<void> {
+  async #giveKey(stream: string, place: Place, { logId, key, promotion }: Channel): Promise<void> {
     const { kind, membership } = this.#options;
     const { clusterId, keys: own } = await membership.identity();
     // Read after the epoch: who was cut off with its beginning is not among them.
@@ -263,7 +267,12 @@ export class WalPublisher {
     };
     for (let at = 0; at < sealed.length; at += KEYS_PER_MESSAGE) {
       const given = Object.fromEntries(sealed.slice(at, at + KEYS_PER_MESSAGE));
-      for (const { headers, payload } of toParts(stream, head, key, encodeBatch(kind, [])))
+      for (const { headers, payload } of toParts(
+        stream,
+        head,
+        key,
+        encodeBatch(kind, [], { promotion }),
+      ))
         await this.#publishPart(stream, place, { headers: { ...headers, ...given }, payload });
     }
     place.epoch = key.epoch;

@@ -7,7 +7,7 @@ import {
   type TreeType,
 } from '@keelson/storage';
 import type { ConnectionState } from '../domain/connection-state.ts';
-import type { SecondaryState } from '../domain/secondary-state.ts';
+import { type SecondaryState, startSecondary } from '../domain/secondary-state.ts';
 
 export interface SecondaryStatus extends SecondaryState {
   readonly connectionState: ConnectionState;
@@ -35,6 +35,19 @@ export interface SecondaryStatus extends SecondaryState {
       }
     | undefined;
 }
+
+/** Before the first run. */
+export const NOT_STARTED: SecondaryStatus = {
+  ...startSecondary(false),
+  connectionState: 'idle',
+  lastRemoteWal: 0,
+  lastStartMs: 0,
+  bytesReceived: 0,
+  copiedRecordCount: 0,
+  resync: { records: 0, bytes: 0 },
+  lastKnownWal: 0,
+  heartbeat: undefined,
+};
 
 /** Subpages by tree. */
 export type Difference = readonly (readonly [TreeType, readonly SubpageIndex[]])[];

@@ -17,6 +17,7 @@ import { questionSubject, replicaSubject } from '../wire/names.ts';
 import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
 import { LINK_EPOCH } from '../wire/stream-message.ts';
 import type { FollowerRecords } from './follower-records.ts';
+import type { KnownPromotion } from './known-promotion.ts';
 
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Digests of all pages would not fit one message. */
@@ -38,6 +39,8 @@ export interface PrimaryLinkOptions {
   /** Told how each question ended, and how long the answer was. */
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
+  /** What is known of the primaries of the set: one that was superseded is not listened to. */
+  readonly promotion: Pick<KnownPromotion, 'load' | 'hear'>;
   /** Where epoch keys outlive this process. */
   readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
@@ -227,7 +230,8 @@ export class PrimaryLink {
 
   /**
    * @param replica "": whichever answers
-   * @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer
+   * @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer;
+   *   `replication.superseded_primary`, `replication.superseded`: the other one knows of a later promotion
    */
   async ask<Case extends Told['$case']>(
     expected: Case,
@@ -235,12 +239,16 @@ export class PrimaryLink {
     timeoutMs = this.#options.timeoutMs ?? ANSWER_TIMEOUT_MS,
     replica = '',
   ): Promise<Value<Case>> {
-    const { bus, identity, onOutcome } = this.#options;
+    const { bus, identity, onOutcome, promotion } = this.#options;
     const subject = replica === '' ? this.#subject : replicaSubject(this.#subject, replica);
-    const question = sealQuestion(this.#linkKey, subject, identity.secondaryId, ask);
     try {
+      const question = sealQuestion(this.#linkKey, subject, identity.secondaryId, {
+        ask,
+        promotion: await promotion.load(),
+      });
       const answer = await bus.request(subject, question.payload, { timeoutMs });
-      const told = question.openAnswer(answer);
+      const { told, promotion: ofPrimary } = question.openAnswer(answer);
+      await promotion.hear(ofPrimary);
       if (told.$case !== expected)
         throw new KeelsonError('replication.malformed', { reason: 'another answer' });
       onOutcome('answered', answer.length);

@@ -38,7 +38,13 @@ import {
 } from '../primary/stream-position.ts';
 import { streamOfLog } from '../wire/names.ts';
 import { FollowedLog } from './followed-log.ts';
-import { type Difference, FollowerRecords, type SecondaryStatus } from './follower-records.ts';
+import {
+  type Difference,
+  FollowerRecords,
+  NOT_STARTED,
+  type SecondaryStatus,
+} from './follower-records.ts';
+import { KnownPromotion } from './known-promotion.ts';
 import { copyLetThrough, removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
@@ -77,12 +83,15 @@ const HEARTBEAT_INTERVAL_MS = 5000;
 
 export class Secondary {
   readonly followed: FollowedLog;
+  /** Of the set. */
+  readonly promotion: KnownPromotion;
   readonly #options: SecondaryOptions;
   readonly #clock: Clock;
+  readonly #backOff: BackOff;
   readonly #link: PrimaryLink;
   readonly #keys: PrimaryKeys;
   readonly #listeners = new Set<() => void>();
-  #status: SecondaryStatus;
+  #status: SecondaryStatus = NOT_STARTED;
   #activity: 'not_started' | 'running' | 'stopped' = 'not_started';
   #newestQuestion: 'none' | 'answered' | 'failed' = 'none';
   #idle = new AbortController();
@@ -97,8 +106,10 @@ export class Secondary {
   constructor(options: SecondaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+    this.#backOff = options.backOff ?? DEFAULT_BACK_OFF;
     const { store, bus, identity, service } = options;
     const link = identity.keys.publicKey;
+    this.promotion = new KnownPromotion(store, options.kind, identity.clusterId);
     this.followed = new FollowedLog({ store, service, link, clock: this.#clock });
     const records = new FollowerRecords(options.store, service, identity.keys.publicKey);
     this.#shared = new SharedFollower({
@@ -107,10 +118,7 @@ export class Secondary {
       heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
       own: {
         status: () => this.status(),
-        appliedSequence: async () => {
-          const logId = await this.followed.logId();
-          return logId === undefined ? 0 : options.store.appliedSequence(logId);
-        },
+        appliedSequence: async () => (await this.followed.position())?.sequence ?? 0,
         onChange: (listener) => this.onChange(listener),
         endIdling: () => this.#endIdling(),
         compareAgain: () => this.#beginAgain(),
@@ -121,6 +129,7 @@ export class Secondary {
       bus,
       identity,
       service,
+      promotion: this.promotion,
       keptKeys: records,
       onOutcome: (outcome, answerBytes) => {
         this.#newestQuestion = outcome;
@@ -131,17 +140,6 @@ export class Secondary {
       },
     });
     this.#keys = new PrimaryKeys({ store, barrier: options.barrier, link: this.#link });
-    this.#status = {
-      ...startSecondary(false),
-      connectionState: 'idle',
-      lastRemoteWal: 0,
-      lastStartMs: 0,
-      bytesReceived: 0,
-      copiedRecordCount: 0,
-      resync: { records: 0, bytes: 0 },
-      lastKnownWal: 0,
-      heartbeat: undefined,
-    };
   }
 
   /** How this replica stands; see `sharedStatus`. */
@@ -269,6 +267,8 @@ export class Secondary {
         } finally {
           await lease.release();
         }
+        // Another replica follows, or this one begins again: neither is to be driven out at once.
+        await pause(this.#clock, this.#backOff.firstMs, signal);
       }
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -322,10 +322,7 @@ export class Secondary {
         return undefined;
       case 'idle': {
         this.#idle = new AbortController();
-        const delayMs = backOffMs(
-          this.#status.failureCount,
-          this.#options.backOff ?? DEFAULT_BACK_OFF,
-        );
+        const delayMs = backOffMs(this.#status.failureCount, this.#backOff);
         await pause(this.#clock, delayMs, AbortSignal.any([signal, this.#idle.signal]));
         return this.#happened({ type: 'recovered' });
       }
@@ -421,6 +418,7 @@ export class Secondary {
         logId,
         version,
         fence,
+        promotion: this.promotion,
         epochKeys: this.#link,
         beforeApplying: async (entries, wrappedKeyring) => {
           if (wrappedKeyring !== undefined)

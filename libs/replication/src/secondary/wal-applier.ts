@@ -10,6 +10,7 @@ import { requireNoNewerPrimary } from '../domain/software-version.ts';
 import { inGroups } from '../in-groups.ts';
 import { openBatch, PartAssembler, type SealedBatch } from '../wire/stream-message.ts';
 import { type DecodedBatch, decodeBatch } from '../wire/wal-batch.ts';
+import type { KnownPromotion } from './known-promotion.ts';
 import type { PrimaryLink } from './primary-link.ts';
 
 const GROUP_BYTES = 2 * 1024 * 1024;
@@ -31,6 +32,7 @@ export interface WalApplierOptions {
   /** Of the software of this cluster. */
   readonly version: string;
   readonly fence: Fence;
+  readonly promotion: Pick<KnownPromotion, 'hear'>;
   readonly epochKeys: Pick<PrimaryLink, 'epochKey' | 'learnEpochKey'>;
   /**
    * Called before entries are applied, to have the keys they are sealed under.
@@ -48,7 +50,7 @@ export interface WalApplierOptions {
  * Applies until `signal` aborts.
  * @throws KeelsonError `replication.log_broken`, `bus.messages_pruned`, `bus.position_ahead` when the
  *   stream does not go on from what is applied; `replication.undecryptable`, `replication.not_admitted`,
- *   `replication.newer_primary`
+ *   `replication.newer_primary`, `replication.superseded_primary`
  */
 export const applyStream = async (
   options: WalApplierOptions,
@@ -90,7 +92,7 @@ export const applyStream = async (
 };
 
 const openEntries = async (
-  { stream, logId, version, kind, epochKeys }: WalApplierOptions,
+  { stream, logId, version, kind, epochKeys, promotion }: WalApplierOptions,
   batch: SealedBatch,
   sequence: number,
 ): Promise<DecodedBatch> => {
@@ -99,6 +101,7 @@ const openEntries = async (
     throw new KeelsonError('replication.log_broken', { sequence });
   const decoded = decodeBatch(kind, openBatch(stream, batch, await epochKeys.epochKey(head.epoch)));
   requireNoNewerPrimary(decoded.primaryVersion, version);
+  await promotion.hear(decoded.promotion);
   const { entries } = decoded;
   if (
     entries.length !== head.last - head.first + 1 ||

@@ -104,8 +104,9 @@ describe('a batch', () => {
           operations,
         }));
         const sent = entries.map((entry) => ({ ...entry, operations: [own, ...entry.operations] }));
-        expect(decodeBatch('dr', encodeBatch('dr', sent, { primaryVersion: '1.2.0' }))).toEqual({
-          primaryVersion: '1.2.0',
+        const extras = { primaryVersion: '1.2.0', promotion: 2 };
+        expect(decodeBatch('dr', encodeBatch('dr', sent, extras))).toEqual({
+          ...extras,
           entries,
           wrappedKeyring: undefined,
         });
@@ -188,12 +189,14 @@ describe('damaged input', () => {
 test('an answer opens only for the question it was given to', () => {
   const ask = { $case: 'position', value: {} } as const;
   const told = { $case: 'epoch', value: { key: Buffer.from('k') } } as const;
-  const [first, second] = [1, 2].map(() => sealQuestion(KEY, 'subject', 'one', ask));
+  const [first, second] = [1, 2].map(() =>
+    sealQuestion(KEY, 'subject', 'one', { ask, promotion: 3 }),
+  );
   if (!first || !second) throw new Error('two were made');
   const opened = openQuestion(KEY, 'subject', parseSealedQuestion(first.payload));
-  expect(opened.ask).toEqual(ask);
-  const answer = opened.sealAnswer(told);
-  expect(first.openAnswer(answer)).toEqual(told);
+  expect(opened).toMatchObject({ ask, promotion: 3 });
+  const answer = opened.sealAnswer(told, 4);
+  expect(first.openAnswer(answer)).toEqual({ told, promotion: 4 });
   expect(() => second.openAnswer(answer)).toThrow(undecryptable);
 });
 

@@ -28,26 +28,32 @@ const decode = <T>(bytes: Uint8Array, parse: (bytes: Uint8Array) => T): T => {
 export interface TravellingQuestion {
   readonly payload: Uint8Array;
   /** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */
-  openAnswer(payload: Uint8Array): Told;
+  openAnswer(payload: Uint8Array): OpenedAnswer;
+}
+
+interface OpenedAnswer {
+  readonly told: Told;
+  /** Of the primary that answered. */
+  readonly promotion: number;
 }
 
 export const sealQuestion = (
   linkKey: Uint8Array,
   subject: string,
   secondaryId: string,
-  ask: Ask,
+  { ask, promotion }: { readonly ask: Ask; readonly promotion: number },
 ): TravellingQuestion => {
-  const question = Question.encode({ ask }).finish();
+  const question = Question.encode({ ask, promotion: BigInt(promotion) }).finish();
   const sealed = sealMessage(linkKey, questionPurpose(subject, secondaryId), question);
   return {
     payload: SealedQuestion.encode({ secondaryId, sealed }).finish(),
     openAnswer: (payload) => {
-      const { told } = decode(
+      const { told, promotion: ofPrimary } = decode(
         openMessage(linkKey, answerPurpose(subject, sealed), payload),
         (bytes) => Answer.decode(bytes),
       );
       if (told === undefined) throw new KeelsonError('replication.malformed', { reason: 'empty' });
-      return told;
+      return { told, promotion: Number(ofPrimary) };
     },
   };
 };
@@ -58,7 +64,10 @@ export const parseSealedQuestion = (payload: Uint8Array): SealedQuestion =>
 
 export interface OpenedQuestion {
   readonly ask: Ask;
-  sealAnswer(told: Told): Uint8Array;
+  /** Highest that the secondary has heard of. */
+  readonly promotion: number;
+  /** @param promotion of this primary */
+  sealAnswer(told: Told, promotion: number): Uint8Array;
 }
 
 /** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */
@@ -67,14 +76,19 @@ export const openQuestion = (
   subject: string,
   { secondaryId, sealed }: SealedQuestion,
 ): OpenedQuestion => {
-  const { ask } = decode(
+  const { ask, promotion: known } = decode(
     openMessage(linkKey, questionPurpose(subject, secondaryId), sealed),
     (bytes) => Question.decode(bytes),
   );
   if (ask === undefined) throw new KeelsonError('replication.malformed', { reason: 'empty' });
   return {
     ask,
-    sealAnswer: (told) =>
-      sealMessage(linkKey, answerPurpose(subject, sealed), Answer.encode({ told }).finish()),
+    promotion: Number(known),
+    sealAnswer: (told, promotion) =>
+      sealMessage(
+        linkKey,
+        answerPurpose(subject, sealed),
+        Answer.encode({ told, promotion: BigInt(promotion) }).finish(),
+      ),
   };
 };

@@ -7,6 +7,8 @@ import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 export interface BatchExtras {
   /** Software of the primary. */
   readonly primaryVersion?: string | undefined;
+  /** Of the primary; 0: it founded the set. */
+  readonly promotion?: number | undefined;
   /** What of it crosses to this secondary; absent: all. */
   readonly passes?: ((path: string) => boolean) | undefined;
   /** For values under a newer term than any before. */
@@ -16,11 +18,17 @@ export interface BatchExtras {
 export const encodeBatch = (
   kind: ReplicationKind,
   entries: readonly WalEntry[],
-  { passes = () => true, wrappedKeyring = new Uint8Array(), primaryVersion = '' }: BatchExtras = {},
+  {
+    passes = () => true,
+    wrappedKeyring = new Uint8Array(),
+    primaryVersion = '',
+    promotion = 0,
+  }: BatchExtras = {},
 ): Uint8Array =>
   WalBatch.encode({
     wrappedKeyring: Buffer.from(wrappedKeyring),
     primaryVersion,
+    promotion: BigInt(promotion),
     entries: entries.map(({ sequence, committedAtMs, operations }) => ({
       sequence: BigInt(sequence),
       committedAtMs: BigInt(committedAtMs),
@@ -37,6 +45,7 @@ export const encodeBatch = (
 
 export interface DecodedBatch {
   readonly primaryVersion: string;
+  readonly promotion: number;
   readonly entries: readonly WalEntry[];
   /** To be taken over before the entries; undefined: nothing is needed, or the primary does not send it. */
   readonly wrappedKeyring: Uint8Array | undefined;
@@ -48,7 +57,7 @@ export interface DecodedBatch {
  */
 export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBatch => {
   try {
-    const { entries: encoded, wrappedKeyring, primaryVersion } = WalBatch.decode(bytes);
+    const { entries: encoded, wrappedKeyring, primaryVersion, promotion } = WalBatch.decode(bytes);
     const entries = encoded.map(({ sequence, committedAtMs, operations }) => {
       const decoded = decodeOperations(operations);
       if (!decoded.every(({ path }) => crosses(kind, path)))
@@ -61,6 +70,7 @@ export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBa
     });
     return {
       primaryVersion,
+      promotion: Number(promotion),
       entries,
       wrappedKeyring: wrappedKeyring.length === 0 ? undefined : wrappedKeyring,
     };

@@ -167,7 +167,7 @@ const carryOut = async (
   const { kind } = bundle;
   const role = toSecondaryRole(pending, activation, seal.requireRootKey());
   const sealRecord = await adoptSeal(parts, bundle, taken.rootKey);
-  member.gate.close('all');
+  member.gate.close('all', 'replication.switching');
   await member.stop();
   // Another replica that has not heard of it commits nothing of the cluster that was.
   await member.gate.takeTurn(store, `activation ${activation}`);

@@ -28,7 +28,7 @@ import {
 } from './dr/operation-token-operations.ts';
 import type { Catalog } from './filters/filter-catalog.ts';
 import { createFilterOperations, type FilterOperations } from './filters/filter-operations.ts';
-import { operationTokenAttempt } from './replication-records.ts';
+import { isSuperseded, operationTokenAttempt } from './replication-records.ts';
 import { createReplicationState, type ReplicationState } from './replication-state.ts';
 import { createSecondaryOperations, type SecondaryOperations } from './secondary-operations.ts';
 import { serviceMembers } from './service-members.ts';
@@ -95,12 +95,18 @@ export const composeReplication = (
   const filters = createFilterOperations({ ...parts, state, member, members });
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
-    const role = (await state.roles())[kind];
+    const roles = await state.roles();
+    const role = roles[kind];
     if (role === undefined) return { mode: 'disabled' };
     const reports = await members.reports(kind);
     if (role.role === 'secondary') return toSecondaryStatus(role, reports, clock.nowMs());
-    const known = await state.membershipOf(kind).knownSecondaries();
-    return toPrimaryStatus(kind, role, known, reports, clock.nowMs());
+    const membership = state.membershipOf(kind);
+    const facts = {
+      knownSecondaries: await membership.knownSecondaries(),
+      promotion: await membership.promotion(),
+      isSuperseded: isSuperseded(roles),
+    };
+    return toPrimaryStatus(kind, role, facts, reports, clock.nowMs());
   };
 
   return {

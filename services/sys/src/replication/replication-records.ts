@@ -27,6 +27,10 @@ export interface PrimaryRoleRecord {
   readonly generation: string;
   /** As given at enabling; "": the configured one. */
   readonly primaryClusterAddress: string;
+  /** Promotion of the cluster that leads the set instead: this one writes nothing until it steps back. */
+  readonly supersededBy?: number;
+  /** Where the primary was whose place this cluster took without its stepping back, until it has heard of it. */
+  readonly former?: LinkRecord;
 }
 
 export interface SecondaryRoleRecord {
@@ -44,6 +48,10 @@ export interface SecondaryRoleRecord {
   /** It was demoted and has followed nobody since: what it has is all there was. */
   readonly wasPrimary?: true;
 }
+
+/** A primary that was replaced stops in all its roles: its successor took up all of them. */
+export const isSuperseded = ({ performance, dr }: Roles): boolean =>
+  [performance, dr].some((role) => role?.role === 'primary' && role.supersededBy !== undefined);
 
 export type RoleRecord = PrimaryRoleRecord | SecondaryRoleRecord;
 

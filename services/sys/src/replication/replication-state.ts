@@ -19,6 +19,7 @@ import type { Seal } from '../seal/seal.ts';
 import { whilePrimary } from './primary-membership.ts';
 import {
   findRoles,
+  isSuperseded,
   ROLE_PATHS,
   type RoleRecord,
   type Roles,
@@ -51,6 +52,8 @@ export interface ReplicationState {
   ownMembershipOf(kind: ReplicationKind, service?: string): Membership;
   /** Writes a role and acts on it, with all services unless while `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
+  /** Notes that another cluster was promoted to be the primary of the set, and stops. */
+  supersede(kind: ReplicationKind, promotion: number): Promise<void>;
   /** Acts on what is recorded. */
   apply(): Promise<void>;
   /** Refuses requests while `work` changes what this cluster is, and until its services are that, too. */
@@ -70,14 +73,14 @@ const effective = (roles: Roles): Roles =>
 const toRole = (
   kind: ReplicationKind,
   role: RoleRecord,
-  service: string | undefined,
+  { service, isStopped }: { readonly service: string | undefined; readonly isStopped: boolean },
 ): ReplicationRole => {
-  const link = role.role === 'secondary' ? role.link : undefined;
+  const link = role.role === 'secondary' && !isStopped ? role.link : undefined;
   const previous =
     role.role === 'secondary' ? Buffer.from(role.previousRootKey, 'base64') : Buffer.alloc(0);
   return {
     kind,
-    role: role.role,
+    role: isStopped ? 'superseded' : role.role,
     clusterId: role.clusterId,
     generation: role.generation,
     link: link && {
@@ -99,7 +102,9 @@ const toRole = (
 export const toReplicationRoles = (roles: Roles, service?: string): ReplicationRole[] =>
   REPLICATION_KINDS.flatMap((kind) => {
     const role = roles[kind];
-    return role === undefined ? [] : [toRole(kind, role, service)];
+    return role === undefined
+      ? []
+      : [toRole(kind, role, { service, isStopped: isSuperseded(roles) })];
   });
 
 export const createReplicationState = (options: ReplicationStateOptions): ReplicationState => {
@@ -145,6 +150,10 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       takingUp -= 1;
     }
   };
+  const actOn = async (): Promise<void> => {
+    await apply();
+    if (switched === undefined) await takeUp();
+  };
   seal.onChange(() => {
     if (switched === undefined) apply().catch(() => undefined);
   });
@@ -170,8 +179,20 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       }),
     change: async (kind, role) => {
       await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
-      await apply();
-      if (switched === undefined) await takeUp();
+      await actOn();
+    },
+    supersede: async (kind, promotion) => {
+      const rootKey = seal.requireRootKey();
+      const hasChanged = await store.transact(async (tx) => {
+        const role = (await findRoles(tx, rootKey))[kind];
+        if (role?.role !== 'primary' || role.supersededBy !== undefined) return false;
+        const generation = newGeneration();
+        writeRole(tx, rootKey, kind, { ...role, supersededBy: promotion, generation });
+        return true;
+      });
+      if (!hasChanged) return;
+      options.onError(new KeelsonError('replication.superseded'));
+      await actOn();
     },
     apply,
     switching: async (work) => {

@@ -2,8 +2,13 @@
 
 import { pause } from '@keelson/clock';
 import type { ReplicationTransport } from '@keelson/cluster-member';
-import { KeelsonError } from '@keelson/errors';
-import { PrimaryLink, REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
+import { hasCode, KeelsonError } from '@keelson/errors';
+import {
+  KnownPromotion,
+  PrimaryLink,
+  REPLICATION_KINDS,
+  type ReplicationKind,
+} from '@keelson/replication';
 import {
   type ActivationParts,
   type ActivationRequest,
@@ -14,7 +19,14 @@ import {
 import { loadRoots, type TrustedRoots } from './activation-token.ts';
 import { decidePromotion, type PromotionPlan, type ServicePosition } from './domain/promotion.ts';
 import type { FilterOperations } from './filters/filter-operations.ts';
-import { type RoleRecord, type SecondaryRoleRecord, writeRole } from './replication-records.ts';
+import {
+  findRoles,
+  type LinkRecord,
+  type PrimaryRoleRecord,
+  type RoleRecord,
+  type SecondaryRoleRecord,
+  writeRole,
+} from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers, ServiceReport } from './service-members.ts';
 
@@ -48,6 +60,11 @@ export interface SecondaryOperations {
    * secondary that took its place leads the same set with the same keys.
    */
   searchPrimary(): Promise<void>;
+  /**
+   * Tells the primary whose place this cluster took that it was superseded, in case it came back without
+   * knowing. Once it has heard of it there is nothing to tell.
+   */
+  tellFormerPrimaries(): Promise<void>;
   /** The first that answers is the primary from now on. */
   followAddresses(
     kind: ReplicationKind,
@@ -150,34 +167,89 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
     return { ...found, kept };
   };
 
-  /** The performance role that came along from the DR primary begins here. */
-  const inherited = (role: RoleRecord): RoleRecord =>
-    role.role === 'primary'
-      ? { ...role, generation: newGeneration() }
-      : { ...role, generation: newGeneration(), activation: '', previousRootKey: '' };
+  /** Beyond every promotion of the set that was heard of here. */
+  const nextPromotion = async (kind: ReplicationKind, clusterId: string): Promise<number> => {
+    const reports = await members.reports(kind);
+    const heard = reports.map(({ report }) =>
+      report?.side?.$case === 'secondary' ? Number(report.side.value.promotion) : 0,
+    );
+    const known = await new KnownPromotion(store, kind, clusterId).load();
+    return 1 + Math.max(known, await state.membershipOf(kind).promotion(), ...heard);
+  };
 
-  const ping = async (role: SecondaryRoleRecord, address: string): Promise<boolean> => {
-    const { link, clusterId } = role;
-    if (link === undefined) return false;
-    const bus = await transport.connect([address], link.trustedRoots);
-    const { secondaryId, keys, primaryPublicKey } = link;
+  /** The performance role that came along from the DR primary begins here. */
+  const inherited = (role: RoleRecord): RoleRecord => {
+    if (role.role === 'secondary')
+      return { ...role, generation: newGeneration(), activation: '', previousRootKey: '' };
+    const { supersededBy: _, former: __, ...kept } = role;
+    return { ...kept, generation: newGeneration() };
+  };
+
+  /** Asks the primary of a set something; fails as the link does. */
+  const askAt = async (
+    clusterId: string,
+    { secondaryId, keys, primaryPublicKey, trustedRoots }: LinkRecord,
+    addresses: readonly string[],
+    promotion: Pick<KnownPromotion, 'load' | 'hear'>,
+  ): Promise<void> => {
+    const bus = await transport.connect(addresses, trustedRoots);
     try {
       const asked = new PrimaryLink({
         bus,
         identity: { clusterId, secondaryId, keys, primaryPublicKey },
         service: 'sys',
+        promotion,
         onOutcome: () => undefined,
         timeoutMs: PING_WITHIN_MS,
       });
       await asked.loadPosition();
-      return true;
-    } catch {
-      // No answer is what a ping finds out.
-      return false;
     } finally {
       await bus.close();
     }
   };
+
+  const ping = (kind: ReplicationKind, role: SecondaryRoleRecord, address: string) => {
+    const { link, clusterId } = role;
+    if (link === undefined) return Promise.resolve(false);
+    const known = new KnownPromotion(store, kind, clusterId);
+    // No answer is what a ping finds out, and that of a superseded primary is none.
+    return askAt(clusterId, link, [address], known).then(
+      () => true,
+      () => false,
+    );
+  };
+
+  /** @returns whether the former primary knows it now, or a still later promotion was heard of from it */
+  const tellFormer = async (
+    kind: ReplicationKind,
+    clusterId: string,
+    former: LinkRecord,
+  ): Promise<boolean> => {
+    const own = await state.membershipOf(kind).promotion();
+    let isTold = false;
+    const promotion = {
+      load: async () => own,
+      hear: async (heard: number) => {
+        if (heard <= own) return;
+        isTold = true;
+        await state.supersede(kind, heard);
+      },
+    };
+    const addresses = [...former.addresses, ...(former.otherAddresses ?? [])];
+    await askAt(clusterId, former, addresses, promotion).catch((error: unknown) => {
+      // Unreachable, as a rule: it was lost.
+      if (hasCode(error, 'replication.superseded')) isTold = true;
+    });
+    return isTold;
+  };
+
+  const forgetFormer = (kind: ReplicationKind, role: PrimaryRoleRecord): Promise<void> =>
+    store.transact(async (tx) => {
+      const { former: _, ...kept } = role;
+      // Another generation: the role has changed meanwhile.
+      const found = (await findRoles(tx, seal.requireRootKey()))[kind];
+      if (found?.generation === role.generation) writeRole(tx, seal.requireRootKey(), kind, kept);
+    });
 
   const replace = async (kind: ReplicationKind, role: SecondaryRoleRecord): Promise<void> =>
     state.change(kind, { ...role, generation: newGeneration() });
@@ -190,13 +262,17 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
       const found = await plan(kind);
       if (!force) requireNothingLost(found);
       if (isKept(found) && !force) throw new KeelsonError('replication.filtered');
-      const { clusterId } = await requireSecondary(kind);
+      const { clusterId, link } = await requireSecondary(kind);
       const { performance } = await state.recorded();
+      const promotion = await nextPromotion(kind, clusterId);
+      const leadsPerformance = kind === 'dr' && performance?.role === 'primary';
+      const ofPerformance = leadsPerformance
+        ? await nextPromotion('performance', performance.clusterId)
+        : 0;
       await state.switching(async () => {
         await parts.member.stop();
-        await state.membershipOf(kind).found(clusterId);
-        if (kind === 'dr' && performance?.role === 'primary')
-          await state.membershipOf('performance').renewLog();
+        await state.membershipOf(kind).found(clusterId, promotion);
+        if (leadsPerformance) await state.membershipOf('performance').succeed(ofPerformance);
         await store.transact((tx) => {
           const rootKey = seal.requireRootKey();
           if (kind === 'dr' && performance !== undefined)
@@ -206,6 +282,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
             clusterId,
             generation: newGeneration(),
             primaryClusterAddress,
+            ...(link !== undefined && !found.isWhole && { former: link }),
           });
         });
         if (kind === 'performance') await filters.forget();
@@ -270,9 +347,9 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
         );
       const heardAtMs = heartbeat?.atMs ?? lastStartMs;
       if (parts.clock.nowMs() - heardAtMs < UNHEARD_MS) return;
-      for (const address of link.addresses) if (await ping(role, address)) return;
+      for (const address of link.addresses) if (await ping('performance', role, address)) return;
       for (const address of link.otherAddresses ?? [])
-        if (await ping(role, address))
+        if (await ping('performance', role, address))
           return replace('performance', {
             ...role,
             link: {
@@ -281,6 +358,15 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
               otherAddresses: [...link.addresses, ...(link.otherAddresses ?? [])],
             },
           });
+    },
+
+    tellFormerPrimaries: async () => {
+      const roles = await state.roles();
+      for (const kind of REPLICATION_KINDS) {
+        const role = roles[kind];
+        if (role?.role !== 'primary' || role.former === undefined) continue;
+        if (await tellFormer(kind, role.clusterId, role.former)) await forgetFormer(kind, role);
+      }
     },
 
     followAddresses: async (kind, addresses, roots) => {
@@ -293,7 +379,7 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
       if (role.link === undefined)
         refuse('this cluster has no credentials of a primary: update-primary needs a token');
       for (const address of addresses)
-        if (await ping(role, address))
+        if (await ping(kind, role, address))
           return replace(kind, {
             ...role,
             primaryClusterAddress: address,

@@ -85,7 +85,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
     },
 
     demote: async (kind) => {
-      const { clusterId, primaryClusterAddress } = await requirePrimary(kind);
+      const { clusterId, primaryClusterAddress, supersededBy } = await requirePrimary(kind);
       return state.switching(async () => {
         const isPublished = await members.finishPublishing(kind);
         await state.change(kind, {
@@ -95,7 +95,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
           primaryClusterAddress,
           activation: '',
           previousRootKey: '',
-          wasPrimary: true,
+          ...(supersededBy === undefined && { wasPrimary: true }),
         });
         return isPublished;
       });
@@ -109,6 +109,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
 
     issueToken: async (kind, { id, ttlSeconds, secondaryPublicKey, apiAddress }) => {
       const role = await requirePrimary(kind);
+      if (role.supersededBy !== undefined) throw new KeelsonError('replication.superseded');
       const membership = state.membershipOf(kind);
       const made = secondaryPublicKey === '' ? generateLinkKeyPair() : undefined;
       const publicKey = made?.publicKey ?? parseShownKey(secondaryPublicKey);

@@ -63,15 +63,26 @@ const primaryRole = {
   primaryClusterAddress: '',
 } as const;
 
+const SET = { knownSecondaries: [], promotion: 0, isSuperseded: false };
+
 describe('a primary', () => {
   const statusOf = (kind: 'performance' | 'dr') =>
     toPrimaryStatus(
       kind,
       primaryRole,
-      ['branch', 'unused'],
+      { ...SET, knownSecondaries: ['branch', 'unused'] },
       SERVICES.map((service) => ({ service, report: primaryReport })),
       NOW_MS,
     );
+
+  test('that was superseded says so, and tells its promotion', () => {
+    const set = { ...SET, promotion: 2, isSuperseded: true };
+    expect(toPrimaryStatus('dr', primaryRole, set, [], NOW_MS)).toMatchObject({
+      mode: 'primary',
+      state: 'superseded',
+      ssct_generation_counter: 2,
+    });
+  });
 
   test.for([
     ['performance', 'last_performance_wal', 'last_dr_wal'],
@@ -111,7 +122,7 @@ describe('a primary', () => {
       const report = ReplicationReport.fromPartial({
         side: { $case: 'primary', value: { secondaries: [heard] } },
       });
-      const shown = toPrimaryStatus('dr', primaryRole, [], [{ service: 'sys', report }], NOW_MS);
+      const shown = toPrimaryStatus('dr', primaryRole, SET, [{ service: 'sys', report }], NOW_MS);
       const [one] = shown['secondaries'] as readonly Readonly<Record<string, unknown>>[];
       return [one?.['lag_ms'], one?.['replication_primary_canary_age_ms']];
     };

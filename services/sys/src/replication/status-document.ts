@@ -40,7 +40,7 @@ const combinedRoot = (
   return createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 40);
 };
 
-const common = (reports: readonly ServiceReport[]): JsonObject => {
+const common = (reports: readonly ServiceReport[], promotion: number): JsonObject => {
   const known = answered(reports);
   const checkedAtMs = max(known.map((one) => one.checkedAtMs));
   const reindexedAtMs = max(known.map((one) => one.reindexedAtMs));
@@ -51,7 +51,7 @@ const common = (reports: readonly ServiceReport[]): JsonObject => {
     merkle_root: combinedRoot(
       reports.map(({ service, report }) => ({ service, root: report?.merkleRoot ?? '' })),
     ),
-    ssct_generation_counter: 0,
+    ssct_generation_counter: promotion,
   };
 };
 
@@ -106,10 +106,18 @@ const rootFor = (reports: readonly ServiceReport[], id: string): string => {
   return roots.some(({ root }) => root === '') ? '' : combinedRoot(roots);
 };
 
+/** Of the set that this cluster is the primary of. */
+export interface SetFacts {
+  readonly knownSecondaries: readonly string[];
+  readonly promotion: number;
+  /** Another cluster leads it now. */
+  readonly isSuperseded: boolean;
+}
+
 export const toPrimaryStatus = (
   kind: ReplicationKind,
   role: PrimaryRoleRecord,
-  knownSecondaries: readonly string[],
+  { knownSecondaries, promotion, isSuperseded }: SetFacts,
   reports: readonly ServiceReport[],
   nowMs: number,
 ): JsonObject => {
@@ -131,7 +139,7 @@ export const toPrimaryStatus = (
     };
   });
   return {
-    ...common(reports),
+    ...common(reports, promotion),
     cluster_id: role.clusterId,
     known_secondaries: knownSecondaries,
     last_wal: lastWal,
@@ -139,7 +147,7 @@ export const toPrimaryStatus = (
     mode: 'primary',
     primary_cluster_addr: role.primaryClusterAddress,
     secondaries,
-    state: 'running',
+    state: isSuperseded ? 'superseded' : 'running',
   };
 };
 
@@ -161,7 +169,7 @@ export const toSecondaryStatus = (
     ...known.flatMap((side) => side.primaryClusterAddresses).filter((address) => address !== ''),
   ]);
   return {
-    ...common(reports),
+    ...common(reports, max(known.map((side) => side.promotion))),
     cluster_id: role.clusterId,
     connection_state: isOrphan
       ? 'shutdown'

@@ -21,6 +21,8 @@ export interface WalBatch {
   wrappedKeyring: Buffer;
   /** Software of the primary. A secondary that is older applies nothing of it. */
   primaryVersion: string;
+  /** Of the primary. A secondary that has heard of a higher one applies nothing of it. */
+  promotion: bigint;
 }
 
 export interface BatchEntry {
@@ -37,6 +39,8 @@ export interface SealedQuestion {
 }
 
 export interface Question {
+  /** Highest that the secondary has heard of. A primary with a lower one is superseded: it answers no more. */
+  promotion: bigint;
   ask:
     | { $case: "position"; value: PositionQuestion }
     | { $case: "digests"; value: DigestsQuestion }
@@ -54,6 +58,8 @@ export interface Question {
 }
 
 export interface Answer {
+  /** Of the primary: how often another cluster took the lead of the set. A secondary never follows a lower one. */
+  promotion: bigint;
   told:
     | { $case: "position"; value: Position }
     | { $case: "digests"; value: Digests }
@@ -267,7 +273,7 @@ export interface HeartbeatAnswer {
 }
 
 function createBaseWalBatch(): WalBatch {
-  return { entries: [], wrappedKeyring: Buffer.alloc(0), primaryVersion: "" };
+  return { entries: [], wrappedKeyring: Buffer.alloc(0), primaryVersion: "", promotion: 0n };
 }
 
 export const WalBatch: MessageFns<WalBatch> = {
@@ -280,6 +286,12 @@ export const WalBatch: MessageFns<WalBatch> = {
     }
     if (message.primaryVersion !== "") {
       writer.uint32(26).string(message.primaryVersion);
+    }
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(32).uint64(message.promotion);
     }
     return writer;
   },
@@ -321,6 +333,14 @@ export const WalBatch: MessageFns<WalBatch> = {
             message.primaryVersion = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -341,6 +361,7 @@ export const WalBatch: MessageFns<WalBatch> = {
     message.entries = object.entries?.map((e) => BatchEntry.fromPartial(e)) || [];
     message.wrappedKeyring = object.wrappedKeyring ?? Buffer.alloc(0);
     message.primaryVersion = object.primaryVersion ?? "";
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
     return message;
   },
 };
@@ -500,11 +521,17 @@ export const SealedQuestion: MessageFns<SealedQuestion> = {
 };
 
 function createBaseQuestion(): Question {
-  return { ask: undefined };
+  return { promotion: 0n, ask: undefined };
 }
 
 export const Question: MessageFns<Question> = {
   encode(message: Question, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(104).uint64(message.promotion);
+    }
     switch (message.ask?.$case) {
       case "position":
         PositionQuestion.encode(message.ask.value, writer.uint32(10).fork()).join();
@@ -559,6 +586,14 @@ export const Question: MessageFns<Question> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
           case 1: {
             if (tag !== 10) {
               break;
@@ -672,6 +707,7 @@ export const Question: MessageFns<Question> = {
   },
   fromPartial<I extends Exact<DeepPartial<Question>, I>>(object: I): Question {
     const message = createBaseQuestion();
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
     switch (object.ask?.$case) {
       case "position": {
         if (object.ask?.value !== undefined && object.ask?.value !== null) {
@@ -751,11 +787,17 @@ export const Question: MessageFns<Question> = {
 };
 
 function createBaseAnswer(): Answer {
-  return { told: undefined };
+  return { promotion: 0n, told: undefined };
 }
 
 export const Answer: MessageFns<Answer> = {
   encode(message: Answer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(104).uint64(message.promotion);
+    }
     switch (message.told?.$case) {
       case "position":
         Position.encode(message.told.value, writer.uint32(10).fork()).join();
@@ -810,6 +852,14 @@ export const Answer: MessageFns<Answer> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
           case 1: {
             if (tag !== 10) {
               break;
@@ -923,6 +973,7 @@ export const Answer: MessageFns<Answer> = {
   },
   fromPartial<I extends Exact<DeepPartial<Answer>, I>>(object: I): Answer {
     const message = createBaseAnswer();
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
     switch (object.told?.$case) {
       case "position": {
         if (object.told?.value !== undefined && object.told?.value !== null) {

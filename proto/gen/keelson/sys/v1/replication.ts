@@ -14,7 +14,7 @@ export const protobufFileName = "keelson/sys/v1/replication.proto";
 /** "performance" or "dr". */
 export interface ReplicationRole {
   kind: string;
-  /** "primary" or "secondary". */
+  /** "primary", "secondary" or "superseded": a primary that another cluster has replaced, and that writes nothing. */
   role: string;
   /** Of the replication set. */
   clusterId: string;
@@ -52,6 +52,8 @@ export interface ReplicationSet {
   logId: string;
   publicKey: string;
   privateKey: string;
+  /** How often another cluster took the lead of the set. */
+  promotion: bigint;
 }
 
 export interface FindEpochRequest {
@@ -85,6 +87,15 @@ export interface UnfilteredSecondaries {
 }
 
 export interface RenewLogResponse {
+}
+
+export interface SupersedeRequest {
+  kind: string;
+  /** Of the cluster that is the primary now. */
+  promotion: bigint;
+}
+
+export interface SupersedeResponse {
 }
 
 export interface FindFilterRequest {
@@ -160,6 +171,8 @@ export interface ReplicationSecondaryReport {
   holdsAll: boolean;
   /** Entries that the stream holds and that are not applied here; when measured. */
   inStream: bigint;
+  /** Highest promotion of the set that was heard of. */
+  promotion: bigint;
 }
 
 export interface ReplicationPeer {
@@ -554,7 +567,7 @@ export const ReplicationSetRequest: MessageFns<ReplicationSetRequest> = {
 };
 
 function createBaseReplicationSet(): ReplicationSet {
-  return { clusterId: "", logId: "", publicKey: "", privateKey: "" };
+  return { clusterId: "", logId: "", publicKey: "", privateKey: "", promotion: 0n };
 }
 
 export const ReplicationSet: MessageFns<ReplicationSet> = {
@@ -570,6 +583,12 @@ export const ReplicationSet: MessageFns<ReplicationSet> = {
     }
     if (message.privateKey !== "") {
       writer.uint32(34).string(message.privateKey);
+    }
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(40).uint64(message.promotion);
     }
     return writer;
   },
@@ -619,6 +638,14 @@ export const ReplicationSet: MessageFns<ReplicationSet> = {
             message.privateKey = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -640,6 +667,7 @@ export const ReplicationSet: MessageFns<ReplicationSet> = {
     message.logId = object.logId ?? "";
     message.publicKey = object.publicKey ?? "";
     message.privateKey = object.privateKey ?? "";
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
     return message;
   },
 };
@@ -1084,6 +1112,119 @@ export const RenewLogResponse: MessageFns<RenewLogResponse> = {
   },
   fromPartial<I extends Exact<DeepPartial<RenewLogResponse>, I>>(_: I): RenewLogResponse {
     const message = createBaseRenewLogResponse();
+    return message;
+  },
+};
+
+function createBaseSupersedeRequest(): SupersedeRequest {
+  return { kind: "", promotion: 0n };
+}
+
+export const SupersedeRequest: MessageFns<SupersedeRequest> = {
+  encode(message: SupersedeRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.kind !== "") {
+      writer.uint32(10).string(message.kind);
+    }
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.promotion);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SupersedeRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSupersedeRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SupersedeRequest>, I>>(base?: I): SupersedeRequest {
+    return SupersedeRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SupersedeRequest>, I>>(object: I): SupersedeRequest {
+    const message = createBaseSupersedeRequest();
+    message.kind = object.kind ?? "";
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
+    return message;
+  },
+};
+
+function createBaseSupersedeResponse(): SupersedeResponse {
+  return {};
+}
+
+export const SupersedeResponse: MessageFns<SupersedeResponse> = {
+  encode(_: SupersedeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SupersedeResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSupersedeResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<SupersedeResponse>, I>>(base?: I): SupersedeResponse {
+    return SupersedeResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SupersedeResponse>, I>>(_: I): SupersedeResponse {
+    const message = createBaseSupersedeResponse();
     return message;
   },
 };
@@ -1649,6 +1790,7 @@ function createBaseReplicationSecondaryReport(): ReplicationSecondaryReport {
     whole: false,
     holdsAll: false,
     inStream: 0n,
+    promotion: 0n,
   };
 }
 
@@ -1719,6 +1861,12 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
         throw new globalThis.Error("value provided for field message.inStream of type uint64 too large");
       }
       writer.uint32(120).uint64(message.inStream);
+    }
+    if (message.promotion !== 0n) {
+      if (BigInt.asUintN(64, message.promotion) !== message.promotion) {
+        throw new globalThis.Error("value provided for field message.promotion of type uint64 too large");
+      }
+      writer.uint32(128).uint64(message.promotion);
     }
     return writer;
   },
@@ -1856,6 +2004,14 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
             message.inStream = reader.uint64() as bigint;
             continue;
           }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.promotion = reader.uint64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1902,6 +2058,7 @@ export const ReplicationSecondaryReport: MessageFns<ReplicationSecondaryReport> 
     message.whole = object.whole ?? false;
     message.holdsAll = object.holdsAll ?? false;
     message.inStream = (object.inStream !== undefined && object.inStream !== null) ? BigInt(object.inStream) : 0n;
+    message.promotion = (object.promotion !== undefined && object.promotion !== null) ? BigInt(object.promotion) : 0n;
     return message;
   },
 };
@@ -2870,6 +3027,15 @@ export const ReplicationSetsDefinition = {
       requestType: ReplicationSetRequest as typeof ReplicationSetRequest,
       requestStream: false,
       responseType: RenewLogResponse as typeof RenewLogResponse,
+      responseStream: false,
+      options: {},
+    },
+    /** Another cluster was promoted to be the primary of the set: this one stops. */
+    supersede: {
+      name: "Supersede",
+      requestType: SupersedeRequest as typeof SupersedeRequest,
+      requestStream: false,
+      responseType: SupersedeResponse as typeof SupersedeResponse,
       responseStream: false,
       options: {},
     },

@@ -1,0 +1,55 @@
+/**
+ * The highest promotion of a set that this cluster has heard of. Whenever another cluster takes the lead of
+ * a set, the number of promotions grows: a secondary that has heard of it never follows a primary with a
+ * lower one again, whichever answers first, and over restarts. The number of a performance set is a local
+ * record, which a DR secondary has when it goes on in the place of this cluster.
+ */
+import { KeelsonError } from '@keelson/errors';
+import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
+import type { ReplicationKind } from '../domain/crossing.ts';
+
+/** By id of the set. */
+type Promotions = RecordCollection<{ readonly promotion: number }>;
+
+const promotions: Readonly<Record<ReplicationKind, Promotions>> = {
+  performance: jsonRecords('local/replication/performance/promotions/'),
+  dr: jsonRecords('node/replication/promotions/'),
+};
+
+export class KnownPromotion {
+  readonly #store: Store;
+  readonly #records: Promotions;
+  readonly #clusterId: string;
+
+  /** @param clusterId of the replication set */
+  constructor(store: Store, kind: ReplicationKind, clusterId: string) {
+    this.#store = store;
+    this.#records = promotions[kind];
+    this.#clusterId = clusterId;
+  }
+
+  /** 0: none, or the set is led by the cluster that founded it. */
+  async load(): Promise<number> {
+    return (await this.#records.find(this.#store, this.#clusterId))?.promotion ?? 0;
+  }
+
+  /** Keeps a number that is higher than the known one. */
+  async note(promotion: number): Promise<void> {
+    if (promotion <= (await this.load())) return;
+    await this.#store.transact(async (tx) => {
+      const known = (await this.#records.find(tx, this.#clusterId))?.promotion ?? 0;
+      if (promotion > known) this.#records.write(tx, this.#clusterId, { promotion });
+    });
+  }
+
+  /**
+   * What a primary says of itself.
+   * @throws KeelsonError `replication.superseded_primary` where a higher one is known
+   */
+  async hear(promotion: number): Promise<void> {
+    const known = await this.load();
+    if (promotion < known)
+      throw new KeelsonError('replication.superseded_primary', { primary: promotion, known });
+    await this.note(promotion);
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * A primary that was lost and replaced comes back by itself and does not know. Whoever has heard of its
+ * successor never follows it again, and it stops as soon as anybody tells it. Each site has a NATS of its own.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type NatsServer, startNats } from '@keelson/testkit';
+import {
+  attach,
+  type Cluster,
+  follow,
+  generateOperationToken,
+  generateRoot,
+  startCluster,
+  until,
+  untilEqual,
+  untilStreaming,
+} from '@keelson/testkit/replication-cluster';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const WITHIN_MS = 240_000;
+const POLICY = { policy: 'path "pki/*" { capabilities = ["read"] }' };
+const DR = 'sys/replication/dr';
+
+let natsOfFirst: NatsServer;
+let natsOfSpare: NatsServer;
+let first: Cluster;
+let spare: Cluster;
+let branch: Cluster;
+
+beforeAll(async () => {
+  [natsOfFirst, natsOfSpare] = [
+    await startNats({ jetstream: true }),
+    await startNats({ jetstream: true }),
+  ];
+  [first, spare, branch] = await Promise.all([
+    startCluster(natsOfFirst.url),
+    startCluster(natsOfSpare.url),
+    startCluster(natsOfSpare.url),
+  ]);
+  for (const kind of ['performance', 'dr'])
+    await first.v1('POST', `sys/replication/${kind}/primary/enable`);
+  await attach('dr', first, spare, 'spare');
+  await attach('performance', first, branch, 'branch');
+  branch.token = await generateRoot(branch, first.shares);
+}, WITHIN_MS);
+afterAll(async () => {
+  for (const cluster of [first, spare, branch]) await cluster?.stop();
+  for (const nats of [natsOfFirst, natsOfSpare]) await nats?.[Symbol.asyncDispose]();
+}, WITHIN_MS);
+
+const write = (cluster: Cluster, name: string) =>
+  cluster.v1('POST', `sys/policies/acl/${name}`, POLICY);
+
+const promote = async (cluster: Cluster): Promise<void> => {
+  const dr_operation_token = await generateOperationToken(cluster, first.shares);
+  const promoted = await until(
+    () => cluster.v1('POST', `${DR}/secondary/promote`, { dr_operation_token, force: true }),
+    ({ status }) => status !== 503,
+  );
+  expect(promoted.status).toBe(200);
+};
+
+const untilSuperseded = (cluster: Cluster) =>
+  until(
+    () => cluster.status('performance'),
+    (status) => status?.state === 'superseded',
+  );
+
+describe('a primary that comes back after its place was taken', { timeout: WITHIN_MS }, () => {
+  test('is not followed by a secondary that has followed its successor, and stops', async () => {
+    await until(
+      () => branch.status('performance'),
+      ({ known_primary_cluster_addrs: known }) => known.includes(natsOfSpare.url),
+    );
+    await first.process().stop('SIGKILL');
+    await promote(spare);
+    spare.token = first.token;
+    await untilStreaming('performance', branch);
+    await until(
+      () => write(branch, 'after'),
+      ({ status }) => status === 204,
+    );
+    for (const cluster of [spare, branch])
+      expect((await cluster.status('performance')).ssct_generation_counter).toBe(1);
+    await spare.process().stop();
+    await first.restart('SIGKILL');
+    await untilSuperseded(first);
+    expect(await first.status('dr')).toMatchObject({ mode: 'primary', state: 'superseded' });
+    const refused = await write(first, 'split-brain');
+    expect(refused).toMatchObject({
+      status: 503,
+      body: { errors: [expect.stringContaining('another cluster was promoted')] },
+    });
+    expect((await first.v1('GET', 'sys/policies/acl/split-brain')).status).toBe(404);
+    const log = await readFile(join(first.process().dataFolder, 'keelson.log'), 'utf8');
+    expect(log).toContain('another cluster was promoted');
+    // What it had before can be read; no other cluster is let in.
+    expect((await first.v1('GET', 'sys/policies/acl/default')).status).toBe(200);
+    const issued = await first.v1('POST', `${DR}/primary/secondary-token`, { id: 'late' });
+    expect(issued.status).toBe(503);
+    // The branch waits for its primary with all that it had of it, and gives no write to the other.
+    expect((await write(branch, 'split-brain')).status).toBe(503);
+    expect((await branch.v1('GET', 'sys/policies/acl/after')).status).toBe(200);
+    await first.restart();
+    expect(await first.status('performance')).toMatchObject({ state: 'superseded' });
+  });
+
+  test('leaves its secondaries to the successor, and follows it', async () => {
+    await spare.restart();
+    await untilStreaming('performance', branch);
+    await untilEqual('performance', spare, branch);
+    expect((await write(branch, 'again')).status).toBe(204);
+    expect((await first.v1('POST', `${DR}/primary/demote`)).status).toBe(200);
+    const operation = await generateOperationToken(first, first.shares);
+    await follow('dr', spare, first, 'former', operation);
+    await untilEqual('dr', spare, first);
+    expect(await first.status('dr')).toMatchObject({ ssct_generation_counter: 1 });
+  });
+
+  test('is told by its successor where no secondary asks it', async () => {
+    await branch.stop();
+    await spare.process().stop('SIGKILL');
+    await promote(first);
+    await spare.restart('SIGKILL');
+    await untilSuperseded(spare);
+    expect((await write(spare, 'split-brain')).status).toBe(503);
+    expect(await first.status('dr')).toMatchObject({
+      mode: 'primary',
+      state: 'running',
+      ssct_generation_counter: 2,
+    });
+    expect((await write(first, 'goes-on')).status).toBe(204);
+  });
+});
