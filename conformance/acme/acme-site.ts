@@ -10,7 +10,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createSecureContext, createServer as createTlsServer } from 'node:tls';
 import { promisify } from 'node:util';
 import {
@@ -50,7 +50,13 @@ export interface AcmeSite extends AsyncDisposable {
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
   /** An external account binding for a directory. */
   newBinding(prefix?: string): Promise<{ readonly kid: string; readonly hmac: string }>;
-  /** Runs a program with nothing in its environment but what clients need. @throws with its output */
+  /** Runs a file with nothing in its environment but what clients need. @throws with its output */
+  run(
+    file: string,
+    args: readonly string[],
+    env?: Readonly<Record<string, string>>,
+  ): Promise<string>;
+  /** The same for a program of Debian. */
   execute(
     program: string,
     debianPackage: string,
@@ -186,6 +192,20 @@ export const startAcmeSite = async (
   });
   await call('POST', `${MOUNT}/config/acme`, { enabled: true, dns_resolver: dns.address });
 
+  const runFile: AcmeSite['run'] = async (file, args, environment = {}) => {
+    try {
+      const { stdout, stderr } = await run(file, args, {
+        cwd: folder,
+        env: { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8', ...environment },
+      });
+      return stdout + stderr;
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout?: string; stderr?: string };
+      const log = keelson.output();
+      throw new Error(`${basename(file)} failed:\n${stdout}${stderr}\n${log}`, { cause: error });
+    }
+  };
+
   return {
     folder,
     caFile: facts.ca_certificate_file,
@@ -202,20 +222,9 @@ export const startAcmeSite = async (
       const { id, key } = await call('POST', `${MOUNT}/${prefix}acme/new-eab`);
       return { kid: String(id), hmac: String(key) };
     },
-    execute: async (program, debianPackage, args, environment = {}) => {
-      const file = await findBinary(program, debianPackage);
-      try {
-        const { stdout, stderr } = await run(file, args, {
-          cwd: folder,
-          env: { PATH: process.env['PATH'], HOME: folder, LANG: 'C.UTF-8', ...environment },
-        });
-        return stdout + stderr;
-      } catch (error) {
-        const { stdout, stderr } = error as { stdout?: string; stderr?: string };
-        const log = keelson.output();
-        throw new Error(`${program} failed:\n${stdout}${stderr}\n${log}`, { cause: error });
-      }
-    },
+    run: runFile,
+    execute: async (program, debianPackage, args, environment) =>
+      runFile(await findBinary(program, debianPackage), args, environment),
     isRevoked: async (certificatePem) => {
       const { serialNumber } = new X509Certificate(certificatePem);
       const serial = (serialNumber.toLowerCase().match(/../g) ?? []).join(':');

@@ -75,7 +75,8 @@ export const validateChallenge = async (
     stopping?.throwIfAborted();
     if (error instanceof ValidationFailure) return { kind: error.kind, problem: error.problem };
     if (!isTooLate) throw error;
-    const detail = `${attempt.type} was not answered within ${limitMs / 1000} s`;
+    const seconds = Math.round(limitMs / 100) / 10;
+    const detail = `${attempt.type} was not answered within ${seconds} s`;
     return { kind: 'retry', problem: { type: 'connection', detail } };
   } finally {
     clearTimeout(timer);
