@@ -208,6 +208,16 @@ describe('redaction', () => {
     );
   });
 
+  test.for([
+    'GET https://k.example/api/v2/downloads/states/sv-1?expires=1900000000&signature=SECRET-_x',
+    'no answer of /api/v2/downloads/logs/plan-1/1900000000/SECRET-_x',
+    'PUT http://k.example/api/v2/uploads/states/sv-1/1900000000/SECRET%2D_x?offset=1',
+  ])('takes the signature out of an address: %s', (text) => {
+    const line = redactLine(JSON.stringify({ msg: text }));
+    expect(line).not.toContain('SECRET');
+    expect(line).toContain('1900000000');
+  });
+
   test('leaves ordinary fields alone', () => {
     const line = '{"accessor":"abc","path":"pki/issue/web","key_type":"ec","status":200}';
     expect(redactLine(line)).toBe(line);

@@ -34,6 +34,12 @@ const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 const isUrgent = (line: string): boolean =>
   line.startsWith('{"level":"error"') || line.startsWith('{"level":"fatal"');
 
+export interface LogDestination extends DestinationStream {
+  flushSync(): void;
+  /** Writes what is held, then opens the file again: one of that name is made where the old was moved. */
+  reopen(): void;
+}
+
 /**
  * Where the lines of a process go: a file (created with mode 0600, added to), or standard output. Lines
  * are written some at a time, since each write is a system call. An error is written at once, with all
@@ -42,7 +48,7 @@ const isUrgent = (line: string): boolean =>
  * measures all that it holds again for each line. Where nothing can be written any more, a full disk,
  * standard error says so once and lines wait: a service does not end for want of its log.
  */
-export const openLogDestination = (file?: string): DestinationStream & { flushSync(): void } => {
+export const openLogDestination = (file?: string): LogDestination => {
   const destination = pino.destination({
     dest: file ?? 1,
     mkdir: true,
@@ -51,10 +57,11 @@ export const openLogDestination = (file?: string): DestinationStream & { flushSy
     maxLength: MAX_WAITING_LENGTH,
   });
   let isFailing = false;
-  destination.on('error', (error: unknown) => {
+  const report = (error: unknown): void => {
     if (!isFailing) process.stderr.write(`log lines cannot be written: ${String(error)}\n`);
     isFailing = true;
-  });
+  };
+  destination.on('error', report);
   destination.on('write', () => {
     isFailing = false;
   });
@@ -80,6 +87,16 @@ export const openLogDestination = (file?: string): DestinationStream & { flushSy
       else timer ??= setTimeout(flush, WRITTEN_WITHIN_MS).unref();
     },
     flushSync,
+    reopen: () => {
+      flushSync();
+      if (file === undefined) return;
+      try {
+        destination.reopen();
+      } catch (error) {
+        // The file in use stays.
+        report(error);
+      }
+    },
   };
 };
 

@@ -16,6 +16,9 @@ const SECRET_SHAPE = new RegExp(
     '-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?="[,}])|$)',
     String.raw`\b(?:hv[sbr])\.[\w.-]{8,}`,
     String.raw`\b\w+\.atlasv1\.\w+`,
+    // Of an address that is its own credential: in the query, or after the time it expires at.
+    String.raw`(?<=[?&]signature=)[\w%-]+`,
+    String.raw`(?<=/(?:uploads|downloads)/[^\s"?]{1,256}/\d{10}/)[\w%-]+`,
     String.raw`(?<=\b(?:Bearer|Basic) )[\w.~+/=-]{4,}`,
     // user:password@ in a connection string.
     String.raw`(?<=\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@"]{0,128}:)[^\s@"/]+(?=@)`,
@@ -26,7 +29,8 @@ const SECRET_SHAPE = new RegExp(
 // Few lines hold anything to look at closer, and every request writes a line: what each of these finds
 // is part of whatever the expression above it finds, at a tenth of the cost.
 const SECRET_FIELD_HINT = /token|secret|password|passphrase|authorization|cookie|key|salt/i;
-const SECRET_SHAPE_HINT = /PRIVATE KEY-----|hv[sbr]\.|\.atlasv1\.|Bearer |Basic |:\/\//;
+const SECRET_SHAPE_HINT =
+  /PRIVATE KEY-----|hv[sbr]\.|\.atlasv1\.|Bearer |Basic |:\/\/|signature=|loads\//;
 
 /** The line without secrets. */
 export const redactLine = (line: string): string => {

@@ -6,8 +6,7 @@ import {
   type Environment,
   parseConfig,
 } from '@keelson/config';
-import { createLogger, type Logger } from '@keelson/logging';
-import type { DestinationStream } from 'pino';
+import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
 import { runProcess, type Stoppable } from './process.ts';
 import type { processSettings } from './process-settings.ts';
 import { startTracing } from './tracing.ts';
@@ -20,13 +19,13 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
   /** `process.env`: main files are its only readers. */
   readonly environment: Environment;
   /** Where log lines go; standard output when absent. */
-  readonly logDestination?: (config: Config<S>) => DestinationStream | undefined;
+  readonly logDestination?: (config: Config<S>) => LogDestination | undefined;
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
 
 /**
  * Prints the settings for `--help`; else reads them from the environment, starts, and runs until a
- * signal. A bad setting stops the start with a sentence that names its key.
+ * signal; SIGHUP opens the log file again and reloads what is started. A bad setting stops the start with a sentence that names its key.
  */
 export const runConfiguredProcess = async <S extends ConfigSchema>({
   name,
@@ -55,6 +54,11 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
       const running = await start(config, logger);
       return {
         logger,
+        reload: async () => {
+          destination?.reopen();
+          await running.reload?.();
+          logger.info('reloaded');
+        },
         stop: async () => {
           await running.stop();
           await tracing.stop();

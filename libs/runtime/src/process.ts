@@ -1,9 +1,12 @@
 /** The life of a process: start, wait for a signal, stop within a bounded time. */
+import { isatty } from 'node:tty';
 import type { Logger } from '@keelson/logging';
 
 export interface Stoppable {
   /** Finishes what is under way and frees everything. */
   stop(): Promise<void>;
+  /** Opens files again and reads what operators exchange under way: certificates. Never rejects. */
+  reload?(): Promise<void>;
 }
 
 export interface ProcessOptions {
@@ -14,12 +17,31 @@ export interface ProcessOptions {
   readonly stopWithinMs?: number;
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** In a terminal SIGHUP says that it was closed; elsewhere that files were moved or exchanged. */
+const HAS_TERMINAL = isatty(0);
+const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL
+  ? ['SIGINT', 'SIGTERM', 'SIGHUP']
+  : ['SIGINT', 'SIGTERM'];
 
 const nextSignal = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
     for (const signal of SIGNALS) process.once(signal, resolve);
   });
+
+/** One reload after the other; a signal before the start is over is nothing to it. */
+const reloadOnSignal = (): { begin(running: Stoppable): void } => {
+  let under = Promise.resolve();
+  let running: Stoppable | undefined;
+  if (!HAS_TERMINAL)
+    process.on('SIGHUP', () => {
+      under = under.then(() => running?.reload?.());
+    });
+  return {
+    begin: (started) => {
+      running = started;
+    },
+  };
+};
 
 const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean> => {
   const late = Promise.withResolvers<boolean>();
@@ -32,7 +54,7 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
 };
 
 /**
- * Starts, runs until SIGINT or SIGTERM, stops and exits: 0 after a clean stop, 1 otherwise. A second
+ * Starts, runs until SIGINT or SIGTERM, reloads at SIGHUP, stops and exits: 0 after a clean stop, 1 otherwise. A second
  * signal ends the process at once. A start that fails says why in one line, without a stack.
  */
 export const runProcess = async ({
@@ -41,6 +63,7 @@ export const runProcess = async ({
   stopWithinMs = 30_000,
 }: ProcessOptions): Promise<never> => {
   const signalled = nextSignal();
+  const reloads = reloadOnSignal();
   // Until the first server listens nothing else may hold the event loop: waiting is not ending.
   const alive = setInterval(() => undefined, 2 ** 30);
   let running: Awaited<ReturnType<typeof start>>;
@@ -52,6 +75,7 @@ export const runProcess = async ({
     );
     process.exit(1);
   }
+  reloads.begin(running);
   const { logger } = running;
   process.on('unhandledRejection', (reason) =>
     logger.error({ err: reason }, 'unhandled rejection'),

@@ -28,11 +28,12 @@ import type { BodyLimits } from './proxy/body-rules.ts';
 import { createClientAddress } from './proxy/client-address.ts';
 import { createEstSurface, EST_PREFIX } from './proxy/est-surface.ts';
 import type { DecisionStates } from './proxy/remembered-answers.ts';
-import { requestIdOf } from './proxy/request-head.ts';
+import { requestIdOf, requireHost } from './proxy/request-head.ts';
 import { isBelow, toOriginForm } from './proxy/request-target.ts';
 import { createServeRequest, type ServedSurface } from './proxy/serve-request.ts';
 import { createV1Surface } from './proxy/v1-surface.ts';
 import { createHttpServers } from './server/http-servers.ts';
+import { createSecurityHeaders } from './server/security-headers.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
 
 export { type GatewayConfig, gatewayConfig } from './config.ts';
@@ -77,6 +78,8 @@ export interface GatewayParts {
 export interface Gateway {
   /** @returns addresses it listens on: "http://127.0.0.1:8200" */
   start(): Promise<{ addresses: readonly string[] }>;
+  /** Opens audit files again and reads the certificate again. */
+  reload(): Promise<void>;
   /** Not ready first, then no new connections; requests under way are answered. */
   stop(): Promise<void>;
 }
@@ -111,12 +114,14 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   };
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
   const renderError = createErrorAnswers(logger);
+  const securityHeaders = createSecurityHeaders(config.hstsSeconds);
   const serveRequest = createServeRequest({
     logger,
     metrics,
     renderError,
     timeoutMs,
     publicUrl: config.publicUrl,
+    securityHeaders,
     clientAddress: createClientAddress(config.trustedProxies),
   });
   const serveV1 = createV1Surface({
@@ -158,6 +163,11 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
+  });
+  app.addHook('onRequest', (request, reply, done) => {
+    requireHost(request.raw);
+    reply.headers(securityHeaders(request.raw));
+    done();
   });
   registerOwnRoutes(app, {
     services: Object.values(services),
@@ -215,6 +225,15 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
       logger.info({ addresses }, 'listening');
       if (!config.auditRequired) logger.warn('requests are served even if no audit device records');
       return { addresses };
+    },
+    reload: async () => {
+      await auditLog.reopen();
+      await tls?.reload().catch((err: unknown) => {
+        logger.error(
+          { err },
+          'HTTPS certificate files cannot be used; the certificate in use stays',
+        );
+      });
     },
     stop: async () => {
       isDraining = true;

@@ -23,6 +23,12 @@ export const gatewayConfig = Type.Object({
   tlsKeyFile: Type.Optional(
     Type.String({ description: 'Private key of HTTPS, PEM; read again when it changes.' }),
   ),
+  hstsSeconds: Type.Integer({
+    description:
+      'How long browsers are told on HTTPS to use nothing else for this host (Strict-Transport-Security); 0 does not tell them. Never told for localhost.',
+    minimum: 0,
+    default: 31_536_000,
+  }),
   requestClientCertificates: Type.Boolean({
     description:
       'HTTPS asks clients for a certificate, for EST enrolment by certificate; a browser that has one may ask its user which to show.',

@@ -51,6 +51,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
   });
   await gateway.start();
   return {
+    reload: () => gateway.reload(),
     stop: async () => {
       await gateway.stop();
       tls?.close();

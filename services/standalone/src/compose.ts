@@ -37,6 +37,8 @@ export interface Standalone {
   readonly caCertificateFile: string | undefined;
   /** Present on the first start only. */
   readonly firstRun?: FirstRun;
+  /** Opens audit files again and reads the certificate again. */
+  reload(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -136,6 +138,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     addresses,
     caCertificateFile,
     ...(firstRun === undefined ? {} : { firstRun }),
+    reload: () => gateway.reload(),
     stop: async () => {
       await gateway.stop();
       tls.source.close();

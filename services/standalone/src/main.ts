@@ -37,6 +37,7 @@ await runConfiguredProcess({
       }),
     );
     return {
+      reload: () => standalone.reload(),
       stop: async () => {
         await standalone.stop();
         folder.release();

@@ -136,6 +136,18 @@ test('no secret is in the log, in an audit file or open in a database', async ()
       state: secrets['state'],
     });
 
+    const { data: version } = await api(`${at}/state-versions`, 'state-versions', {
+      serial: 2,
+      md5: createHash('md5').update('{}').digest('hex'),
+    });
+    const upload = new URL(version.attributes['hosted-state-upload-url'] as string);
+    secrets['signature of an upload'] = upload.searchParams.get('signature') ?? '';
+    await fetch(upload, { method: 'PUT', body: '{}' });
+    secrets['signature in a path'] = 'signatureSIGNATUREsignature';
+    await fetch(
+      `${keelson.http}/api/v2/downloads/logs/plan-x/1900000000/${secrets['signature in a path']}`,
+    );
+
     await fetch(`${keelson.http}/v1/sys/mounts`, {
       headers: { 'x-service-token': 'hvs.wrongTOKENwrongTOKEN' },
     });

@@ -37,6 +37,8 @@ export interface AuditLog {
    * @throws KeelsonError `request.invalid` when it does not accept it
    */
   tryDevice(device: AuditDevice): Promise<void>;
+  /** Opens files again: those that were moved are left, files of their names made. */
+  reopen(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -151,6 +153,9 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
       } finally {
         await sink.close();
       }
+    },
+    reopen: async () => {
+      for (const { device, sink } of devices) if (device.type === 'file') await sink.close();
     },
     close: async () => {
       for (const { sink } of devices) await sink.close();

@@ -13,7 +13,7 @@ export interface RecordedExchange {
   readonly exchange: Exchange;
   /** Below the server's root: "pki/issue/web", "api/v2/organizations". */
   readonly path: string;
-  /** Already in memory; absent where neither it nor the answer's content is put on record. */
+  /** Already in memory; absent where neither it, nor the query, nor the answer's content is put on record. */
   readonly body: EdgeBody | undefined;
   readonly principal?: Principal | undefined;
   readonly context: AuditContext | undefined;
@@ -85,7 +85,7 @@ const toAudited = async (recorded: RecordedExchange): Promise<AuditedExchange> =
     caller: callerOf(recorded),
     data: requestData(
       (await body?.bytes(Number.MAX_SAFE_INTEGER)) ?? new Uint8Array(0),
-      head.query,
+      body === undefined ? '' : head.query,
     ),
     plainRequestKeys: context?.nonHmacRequestKeys ?? [],
     plainResponseKeys: context?.nonHmacResponseKeys ?? [],

@@ -6,6 +6,7 @@ import { type AuditFileRules, openAuditFile } from './audit-file.ts';
 export interface AuditSink {
   /** Resolves when the line was accepted. */
   write(line: string): Promise<void>;
+  /** After the writes under way; a later write opens it again. */
   close(): Promise<void>;
 }
 
@@ -50,7 +51,10 @@ const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
       }
     },
     close: async () => {
-      await (await opened)?.close();
+      const former = opened;
+      opened = undefined;
+      // One that could not be opened was told to the write that tried.
+      await (await former?.catch(() => undefined))?.close();
     },
   };
 };

@@ -12,16 +12,11 @@ import { type BodyLimits, bodyRules } from './body-rules.ts';
 import type { Exchange } from './exchange.ts';
 import { bearerToken } from './header-names.ts';
 import { incomingBody } from './incoming-body.ts';
+import { isSignedAddress, recordedPath } from './signed-address.ts';
 import { refusalOf, type ServeExchange } from './v1-surface.ts';
 
 /** What provisioning clients look for before anything else; they refuse a version below 2.5. */
 const API_HEADERS = { 'tfp-api-version': '2.6', 'tfp-appname': 'Keelson' } as const;
-
-/**
- * Signed addresses, where the content of states and configurations comes and goes: large, and neither
- * held in memory nor put into the audit log. Their signature is the workspace service's to check.
- */
-const TRANSFERS = /^\/(uploads|downloads)\//;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -89,7 +84,8 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
     Object.assign(answerHeaders, headers);
 
     const isAudited = await audit.isEnabled(resolution.auditGeneration);
-    const isTransfer = TRANSFERS.test(head.path);
+    // Large: neither held in memory nor put on record.
+    const isTransfer = isSignedAddress(head.path);
     if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
     const { timeoutMs } = exchange;
     const body = await incomingBody(
@@ -103,7 +99,7 @@ export const createApiV2Surface = (parts: ApiV2Parts): ServeExchange => {
       ? audit.record(
           {
             exchange,
-            path: `api/v2${head.path}`,
+            path: `api/v2${recordedPath(head.path)}`,
             body: isTransfer ? undefined : body,
             principal,
             context: resolution.audit,

@@ -33,17 +33,21 @@ export class Exchange {
   #onEnd: ((error: KeelsonError) => void) | undefined;
   #abort: AbortController | undefined;
 
-  /** @param method may be LIST */
+  /**
+   * @param method may be LIST
+   * @param headers of every answer
+   */
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
     method: string,
     timeoutMs: number,
+    headers: Readonly<Record<string, string>>,
   ) {
     this.request = request;
     this.#timeoutMs = timeoutMs;
     this.requestId = requestIdOf(request);
-    this.answerHeaders = { 'x-request-id': this.requestId };
+    this.answerHeaders = { ...headers, 'x-request-id': this.requestId };
     this.head = emptyHead(this.requestId, method);
     this.#timer = this.#startTimer(timeoutMs);
     response.on('close', () => {

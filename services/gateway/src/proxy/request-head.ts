@@ -11,16 +11,29 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 /** RFC 9110 §7.2; what a client may make appear in links. */
 const AUTHORITY = /^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
 
-const baseUrlOf = ({ headers, socket, httpVersion }: IncomingMessage): string => {
-  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
-  const host = headers.host;
-  if (host === undefined && httpVersion === '1.0') return `${scheme}://localhost`;
+const isHost = (name: string | undefined): boolean => name?.length === 4 && /^host$/i.test(name);
+
+/**
+ * The one Host header of a request (RFC 9112 §3.2); HTTP/1.0 may be without it. Of several Node shows the
+ * first, and a proxy in front may have gone by another.
+ * @throws KeelsonError `request.invalid`
+ */
+export const requireHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): string => {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (isHost(rawHeaders[at])) count += 1;
+  if (count > 1)
+    throw new KeelsonError('request.invalid', { text: 'the request has several Host headers' });
+  const { host } = headers;
+  if (host === undefined && httpVersion === '1.0') return 'localhost';
   if (host === undefined || !AUTHORITY.test(host))
     throw new KeelsonError('request.invalid', {
       text: 'the Host header is missing or not valid',
     });
-  return `${scheme}://${host}`;
+  return host;
 };
+
+const schemeOf = ({ socket }: IncomingMessage): string =>
+  'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
 
 export const requestIdOf = ({ headers }: IncomingMessage): string => {
   const given = headers['x-request-id'];
@@ -69,6 +82,7 @@ export const readHead = (
     readonly traceparent: string;
   },
 ): RequestHead => {
+  const host = requireHost(request);
   const { path, query } = parseTarget(request.url ?? '/');
   const { headers } = request;
   return {
@@ -79,7 +93,7 @@ export const readHead = (
     headers: forwardedHeaders(headers),
     dialect: isV1 ? dialectOf(headers) : Dialect.SPECIFICATION,
     remoteAddress: clientAddress(request),
-    baseUrl: publicUrl ?? baseUrlOf(request),
+    baseUrl: publicUrl ?? `${schemeOf(request)}://${host}`,
     traceparent,
     namespace: undefined,
     mount: undefined,

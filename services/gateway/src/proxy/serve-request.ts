@@ -5,10 +5,12 @@ import { createRequestLog, type Logger } from '@keelson/logging';
 import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { RenderError, Surface } from '../errors/error-answers.ts';
 import type { RequestMetrics } from '../metrics/metrics.ts';
+import type { SecurityHeaders } from '../server/security-headers.ts';
 import type { ClientAddress } from './client-address.ts';
 import { Exchange, writeAnswer } from './exchange.ts';
 import { discardRest, isCutShort } from './incoming-body.ts';
 import { readHead } from './request-head.ts';
+import { recordedPath } from './signed-address.ts';
 import type { ServeExchange } from './v1-surface.ts';
 
 export interface ServeParts {
@@ -18,6 +20,7 @@ export interface ServeParts {
   readonly timeoutMs: number;
   readonly publicUrl: string | undefined;
   readonly clientAddress: ClientAddress;
+  readonly securityHeaders: SecurityHeaders;
 }
 
 export interface ServedSurface {
@@ -61,6 +64,9 @@ const inSpan = async (
   }
 };
 
+const pathOf = ({ surface }: ServedSurface, { head: { path } }: Exchange): string =>
+  surface === 'api_v2' ? recordedPath(path) : path;
+
 /** For a body that nobody reads to its end: the rest of it would be taken for the next request. */
 const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void> => {
   answerHeaders['connection'] = 'close';
@@ -68,7 +74,8 @@ const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void
 };
 
 export const createServeRequest = (parts: ServeParts): ServeRequest => {
-  const { logger, metrics, renderError, timeoutMs, publicUrl, clientAddress } = parts;
+  const { logger, metrics, renderError, timeoutMs, publicUrl, clientAddress, securityHeaders } =
+    parts;
   const logRequest = createRequestLog(logger);
 
   const answer = async (
@@ -111,14 +118,14 @@ export const createServeRequest = (parts: ServeParts): ServeRequest => {
   return async (served, method, request, response) => {
     const startedMs = performance.now();
     metrics.started();
-    const exchange = new Exchange(request, response, method, timeoutMs);
+    const exchange = new Exchange(request, response, method, timeoutMs, securityHeaders(request));
     exchange.group = served.surface;
     const answerAndLog = async (traceparent: string): Promise<void> => {
       await answer(served, exchange, response, traceparent);
       logRequest({
         requestId: exchange.requestId,
         method: exchange.head.method,
-        path: served.prefix + exchange.head.path,
+        path: served.prefix + pathOf(served, exchange),
         status: response.statusCode,
         durationMs: Math.round((performance.now() - startedMs) * 1000) / 1000,
         remoteAddress: exchange.head.remoteAddress,

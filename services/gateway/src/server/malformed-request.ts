@@ -24,6 +24,7 @@ export const malformedRequestAnswer = (error: Error & { readonly code?: string }
   const body = JSON.stringify({ errors: [text] });
   return (
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+    `X-Content-Type-Options: nosniff\r\n` +
     `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );
 };

@@ -24,9 +24,7 @@ const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<Ser
   return { cert, key };
 };
 
-export const openCertificateFiles = async (
-  files: CertificateFiles,
-): Promise<CertificateSource & { reload(): Promise<void> }> => {
+export const openCertificateFiles = async (files: CertificateFiles): Promise<CertificateSource> => {
   const listeners = new Set<(certificate: ServerCertificate) => void>();
   let current = await load(files);
   const reload = async (): Promise<void> => {

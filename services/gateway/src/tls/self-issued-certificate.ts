@@ -41,6 +41,8 @@ export interface CertificateSource {
   current(): ServerCertificate;
   /** Calls back with each renewed certificate; the returned function ends that. */
   onRenewal(listener: (certificate: ServerCertificate) => void): () => void;
+  /** Reads files again that an operator may have exchanged. @throws Error when they cannot be used */
+  reload(): Promise<void>;
   close(): void;
 }
 
@@ -207,6 +209,8 @@ export const openSelfIssuedCertificate = async (
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    // Its files are its own.
+    reload: () => Promise.resolve(),
     close: () => cancel(),
   };
 };
