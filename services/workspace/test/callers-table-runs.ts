@@ -53,6 +53,11 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   [`GET ${W}/configuration-versions`]: read('/workspaces/{ws}/configuration-versions'),
   'GET /configuration-versions/{configuration_version_id}': read('/configuration-versions/{cv}'),
+  'GET /configuration-versions/{configuration_version_id}/ingress-attributes': read(
+    '/configuration-versions/{cv}/ingress-attributes',
+  ),
+  'GET /runs/{run_id}/configuration-version': read(`${run}/configuration-version`),
+  'GET /runs/{run_id}/plan': read(`${run}/plan`),
   // It is the current one: 409 is for who could.
   'POST /configuration-versions/{configuration_version_id}/actions/archive': {
     target: '/configuration-versions/{cv}/actions/archive',
@@ -128,6 +133,7 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
   },
   'GET /plans/{phase_id}': read('/plans/{plan}'),
   'GET /applies/{phase_id}': read('/applies/{apply}'),
+  'GET /runs/{run_id}/apply': read(`${run}/apply`),
   [`GET ${W}/current-assessment-result`]: read('/workspaces/{ws}/current-assessment-result'),
   'GET /assessment-results/{assessment_result_id}': read('/assessment-results/{assessed}'),
   // Its agent has put nothing there: 204 is for who may read it.

@@ -111,6 +111,11 @@ export const CASES: Readonly<Record<string, Case>> = {
     allowed: MANAGERS,
     success: 200,
   },
+  'GET /projects/{project_id}/relationships/tag-bindings': {
+    target: '/projects/{prj}/relationships/tag-bindings',
+    allowed: MANAGERS,
+    success: 200,
+  },
   'GET /projects/{project_id}/effective-tag-bindings': {
     target: '/projects/{prj}/effective-tag-bindings',
     allowed: MANAGERS,

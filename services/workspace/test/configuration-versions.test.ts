@@ -1,5 +1,6 @@
 /** Configuration versions: their list, which is current, and what becomes of the files of the others. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { archiveOf } from './configuration-archive.ts';
 import { startRunHarness } from './run-harness.ts';
 
 const DAY_MS = 86_400_000;
@@ -76,7 +77,37 @@ describe('configuration versions', () => {
     expect(await act(firstId, 'restore')).toBe(400);
   });
 
-  test('are uploaded once, also when two uploads come at once', async () => {
+  test('are uploaded again as long as no run has them, each upload in place of the one before', async () => {
+    const announced = await runs.harness.create(
+      `/workspaces/${workspaceId}/configuration-versions`,
+      'configuration-versions',
+      { 'auto-queue-runs': false },
+    );
+    const url = String(announced.attributes['upload-url']);
+    const put = async (text: string) =>
+      (await runs.harness.transfer('PUT', url, await archiveOf({ 'README.md': text }))).status;
+    const chunks = async () => {
+      await runs.harness.runUpkeep();
+      return (await runs.harness.store.list('shared/state-chunks/')).length;
+    };
+    const readme = async () => {
+      const shown = await call('GET', `/workspaces/${workspaceId}?include=readme`);
+      return shown.included[0]?.attributes['raw-markdown'];
+    };
+    expect(await put('first')).toBe(204);
+    const kept = await chunks();
+    expect(await put('second')).toBe(204);
+    expect(await chunks()).toBe(kept);
+    expect(await readme()).toBe('second');
+    const runId = await runs.queue(workspaceId);
+    expect(await put('third')).toBe(409);
+    await runs.act(runId, 'discard');
+    // The run has ended, and shows what it was planned with.
+    expect(await put('third')).toBe(409);
+    expect(await readme()).toBe('second');
+  });
+
+  test('are uploaded once where a run follows, also when two uploads come at once', async () => {
     const announced = await runs.harness.create(
       `/workspaces/${workspaceId}/configuration-versions`,
       'configuration-versions',

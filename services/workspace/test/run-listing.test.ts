@@ -101,15 +101,45 @@ describe('a list of runs', () => {
     expect(await search(`filter[workspace_names]=${String(attributes['name'])}`)).toEqual([other]);
     expect(await search('filter[workspace_names]=absent')).toEqual([]);
     const open = 'filter[status_group]=non_final';
-    expect(await search(`${open}&filter[agent_pool_names]=pool`)).toEqual([]);
+    const ofPool = `${open}&filter[agent_pool_names]=pool`;
+    expect(await search(ofPool)).toEqual([other, ofPlanner]);
     await claim();
-    expect(await search(`${open}&filter[agent_pool_names]=pool`)).toEqual([ofPlanner]);
+    expect(await search(ofPool)).toEqual([other, ofPlanner]);
     const year = new Date(harness.clock.nowMs()).getUTCFullYear();
     expect(await search(`${open}&filter[timeframe]=${year}`)).toEqual([other, ofPlanner]);
     expect(await search(`${open}&filter[timeframe]=year`)).toEqual([other, ofPlanner]);
     expect(await search(`${open}&filter[timeframe]=${year - 1}`)).toEqual([]);
     await finish(ofPlanner, false);
     await act(other, 'discard');
+  });
+
+  test('is narrowed by the pool that has them or that they wait for', async () => {
+    const workspaceId = await makeWorkspace();
+    const { id: elsewhere } = await harness.create(`${O}/agent-pools`, 'agent-pools', {
+      name: 'elsewhere',
+    });
+    const waitFor = (agentPoolId: string) =>
+      harness.call('PATCH', `/workspaces/${workspaceId}`, {
+        data: { type: 'workspaces', attributes: { 'agent-pool-id': agentPoolId } },
+      });
+    const runId = await queue(workspaceId);
+    for (const list of [`/workspaces/${workspaceId}/runs`, `${O}/runs`]) {
+      const idsIn = (name: string) =>
+        idsOf(`${list}?filter[status]=pending,planning&filter[agent_pool_names]=${name}`);
+      expect(await idsIn('pool')).toEqual([runId]);
+      expect(await idsIn('elsewhere')).toEqual([]);
+      expect((await waitFor(elsewhere)).status).toBe(200);
+      expect(await idsIn('pool')).toEqual([]);
+      expect(await idsIn('elsewhere,absent')).toEqual([runId]);
+      await waitFor(poolId);
+    }
+    await claim();
+    await waitFor(elsewhere);
+    // Its agent is of the other pool, whatever the workspace says since.
+    const path = `/workspaces/${workspaceId}/runs?filter[agent_pool_names]`;
+    expect(await idsOf(`${path}=pool`)).toEqual([runId]);
+    expect(await idsOf(`${path}=elsewhere`)).toEqual([]);
+    await finish(runId, false);
   });
 
   test('is narrowed by what queued them', async () => {
@@ -183,12 +213,13 @@ describe('the queue of an organization', () => {
     const last = await queue(waiting);
     const { list } = await harness.call('GET', `${O}/runs/queue`);
     expect(list.map(({ id, attributes }) => [id, attributes['position-in-queue']])).toEqual([
-      [first, 1],
-      [blocked, 2],
-      [last, 3],
+      // Clients print the position less what runs: nothing is before the first that waits.
+      [first, 0],
+      [blocked, 0],
+      [last, 2],
     ]);
     const second = await harness.call('GET', `${O}/runs/queue?page[size]=2&page[number]=2`);
-    expect(second.list.map(({ attributes }) => attributes['position-in-queue'])).toEqual([3]);
+    expect(second.list.map(({ attributes }) => attributes['position-in-queue'])).toEqual([2]);
     const capacity = await harness.call('GET', `${O}/capacity`);
     expect(capacity.data).toMatchObject({
       id: 'acme',

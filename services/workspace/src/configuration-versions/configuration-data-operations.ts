@@ -25,18 +25,18 @@ import type { ConfigurationVersion } from './domain/configuration-version.ts';
 
 const KEPT = 'uploaded';
 
-/** Files that new runs begin with, or that a run which has not ended works on, stay. */
-const isNeeded = async (
+/** Why the files of a version stay: new runs begin with them, or a run that has not ended works on them. */
+const findNeed = async (
   reads: Reads,
   { id, currentConfigurationVersionId }: Workspace,
   versionId: string,
-): Promise<boolean> => {
-  if (currentConfigurationVersionId === versionId) return true;
+): Promise<string | undefined> => {
+  if (currentConfigurationVersionId === versionId) return 'it is current';
   for (const runId of await openRuns.keys(reads, [id])) {
     const run = await runRecords.find(reads, runId);
-    if (run?.configurationVersionId === versionId) return true;
+    if (run?.configurationVersionId === versionId) return `${runId} has not ended`;
   }
-  return false;
+  return undefined;
 };
 
 const applyAction = async (
@@ -86,12 +86,10 @@ export const changeConfigurationData = (
 ): Promise<void> =>
   changeVersion(context, principal, versionId, async (tx, version, workspace) => {
     const isAllowed =
-      !(await isNeeded(tx, workspace, versionId)) &&
+      (await findNeed(tx, workspace, versionId)) === undefined &&
       (await applyAction(tx, version, action, context.clock.nowMs()));
     if (!isAllowed) throw new KeelsonError('request.invalid', { text: 'transition not allowed' });
   });
-
-const conflict = (text: string): KeelsonError => new KeelsonError('workspace.conflict', { text });
 
 /** Gives up the files of a version that no run needs. @throws KeelsonError `workspace.conflict` */
 export const archiveConfigurationVersion = (
@@ -100,11 +98,14 @@ export const archiveConfigurationVersion = (
   versionId: string,
 ): Promise<void> =>
   changeVersion(context, principal, versionId, async (tx, version, workspace) => {
-    if (version.status !== 'uploaded') throw conflict('only an uploaded configuration is archived');
-    if (await isNeeded(tx, workspace, versionId)) {
-      throw conflict(
-        'neither the current configuration of a workspace nor that of a run which has not ended is archived',
-      );
+    const reason =
+      version.status === 'uploaded'
+        ? await findNeed(tx, workspace, versionId)
+        : `it is ${version.status}`;
+    if (reason !== undefined) {
+      throw new KeelsonError('workspace.conflict', {
+        text: `transition not allowed: configuration could not be archived because ${reason}`,
+      });
     }
     await releaseContent(tx, version.archive);
     configurationVersionRecords.write(tx, [version.id], {
@@ -123,7 +124,8 @@ const findDue = async (reads: Reads, id: string, nowMs: number) => {
   if (limits === undefined) return undefined;
   const withheldAtMs = version.statusTimesMs[WITHHELD];
   const action = decideRetention(KEPT, { ...version, withheldAtMs }, limits, nowMs);
-  if (action === undefined || (await isNeeded(reads, workspace, id))) return undefined;
+  if (action === undefined || (await findNeed(reads, workspace, id)) !== undefined)
+    return undefined;
   return { version, action, keepLatest: limits.keepLatest };
 };
 

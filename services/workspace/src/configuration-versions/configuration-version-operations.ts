@@ -15,6 +15,7 @@ import type { ServiceContext } from '../service-context.ts';
 import {
   adoptContent,
   readLooseContent,
+  releaseContent,
   storeContent,
 } from '../states/state-content-operations.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
@@ -55,6 +56,7 @@ export const createConfigurationVersion = (
       source: 'tfe-api',
       archive: null,
       createdById: principal.kind === 'user' ? principal.id : null,
+      hasRun: false,
       announcedWith: principal.tokenId,
       createdAtMs,
     };
@@ -63,7 +65,15 @@ export const createConfigurationVersion = (
     return version;
   });
 
-const conflict = (text: string): KeelsonError => new KeelsonError('workspace.conflict', { text });
+/** The first upload, and others in its place until a run has the files. */
+const requireReplaceable = ({ status, hasRun }: ConfigurationVersion): void => {
+  if (status === 'pending' || (status === 'uploaded' && !hasRun)) return;
+  throw new KeelsonError('workspace.conflict', {
+    text: hasRun
+      ? 'a run was queued with the uploaded configuration, whose files stay as they are'
+      : `a configuration version that is ${status} takes no upload`,
+  });
+};
 
 /** It becomes the workspace's current one. */
 const becomesCurrent = ({ speculative, provisional }: GivenConfigurationVersion): boolean =>
@@ -75,7 +85,8 @@ const storeReadme = (tx: Transaction, ownerId: string, markdown: string | null):
 };
 
 /**
- * Takes the archive of an announced version, once, and queues the run that it asks for. Called with a
+ * Takes the archive of an announced version, in place of one that came before and that no run has, and
+ * queues the run that it asks for. Called with a
  * signed address; the rights are those that the announcer has now.
  * @throws KeelsonError `request.too_large`, `workspace.conflict`, `workspace.not_found` when the announcer
  *   may no longer queue runs
@@ -89,7 +100,7 @@ export const uploadConfiguration = async (
   const announced = await configurationVersionRecords.find(store, versionId);
   if (announced === undefined) throw notFound('configuration version');
   const owner = await requireAnnouncer(store, announced, 'canQueueRun', clock.nowMs());
-  if (announced.status !== 'pending') throw conflict('the configuration is uploaded already');
+  requireReplaceable(announced);
   let sizeBytes = 0;
   const content = await storeContent(context, pieces, (piece) => {
     if (sizeBytes === 0 && piece.byteLength > 1 && !isGzip(piece)) {
@@ -109,7 +120,8 @@ export const uploadConfiguration = async (
     const workspace = version && (await workspaceRecords.find(tx, version.workspaceId));
     if (version === undefined || workspace === undefined) throw notFound('configuration version');
     const { permissions } = await requireAnnouncer(tx, version, 'canQueueRun', clock.nowMs());
-    if (version.status !== 'pending') throw conflict('the configuration is uploaded already');
+    requireReplaceable(version);
+    await releaseContent(tx, version.archive);
     const uploaded: ConfigurationVersion = {
       ...version,
       status: 'uploaded',

@@ -36,15 +36,30 @@ const CREATE = resourceBody(
 
 const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
 const ONE = '/configuration-versions/:configuration_version_id';
+const OF_RUN = '/runs/:run_id/configuration-version';
 type Params = Readonly<Record<string, string>>;
+/** The version that a path means. */
+type FindId = (principal: Principal, params: Params) => Promise<string>;
 const idOf = (params: Params): string => params['configuration_version_id'] ?? '';
 
 export const configurationVersionRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
-  const download = (
-    path: string,
-    findId: (principal: Principal, params: Params) => Promise<string>,
-  ): Endpoint =>
+  const idOfRun: FindId = async (principal, params) => {
+    const { run } = await requireRun(store, principal, params['run_id'] ?? '');
+    return run.configurationVersionId;
+  };
+  const show = (path: string, findId: FindId): Endpoint =>
+    endpoint({
+      method: 'GET',
+      path,
+      summary: 'Show a configuration version',
+      handle: async ({ principal, params }) => {
+        const id = await findId(principal, params);
+        const { version } = await requireConfigurationVersion(store, principal, id);
+        return { document: { data: toConfigurationVersionResource(version, null) } };
+      },
+    });
+  const download = (path: string, findId: FindId): Endpoint =>
     endpoint({
       method: 'GET',
       path,
@@ -114,19 +129,18 @@ export const configurationVersionRoutes = (context: ServiceContext): Route[] => 
         return { document: toPaginatedDocument(head, { data, page, totalCount }) };
       },
     }),
+    show(ONE, async (_, params) => idOf(params)),
+    show(OF_RUN, idOfRun),
+    download(`${ONE}/download`, async (_, params) => idOf(params)),
+    download(`${OF_RUN}/download`, idOfRun),
     endpoint({
       method: 'GET',
-      path: ONE,
-      summary: 'Show a configuration version',
+      path: `${ONE}/ingress-attributes`,
+      summary: 'Show the commit that a configuration version is from: none, as all are uploaded',
       handle: async ({ principal, params }) => {
-        const { version } = await requireConfigurationVersion(store, principal, idOf(params));
-        return { document: { data: toConfigurationVersionResource(version, null) } };
+        await requireConfigurationVersion(store, principal, idOf(params));
+        return { document: { data: null } };
       },
-    }),
-    download(`${ONE}/download`, async (_, params) => idOf(params)),
-    download('/runs/:run_id/configuration-version/download', async (principal, params) => {
-      const { run } = await requireRun(store, principal, params['run_id'] ?? '');
-      return run.configurationVersionId;
     }),
     endpoint({
       method: 'POST',

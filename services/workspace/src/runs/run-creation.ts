@@ -2,6 +2,7 @@
 import { newResourceId } from '@keelson/jsonapi';
 import type { Transaction } from '@keelson/storage';
 import { findMissingExecutorOf } from '../agents/run-executor-operations.ts';
+import { configurationVersionRecords } from '../configuration-versions/configuration-version-records.ts';
 import type { ConfigurationVersion } from '../configuration-versions/domain/configuration-version.ts';
 import type { Workspace } from '../workspaces/domain/workspace.ts';
 import type { Run } from './domain/run.ts';
@@ -26,6 +27,11 @@ export type GivenRun = Partial<
   >
 >;
 
+/** Sources of runs that a request asks for: a client of the API, or a provisioning CLI by its two blocks. */
+export type RunSource = 'tfe-api' | 'terraform' | 'terraform+cloud';
+
+const isCli = (source: string): boolean => source === 'terraform' || source === 'terraform+cloud';
+
 export interface RunOrigin {
   readonly source: string;
   readonly createdById: string | null;
@@ -36,15 +42,23 @@ export interface RunOrigin {
   readonly order: number;
 }
 
-export const queueRun = (
+/** The files of a configuration are not replaced once a run has them. */
+const noteRunOf = async (tx: Transaction, versionId: string): Promise<void> => {
+  const version = await configurationVersionRecords.find(tx, versionId);
+  if (version === undefined || version.hasRun) return;
+  configurationVersionRecords.write(tx, [versionId], { ...version, hasRun: true });
+};
+
+export const queueRun = async (
   tx: Transaction,
   workspace: Workspace,
   version: Pick<ConfigurationVersion, 'id' | 'speculative'>,
   given: GivenRun,
   { source, createdById, mayApply, nowMs, order }: RunOrigin,
-): Promise<Run> =>
-  storeRun(tx, workspace, {
-    message: 'Triggered via API',
+): Promise<Run> => {
+  await noteRunOf(tx, version.id);
+  return storeRun(tx, workspace, {
+    message: isCli(source) ? 'Triggered via CLI' : 'Triggered via API',
     isDestroy: false,
     refresh: true,
     refreshOnly: false,
@@ -76,6 +90,7 @@ export const queueRun = (
     createdById,
     createdAtMs: nowMs,
   });
+};
 
 /**
  * Queues a run that no request asked for. Nobody could be told that no agent would ever take it: it is

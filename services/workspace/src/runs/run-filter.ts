@@ -1,11 +1,12 @@
 /** What lists of runs are narrowed by. */
-import type { Reads } from '@keelson/storage';
-import type { SelectQueryBuilder } from 'kysely';
+import type { Reads, Store } from '@keelson/storage';
+import type { Kysely, SelectQueryBuilder } from 'kysely';
 import { agentPoolNames } from '../agents/agent-pool-records.ts';
+import { findNamedPoolId } from '../agents/run-executor-operations.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { usernames } from '../users/user-records.ts';
 import type { WorkspaceTables } from '../workspaces/workspace-projections.ts';
-import { workspaceNames } from '../workspaces/workspace-records.ts';
+import { workspaceNames, workspaceRecords } from '../workspaces/workspace-records.ts';
 import { filledUp, likePart } from '../workspaces/workspace-selection.ts';
 import { UNLISTED_OPERATIONS } from './domain/run.ts';
 import { ORDERS_PER_MS } from './run-order.ts';
@@ -35,6 +36,8 @@ export interface RunFilter {
 /** A filter with ids in place of names. */
 export interface ResolvedFilter extends RunFilter {
   readonly agentPoolIds: readonly string[];
+  /** Workspaces with runs that no agent has had yet, and that wait for one of these pools. */
+  readonly waitingWorkspaceIds: readonly string[];
   readonly workspaceIds: readonly string[];
   /** Whom `username` means, "" when nobody; undefined: was not asked. */
   readonly userId: string | undefined;
@@ -71,15 +74,47 @@ const findIds = async (
   return names.length > 0 && ids.length === 0 ? [NOBODY] : ids;
 };
 
+/** Which pool a pending run waits for is what its workspace says now. */
+const findWaitingWorkspaceIds = async (
+  store: Store,
+  organizationId: string,
+  agentPoolIds: readonly string[],
+): Promise<readonly string[]> => {
+  if (agentPoolIds.length === 0) return [];
+  const rows = await store.select((tables: Kysely<RunTables>) =>
+    tables
+      .selectFrom('run')
+      .select('workspace_id')
+      .distinct()
+      .where('organization_id', '=', organizationId)
+      .where('status', '=', 'pending'),
+  );
+  const waiting: string[] = [];
+  for (const { workspace_id: id } of rows) {
+    const workspace = await workspaceRecords.find(store, id);
+    const poolId = workspace && (await findNamedPoolId(store, workspace));
+    if (poolId !== undefined && agentPoolIds.includes(poolId)) waiting.push(id);
+  }
+  return waiting;
+};
+
+const findPools = async (store: Store, organizationId: string, names: readonly string[]) => {
+  const agentPoolIds = await findIds(names, (name) =>
+    agentPoolNames.find(store, organizationId, name),
+  );
+  return {
+    agentPoolIds,
+    waitingWorkspaceIds: await findWaitingWorkspaceIds(store, organizationId, agentPoolIds),
+  };
+};
+
 export const resolveFilter = async (
   { store, clock }: ServiceContext,
   organizationId: string,
   filter: RunFilter,
 ): Promise<ResolvedFilter> => ({
   ...filter,
-  agentPoolIds: await findIds(filter.agentPoolNames, (name) =>
-    agentPoolNames.find(store, organizationId, name),
-  ),
+  ...(await findPools(store, organizationId, filter.agentPoolNames)),
   workspaceIds: await findIds(filter.workspaceNames, (name) =>
     workspaceNames.find(store, organizationId, name),
   ),
@@ -117,8 +152,19 @@ const containing = (selection: RunSelection, text: string, filter: ResolvedFilte
 
 export const matching = (selection: RunSelection, filter: ResolvedFilter): RunSelection => {
   const { statuses, sources, operations, agentPoolIds, workspaceIds, createdMs } = filter;
+  const { waitingWorkspaceIds } = filter;
   let found = selection;
-  if (agentPoolIds.length > 0) found = found.where('run.agent_pool_id', 'in', agentPoolIds);
+  if (agentPoolIds.length > 0) {
+    found = found.where((run) =>
+      run.or([
+        run('run.agent_pool_id', 'in', agentPoolIds),
+        run.and([
+          run('run.status', '=', 'pending'),
+          run('run.workspace_id', 'in', [...waitingWorkspaceIds, NOBODY]),
+        ]),
+      ]),
+    );
+  }
   if (workspaceIds.length > 0) found = found.where('run.workspace_id', 'in', workspaceIds);
   if (createdMs !== undefined) {
     found = found

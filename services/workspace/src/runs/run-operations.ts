@@ -12,8 +12,9 @@ import { configurationVersionRecords } from '../configuration-versions/configura
 import type { ServiceContext } from '../service-context.ts';
 import { attributeViolation, type Violation } from '../validation/domain/violation.ts';
 import { resolveRuntimeVersion } from '../workspaces/domain/runtime-version.ts';
+import type { Workspace } from '../workspaces/domain/workspace.ts';
 import type { Run } from './domain/run.ts';
-import { type GivenRun, queueRun } from './run-creation.ts';
+import { type GivenRun, queueRun, type RunSource } from './run-creation.ts';
 import { runRecords } from './run-records.ts';
 
 export interface RunAccess extends WorkspaceAccessResult {
@@ -85,6 +86,14 @@ const checkRun = (
 
 const CONFIGURATION_POINTER = '/data/relationships/configuration-version/data/id';
 
+const NO_SUCH_CONFIGURATION = 'there is no such uploaded configuration';
+
+/** Why a workspace has nothing to run. */
+const missingConfiguration = ({ id, settings }: Workspace): string =>
+  settings.vcsRepo === null
+    ? `the workspace has no configuration: upload one (POST /workspaces/${id}/configuration-versions)`
+    : `the workspace has no configuration: nothing is fetched from the repository of vcs-repo yet; upload one (POST /workspaces/${id}/configuration-versions), or set vcs-repo to null to work with the CLI`;
+
 /** Queues a run of the named configuration version, or of the workspace's current one. */
 export const createRun = (
   context: ServiceContext,
@@ -92,6 +101,7 @@ export const createRun = (
   workspaceId: string,
   configurationVersionId: string | undefined,
   given: GivenRun,
+  source: RunSource,
 ): Promise<RunAccess> =>
   context.store.transact(async (tx) => {
     const access = await requireWorkspace(tx, principal, { workspaceId }, 'canQueueRun');
@@ -100,16 +110,15 @@ export const createRun = (
     const asksForApply = given.autoApply === true || given.isDestroy === true;
     if (asksForApply && !permissions.canQueueApply) throw notFound('workspace');
     refuseInvalid([...(await checkExecutor(tx, access)), ...checkRun(given, access, context)]);
-    const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId ?? '';
-    const version = await configurationVersionRecords.find(tx, versionId);
+    const versionId = configurationVersionId ?? workspace.currentConfigurationVersionId;
+    const version = await configurationVersionRecords.find(tx, versionId ?? '');
     if (version?.workspaceId !== workspaceId || version.status !== 'uploaded') {
-      refuseInvalid([
-        { pointer: CONFIGURATION_POINTER, text: 'there is no such uploaded configuration' },
-      ]);
+      const text = versionId === null ? missingConfiguration(workspace) : NO_SUCH_CONFIGURATION;
+      refuseInvalid([{ pointer: CONFIGURATION_POINTER, text }]);
       throw notFound('configuration version');
     }
     const origin = {
-      source: 'tfe-api',
+      source,
       createdById: principal.kind === 'user' ? principal.id : null,
       mayApply: permissions.canQueueApply,
       nowMs: context.clock.nowMs(),

@@ -3,7 +3,7 @@ import { nullable, type QueryParameters, resourceBody } from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { RUN_STATUSES, STATUS_GROUPS } from './domain/run.ts';
-import type { GivenRun } from './run-creation.ts';
+import type { GivenRun, RunSource } from './run-creation.ts';
 import type { RunFilter } from './run-filter.ts';
 
 const flag = Type.Optional(Type.Boolean());
@@ -67,6 +67,12 @@ export const toGivenRun = (given: Static<typeof CREATE_RUN>['data']['attributes'
     ...(variables ? { variables } : {}),
     ...(terraformVersion === undefined ? {} : { terraformVersion }),
   };
+};
+
+/** Where a run comes from, by the headers with which provisioning CLIs name themselves. */
+export const toSource = (headers: Readonly<Record<string, string>>): RunSource => {
+  if (headers['x-terraform-integration'] === 'cloud') return 'terraform+cloud';
+  return headers['terraform-version'] === undefined ? 'tfe-api' : 'terraform';
 };
 
 /** No status at all matches a group that does not exist. */

@@ -36,7 +36,7 @@ import {
 import { loadLogUrl } from './run-log-url.ts';
 import { createRun, type RunAccess, requireRun } from './run-operations.ts';
 import { type RunPhase, toRunId } from './run-records.ts';
-import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun } from './run-request.ts';
+import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun, toSource } from './run-request.ts';
 
 const INCLUDES: ReadonlySet<string> = new Set([
   'plan',
@@ -56,6 +56,14 @@ const COMMENT = Type.Object({
 });
 
 type Exchange = JsonApiExchange<unknown>;
+
+/**
+ * The place of a run in the queue as clients read it, who print it less the number of runs that have an
+ * agent: 0 for those, and for the first that waits.
+ * @param before runs before it in the queue
+ * @param running runs that have an agent, which come first
+ */
+const toPosition = (before: number, running: number): number => (before <= running ? 0 : before);
 
 export const runRoutes = (context: ServiceContext): Route[] => {
   const { store } = context;
@@ -107,7 +115,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     exchange: Exchange,
     page: Page,
     { runs, totalCount }: RunPage,
-    toPosition: (index: number) => number | undefined = () => undefined,
+    positionOf: (index: number) => number | undefined = () => undefined,
   ) => {
     const accesses = await Promise.all(
       runs.map((run) => requireRun(store, exchange.principal, run.id)),
@@ -115,7 +123,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
     const included = await loadIncluded(exchange, accesses);
     const data = await Promise.all(
       accesses.map(async ({ run, permissions }, index) =>
-        toRunResource(run, await loadComments(store, run.id), permissions, toPosition(index)),
+        toRunResource(run, await loadComments(store, run.id), permissions, positionOf(index)),
       ),
     );
     const document = toPaginatedDocument(exchange.head, { data, page, totalCount });
@@ -136,20 +144,32 @@ export const runRoutes = (context: ServiceContext): Route[] => {
       },
     });
 
-  const phase = (name: RunPhase, path: string, toResource: typeof toApplyResource) =>
-    endpoint({
-      method: 'GET',
-      path: `${path}/:phase_id`,
-      summary: `Show the ${name} of a run`,
-      handle: async (exchange) => {
-        const { params, principal } = exchange;
-        const phaseId = params['phase_id'] ?? '';
-        if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
-        const { run, permissions } = await requireRun(store, principal, toRunId(phaseId));
-        const url = await logUrl(exchange, run, name);
-        return { document: { data: toResource(run, url, permissions) } };
-      },
-    });
+  const phase = (name: RunPhase, path: string, toResource: typeof toApplyResource): Endpoint[] => {
+    const answerPhase = async (exchange: Exchange, runId: string) => {
+      const { run, permissions } = await requireRun(store, exchange.principal, runId);
+      const url = await logUrl(exchange, run, name);
+      return { document: { data: toResource(run, url, permissions) } };
+    };
+    const summary = `Show the ${name} of a run`;
+    return [
+      endpoint({
+        method: 'GET',
+        path: `${path}/:phase_id`,
+        summary,
+        handle: (exchange) => {
+          const phaseId = exchange.params['phase_id'] ?? '';
+          if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
+          return answerPhase(exchange, toRunId(phaseId));
+        },
+      }),
+      endpoint({
+        method: 'GET',
+        path: `/runs/:run_id/${name}`,
+        summary,
+        handle: (exchange) => answerPhase(exchange, exchange.params['run_id'] ?? ''),
+      }),
+    ];
+  };
 
   return jsonApiRoutes('runs', [
     endpoint({
@@ -167,6 +187,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
           relationships?.workspace.data.id ?? '',
           relationships?.['configuration-version']?.data?.id,
           toGivenRun(attributes),
+          toSource(exchange.head.headers),
         );
         return answer(exchange, access);
       },
@@ -206,12 +227,9 @@ export const runRoutes = (context: ServiceContext): Route[] => {
         const page = parsePage(query);
         const name = params['organization_name'] ?? '';
         const found = await listRunQueue(context, principal, name, page);
-        return answerPage(
-          exchange,
-          page,
-          found,
-          (index) => (page.number - 1) * page.size + index + 1,
-        );
+        const { running } = await countCapacity(context, principal, name);
+        const before = (page.number - 1) * page.size;
+        return answerPage(exchange, page, found, (index) => toPosition(before + index, running));
       },
     }),
     endpoint({
@@ -257,7 +275,7 @@ export const runRoutes = (context: ServiceContext): Route[] => {
         return undefined;
       },
     }),
-    phase('plan', '/plans', toPlanResource),
-    phase('apply', '/applies', toApplyResource),
+    ...phase('plan', '/plans', toPlanResource),
+    ...phase('apply', '/applies', toApplyResource),
   ]);
 };

@@ -151,22 +151,23 @@ export const tagRoutes = (context: ServiceContext): Route[] => {
         };
       },
     }),
-    ...(['tag-bindings', 'effective-tag-bindings'] as const).map((name) =>
-      endpoint({
-        method: 'GET',
-        path: `${PROJECT}/${name}`,
-        summary: 'List the tag bindings of a project',
-        handle: async ({ principal, params }) => {
-          const { project } = await requireProject(store, principal, params['project_id'] ?? '');
-          const target = `${API_PREFIX}/projects/${project.id}`;
-          return {
-            document:
-              name === 'tag-bindings'
-                ? toBindingList(project.tagBindings, target)
-                : toEffectiveList(project.tagBindings, project, target),
-          };
-        },
-      }),
+    ...(['tag-bindings', 'relationships/tag-bindings', 'effective-tag-bindings'] as const).map(
+      (name) =>
+        endpoint({
+          method: 'GET',
+          path: `${PROJECT}/${name}`,
+          summary: 'List the tag bindings of a project',
+          handle: async ({ principal, params }) => {
+            const { project } = await requireProject(store, principal, params['project_id'] ?? '');
+            const target = `${API_PREFIX}/projects/${project.id}`;
+            return {
+              document:
+                name === 'effective-tag-bindings'
+                  ? toEffectiveList(project.tagBindings, project, target)
+                  : toBindingList(project.tagBindings, target),
+            };
+          },
+        }),
     ),
     endpoint({
       method: 'PATCH',

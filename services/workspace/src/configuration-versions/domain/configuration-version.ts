@@ -22,6 +22,8 @@ export interface ConfigurationVersion {
   /** A tar archive under gzip; null before the upload and after its deletion. */
   readonly archive: { readonly id: string; readonly sizeBytes: number } | null;
   readonly createdById: string | null;
+  /** A run was queued with it: its files are not replaced any more. */
+  readonly hasRun: boolean;
   /** `at-…`, the token of the announcement: an upload may do what this token may do when it arrives. */
   readonly announcedWith: string;
   readonly createdAtMs: number;
