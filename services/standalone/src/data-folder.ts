@@ -77,8 +77,8 @@ const takeLock = (path: string): DatabaseSync => {
     // SQLite would make it readable by others.
     closeSync(openSync(file, 'a', 0o600));
     lock = new DatabaseSync(file);
-    // Never committed: nothing is written, so the file stays empty and cannot be damaged.
-    lock.exec('BEGIN EXCLUSIVE');
+    // Never committed: nothing is written, here or to a journal, so nothing can be damaged.
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return lock;
   } catch (cause) {
     lock?.close();
