@@ -42,6 +42,12 @@ export interface EdgeService {
   /** Never rejects for an expected refusal: those are answered in the service's own dialect. */
   handle(request: EdgeRequest): Promise<EdgeResponse>;
   describe(): Promise<ServiceDescription>;
+  /**
+   * Resolves while the service can serve requests.
+   * @throws KeelsonError with what keeps it from that: `storage.unavailable`, `storage.lost`,
+   *   `edge.backend_unavailable`
+   */
+  check(): Promise<void>;
 }
 
 const EMPTY = new Uint8Array(0);

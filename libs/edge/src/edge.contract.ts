@@ -34,6 +34,7 @@ export const serviceOf = (handle: EdgeService['handle']): EdgeService => ({
       schemasJson: '{}',
       pathPrefix: '/v1',
     }),
+  check: () => Promise.resolve(),
 });
 
 /** A request with only what matters. */
@@ -114,6 +115,16 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
     test('describes itself', async () => {
       const edge = await reachService(() => Promise.resolve(edgeResponse(204)));
       expect(await edge.describe()).toMatchObject({ service: 'echo', pathPrefix: '/v1' });
+    });
+
+    test('says whether it can serve, and what keeps it from that', async () => {
+      const service = serviceOf(() => Promise.resolve(edgeResponse(204)));
+      const able = await reach(service);
+      const check = (): Promise<void> => Promise.reject(new KeelsonError('storage.lost'));
+      const unable = await reach({ ...service, check });
+      reached.push(able, unable);
+      await expect(able.edge.check()).resolves.toBeUndefined();
+      await expect(unable.edge.check()).rejects.toMatchObject({ code: 'storage.lost' });
     });
 
     test.for(SIZES)('takes a body of %i bytes and gives it back', async (size) => {

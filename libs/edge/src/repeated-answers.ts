@@ -79,6 +79,7 @@ export const repeatAnswers = (service: EdgeService): RepeatingService => {
   const asked = new AskedLately();
   return {
     describe: () => service.describe(),
+    check: () => service.check(),
     forget: () => answers.clear(),
     handle: async (request) => {
       const { head } = request;

@@ -40,6 +40,8 @@ export interface EdgeServiceOptions {
   readonly routes: readonly Route[];
   /** OpenAPI component schemas that the routes refer to. */
   readonly schemas?: Readonly<Record<string, unknown>>;
+  /** Rejects with what keeps the service from serving requests; it always can if absent. */
+  readonly check?: () => Promise<unknown>;
   /** Turns what a handler threw into the service's own error document. */
   renderError(error: unknown, request: EdgeRequest): EdgeResponse;
 }
@@ -159,6 +161,9 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
       } catch (error) {
         return options.renderError(error, request);
       }
+    },
+    check: async () => {
+      await options.check?.();
     },
     describe: () =>
       Promise.resolve({

@@ -69,6 +69,8 @@ export interface GatewayParts {
   readonly decisionState?: DecisionStates;
   /** Files and folders of this process, which no audit device may write; those of `config` go without saying. */
   readonly ownFiles?: readonly string[];
+  /** What nothing but a restart of this process mends, which `/healthz` then tells; nothing if absent. */
+  readonly needsRestart?: () => string | undefined;
   /** HTTPS is served when given. */
   readonly tls?: CertificateSource | undefined;
   /** Counts requests where several gateways share a rate limit; each its own when absent. */
@@ -172,6 +174,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   registerOwnRoutes(app, {
     services: Object.values(services),
     readiness,
+    needsRestart: parts.needsRestart ?? (() => undefined),
     metrics,
     version: VERSION,
   });

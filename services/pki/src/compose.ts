@@ -99,6 +99,7 @@ const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
       ? Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')))
       : edge.handle(request),
   describe: () => edge.describe(),
+  check: () => edge.check(),
 });
 
 export const composePki = (parts: PkiParts): PkiService => {
@@ -191,6 +192,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     service: 'pki',
     version: VERSION,
     pathPrefix: '/v1/{mount}',
+    check: () => store.position(),
     routes: forwardingRoutes(member, routes),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),

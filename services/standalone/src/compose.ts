@@ -20,6 +20,7 @@ import {
   finishFirstStart,
   firstRunFile,
   prepareStart,
+  type StoreService,
   storeFile,
   unsealKeyFile,
 } from './first-start.ts';
@@ -62,16 +63,19 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
 
   const leases = new InProcessLeaseStore();
   const transport = await openNatsTransport(config);
+  const lost = new Set<StoreService>();
   const stores = await openStores({
     folder,
     mayCreate: isFirst,
     clock,
     cacheBytes: config.storeCacheBytes,
-    onLost: (service, err, file) =>
+    onLost: (service, err, file) => {
+      lost.add(service);
       logger.fatal(
         { err, service, file },
         'a write to the disk failed: the store is closed until Keelson is restarted',
-      ),
+      );
+    },
   });
   const parts = { config, leases, clock, logger };
 
@@ -111,6 +115,10 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(
       (file) => file !== '',
     ),
+    needsRestart: () =>
+      lost.size === 0
+        ? undefined
+        : `closed after a failed write to their files: ${[...lost].map((service) => `the ${service} store`).join(', ')}`,
     tls: tls.source,
   });
   const listening = await gateway.start();

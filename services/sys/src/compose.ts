@@ -249,6 +249,7 @@ export const composeSys = (parts: SysParts): SysService => {
     service: 'sys',
     version: VERSION,
     pathPrefix: '/v1',
+    check: () => store.position(),
     routes: forwardingRoutes(member, [
       ...sealRoutes({ seal, build, initialize }),
       ...healthRoutes({

@@ -207,6 +207,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       service: 'workspace',
       version: VERSION,
       pathPrefix: '/api/v2',
+      check: () => store.position(),
       routes: forwardingRoutes(member, [
         ...workspaceServiceRoutes(context),
         ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),

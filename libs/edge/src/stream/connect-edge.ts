@@ -55,12 +55,24 @@ export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
     );
   };
 
-  const { describe } = callClient(
-    { ...EdgeDefinition, methods: { describe: EdgeDefinition.methods.describe } },
+  const { describe, check } = callClient(
+    {
+      ...EdgeDefinition,
+      methods: {
+        describe: EdgeDefinition.methods.describe,
+        check: EdgeDefinition.methods.check,
+      },
+    },
     send,
   );
   return {
-    edge: { handle, describe: () => describe({}) },
+    edge: {
+      handle,
+      describe: () => describe({}),
+      check: async () => {
+        await check({});
+      },
+    },
     client: (definition) => callClient(definition, send),
     get status() {
       return pool.status;

@@ -1,10 +1,10 @@
 import type { ServerDuplexStream, sendUnaryData } from '@grpc/grpc-js';
 import { type Clock, systemClock } from '@keelson/clock';
 import {
+  type CheckResponse,
   type ClientFrames,
   EdgeDefinition,
   type ServerFrames,
-  type ServiceDescription,
 } from '@keelson/proto/edge/v1/edge';
 import {
   type Callers,
@@ -19,6 +19,18 @@ import type { EdgeService } from '../edge-service.ts';
 import { type CallEntries, callHandlers } from './call-dispatcher.ts';
 import { ServerStream } from './server-stream.ts';
 
+/** A unary call of gRPC, which takes its answer through a callback. */
+const unary =
+  <Answer>(answer: () => Promise<Answer>) =>
+  (_call: unknown, callback: sendUnaryData<Answer>): void => {
+    // oxlint-disable promise/no-callback-in-promise -- see above
+    answer().then(
+      (answered) => callback(null, answered),
+      (error: unknown) => callback(toGrpcStatus(error)),
+    );
+    // oxlint-enable promise/no-callback-in-promise
+  };
+
 export interface EdgeServerOptions {
   /** Which services may open a stream; only the gateway by default. */
   readonly callers?: Callers;
@@ -27,9 +39,13 @@ export interface EdgeServerOptions {
   readonly clock?: Clock;
 }
 
-/** What is called on the stream under `keelson.edge.v1.Edge/Describe`. */
-export const describeOnly = (service: EdgeService): object => ({
+/** What is called of `keelson.edge.v1.Edge` besides requests: on the stream, and by itself. */
+const callsOf = (service: EdgeService) => ({
   describe: () => service.describe(),
+  check: async (): Promise<CheckResponse> => {
+    await service.check();
+    return {};
+  },
 });
 
 /**
@@ -41,7 +57,8 @@ export const createEdgeServer = <const Ds extends readonly RpcDefinition[]>(
   calls: CallEntries<Ds>,
   { callers = ['gateway'], report = () => undefined, clock = systemClock }: EdgeServerOptions = {},
 ): GrpcRegistration => {
-  const handlers = callHandlers([...calls, [EdgeDefinition, describeOnly(service)]]);
+  const own = callsOf(service);
+  const handlers = callHandlers([...calls, [EdgeDefinition, own]]);
   const streams = new Set<ServerStream>();
   let isDraining = false;
 
@@ -53,18 +70,9 @@ export const createEdgeServer = <const Ds extends readonly RpcDefinition[]>(
     if (isDraining) void served.drain();
   };
 
-  const describe = (_call: unknown, callback: sendUnaryData<ServiceDescription>): void => {
-    // oxlint-disable promise/no-callback-in-promise -- grpc-js takes the answer through a callback
-    service.describe().then(
-      (description) => callback(null, description),
-      (error: unknown) => callback(toGrpcStatus(error)),
-    );
-    // oxlint-enable promise/no-callback-in-promise
-  };
-
   return {
     definition: toGrpcServiceDefinition(EdgeDefinition),
-    handlers: { exchange, describe },
+    handlers: { exchange, describe: unary(own.describe), check: unary(own.check) },
     callers,
     drain: async () => {
       isDraining = true;

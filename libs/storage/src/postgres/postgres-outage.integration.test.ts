@@ -28,6 +28,8 @@ test('refuses while the server is down, cached records too, and continues when i
   expect(await store.read('shared/a')).toBeDefined();
   await server.process.stop();
   await expect(store.read('shared/a')).rejects.toThrow(unavailable);
+  // What a service is asked for by whoever wants to know whether it can serve.
+  await expect(store.position()).rejects.toThrow(unavailable);
   await expect(put('shared/b')).rejects.toThrow(unavailable);
   await server.process.start();
   await put('shared/c');

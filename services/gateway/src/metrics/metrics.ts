@@ -70,7 +70,7 @@ export const createMetrics = (
   });
   const services = new Gauge({
     name: 'keelson_edge_service_ready',
-    help: '1 when the service answers, 0 when it cannot be reached.',
+    help: '1 when the service can serve requests, 0 when it or its store cannot be reached or was closed after a failed write.',
     labelNames: ['service'],
     registers: [registry],
     collect: async () => {

@@ -23,4 +23,5 @@ export const withSysMetrics = (sys: EdgeService, metrics: RequestMetrics): EdgeS
     );
   },
   describe: () => sys.describe(),
+  check: () => sys.check(),
 });

@@ -18,14 +18,21 @@ const DISCOVERY = {
 export interface OwnRoutesParts {
   readonly services: readonly EdgeService[];
   readonly readiness: Readiness;
+  /** What nothing but a restart of this process mends; undefined while all is well. */
+  readonly needsRestart: () => string | undefined;
   readonly metrics: RequestMetrics;
   readonly version: string;
 }
 
 export const registerOwnRoutes = (app: FastifyInstance, parts: OwnRoutesParts): void => {
-  const { services, readiness, metrics, version } = parts;
+  const { services, readiness, needsRestart, metrics, version } = parts;
 
-  app.get('/healthz', () => ({ status: 'alive', version }));
+  app.get('/healthz', (_request, reply) => {
+    const reason = needsRestart();
+    return reason === undefined
+      ? reply.send({ status: 'alive', version })
+      : reply.code(503).send({ status: 'needs a restart', reason, version });
+  });
 
   app.get('/readyz', async (_request, reply) => {
     const state = await readiness.state();

@@ -1,6 +1,6 @@
 /**
- * Whether requests should be sent here: all services answer, the seal is open, and this process is not
- * about to stop. A sealed or uninitialized installation is not ready, because load balancers ask to learn
+ * Whether requests should be sent here: all services can serve them, the seal is open, and this process is
+ * not about to stop. A sealed or uninitialized installation is not ready, because load balancers ask to learn
  * where requests are served; it is opened through an address of its own.
  */
 import type { EdgeService } from '@keelson/edge';
@@ -14,6 +14,7 @@ export interface ReadinessState {
   readonly isReady: boolean;
   readonly isDraining: boolean;
   readonly seal: SealState;
+  /** By name, whether the service can serve requests: it is reached, and so is its store. */
   readonly services: ReadonlyMap<string, boolean>;
 }
 
@@ -48,17 +49,17 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       const { outcome } = await access.resolve(PROBE);
       return outcome?.$case === 'refused' ? (SEAL_STATES[outcome.value.code] ?? 'unknown') : 'open';
     } catch {
-      return 'unknown'; // Which service does not answer is told beside it.
+      return 'unknown'; // Which service cannot serve is told beside it.
     }
   };
-  const servicesAnswering = (): Promise<(readonly [string, boolean])[]> =>
+  const servicesAble = (): Promise<(readonly [string, boolean])[]> =>
     Promise.all(
       Object.entries(services).map(async ([name, service]) => {
-        const answered = await service.describe().then(
+        const isAble = await service.check().then(
           () => true,
           () => false,
         );
-        return [name, answered] as const;
+        return [name, isAble] as const;
       }),
     );
 
@@ -67,9 +68,9 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       isDraining = true;
     },
     state: async () => {
-      const [seal, answers] = await Promise.all([sealState(), servicesAnswering()]);
-      const isReady = !isDraining && seal === 'open' && answers.every(([, answered]) => answered);
-      return { isReady, isDraining, seal, services: new Map(answers) };
+      const [seal, checked] = await Promise.all([sealState(), servicesAble()]);
+      const isReady = !isDraining && seal === 'open' && checked.every(([, isAble]) => isAble);
+      return { isReady, isDraining, seal, services: new Map(checked) };
     },
   };
 };

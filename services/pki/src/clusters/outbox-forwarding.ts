@@ -94,6 +94,7 @@ export const forwardOutbox = async (
 /** The service as secondaries reach it: takes their outboxes, and answers everything else as before. */
 export const acceptingOutboxes = (store: Store, edge: EdgeService): EdgeService => ({
   describe: () => edge.describe(),
+  check: () => edge.check(),
   handle: async (request) => {
     const { method, mount } = request.head;
     if (method !== METHOD || mount === undefined) return edge.handle(request);

@@ -240,6 +240,12 @@ export interface Principal {
 export interface DescribeRequest {
 }
 
+export interface CheckRequest {
+}
+
+export interface CheckResponse {
+}
+
 export interface ServiceDescription {
   /** "workspace", "pki", "sys". */
   service: string;
@@ -2439,6 +2445,92 @@ export const DescribeRequest: MessageFns<DescribeRequest> = {
   },
 };
 
+function createBaseCheckRequest(): CheckRequest {
+  return {};
+}
+
+export const CheckRequest: MessageFns<CheckRequest> = {
+  encode(_: CheckRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CheckRequest>, I>>(base?: I): CheckRequest {
+    return CheckRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckRequest>, I>>(_: I): CheckRequest {
+    const message = createBaseCheckRequest();
+    return message;
+  },
+};
+
+function createBaseCheckResponse(): CheckResponse {
+  return {};
+}
+
+export const CheckResponse: MessageFns<CheckResponse> = {
+  encode(_: CheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CheckResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCheckResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<CheckResponse>, I>>(base?: I): CheckResponse {
+    return CheckResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CheckResponse>, I>>(_: I): CheckResponse {
+    const message = createBaseCheckResponse();
+    return message;
+  },
+};
+
 function createBaseServiceDescription(): ServiceDescription {
   return { service: "", version: "", pathsJson: "", schemasJson: "", pathPrefix: "" };
 }
@@ -2562,6 +2654,18 @@ export const EdgeDefinition = {
       requestType: DescribeRequest as typeof DescribeRequest,
       requestStream: false,
       responseType: ServiceDescription as typeof ServiceDescription,
+      responseStream: false,
+      options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
+    },
+    /**
+     * Whether the service can serve requests. Fails with what keeps it from that: a store that cannot be
+     * reached, or was closed after a failed write.
+     */
+    check: {
+      name: "Check",
+      requestType: CheckRequest as typeof CheckRequest,
+      requestStream: false,
+      responseType: CheckResponse as typeof CheckResponse,
       responseStream: false,
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },

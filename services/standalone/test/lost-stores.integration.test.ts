@@ -1,0 +1,99 @@
+/** One flush that fails: the store is closed, everything that is asked says so, and a restart heals it. */
+import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import { type Answer, callsOf } from '@keelson/testkit/replication-cluster';
+import { expect, test } from 'vitest';
+
+/** Has the flushes of the files named by the content of a file fail, while that is there. */
+const failingFlushes = (names: string): Readonly<Record<string, string>> => {
+  const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
+    const flush = fs.fdatasync;
+    fs.fdatasync = (descriptor, done) => {
+      const broken = fs.existsSync('${names}') ? fs.readFileSync('${names}', 'utf8') : undefined;
+      if (fs.readlinkSync('/proc/self/fd/' + descriptor) !== broken) return flush(descriptor, done);
+      process.nextTick(done, Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', errno: -5 }));
+    };
+    syncBuiltinESMExports();`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+};
+
+const get = async (keelson: KeelsonProcess, path: string) => {
+  const response = await fetch(keelson.http + path);
+  return { status: response.status, text: await response.text() };
+};
+
+const callsTo = (keelson: KeelsonProcess) =>
+  callsOf(
+    () => keelson.http,
+    () => keelson.rootToken,
+    keelson.apiToken,
+  );
+
+const organization = (name: string) => ({
+  data: { type: 'organizations', attributes: { name, email: 'a@example.com' } },
+});
+
+/** By service: a write of it, and a read of another one. */
+const WRITES: Readonly<
+  Record<'sys' | 'pki' | 'workspace', (keelson: KeelsonProcess, name: string) => Promise<Answer>>
+> = {
+  sys: (keelson, name) =>
+    callsTo(keelson).v1('POST', `sys/policies/acl/${name}`, {
+      policy: 'path "a" { capabilities = ["read"] }',
+    }),
+  pki: (keelson, name) =>
+    callsTo(keelson).v1('POST', `pki/roles/${name}`, { allow_any_name: true, key_type: 'ec' }),
+  workspace: (keelson, name) => callsTo(keelson).api('POST', 'organizations', organization(name)),
+};
+
+test.for(['sys', 'pki', 'workspace'] as const)(
+  'the %s store after one failed flush',
+  async (service) => {
+    await using folder = await temporaryDirectory();
+    const names = join(folder.path, 'broken');
+    const dataFolder = join(realpathSync(folder.path), 'data');
+    const write = WRITES[service];
+    let keelson = await startKeelson({ dataFolder, env: failingFlushes(names) });
+    await callsTo(keelson).v1('POST', 'sys/mounts/pki', { type: 'pki' });
+    expect((await write(keelson, 'before')).status).toBeLessThan(300);
+
+    const file = join(dataFolder, `${service}.sqlite-redo`);
+    writeFileSync(names, file);
+    expect((await write(keelson, 'during')).status).toBe(503);
+    rmSync(names);
+    const refused = await write(keelson, 'after');
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      503,
+      expect.stringContaining('restarted'),
+    ]);
+
+    expect(await get(keelson, '/healthz')).toEqual({
+      status: 503,
+      text: expect.stringContaining(`the ${service} store`),
+    });
+    const ready = await get(keelson, '/readyz');
+    expect([ready.status, JSON.parse(ready.text)]).toEqual([
+      503,
+      expect.objectContaining({
+        status: 'not ready',
+        services: expect.objectContaining({ [service]: false }),
+      }),
+    ]);
+    const metrics = (await get(keelson, '/metrics')).text;
+    expect(metrics).toContain(`keelson_edge_service_ready{service="${service}"} 0`);
+    const told = readFileSync(join(dataFolder, 'keelson.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"level":"fatal"'));
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ service, file, err: expect.objectContaining({ code: 'EIO' }) }),
+    ]);
+
+    await keelson.stop();
+    keelson = await startKeelson({ dataFolder });
+    expect((await get(keelson, '/readyz')).status).toBe(200);
+    expect((await get(keelson, '/healthz')).status).toBe(200);
+    expect((await write(keelson, 'again')).status).toBeLessThan(300);
+    await keelson.stop();
+  },
+);
