@@ -68,6 +68,27 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
       await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id });
   });
 
+  test('end with the revocation of their secondary, wrapped or sealed to a key', async () => {
+    const made = await secondary.v1('POST', `${base('performance')}/secondary/generate-public-key`);
+    const sealed = await issueToken('sealed', {
+      secondary_public_key: made.body.data.secondary_public_key,
+    });
+    const wrapped = await issueToken('wrapped');
+    for (const id of ['sealed', 'wrapped'])
+      await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id });
+    expect(await enable(sealed.data.token)).toMatchObject({
+      status: 400,
+      body: { errors: ['the token was revoked: its primary does not know this secondary'] },
+    });
+    const { token } = wrapped.wrap_info;
+    expect((await primary.v1('POST', 'sys/wrapping/unwrap', { token })).status).toBe(400);
+    expect(await enable(token)).toMatchObject({
+      status: 400,
+      body: { errors: [expect.stringContaining('error response unwrapping secondary token')] },
+    });
+    expect((await secondary.status('performance')).mode).toBe('disabled');
+  });
+
   test('are used up by the secondary that joins', async () => {
     const { wrap_info: wrap } = await issueToken('branch');
     // Asked for under this address in place of the one in the token, which stays unused.

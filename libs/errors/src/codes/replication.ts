@@ -56,6 +56,12 @@ export const REPLICATION_ERRORS = {
     retry: false,
     tell: 'the secondary has no paths filter',
   },
+  'replication.no_nats': {
+    grpc: 'FAILED_PRECONDITION',
+    http: 400,
+    retry: false,
+    tell: 'replication needs a NATS server: KEELSON_NATS_URL is not set',
+  },
   'replication.filtered': {
     grpc: 'FAILED_PRECONDITION',
     http: 400,

@@ -5,7 +5,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { ReplicationMember } from '@keelson/cluster-member';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import {
   finishActivation,
   generateLinkKeyPair,
@@ -127,7 +127,7 @@ export const toSecondaryRole = (
   previousRootKey: Buffer.from(previousRootKey).toString('base64'),
 });
 
-/** @throws KeelsonError `replication.bootstrap_failed` */
+/** @throws KeelsonError `replication.bootstrap_failed`; what is wrong with the token: `request.invalid` */
 export const fetchKeyring = async (
   { member }: ActivationParts,
   kind: ReplicationKind,
@@ -138,6 +138,9 @@ export const fetchKeyring = async (
     if (asked === undefined) throw new KeelsonError('internal');
     return await member.fetchKeyring(asked);
   } catch (cause) {
+    if (hasCode(cause, 'replication.not_admitted'))
+      return refuse('the token was revoked: its primary does not know this secondary');
+    if (hasCode(cause, 'replication.superseded_primary')) throw cause;
     const reason = KeelsonError.from(cause).message;
     throw new KeelsonError('replication.bootstrap_failed', { reason }, { cause });
   }

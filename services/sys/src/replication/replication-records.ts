@@ -63,6 +63,10 @@ export interface PendingActivation {
   readonly activation: string;
 }
 
+interface IssuedToken {
+  readonly accessor: string;
+}
+
 const ROLE = 'role';
 const performanceRoles = jsonRecords<RoleRecord>('local/replication/performance/');
 const SEALED_PREFIX = 'node/replication/sealed/';
@@ -96,6 +100,12 @@ export const pendingKeys = {
 export const operationTokenAttempt = sealedRecords<Ceremony<TokenPurpose>>('dr-token-attempt');
 /** SHA-256 of the DR operation token, hex. */
 export const operationToken = sealedRecords<{ readonly hash: string }>('dr-operation-token');
+
+/** Tokens made for secondaries, by the id of the secondary: the revocation of one ends the other. */
+export const activationTokens = {
+  performance: jsonRecords<IssuedToken>('local/replication/performance/activation-tokens/'),
+  dr: jsonRecords<IssuedToken>('local/replication/dr/activation-tokens/'),
+};
 
 /** What changes when a role does. */
 export const ROLE_PATHS = [performanceRoles.path(ROLE), drRole.path] as const;

@@ -38,7 +38,7 @@ const promoted = (warnings: readonly string[], plan: PromotionPlan): Answer => (
     complete: true,
     progress: 0,
     required: 0,
-    safe: plan.obstacle === undefined,
+    safe: plan.isSafe,
     primary_stepped_back: plan.isWhole,
     missing_entries: plan.missingEntries,
     unheard_ms: plan.unheardMs ?? null,
@@ -53,10 +53,27 @@ const promoted = (warnings: readonly string[], plan: PromotionPlan): Answer => (
   ...(warnings.length > 0 && { warnings: [...warnings] }),
 });
 
+const NO_NATS = 'KEELSON_NATS_URL is not set: secondaries cannot follow this cluster until it is.';
+
 const givenUp = ({ missingEntries, arrivingEntries }: PromotionPlan): string =>
   arrivingEntries === 0
     ? `${missingEntries} entries that the former primary has, and that were not in its stream, are given up.`
     : `${missingEntries} entries of the former primary are given up: ${arrivingEntries} of them are in its stream and did not arrive in time.`;
+
+/** What is lost that nobody here has heard of. */
+const notKnown = ({ unheardMs }: PromotionPlan): string => {
+  const since =
+    unheardMs === undefined
+      ? 'since it was heard of, if it ever was,'
+      : `in the last ${(unheardMs / 1000).toFixed(1)} seconds`;
+  return `What the former primary has committed ${since} is not known here, and is given up.`;
+};
+
+const promotionWarnings = (plan: PromotionPlan, hasNats: boolean): string[] => [
+  ...(plan.missingEntries === 0 ? [] : [givenUp(plan)]),
+  ...(plan.isSafe || plan.isWhole ? [] : [notKnown(plan)]),
+  ...(hasNats ? [] : [NO_NATS]),
+];
 
 const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] => {
   const path = (suffix: string): string => `/sys/replication/${kind}/primary/${suffix}`;
@@ -244,7 +261,10 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
           handle: async (context) => {
             await authorized(context, 'promote');
             const { fields } = context;
-            if (fields.dry_run) return promoted([], await secondary.plan(kind));
+            if (fields.dry_run) {
+              const plan = await secondary.plan(kind);
+              return promoted(promotionWarnings(plan, secondary.hasNats), plan);
+            }
             const plan = await secondary.promote(kind, {
               primaryClusterAddress: fields.primary_cluster_addr,
               force: fields.force,
@@ -252,7 +272,7 @@ const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route
             return promoted(
               [
                 `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
-                ...(plan.missingEntries === 0 ? [] : [givenUp(plan)]),
+                ...promotionWarnings(plan, secondary.hasNats),
               ],
               plan,
             );

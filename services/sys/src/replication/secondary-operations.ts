@@ -44,12 +44,15 @@ export interface PromotionRequest {
 }
 
 export interface SecondaryOperations {
+  /** Without a NATS server of its own a promoted cluster can be followed by nobody. */
+  readonly hasNats: boolean;
   /** What a promotion would lose. */
   plan(kind: ReplicationKind): Promise<PromotionPlan>;
   /**
    * By force, too, what the stream of the primary holds is taken first, as long as it can be had.
    * @returns what was known just before, and is lost by force
-   * @throws KeelsonError `replication.catching_up`, `replication.unheard`, `replication.filtered`
+   * @throws KeelsonError `replication.no_nats`, `replication.catching_up`, `replication.unheard`,
+   *   `replication.filtered`: without `force`
    */
   promote(kind: ReplicationKind, request: PromotionRequest): Promise<PromotionPlan>;
   disable(kind: ReplicationKind): Promise<void>;
@@ -255,9 +258,11 @@ export const createSecondaryOperations = (parts: SecondaryParts): SecondaryOpera
     state.change(kind, { ...role, generation: newGeneration() });
 
   return {
+    hasNats: transport.bus !== undefined,
     plan,
 
     promote: async (kind, { primaryClusterAddress, force }) => {
+      if (!force && transport.bus === undefined) throw new KeelsonError('replication.no_nats');
       if (force) await drain(kind);
       const found = await plan(kind);
       if (!force) requireNothingLost(found);

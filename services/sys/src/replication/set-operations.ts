@@ -5,21 +5,28 @@ import type { ReplicationTransport } from '@keelson/cluster-member';
 import { KeelsonError } from '@keelson/errors';
 import type { WrapInfo } from '@keelson/proto/sys/v1/access';
 import { generateLinkKeyPair, type ReplicationKind } from '@keelson/replication';
+import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
 import type { ShareSeal } from '../seal/seal-records.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import { findByAccessor, refOf } from '../tokens/token-records.ts';
+import { revokeTree } from '../tokens/token-revocation-operations.ts';
 import type { WrappingOperations } from '../wrapping/wrapping-operations.ts';
 import { parseShownKey, sealBundle } from './activation-token.ts';
 import type { ActivationBundle } from './domain/activation-bundle.ts';
-import type { PrimaryRoleRecord } from './replication-records.ts';
+import { activationTokens, type PrimaryRoleRecord } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers } from './service-members.ts';
 
 export interface SetParts {
+  /** Not guarded. */
+  readonly store: Store;
   readonly seal: Seal;
   readonly state: ReplicationState;
   readonly transport: ReplicationTransport;
   readonly members: ServiceMembers;
   readonly wrapping: WrappingOperations;
+  readonly tokens: TokenContext;
   readonly clock: Clock;
   readonly version: string;
 }
@@ -72,8 +79,7 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
       const roles = await state.recorded();
       if (roles[kind] !== undefined)
         refuse(`${NAMES[kind]} replication is already enabled as ${roles[kind].role}`);
-      if (transport.bus === undefined)
-        refuse('replication needs a NATS server: KEELSON_NATS_URL is not set');
+      if (transport.bus === undefined) throw new KeelsonError('replication.no_nats');
       const clusterId = randomUUID();
       await state.membershipOf(kind).found(clusterId);
       await state.change(kind, {
@@ -136,12 +142,19 @@ export const createSetOperations = (parts: SetParts): SetOperations => {
         wrapFormat: 'jwt',
         apiAddress,
       });
+      const { accessor } = wrapInfo;
+      await parts.store.transact((tx) => activationTokens[kind].write(tx, id, { accessor }));
       return { wrapInfo };
     },
 
     revoke: async (kind, id) => {
       await requirePrimary(kind);
       await state.membershipOf(kind).revoke(id);
+      const issued = await activationTokens[kind].find(parts.store, id);
+      if (issued === undefined) return;
+      const token = await findByAccessor(parts.store, issued.accessor);
+      if (token !== undefined) await revokeTree(parts.tokens, refOf(token));
+      await parts.store.transact((tx) => activationTokens[kind].delete(tx, id));
     },
   };
 };

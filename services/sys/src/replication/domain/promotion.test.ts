@@ -23,6 +23,7 @@ const idle: ServicePosition = { service: 'pki', following: undefined };
 test('loses nothing known when everything the primary told of is here', () => {
   expect(decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: 300 })], facts)).toEqual({
     obstacle: undefined,
+    isSafe: false,
     isWhole: false,
     services: [
       { service: 'sys', state: 'stream-wals', missingEntries: 0 },
@@ -69,12 +70,22 @@ test('a primary that was silent for more than a minute may have anything, for on
   );
 });
 
+test('a heartbeat that is dated later than now proves nothing: the clock was set back', () => {
+  const plan = (heardAtMs: number) => decidePromotion([at('sys', 7, { heardAtMs })], facts);
+  expect(plan(600_000)).toMatchObject({ obstacle: 'unheard', unheardMs: undefined });
+  expect(plan(1500)).toMatchObject({ obstacle: undefined, unheardMs: 0 });
+});
+
 test('a primary that stepped back has nothing else, however long ago that was', () => {
   const whole = [
     at('sys', 7, { isWhole: true }),
     at('pki', 9, { isWhole: true, heardAtMs: undefined }),
   ];
-  expect(decidePromotion(whole, later)).toMatchObject({ obstacle: undefined, isWhole: true });
+  expect(decidePromotion(whole, later)).toMatchObject({
+    obstacle: undefined,
+    isSafe: true,
+    isWhole: true,
+  });
   expect(decidePromotion([...whole, at('workspace', 1)], later)).toMatchObject({
     obstacle: 'unheard',
     isWhole: false,
@@ -85,6 +96,7 @@ test('who was the primary itself misses nothing, who forgot its primary knows no
   const sets = [idle, { ...idle, service: 'sys' }];
   expect(decidePromotion(sets, { ...facts, follows: 'itself' })).toMatchObject({
     obstacle: undefined,
+    isSafe: true,
     unheardMs: undefined,
   });
   expect(decidePromotion(sets, { ...facts, follows: 'nobody' }).obstacle).toBe('unheard');

@@ -33,8 +33,10 @@ export interface KeptPaths {
 type PromotionObstacle = 'catching_up' | 'unheard';
 
 export interface PromotionPlan {
-  /** Why it needs `force`; undefined: what would be lost is known, and it is nothing. */
+  /** Why it needs `force`; undefined: all that the primary told of is here, and it was heard of lately. */
   readonly obstacle: PromotionObstacle | undefined;
+  /** Nothing can be lost: the primary stepped back and all of its log is here, or this cluster was it. */
+  readonly isSafe: boolean;
   /** All of the primary's log is here, up to the entry with which it stepped back. */
   readonly isWhole: boolean;
   readonly services: readonly {
@@ -72,9 +74,14 @@ const isCopied = ({ mode, state }: Following): boolean =>
 const missingOf = ({ lastKnownWal, lastRemoteWal }: Following): number =>
   Math.max(0, lastKnownWal - lastRemoteWal);
 
+/** A heartbeat dated later than that was noted before the clock was set back: how long ago is not known. */
+const CLOCK_TOLERANCE_MS = 1000;
+
 const sinceHeard = (heard: readonly Following[], nowMs: number): number | undefined => {
   const ages = heard.map(({ heardAtMs }) =>
-    heardAtMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, nowMs - heardAtMs),
+    heardAtMs === undefined || heardAtMs > nowMs + CLOCK_TOLERANCE_MS
+      ? Number.POSITIVE_INFINITY
+      : Math.max(0, nowMs - heardAtMs),
   );
   const oldest = Math.max(...ages, 0);
   return heard.length === 0 || oldest === Number.POSITIVE_INFINITY ? undefined : oldest;
@@ -103,8 +110,10 @@ export const decidePromotion = (
     return unheard.length > 0 && silentMs > HEARD_WITHIN_MS ? 'unheard' : undefined;
   };
   const arrivingEntries = known.reduce((sum, { inStream }) => sum + inStream, 0);
+  const found = obstacle();
   return {
-    obstacle: obstacle(),
+    obstacle: found,
+    isSafe: found === undefined && (isWhole || follows === 'itself'),
     isWhole,
     services,
     missingEntries,
