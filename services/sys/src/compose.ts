@@ -33,6 +33,8 @@ import { composeAdministration, TOKEN_REMOVAL_HOOKS } from './compose-administra
 import type { SysConfig } from './config.ts';
 import { metricsRoutes } from './metrics/metrics-routes.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
+import { createNodes } from './nodes/node-operations.ts';
+import { nodeRoutes } from './nodes/node-routes.ts';
 import { policyBookView } from './policies/policy-book.ts';
 import { namespacePolicyPrefix } from './policies/policy-records.ts';
 import { policyRoutes } from './policies/policy-routes.ts';
@@ -126,6 +128,7 @@ const LOCAL_WORK: ReadonlySet<string> = new Set([
   'lease-expiry',
   'departures',
   'primary-search',
+  'node-echo',
 ]);
 
 const DEFAULT_SHARES = { shares: 5, threshold: 3, pgpKeys: [], rootTokenPgpKey: '' };
@@ -225,6 +228,8 @@ export const composeSys = (parts: SysParts): SysService => {
     storageType: parts.storageType ?? 'sqlite',
   };
 
+  const nodes = createNodes({ store: parts.store, clock, hostname: hostname(), version: VERSION });
+
   const { clusterName } = config;
   const initialization = { seal, store, barrier, clock, clusterName };
   // One after the other: a start that loses closes the barrier, which must not be the winner's.
@@ -258,8 +263,9 @@ export const composeSys = (parts: SysParts): SysService => {
         clock,
         replicationModes: () => replication.modes(),
         countDamagedPolicies: async () => (await policies()).damaged.size,
-        instance: { hostname: hostname(), startedAtMs: clock.nowMs() },
+        startedAtMs: clock.nowMs(),
       }),
+      ...nodeRoutes(nodes, config.compatibleVersion),
       ...rotationRoutes(rotation),
       ...generateRootRoutes(generateRoot),
       ...rekeyRoutes(
@@ -299,6 +305,8 @@ export const composeSys = (parts: SysParts): SysService => {
         return false;
       },
     },
+    // An SQLite file has one process.
+    ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
     // In every replica: each counts what it encrypts, and all that rotate make the same term.
     'key-rotation': {
       everyMs: ROTATION_EVERY_MS,

@@ -1,7 +1,8 @@
+import { hostname } from 'node:os';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSysHarness, type SysHarness } from './sys-harness.ts';
+import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
 let postgres: PostgresServer;
 let first: SysHarness;
@@ -13,6 +14,7 @@ beforeAll(async () => {
   const connectionString = await postgres.createDatabase('sys');
   const open = () =>
     openSysHarness({
+      storageType: 'postgresql',
       openStore: (barrier, _folder, clock) =>
         openPostgresStore({ connectionString, barrier, clock }),
     });
@@ -91,6 +93,29 @@ describe('two replicas on one database', () => {
     expect(other.body.errors).toEqual(['root generation already in progress']);
     const seen = await second.call('GET', 'sys/generate-root/attempt', { token: root });
     expect(seen.body.nonce).toBe(nonce);
+  });
+
+  test('each lists both, and one that is silent no longer', async () => {
+    const listed = async (replica: SysHarness) => {
+      const { body } = await replica.call('GET', 'sys/ha-status', { token: root });
+      return body.data.nodes.map((node: Document) => [
+        node.hostname,
+        node.active_node,
+        node.last_echo,
+      ]);
+    };
+    const here = [hostname(), true, null];
+    for (const replica of [first, second]) await replica.settle('node-echo');
+    const echo = new Date(first.clock.nowMs()).toISOString();
+    for (const replica of [first, second])
+      expect(await listed(replica)).toEqual([here, [hostname(), true, echo]]);
+    first.clock.advance(30_001);
+    expect(await listed(first)).toEqual([here]);
+    await first.settle('node-echo');
+    expect(await listed(second)).toHaveLength(2);
+    second.clock.advance(30_001);
+    await second.settle('node-echo');
+    expect(await listed(first)).toHaveLength(2);
   });
 
   test('the hundredth custom message has one author', async () => {

@@ -80,6 +80,8 @@ export interface SysHarnessOptions {
   readonly config?: Partial<SysConfig>;
   readonly clock?: ManualClock;
   readonly transport?: ReplicationTransport;
+  /** "postgresql" where replicas share the store. */
+  readonly storageType?: string;
   /** Opens the store; SQLite in the harness's folder when absent. */
   readonly openStore?: (
     barrier: ReturnType<typeof createBarrier>,
@@ -139,6 +141,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     logger,
     engines: new Map([['sample', engine]]),
     transport: options.transport,
+    storageType: options.storageType ?? 'sqlite',
   });
 
   const questionOf = (method: string, path: string, request: SysRequest): ResolveRequest => ({

@@ -1,8 +1,7 @@
-/** `sys/health`, `sys/leader`, `sys/ha-status`: what load balancers and operators ask. */
+/** `sys/health`, `sys/leader`: what load balancers and operators ask. */
 
 import type { Clock } from '@keelson/clock';
 import { edgeResponse, type Route } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import {
   dialectRules,
@@ -39,7 +38,7 @@ export interface HealthRouteOptions {
   readonly replicationModes: () => Promise<ReplicationModes>;
   /** Asked while unsealed only. */
   readonly countDamagedPolicies: () => Promise<number>;
-  readonly instance: { readonly hostname: string; readonly startedAtMs: number };
+  readonly startedAtMs: number;
 }
 
 const code = (description: string) =>
@@ -64,8 +63,7 @@ const FIELDS = {
 } as const;
 
 export const healthRoutes = (options: HealthRouteOptions): Route[] => {
-  const { seal, build, clock, instance } = options;
-  const versionFor = (dialect: Dialect): string => dialectRules(dialect).version(build.versions);
+  const { seal, build, clock } = options;
   const health = async (overrides: HealthOverrides, dialect: Dialect) => {
     const { initialized, sealed, cluster } = await seal.status();
     const modes = sealed ? UNKNOWN : await options.replicationModes();
@@ -84,7 +82,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       replication_performance_mode: modes.performance,
       replication_dr_mode: modes.dr,
       server_time_utc: Math.floor(clock.nowMs() / 1000),
-      version: versionFor(dialect),
+      version: dialectRules(dialect).version(build.versions),
       ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),
       enterprise: true,
       echo_duration_ms: 0,
@@ -129,34 +127,12 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
             topLevel({
               ha_enabled: false,
               is_self: true,
-              active_time: new Date(instance.startedAtMs).toISOString(),
+              active_time: new Date(options.startedAtMs).toISOString(),
               leader_address: '',
               leader_cluster_address: '',
               performance_standby: false,
               performance_standby_last_remote_wal: 0,
             }),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/sys/ha-status',
-      tag: TAG,
-      fields: {},
-      operations: {
-        read: {
-          summary: 'Nodes of the cluster',
-          handle: ({ dialect }) => {
-            if (seal.isSealed) throw new KeelsonError('sys.sealed');
-            const node = {
-              hostname: instance.hostname,
-              api_address: '',
-              cluster_address: '',
-              active_node: true,
-              last_echo: null,
-              version: versionFor(dialect),
-            };
-            return { data: { nodes: [node] } };
-          },
         },
       },
     }),

@@ -1,0 +1,73 @@
+/**
+ * The processes of sys that serve this cluster. Each of those that share a store tells the others that it
+ * is there; one that has been silent for a while, or is sealed, is not listed.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '@keelson/clock';
+import type { PeriodicWork } from '@keelson/locks';
+import { jsonRecords, type Store } from '@keelson/storage';
+
+interface EchoRecord {
+  readonly hostname: string;
+  /** Of the software. */
+  readonly version: string;
+  readonly atMs: number;
+}
+
+/** Key: an id that each process draws. */
+const echoRecords = jsonRecords<EchoRecord>('node/replicas/');
+
+export interface Node {
+  readonly hostname: string;
+  readonly version: string;
+  /** When it was last heard of; undefined for the process itself. */
+  readonly lastEchoMs: number | undefined;
+}
+
+export interface Nodes {
+  /** The process itself first. */
+  list(): Promise<readonly Node[]>;
+  /** For a process that shares its store. */
+  readonly echoing: PeriodicWork;
+}
+
+const ECHO_EVERY_MS = 10_000;
+const SILENT_AFTER_MS = 30_000;
+
+export const createNodes = ({
+  store,
+  clock,
+  hostname,
+  version,
+}: {
+  /** Not guarded: the records are of the node. */
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly hostname: string;
+  readonly version: string;
+}): Nodes => {
+  const own = randomUUID();
+  const isSilent = ({ atMs }: EchoRecord): boolean => clock.nowMs() - atMs > SILENT_AFTER_MS;
+
+  const echo = async (): Promise<boolean> => {
+    const silent = (await echoRecords.entries(store)).filter(([, record]) => isSilent(record));
+    await store.transact((tx) => {
+      for (const [id] of silent) echoRecords.delete(tx, id);
+      echoRecords.write(tx, own, { hostname, version, atMs: clock.nowMs() });
+    });
+    return false;
+  };
+
+  return {
+    list: async () => {
+      const others = (await echoRecords.entries(store)).filter(
+        ([id, record]) => id !== own && !isSilent(record),
+      );
+      return [
+        { hostname, version, lastEchoMs: undefined },
+        ...others.map(([, { atMs, ...other }]) => ({ ...other, lastEchoMs: atMs })),
+      ];
+    },
+    echoing: { everyMs: ECHO_EVERY_MS, inEveryReplica: true, round: echo },
+  };
+};
