@@ -126,7 +126,13 @@ test.for([
     'prefix has at most 64 printable characters and no "#!"',
   ],
   ['new', file({ log_raw: 'perhaps' }), 'log_raw must be true or false'],
-  ['new', file({ format: 'xml' }), 'format must be json or jsonx'],
+  ['new', file({ format: 'xml' }), 'format must be json'],
+  ['new', file({ format: 'jsonx' }), 'format must be json'],
+  [
+    'new',
+    file({ exclude: '[]' }),
+    'option "exclude" is not supported: every device records every entry',
+  ],
   ['new', file({ exec: 'x' }), 'unknown option "exec" of a file audit device'],
   ['a b', FILE, 'an audit path consists of letters, digits and the characters _ - . /'],
 ] as const)('refuses %s with %j', async ([path, body, text]) => {

@@ -74,6 +74,41 @@ describe('enabling', () => {
     expect(await enable(path, body)).toEqual(refusal(text));
   });
 
+  test.for<[string, object, RegExp]>([
+    ['sys/mounts/new', { seal_wrap: true }, /^seal_wrap is not supported: /],
+    ['sys/mounts/new', { external_entropy_access: 'true' }, /^external_entropy_access is not/],
+    ['sys/mounts/new', { plugin_version: 'v1' }, /^plugin_version is not supported: engines are/],
+    ['sys/mounts/new', { config: { force_no_cache: true } }, /^force_no_cache is not supported/],
+    ['sys/mounts/pki/tune', { allowed_managed_keys: 'a' }, /^allowed_managed_keys is not/],
+    ['sys/mounts/pki/tune', { identity_token_key: 'a' }, /^identity_token_key is not supported/],
+    ['sys/auth/token/tune', { token_type: 'batch' }, /^token_type is not supported/],
+    ['sys/auth/token/tune', { user_lockout_config: { a: 1 } }, /^user_lockout_config is not/],
+  ])('refuses a setting without effect: %s %j', async ([path, body, text]) => {
+    await enable('pki');
+    const refused = await harness.asRoot('POST', path, { body: { type: 'sample', ...body } });
+    expect([refused.status, refused.body.errors[0]]).toEqual([400, expect.stringMatching(text)]);
+  });
+
+  test('takes what clients send for settings that are off, and warns where one is not needed', async () => {
+    const off = {
+      seal_wrap: false,
+      external_entropy_access: false,
+      plugin_version: '',
+      config: { force_no_cache: false, allowed_managed_keys: [], identity_token_key: '' },
+    };
+    expect((await enable('pki', off)).status).toBe(204);
+    const tuned = await harness.asRoot('POST', 'sys/mounts/pki/tune', {
+      body: { delegated_auth_accessors: ['auth_token_1'] },
+    });
+    expect([tuned.status, tuned.body.warnings]).toEqual([
+      200,
+      [expect.stringContaining('delegated_auth_accessors has no effect')],
+    ]);
+    expect((await harness.asRoot('GET', 'sys/mounts/pki/tune')).body.data).toMatchObject({
+      delegated_auth_accessors: ['auth_token_1'],
+    });
+  });
+
   test('has one winner among many callers', async () => {
     const statuses = await Promise.all(
       Array.from(

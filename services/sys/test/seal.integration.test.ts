@@ -135,6 +135,11 @@ describe('the seal', () => {
     await call('PUT', 'sys/seal', { token });
 
     for (const key of ['junk', '!', '']) expect((await give(key)).status).toBe(400);
+    const migrating = await call('PUT', 'sys/unseal', { body: { key: keys[0], migrate: true } });
+    expect([migrating.status, migrating.body.errors]).toEqual([
+      400,
+      ['migrate is not supported: a seal keeps its type'],
+    ]);
     const foreign = [`${'00'.repeat(32)}07`, `${'11'.repeat(32)}08`];
     const answers = [];
     for (const key of foreign) answers.push(await give(key));

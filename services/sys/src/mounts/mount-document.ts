@@ -11,15 +11,12 @@ const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
       audit_non_hmac_response_keys: config.auditNonHmacResponseKeys,
       passthrough_request_headers: config.passthroughRequestHeaders,
       allowed_response_headers: config.allowedResponseHeaders,
-      allowed_managed_keys: config.allowedManagedKeys,
       delegated_auth_accessors: config.delegatedAuthAccessors,
     }).filter(([, list]) => list.length > 0),
   );
 
-const visibility = ({ config }: MountRecord): Record<string, unknown> => ({
-  ...(config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility }),
-  ...(config.identityTokenKey === '' ? {} : { identity_token_key: config.identityTokenKey }),
-});
+const visibility = ({ config }: MountRecord): Record<string, unknown> =>
+  config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility };
 
 /** `sys/mounts`: TTLs as tuned, 0 where the system's hold. */
 export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
@@ -28,13 +25,13 @@ export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
   accessor: mount.accessor,
   uuid: mount.uuid,
   local: mount.local,
-  seal_wrap: mount.sealWrap,
-  external_entropy_access: mount.externalEntropyAccess,
+  seal_wrap: false,
+  external_entropy_access: false,
   options: Object.keys(mount.options).length === 0 ? null : mount.options,
   config: {
     default_lease_ttl: mount.config.defaultLeaseTtlSeconds,
     max_lease_ttl: mount.config.maxLeaseTtlSeconds,
-    force_no_cache: mount.config.forceNoCache,
+    force_no_cache: false,
     ...visibility(mount),
     ...configuredLists(mount),
     ...(mount.table === 'auth' ? { token_type: 'default-service' } : {}),
@@ -51,7 +48,7 @@ export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<stri
   return {
     default_lease_ttl: ttls.defaultLeaseTtlSeconds,
     max_lease_ttl: ttls.maxLeaseTtlSeconds,
-    force_no_cache: mount.config.forceNoCache,
+    force_no_cache: false,
     description: mount.description,
     ...visibility(mount),
     ...configuredLists(mount),

@@ -24,10 +24,9 @@ export interface MountSite {
   readonly path: string;
 }
 
-type EnableMount = Pick<
-  MountRecord,
-  'type' | 'description' | 'local' | 'sealWrap' | 'externalEntropyAccess' | 'options'
-> & { readonly config: MountConfigChanges };
+type EnableMount = Pick<MountRecord, 'type' | 'description' | 'local' | 'options'> & {
+  readonly config: MountConfigChanges;
+};
 
 export interface TuneMount {
   readonly description?: string | undefined;

@@ -57,8 +57,6 @@ const toBuiltInMount = (
     uuid,
     accessor: `${builtIn.type}_${uuid.slice(0, 8)}`,
     namespaceId,
-    sealWrap: false,
-    externalEntropyAccess: false,
     description: tuning?.description ?? builtIn.description,
     options: tuning?.options ?? {},
     config: { ...DEFAULT_MOUNT_CONFIG, ...tuning?.config },

@@ -8,6 +8,7 @@ import { mountDocument, tuneDocument } from './mount-document.ts';
 import {
   ENABLE_FIELDS,
   MOUNT_CONFIG_FIELDS,
+  mountWarnings,
   TUNE_FIELDS,
   toMountConfig,
   toTuneMount,
@@ -79,6 +80,7 @@ const tableRoutes = (
             const type = fields.type || (fields.plugin_name ?? '');
             if (type === '') refuse('backend type must be specified as a string');
             const path = toMountPath(fields.path);
+            const config = toMountConfig(readFields(MOUNT_CONFIG_FIELDS, fields.config));
             const keptBack = fields.local ? await keptBackPaths() : [];
             const hidden = findConflict(`${namespace.path}${path}`, keptBack);
             await mounts.enable(
@@ -87,12 +89,11 @@ const tableRoutes = (
                 type,
                 description: fields.description,
                 local: fields.local,
-                sealWrap: fields.seal_wrap,
-                externalEntropyAccess: fields.external_entropy_access,
                 options: fields.options,
-                config: toMountConfig(readFields(MOUNT_CONFIG_FIELDS, fields.config)),
+                config,
               },
             );
+            warnings.push(...mountWarnings(config));
             if (hidden !== undefined)
               warnings.push(
                 `the primary has a mount at ${hidden}, which a paths filter keeps from this cluster; it stays out of reach here while this mount is there, with or without the filter`,
@@ -121,8 +122,10 @@ const tableRoutes = (
         },
         update: {
           summary: 'Change the tuning.',
-          handle: async ({ fields, namespace }) => {
-            await mounts.tune(toSite(table, namespace.id, fields.path), toTuneMount(fields));
+          handle: async ({ fields, namespace, warnings }) => {
+            const changes = toTuneMount(fields);
+            await mounts.tune(toSite(table, namespace.id, fields.path), changes);
+            warnings.push(...mountWarnings(changes.config));
             return undefined;
           },
         },

@@ -70,7 +70,11 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       fields: {
         key: field.string({ description: 'A key share, hex or base64.', default: '' }),
         reset: field.bool({ description: 'Forget the shares given so far.', default: false }),
-        migrate: field.bool({ description: 'Older parameter; ignored.', default: false }),
+        migrate: field.bool({
+          description: 'Not supported; false is accepted.',
+          default: false,
+          check: (value) => (value ? 'migrate is not supported: a seal keeps its type' : undefined),
+        }),
       },
       operations: {
         update: {

@@ -19,21 +19,14 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-const COMMON = [
-  'format',
-  'prefix',
-  'hmac_accessor',
-  'log_raw',
-  'elide_list_responses',
-  'fallback',
-  'filter',
-  'exclude',
-];
+const COMMON = ['format', 'prefix', 'hmac_accessor', 'log_raw', 'elide_list_responses'];
 const OPTIONS: Readonly<Record<AuditDeviceType, readonly string[]>> = {
   file: ['file_path', 'path', 'mode', ...COMMON],
   socket: ['address', 'socket_type', 'write_timeout', ...COMMON],
 };
-const BOOLEAN_OPTIONS = ['hmac_accessor', 'log_raw', 'elide_list_responses', 'fallback'];
+/** Options of the vendor that would leave out or divert entries: accepted, they would protect nothing. */
+const UNSUPPORTED_OPTIONS = ['fallback', 'filter', 'exclude'];
+const BOOLEAN_OPTIONS = ['hmac_accessor', 'log_raw', 'elide_list_responses'];
 const MAX_PREFIX_LENGTH = 64;
 
 /** @throws KeelsonError `request.invalid` */
@@ -92,10 +85,12 @@ export const requireAuditOptions = (
   type: AuditDeviceType,
   options: Readonly<Record<string, string>>,
 ): void => {
-  for (const name of Object.keys(options))
+  for (const name of Object.keys(options)) {
+    if (UNSUPPORTED_OPTIONS.includes(name))
+      refuse(`option "${name}" is not supported: every device records every entry`);
     if (!OPTIONS[type].includes(name)) refuse(`unknown option "${name}" of a ${type} audit device`);
-  if (!['json', 'jsonx'].includes(options['format'] ?? 'json'))
-    refuse('format must be json or jsonx');
+  }
+  if ((options['format'] ?? 'json') !== 'json') refuse('format must be json');
   for (const name of BOOLEAN_OPTIONS)
     if (!['true', 'false'].includes(options[name] ?? 'false'))
       refuse(`${name} must be true or false`);

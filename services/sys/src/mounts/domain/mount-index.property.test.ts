@@ -19,8 +19,6 @@ const mountAt = (id: string, at: string, index: number): MountRecord => ({
   path: at,
   description: '',
   local: false,
-  sealWrap: false,
-  externalEntropyAccess: false,
   options: {},
   config: DEFAULT_MOUNT_CONFIG,
 });

@@ -6,16 +6,13 @@ export interface MountConfig {
   /** 0: the system's. Seconds. */
   readonly defaultLeaseTtlSeconds: number;
   readonly maxLeaseTtlSeconds: number;
-  readonly forceNoCache: boolean;
   /** "" means hidden. */
   readonly listingVisibility: '' | 'hidden' | 'unauth';
   readonly auditNonHmacRequestKeys: readonly string[];
   readonly auditNonHmacResponseKeys: readonly string[];
   readonly passthroughRequestHeaders: readonly string[];
   readonly allowedResponseHeaders: readonly string[];
-  readonly allowedManagedKeys: readonly string[];
   readonly delegatedAuthAccessors: readonly string[];
-  readonly identityTokenKey: string;
 }
 
 export interface MountRecord {
@@ -29,8 +26,6 @@ export interface MountRecord {
   readonly path: string;
   readonly description: string;
   readonly local: boolean;
-  readonly sealWrap: boolean;
-  readonly externalEntropyAccess: boolean;
   readonly options: Readonly<Record<string, string>>;
   readonly config: MountConfig;
 }
@@ -38,15 +33,12 @@ export interface MountRecord {
 export const DEFAULT_MOUNT_CONFIG: MountConfig = {
   defaultLeaseTtlSeconds: 0,
   maxLeaseTtlSeconds: 0,
-  forceNoCache: false,
   listingVisibility: '',
   auditNonHmacRequestKeys: [],
   auditNonHmacResponseKeys: [],
   passthroughRequestHeaders: [],
   allowedResponseHeaders: [],
-  allowedManagedKeys: [],
   delegatedAuthAccessors: [],
-  identityTokenKey: '',
 };
 
 export type MountConfigChanges = {
