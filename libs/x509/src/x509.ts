@@ -59,6 +59,7 @@ export {
   parseExtendedKeyUsage,
   parseKeyUsage,
 } from './extensions/usages.ts';
+export { checkStorePassword, encodeKeyStore, type KeyStore } from './key-store.ts';
 export { ecdsaSignatureToDer } from './keys/ecdsa-signature.ts';
 export {
   describeKey,

@@ -241,7 +241,10 @@ describe('issuing', () => {
     [{ other_sans: '1.2.3;UTF8:x' }, 'other SAN OID 1.2.3 not allowed by this role'],
     [{ serial_number: '1' }, 'serial_number 1 not allowed by this role'],
     [{ user_ids: 'u' }, 'user_id u is not allowed by this role'],
-    [{ format: 'jks' }, 'the "format" path parameter must be "pem", "der", or "pem_bundle"'],
+    [
+      { format: 'jks' },
+      'the "format" path parameter must be "pem", "der", "pem_bundle", "p7b", or "pkcs12"',
+    ],
     [
       { common_name: '' },
       'the common_name field is required, or must be provided in a CSR with "use_csr_common_name" set to true, unless "require_cn" is set to false',

@@ -4,7 +4,7 @@ import type { Route } from '@keelson/edge';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { encodePem, parseSerialText, toSerialKey } from '@keelson/x509';
+import { encodeCertsOnly, encodePem, parseSerialText, toSerialKey } from '@keelson/x509';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import { formatTime } from '../issuing/domain/lifetime.ts';
@@ -33,6 +33,8 @@ interface Fetch {
 
 const CERTIFICATE_TYPE = 'application/pkix-cert';
 const CHAIN_TYPE = 'application/pem-certificate-chain';
+/** Of `.p7b` files: Windows and browsers offer to install them. */
+const CERTS_ONLY_TYPE = 'application/x-pkcs7-certificates';
 
 const startFetch = async (
   { authorities, clock }: CertificateRouteParts,
@@ -46,6 +48,9 @@ const startFetch = async (
 
 const joinPems = (issuers: readonly IssuerInUse[]): string =>
   issuers.map(({ pem }) => pem).join('\n');
+
+const toCertsOnly = (issuers: readonly IssuerInUse[]): Uint8Array =>
+  encodeCertsOnly(issuers.map(({ certificate }) => certificate.der));
 
 const SERIAL_FIELD = {
   serial: field.string({ default: '', description: 'Serial number in hexadecimal.' }),
@@ -131,6 +136,11 @@ const singleRoutes = (parts: CertificateRouteParts): Route[] => {
     ...readDefault('/ca/pem', 'Default issuer, PEM', (fetch) =>
       issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
     ),
+    ...readDefault('/ca/p7b', 'Default issuer and those above it, PKCS #7', (fetch) => {
+      const { defaultIssuer } = fetch.authority;
+      const chain = defaultIssuer && toCertsOnly(fetch.authority.chainOf(defaultIssuer));
+      return issuerAnswer(fetch, CERTS_ONLY_TYPE, chain);
+    }),
     // The content type is an old mistake that clients have come to expect.
     ...readDefault('/ca_chain', 'Default issuer and those above it, PEM', (fetch) =>
       issuerAnswer(fetch, CERTIFICATE_TYPE, chainPems(fetch.authority)),
@@ -210,6 +220,9 @@ const issuerFetchRoutes = (parts: CertificateRouteParts): Route[] => {
     ),
     ...read('/pem', 'Certificate of an issuer, PEM', (found, fetch) =>
       issuerAnswer(fetch, CHAIN_TYPE, found.pem),
+    ),
+    ...read('/p7b', 'An issuer and those above it, PKCS #7', (found, fetch) =>
+      issuerAnswer(fetch, CERTS_ONLY_TYPE, toCertsOnly(fetch.authority.chainOf(found))),
     ),
   ];
 };

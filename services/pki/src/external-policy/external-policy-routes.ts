@@ -1,11 +1,13 @@
 /** `external-policy/…` and `issuer/:issuer_ref/external-policy/…`, each with and without a policy's name. */
 import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
 import { field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
 import {
   issuedDocument,
-  requireFormat,
+  type Packaging,
+  readPackaging,
   requirePrivateKeyFormat,
 } from '../issuing/issuing-document.ts';
 import { CSR_FIELD } from '../issuing/issuing-parameters.ts';
@@ -26,7 +28,7 @@ export type ExternalPolicyRouteParts = PolicyParts & IssuingRouteParts;
 const FORMAT_FIELDS = {
   issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
   policy: field.string({ default: '', description: 'What the service knows a policy by.' }),
-  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  format: field.string({ default: 'pem', description: 'pem, der, pem_bundle or p7b (PKCS #7).' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
   remove_roots_from_chain: field.bool({
     default: false,
@@ -62,7 +64,15 @@ const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
   };
 };
 
-/** Formats are checked before anything is signed: a refusal afterwards would leave a certificate behind. */
+/** @throws KeelsonError `request.invalid`, also for PKCS #12: its password would go to the policy service */
+const readFormat = (format: string): Packaging => {
+  if (format === 'pkcs12')
+    throw new KeelsonError('request.invalid', {
+      text: 'the format "pkcs12" is not available here: all parameters go to the external policy service, and its password would, too',
+    });
+  return readPackaging({ format });
+};
+
 const answerWith = async (
   parts: ExternalPolicyRouteParts,
   context: OperationContext<FormatValues>,
@@ -70,13 +80,13 @@ const answerWith = async (
   startsChain = false,
 ) => {
   const { fields, dialect } = context;
-  const format = requireFormat(fields.format);
+  const packaging = readFormat(fields.format);
   const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
   const issued = await issue(toIssuing(context));
   const lease = await registerLease(parts, context, issued);
   return {
-    data: issuedDocument(issued, {
-      format,
+    data: await issuedDocument(issued, {
+      packaging,
       privateKeyFormat,
       removeRootsFromChain: fields.remove_roots_from_chain,
       startsChain,

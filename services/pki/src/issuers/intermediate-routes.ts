@@ -3,8 +3,8 @@ import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
 import {
   privateKeyText,
-  requireFormat,
   requirePrivateKeyFormat,
+  requireRequestFormat,
 } from '../issuing/issuing-document.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -41,7 +41,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
             const { fields, given, params } = context;
             // Only the path says the type: a cross-signed request is always for an existing key.
             const type = params['type'] ?? 'existing';
-            const format = requireFormat(fields.format);
+            const format = requireRequestFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
             const { alternatives, warnings } = toAlternatives(
               fields,

@@ -3,10 +3,13 @@ import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { toSerialHex } from '@keelson/x509';
 import { decideLifetime } from '../issuing/domain/lifetime.ts';
 import {
+  keyMembers,
+  parcelText,
   privateKeyText,
-  requireFormat,
+  readPackaging,
   requirePrivateKeyFormat,
 } from '../issuing/issuing-document.ts';
+import { PACKAGING_FIELDS } from '../issuing/issuing-parameters.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -25,7 +28,7 @@ const ROOT_FIELDS = {
     default: 30,
     description: 'How far the start of validity lies in the past.',
   }),
-  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  ...PACKAGING_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
   ...CA_SUBJECT_FIELDS,
 };
@@ -45,7 +48,7 @@ export const rootRoutes = (parts: RootParts): Route[] => {
           handle: async (context) => {
             const { fields, given } = context;
             const key = toKeyChoice(fields.type, fields, given);
-            const format = requireFormat(fields.format);
+            const packaging = readPackaging(fields);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);
             const mount = requireMount(context);
             const rules = dialectRules(context.dialect).names;
@@ -76,15 +79,18 @@ export const rootRoutes = (parts: RootParts): Route[] => {
             });
             const { issuer } = root;
             const der = issuer.certificate.der;
-            const certificate = format === 'der' ? Buffer.from(der).toString('base64') : issuer.pem;
+            const certificate =
+              packaging.format === 'der' ? Buffer.from(der).toString('base64') : issuer.pem;
             const isExported = fields.type === 'exported';
             const privateKey = Buffer.from(root.key.privateKey, 'base64');
+            const privateKeyDer = isExported ? privateKey : undefined;
+            const parcel = { certificateDer: der, chain: [], privateKeyDer };
             return {
               data: {
                 certificate:
-                  isExported && format === 'pem_bundle'
+                  isExported && packaging.format === 'pem_bundle'
                     ? `${privateKeyText(privateKey, 'pem', '')}\n${certificate}`
-                    : certificate,
+                    : ((await parcelText(parcel, packaging)) ?? certificate),
                 expiration: issuer.certificate.notAfterMs / 1000,
                 issuer_id: issuer.issuer.id,
                 issuer_name: issuer.issuer.name,
@@ -92,10 +98,12 @@ export const rootRoutes = (parts: RootParts): Route[] => {
                 key_id: root.key.id,
                 key_name: root.key.name,
                 serial_number: toSerialHex(issuer.certificate.serialNumber),
-                ...(isExported && {
-                  private_key: privateKeyText(privateKey, format, privateKeyFormat),
-                  private_key_type: root.key.type,
-                }),
+                ...(isExported &&
+                  keyMembers(
+                    { privateKeyDer: privateKey, type: root.key.type },
+                    packaging,
+                    privateKeyFormat,
+                  )),
               },
               warnings: [
                 ...caSubjectWarnings(fields, rules),

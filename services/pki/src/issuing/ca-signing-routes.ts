@@ -9,7 +9,7 @@ import {
 } from '../issuers/ca-subject-parameters.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
-import { issuedDocument, requireFormat } from './issuing-document.ts';
+import { issuedDocument, readPackaging } from './issuing-document.ts';
 import { CSR_FIELD, ENFORCE_FIELD, SCHEME_FIELDS, VALIDITY_FIELDS } from './issuing-parameters.ts';
 import type { IssuingParts } from './signing-operations.ts';
 
@@ -70,7 +70,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
         handle: async (context) => {
           const { fields, dialect } = context;
           const rules = dialectRules(dialect);
-          const format = requireFormat(fields.format);
+          const packaging = readPackaging(fields);
           const toSubject = (commonNameOfCsr: string) => ({
             ...fields,
             common_name: fields.common_name || commonNameOfCsr,
@@ -91,8 +91,8 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
             scheme: { signatureBits: fields.signature_bits, usePss: fields.use_pss },
           });
           return {
-            data: issuedDocument(issued, {
-              format,
+            data: await issuedDocument(issued, {
+              packaging,
               privateKeyFormat: '',
               removeRootsFromChain: false,
               startsChain: true,

@@ -10,10 +10,20 @@ export const PATH_FIELDS = {
   issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
 };
 
+/** The form in which a certificate is handed out. */
+export const PACKAGING_FIELDS = {
+  format: field.string({
+    default: 'pem',
+    description: 'pem, der, pem_bundle, p7b (PKCS #7) or pkcs12.',
+  }),
+  password: text('Of the PKCS #12 store: 6 to 128 printable ASCII characters.'),
+  friendly_name: text('Name of the entry in the PKCS #12 store; the common name when not given.'),
+};
+
 export const VALIDITY_FIELDS = {
   ttl: field.durationSeconds({ default: 0, description: 'Lifetime.' }),
   not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
-  format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
+  ...PACKAGING_FIELDS,
 };
 
 export const LIFETIME_FIELDS = {

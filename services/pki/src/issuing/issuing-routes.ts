@@ -13,7 +13,7 @@ import {
 import { requireMount } from '../mounts/request-mount.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import { toExtendedKeyUsageOids, toKeyUsages } from '../roles/domain/role.ts';
-import { issuedDocument, requireFormat, requirePrivateKeyFormat } from './issuing-document.ts';
+import { issuedDocument, readPackaging, requirePrivateKeyFormat } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
 import {
   ISSUE_FIELDS,
@@ -104,6 +104,8 @@ const requestPath = ({ path }: RequestHead): string => path.replace(/^\//, '');
 
 interface FormatFields {
   readonly format: string;
+  readonly password: string;
+  readonly friendly_name: string;
   readonly remove_roots_from_chain: boolean;
   readonly private_key_format?: string;
 }
@@ -115,13 +117,13 @@ const answerWith = async (
   issue: () => Promise<IssuedCertificate>,
 ): Promise<Result> => {
   const { fields, dialect } = context;
-  const format = requireFormat(fields.format);
+  const packaging = readPackaging(fields);
   const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format ?? '');
   const issued = await issue();
   const lease = await registerLease(parts, context, issued);
   return {
-    data: issuedDocument(issued, {
-      format,
+    data: await issuedDocument(issued, {
+      packaging,
       privateKeyFormat,
       removeRootsFromChain: fields.remove_roots_from_chain,
       dialect,
