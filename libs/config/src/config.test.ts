@@ -66,7 +66,18 @@ describe('configuration from the environment', () => {
   });
 
   test.for([
-    [{ KEELSON_HTPP_PORT: '1' }, 'KEELSON_HTPP_PORT is not a setting of this process'],
+    [
+      { KEELSON_HTPP_PORT: '1' },
+      'KEELSON_HTPP_PORT is not a setting of this process; did you mean KEELSON_HTTP_PORT?',
+    ],
+    [
+      { KEELSON_DATADIR: '/x' },
+      'KEELSON_DATADIR is not a setting of this process; did you mean KEELSON_DATA_DIR?',
+    ],
+    [
+      { KEELSON_UNRELATED: '1' },
+      'KEELSON_UNRELATED is not a setting of this process; run it with --help for the list.',
+    ],
     [
       { KEELSON_HTTP_PORT: '80a' },
       'KEELSON_HTTP_PORT must be a whole number from 0 to 65535, not "80a".',

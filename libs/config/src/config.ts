@@ -14,8 +14,10 @@ import {
   type SettingDescription,
   toEnvironmentName,
 } from './setting.ts';
+import { nearest } from './suggestion.ts';
 
 export { type SettingDescription, toEnvironmentName } from './setting.ts';
+export { nearest } from './suggestion.ts';
 
 /** Settings of a part: camel-case names, each with a `description` and usually a `default`. */
 export type ConfigSchema = Type.TObject<Type.TProperties>;
@@ -30,8 +32,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    super(problems.join('\n'), options);
     this.problems = problems;
   }
 }
@@ -42,6 +44,11 @@ const settingsOf = (schema: ConfigSchema) =>
     setting,
     required: (schema.required as readonly string[] | undefined)?.includes(name) ?? false,
   }));
+
+const whatThen = (key: string, known: ReadonlySet<string>): string => {
+  const meant = nearest(key, known);
+  return meant === undefined ? 'run it with --help for the list.' : `did you mean ${meant}?`;
+};
 
 /**
  * Reads `KEELSON_*` from an environment into a frozen object. Other variables are ignored.
@@ -55,7 +62,7 @@ export const parseConfig = <S extends ConfigSchema>(
   const known = new Set(settings.map(({ name }) => toEnvironmentName(name)));
   const problems = Object.keys(environment)
     .filter((key) => key.startsWith(PREFIX) && !known.has(key))
-    .map((key) => `${key} is not a setting of this process; run it with --help for the list.`);
+    .map((key) => `${key} is not a setting of this process; ${whatThen(key, known)}`);
 
   const config: Record<string, unknown> = {};
   for (const { name, setting, required } of settings) {

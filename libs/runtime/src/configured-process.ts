@@ -4,12 +4,16 @@ import {
   type ConfigSchema,
   describeConfig,
   type Environment,
+  nearest,
   parseConfig,
+  settingDescriptions,
 } from '@keelson/config';
 import { createLogger, type LogDestination, type Logger } from '@keelson/logging';
 import { runProcess, type Stoppable } from './process.ts';
 import type { processSettings } from './process-settings.ts';
+import { explainStartFailure } from './start-failure.ts';
 import { startTracing } from './tracing.ts';
+import { VERSION } from './version.ts';
 
 export interface ConfiguredProcess<S extends ConfigSchema> {
   /** "keelson-pki": in logs, traces and refusals to start. */
@@ -23,6 +27,20 @@ export interface ConfiguredProcess<S extends ConfigSchema> {
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
 
+const unknownArgument = (argument: string, schema: ConfigSchema): string => {
+  const asSetting = `KEELSON${argument.replace(/^-+/, '-').split('=', 1)[0]}`
+    .replaceAll('-', '_')
+    .toUpperCase();
+  const meant = nearest(
+    asSetting,
+    settingDescriptions(schema).map(({ name }) => name),
+  );
+  return (
+    `"${argument}" is not an argument: settings come from the environment, --help lists them` +
+    (meant === undefined ? '.' : `; did you mean ${meant}?`)
+  );
+};
+
 /**
  * Prints the settings for `--help`; else reads them from the environment, starts, and runs until a
  * signal; SIGHUP opens the log file again and reloads what is started. A bad setting stops the start with a sentence that names its key.
@@ -34,24 +52,42 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   logDestination,
   start,
 }: ConfiguredProcess<S>): Promise<void> => {
-  if (process.argv.includes('--help')) {
-    process.stdout.write(describeConfig(schema));
+  const [argument] = process.argv.slice(2);
+  if (argument === '--help' || argument === '--version') {
+    process.stdout.write(
+      argument === '--help'
+        ? `${name} ${VERSION} takes its settings from the environment:\n\n${describeConfig(schema)}`
+        : `${name} ${VERSION}\n`,
+    );
     return;
   }
   await runProcess({
     name,
     start: async () => {
+      if (argument !== undefined) throw new Error(unknownArgument(argument, schema));
       const config = parseConfig(schema, environment);
       // TypeScript cannot see inside S that the schema includes these.
       const { logLevel, otlpEndpoint } = config as unknown as Config<typeof processSettings>;
-      const destination = logDestination?.(config);
+      const explained = (error: unknown): unknown => explainStartFailure(error, schema, config);
+      const openLog = (): LogDestination | undefined => {
+        try {
+          return logDestination?.(config);
+        } catch (error) {
+          throw explained(error);
+        }
+      };
+      const destination = openLog();
       const logger = createLogger({
         name,
         level: logLevel,
         ...(destination === undefined ? {} : { destination }),
       });
       const tracing = await startTracing({ serviceName: name, endpoint: otlpEndpoint, logger });
-      const running = await start(config, logger);
+      const running = await start(config, logger).catch((error: unknown) => {
+        const err = explained(error);
+        logger.fatal({ err }, 'cannot start');
+        throw err;
+      });
       return {
         logger,
         reload: async () => {

@@ -131,6 +131,8 @@ export const requireConsistent = (config: GatewayConfig): void => {
     requestBodyLimitBytes,
     anonymousBodyLimitBytes / ANONYMOUS_PART,
   ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES');
+  if ((config.tlsCertificateFile === undefined) !== (config.tlsKeyFile === undefined))
+    problems.push('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.');
   try {
     createNetworks(config.trustedProxies);
   } catch (error) {

@@ -26,8 +26,6 @@ export const openEdgeCertificate = async (
   folder: DataFolder,
   logger: Logger,
 ): Promise<EdgeCertificate> => {
-  if ((tlsCertificateFile === undefined) !== (tlsKeyFile === undefined))
-    throw new Error('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together');
   if (tlsCertificateFile !== undefined && tlsKeyFile !== undefined) {
     const source = await openCertificateFiles({
       certificateFile: tlsCertificateFile,

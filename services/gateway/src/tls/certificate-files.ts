@@ -14,13 +14,27 @@ export interface CertificateFiles {
   readonly report: (error: unknown) => void;
 }
 
+const read = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    // Node leaves it out where it is a folder.
+    throw Object.assign(error as Error, { path: file });
+  }
+};
+
 const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<ServerCertificate> => {
-  const [cert, key] = await Promise.all([
-    readFile(certificateFile, 'utf8'),
-    readFile(keyFile, 'utf8'),
-  ]);
-  // Fails when the two do not belong together, as when only one has been written yet.
-  createSecureContext({ cert, key });
+  const [cert, key] = await Promise.all([read(certificateFile), read(keyFile)]);
+  try {
+    // Fails when the two do not belong together, as when only one has been written yet.
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(
+      `KEELSON_TLS_CERTIFICATE_FILE, KEELSON_TLS_KEY_FILE: ${certificateFile} and ${keyFile} are not a certificate and its private key, PEM: ${reason}`,
+      { cause },
+    );
+  }
   return { cert, key };
 };
 

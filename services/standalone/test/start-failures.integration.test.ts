@@ -1,0 +1,158 @@
+/** What an operator reads when a start fails: the setting, what is wrong with it, and what to do. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+const START = fileURLToPath(new URL('../src/start.js', import.meta.url));
+
+let folder: TemporaryDirectory;
+beforeEach(async () => {
+  folder = await temporaryDirectory();
+});
+afterEach(() => folder[Symbol.asyncDispose]());
+const at = (name: string): string => join(folder.path, name);
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+const start = async (
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+  options: readonly string[] = [],
+): Promise<Ended> => {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', ...options, START, ...args],
+    {
+      env: {
+        ...process.env,
+        KEELSON_DATA_DIR: at('data'),
+        KEELSON_HTTP_PORT: '0',
+        KEELSON_HTTPS_PORT: '0',
+        ...env,
+      },
+    },
+  );
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => {
+    out += data.toString();
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    err += data.toString();
+  });
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, out, err };
+};
+const refused = (err: string) => ({ code: 1, err: `keelson cannot start: ${err}\n` });
+const logged = (): string => readFileSync(join(at('data'), 'keelson.log'), 'utf8');
+
+test.for(['KEELSON_HTTP_PORT', 'KEELSON_HTTPS_PORT'])(
+  'a port in use is named with its setting, in the log as well: %s',
+  async (name) => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const said = `${name}: port ${port} of 127.0.0.1 is in use by another process; end that one or set another port.`;
+    expect(await start({ [name]: String(port) })).toMatchObject(refused(said));
+    expect(logged()).toContain(said);
+    other.close();
+  },
+);
+
+test('an address that the machine does not have is named with its setting', async () => {
+  expect(await start({ KEELSON_LISTEN_ADDRESS: '192.0.2.1' })).toMatchObject(
+    refused('KEELSON_LISTEN_ADDRESS: 192.0.2.1 is not an address of this machine.'),
+  );
+});
+
+describe('files of the certificate', () => {
+  const files = (certificate: string, key: string) =>
+    start({
+      KEELSON_TLS_CERTIFICATE_FILE: at(certificate),
+      KEELSON_TLS_KEY_FILE: at(key),
+    });
+
+  test('that are not there, are a folder, or are none', async () => {
+    writeFileSync(at('text'), 'no PEM');
+    mkdirSync(at('folder'));
+    expect(await files('text', 'missing')).toMatchObject(
+      refused(
+        `KEELSON_TLS_KEY_FILE: there is no ${at('missing')}; create it or correct the setting.`,
+      ),
+    );
+    expect((await files('folder', 'text')).err).toContain(
+      `KEELSON_TLS_CERTIFICATE_FILE: ${at('folder')} is a folder, a file is needed.`,
+    );
+    expect((await files('text', 'text')).err).toContain(
+      `KEELSON_TLS_CERTIFICATE_FILE, KEELSON_TLS_KEY_FILE: ${at('text')} and ${at('text')} are not a certificate and its private key`,
+    );
+  });
+
+  test('of which one is set', async () => {
+    expect(await start({ KEELSON_TLS_KEY_FILE: at('key') })).toMatchObject(
+      refused('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.'),
+    );
+  });
+});
+
+test('a place that is a file, or may not be written, is named with its setting', async () => {
+  writeFileSync(at('file'), '');
+  expect((await start({ KEELSON_DATA_DIR: at('file') })).err).toMatch(
+    /^keelson cannot start: KEELSON_DATA_DIR: .* is a file/,
+  );
+  mkdirSync(at('log'));
+  expect(await start({ KEELSON_LOG_FILE: at('log') })).toMatchObject(
+    refused(`KEELSON_LOG_FILE: ${at('log')} is a folder, a file is needed.`),
+  );
+  expect((await start({ KEELSON_LOG_FILE: '/proc/keelson.log' })).err).toMatch(
+    /^keelson cannot start: KEELSON_LOG_FILE: .*\/proc\/keelson\.log/,
+  );
+});
+
+describe('arguments', () => {
+  test('that are none are refused, with the setting that is meant', async () => {
+    const hint = 'is not an argument: settings come from the environment, --help lists them';
+    expect(await start({}, ['--port', '1234'])).toMatchObject(refused(`"--port" ${hint}.`));
+    expect(await start({}, ['--http-port=1234'])).toMatchObject(
+      refused(`"--http-port=1234" ${hint}; did you mean KEELSON_HTTP_PORT?`),
+    );
+  });
+
+  test('tell the version and the settings', async () => {
+    expect(await start({}, ['--version'])).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^keelson \d+\.\d+\.\d+\n$/),
+    });
+    const { code, out } = await start({}, ['--help']);
+    expect(code).toBe(0);
+    expect(out).toMatch(
+      /^keelson .* takes its settings from the environment:\n\nKEELSON_DATA_DIR\n/,
+    );
+  });
+});
+
+test('a setting that is misspelt is named with the one that is meant', async () => {
+  expect(await start({ KEELSON_DATADIR: '/x' })).toMatchObject(
+    refused('KEELSON_DATADIR is not a setting of this process; did you mean KEELSON_DATA_DIR?'),
+  );
+});
+
+test('a Node that is too old is told from one that fits', async () => {
+  const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })";
+  const { code, err } = await start(
+    {},
+    [],
+    ['--import', `data:text/javascript,${encodeURIComponent(old)}`],
+  );
+  expect(code).toBe(1);
+  expect(err).toMatch(/^keelson cannot start: it needs Node 24\.12 or newer, this is 20\.19\.0\. /);
+});
