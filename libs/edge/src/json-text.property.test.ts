@@ -17,7 +17,8 @@ const problemOf = (bytes: Uint8Array, { json } = SECRETS_LIMITS): unknown => {
     throw error;
   }
 };
-const UNPARSABLE = 'it cannot be parsed';
+const UNPARSABLE = /^it (?:cannot be parsed from|ends too early, at) line \d+, column \d+(?: on)?$/;
+const TOLD = new RegExp(`${UNPARSABLE.source}|^it is empty$|^it is not UTF-8$`);
 
 describe('JSON within limits', () => {
   test('is read, however it is written', () => {
@@ -33,12 +34,37 @@ describe('JSON within limits', () => {
 
   test('is told from what is no JSON, whose text is not repeated', () => {
     const isTold = (bytes: Uint8Array): void => {
-      expect([undefined, UNPARSABLE]).toContain(problemOf(bytes));
+      expect(problemOf(bytes) ?? 'it is empty').toMatch(TOLD);
     };
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), isTold));
     for (const text of ['"', '"\\', '"\\u', ']]}}', ',,,', '[,', '{"a":hvs.secret}'])
-      expect(problemOf(utf8(text))).toBe(UNPARSABLE);
-    expect(problemOf(Buffer.from('"\xff"', 'latin1'))).toBe(UNPARSABLE);
+      expect(problemOf(utf8(text))).toMatch(UNPARSABLE);
+    expect(problemOf(Buffer.from('"\xff"', 'latin1'))).toBe('it is not UTF-8');
+    expect(problemOf(new Uint8Array())).toBe('it is empty');
+  });
+
+  test.for([
+    ['{"a": 1,}', 'it cannot be parsed from line 1, column 9 on'],
+    ['{"a": hvs.secret}', 'it cannot be parsed from line 1, column 7 on'],
+    ['{\n  "a": [1, 2\n}', 'it cannot be parsed from line 3, column 1 on'],
+    ['{"a": "one\ntwo"}', 'it cannot be parsed from line 1, column 11 on'],
+    ['{"a": "\\x"}', 'it cannot be parsed from line 1, column 8 on'],
+    ['{"a" 1}', 'it cannot be parsed from line 1, column 6 on'],
+    ['{"a": 1} b', 'it cannot be parsed from line 1, column 10 on'],
+    ['{"a": [true, {"b": null', 'it ends too early, at line 1, column 24'],
+    ['  ', 'it ends too early, at line 1, column 3'],
+  ] as const)('is told where it ends: %j', ([text, problem]) => {
+    expect(problemOf(utf8(text))).toBe(problem);
+  });
+
+  test('is told to end at the first change that makes it none', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const broken = utf8(`${text}]`);
+        const column = text.length + 1;
+        expect(problemOf(broken)).toBe(`it cannot be parsed from line 1, column ${column} on`);
+      }),
+    );
   });
 
   test('has strings of so many code units, in which nothing is counted', () => {

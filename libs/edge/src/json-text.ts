@@ -71,15 +71,77 @@ const checkShape = (bytes: Uint8Array, limits: JsonLimits): void => {
   }
 };
 
+const BLANK = /[ \t\n\r]*/y;
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+// JSON allows the control characters from U+007F on.
+const CHARACTERS = /(?:[^"\\\p{Cc}]|[\u007f-\u009f])+/uy;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
+
+/** Where text stops being JSON, in UTF-16 code units; its length where it ends too early. */
+const findFault = (text: string): number => {
+  let at = 0;
+  const take = (pattern: RegExp): boolean => {
+    pattern.lastIndex = at;
+    if (!pattern.test(text)) return false;
+    at = pattern.lastIndex;
+    return true;
+  };
+  const takeMark = (mark: string): boolean => {
+    take(BLANK);
+    if (!text.startsWith(mark, at)) return false;
+    at += mark.length;
+    return true;
+  };
+  const takeString = (): boolean => {
+    if (!takeMark('"')) return false;
+    while (take(CHARACTERS) || take(ESCAPE));
+    if (text[at] !== '"') return false;
+    at += 1;
+    return true;
+  };
+  const takeEntries = (end: string, takeEntry: () => boolean): boolean => {
+    if (takeMark(end)) return true;
+    do if (!takeEntry()) return false;
+    while (takeMark(','));
+    return takeMark(end);
+  };
+  const takeValue = (): boolean => {
+    if (takeMark('{')) {
+      return takeEntries('}', () => takeString() && takeMark(':') && takeValue());
+    }
+    return takeMark('[') ? takeEntries(']', takeValue) : takeString() || take(SCALAR);
+  };
+  if (takeValue()) take(BLANK);
+  return at;
+};
+
+/** The position as an editor shows it; the parser's own message quotes the text, which may hold a secret. */
+const describeFault = (text: string): string => {
+  const before = text.slice(0, findFault(text));
+  const lines = before.split('\n');
+  const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
+  return before.length === text.length
+    ? `it ends too early, at ${place}`
+    : `it cannot be parsed from ${place} on`;
+};
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** @throws KeelsonError `request.malformed_json` for what is no JSON in UTF-8, or exceeds a limit */
 export const parseJson = (bytes: Uint8Array, limits: JsonLimits): unknown => {
+  if (bytes.byteLength === 0) {
+    throw new KeelsonError('request.malformed_json', { reason: 'it is empty' });
+  }
   checkShape(bytes, limits);
+  let text: string;
   try {
-    return JSON.parse(strictUtf8.decode(bytes)) as unknown;
+    text = strictUtf8.decode(bytes);
   } catch {
-    // The parser's own message quotes the text, which may hold a secret.
-    throw new KeelsonError('request.malformed_json', { reason: 'it cannot be parsed' });
+    throw new KeelsonError('request.malformed_json', { reason: 'it is not UTF-8' });
+  }
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    throw new KeelsonError('request.malformed_json', { reason: describeFault(text) });
   }
 };

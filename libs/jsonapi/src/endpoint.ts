@@ -3,7 +3,7 @@ import type { Principal, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Static, TSchema } from 'typebox';
 import type { JsonApiDocument } from './document.ts';
 import type { QueryParameters } from './query.ts';
-import type { AttributeAliases } from './request-body.ts';
+import type { AttributeAliases, CheckTexts } from './request-body.ts';
 
 /** Path prefix of every link. */
 export const API_PREFIX = '/api/v2';
@@ -45,6 +45,8 @@ export interface EndpointDefinition<S extends TSchema, Optional extends boolean>
     readonly optional?: Optional;
     /** Old or vendor names and what they are called here. */
     readonly aliases?: AttributeAliases;
+    /** See `CheckTexts`. */
+    readonly check?: CheckTexts;
     /** 1 MiB when omitted. */
     readonly limitBytes?: number;
   };

@@ -28,6 +28,12 @@ export { isResourceId, newResourceId } from './identifiers.ts';
 export { parseInclude } from './include.ts';
 export { itemsOn, type Page, parsePage, toPaginatedDocument } from './pagination.ts';
 export { parseQuery, type QueryParameters } from './query.ts';
-export { nullable, resourceBody, resourceListBody } from './request-body.ts';
+export {
+  type CheckTexts,
+  nullable,
+  requireSameId,
+  resourceBody,
+  resourceListBody,
+} from './request-body.ts';
 export { jsonApiRoutes } from './routes.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';

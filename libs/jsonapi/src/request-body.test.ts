@@ -101,6 +101,35 @@ describe('request document', () => {
     expect(pointers).toContain(pointer);
   });
 
+  test('names the values of an enumeration, and each text that is wrong with it', () => {
+    const mode = Type.Union([Type.Literal('remote'), Type.Literal('local')]);
+    const attributes = Type.Object({
+      'execution-mode': Type.Optional(nullable(mode)),
+      name: Type.String(),
+      other: Type.Optional(Type.String()),
+    });
+    const strict = createBodyDecoder(resourceBody('workspaces', attributes), {}, (texts) =>
+      Object.keys(texts).map((name) => ({ pointer: `/data/attributes/${name}`, text: 'no' })),
+    );
+    const given = document({ execution_mode: 'cloud', name: '!', other: 5 });
+    expect(() => strict.decode(given)).toThrow(
+      expect.objectContaining({
+        errors: [
+          expect.objectContaining({
+            message: 'execution-mode is not one of the allowed values: remote, local',
+            params: expect.objectContaining({ pointer: '/data/attributes/execution_mode' }),
+          }),
+          expect.objectContaining({ message: 'other must be string' }),
+          expect.objectContaining({
+            params: { pointer: '/data/attributes/name', text: 'no' },
+          }),
+        ],
+      }),
+    );
+    // What the schema takes is left to whoever handles it.
+    expect(strict.decode(document({ name: '!' }))).toEqual(document({ name: '!' }));
+  });
+
   test('names what is wrong inside a field that may be null, and not the field itself', () => {
     const wrong = document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 1 } });
     expect(refusalOf(wrong).map(({ params }) => params['pointer'])).toEqual([

@@ -35,6 +35,20 @@ export const resourceBody = <
 export const resourceListBody = <Item extends TSchema>(item: Item, maxItems = 1000) =>
   Type.Object({ data: Type.Array(item, { maxItems }) });
 
+/**
+ * What is wrong with texts beyond their schema. It is asked where the schema refuses other attributes of
+ * the same document, so that one answer names all mistakes; handlers check for themselves what they take.
+ * @param texts the attributes that the schema takes and that are text
+ */
+export type CheckTexts = (
+  texts: Readonly<Record<string, string | undefined>>,
+) => readonly Violation[];
+
+/** @throws KeelsonError `jsonapi.id_differs` when a document names another resource than its address */
+export const requireSameId = (given: string | null | undefined, id: string): void => {
+  if (given && given !== id) throw new KeelsonError('jsonapi.id_differs', { pointer: '/data/id' });
+};
+
 export type AttributeAliases = Readonly<Record<string, string>>;
 
 type JsonObject = Record<string, unknown>;
@@ -105,7 +119,22 @@ const escapePointer = (name: string): string => name.replaceAll('~', '~0').repla
 /** What a value is refused with once more, where a variant of its schema refuses what is inside it. */
 const VARIANT_KEYWORDS: readonly string[] = ['anyOf', 'const', 'type'];
 
-const toViolations = (errors: ReturnType<Validator['Errors']>[1]): readonly Violation[] => {
+type SchemaErrors = ReturnType<Validator['Errors']>[1];
+
+/** The values of each enumeration that refused one, by its place. */
+const allowedValues = (errors: SchemaErrors): ReadonlyMap<string, readonly string[]> => {
+  const allowed = new Map<string, string[]>();
+  for (const { keyword, instancePath, params } of errors) {
+    if (keyword !== 'const') continue;
+    const values = allowed.get(instancePath) ?? [];
+    values.push(String((params as { allowedValue?: unknown }).allowedValue));
+    allowed.set(instancePath, values);
+  }
+  return allowed;
+};
+
+const toViolations = (errors: SchemaErrors): readonly Violation[] => {
+  const allowed = allowedValues(errors);
   const reasons = new Map<string, { readonly text: string; readonly keyword: string }>();
   for (const { keyword, instancePath, params, message } of errors) {
     const add = (pointer: string, text: string) => {
@@ -117,8 +146,11 @@ const toViolations = (errors: ReturnType<Validator['Errors']>[1]): readonly Viol
       for (const name of missing ?? []) {
         add(`${instancePath}/${escapePointer(name)}`, `${name} is required`);
       }
-    } else if (keyword === 'const' || keyword === 'anyOf') {
-      add(instancePath, `${field} is not one of the allowed values`);
+    } else if (keyword === 'const') {
+      const values = (allowed.get(instancePath) ?? []).join(', ');
+      add(instancePath, `${field} is not one of the allowed values: ${values}`);
+    } else if (keyword === 'anyOf') {
+      add(instancePath, `${field} has none of the allowed forms`);
     } else {
       add(instancePath, `${field} ${message}`.trim());
     }
@@ -131,6 +163,28 @@ const toViolations = (errors: ReturnType<Validator['Errors']>[1]): readonly Viol
     )
     .slice(0, 20)
     .map(([pointer, { text }]) => ({ pointer, text }));
+};
+
+const ATTRIBUTES_POINTER = '/data/attributes/';
+
+/** What `check` finds in the attributes that none of the violations is about. */
+const checkOthers = (
+  document: unknown,
+  violations: readonly Violation[],
+  check: CheckTexts,
+): readonly Violation[] => {
+  const data = isObject(document) ? document['data'] : undefined;
+  const attributes = isObject(data) ? data['attributes'] : undefined;
+  if (!isObject(attributes)) return [];
+  const isRefused = (name: string): boolean =>
+    violations.some(({ pointer }) =>
+      `${pointer}/`.startsWith(`${ATTRIBUTES_POINTER}${escapePointer(name)}/`),
+    );
+  const texts: Record<string, string> = {};
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === 'string' && !isRefused(name)) texts[name] = value;
+  }
+  return check(texts);
 };
 
 /** The pointer as the request writes its names. */
@@ -171,6 +225,7 @@ export interface BodyDecoder<S extends TSchema> {
 export const createBodyDecoder = <S extends TSchema>(
   schema: S,
   aliases: AttributeAliases = {},
+  check: CheckTexts = () => [],
 ): BodyDecoder<S> => {
   let validator: Validator | undefined;
   const namesOf = new WeakMap<object, GivenNames>();
@@ -181,8 +236,9 @@ export const createBodyDecoder = <S extends TSchema>(
       const document = canonicalNames(withEmptyAttributes(value), schema, aliases, '', givenNames);
       validator ??= Compile(schema) as unknown as Validator;
       if (!validator.Check(document)) {
+        const violations = toViolations(validator.Errors(document)[1]);
         refuseInvalid(
-          toViolations(validator.Errors(document)[1]).map(({ pointer, text }) => ({
+          [...violations, ...checkOthers(document, violations, check)].map(({ pointer, text }) => ({
             pointer: toGivenPointer(pointer, givenNames),
             text,
           })),

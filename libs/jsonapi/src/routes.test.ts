@@ -17,16 +17,28 @@ const service = createEdgeService({
   routes: jsonApiRoutes('samples', [
     endpoint({
       method: 'POST',
-      path: '/things/:id',
+      path: '/things/:thing_id',
       summary: 'Make a thing',
       body: { schema: resourceBody('things', Type.Object({ name: Type.String() })) },
       success: 201,
       handle: ({ params, body }) =>
         Promise.resolve({
           document: {
-            data: { id: params['id'] ?? '', type: 'things', attributes: body.data.attributes },
+            data: {
+              id: params['thing_id'] ?? '',
+              type: 'things',
+              attributes: body.data.attributes,
+            },
           },
         }),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: '/things/:thing_id',
+      summary: 'Change a thing',
+      body: { schema: resourceBody('things') },
+      success: 204,
+      handle: () => Promise.resolve(undefined),
     }),
     endpoint({
       method: 'GET',
@@ -39,7 +51,7 @@ const service = createEdgeService({
     }),
     endpoint({
       method: 'DELETE',
-      path: '/things/:id',
+      path: '/things/:thing_id',
       summary: 'Fail',
       handle: () => Promise.reject(new Error('password=hunter2')),
     }),
@@ -143,7 +155,28 @@ describe('JSON:API route', () => {
       return response.head.headers.map(({ name, value }) => `${name}: ${value}`);
     };
     expect(await headersOf('POST', '/things/x', true)).toContain('www-authenticate: Bearer');
-    expect(await headersOf('PUT', '/things/x', false)).toContain('allow: POST, DELETE');
+    expect(await headersOf('PUT', '/things/x', false)).toContain('allow: POST, PATCH, DELETE');
+  });
+
+  test.for([
+    [{}, 204],
+    [{ id: 'x' }, 204],
+    [{ id: null }, 204],
+    [{ id: '' }, 204],
+    [{ id: 'y' }, 409],
+  ] as const)(
+    'takes a document of the resource at its address alone: %j',
+    async ([given, status]) => {
+      const body = JSON.stringify({ data: { type: 'things', ...given } });
+      const answer = await call('PATCH', '/things/x', { body });
+      expect(answer.status).toBe(status);
+    },
+  );
+
+  test('points to the id of another resource', async () => {
+    const body = JSON.stringify({ data: { type: 'things', id: 'y' } });
+    const { document } = await call('PATCH', '/things/x', { body });
+    expect(document).toMatchObject({ errors: [{ source: { pointer: '/data/id' } }] });
   });
 
   test('refuses a body over its limit', async () => {
@@ -175,7 +208,7 @@ describe('JSON:API route', () => {
   test('describes itself', async () => {
     const description = await service.describe();
     const paths = JSON.parse(description.pathsJson) as Record<string, Record<string, unknown>>;
-    expect(Object.keys(paths)).toEqual(['/things/{id}', '/things']);
-    expect(paths['/things/{id}']).toHaveProperty('post.requestBody.required', true);
+    expect(Object.keys(paths)).toEqual(['/things/{thing_id}', '/things']);
+    expect(paths['/things/{thing_id}']).toHaveProperty('post.requestBody.required', true);
   });
 });

@@ -12,7 +12,7 @@ import type { TSchema } from 'typebox';
 import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
 import { parseQuery } from './query.ts';
-import { type BodyDecoder, createBodyDecoder } from './request-body.ts';
+import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
 
 /** Mutations name the media type even when their body is empty; a charset parameter may follow. */
 const requireMediaType = ({ head }: RouteExchange): void => {
@@ -83,11 +83,19 @@ const toOperation = (tag: string, definition: Endpoint): Record<string, unknown>
   };
 };
 
+/** The parameter with the id of what a request changes; undefined where its address names no id. */
+const changedIdParameter = ({ method, path }: Endpoint): string | undefined =>
+  method === 'PATCH' || method === 'PUT' ? /:(\w+_id)$/.exec(path)?.[1] : undefined;
+
+const idOf = (document: unknown): string | null | undefined =>
+  (document as { data?: { id?: string | null } } | undefined)?.data?.id;
+
 const toRoute = (tag: string, definition: Endpoint): Route => {
   const decoder =
     definition.body === undefined
       ? undefined
-      : createBodyDecoder(definition.body.schema, definition.body.aliases);
+      : createBodyDecoder(definition.body.schema, definition.body.aliases, definition.body.check);
+  const idParameter = changedIdParameter(definition);
   return {
     method: definition.method,
     path: definition.path,
@@ -98,6 +106,7 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       requireMediaType(exchange);
       const body = await readBody(definition, decoder, exchange);
       const { head, params, query, signal } = exchange;
+      if (idParameter !== undefined) requireSameId(idOf(body), params[idParameter] ?? '');
       const answer = await definition
         .handle({ head, params, query: parseQuery(query), principal, body, signal })
         .catch((refusal: unknown) => {

@@ -104,6 +104,26 @@ test('a LIST behind another request ends with its answer when the client has sai
   expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
 });
 
+test.for([
+  [
+    '/api/v2/organizations',
+    'application/vnd.api+json',
+    { status: '400', title: 'bad request', detail: 'the request method is not known' },
+  ],
+  ['/v1/sys/health', 'application/json', 'the request method is not known'],
+] as const)(
+  'a method that nobody knows is refused in the document of %s',
+  async ([path, mediaType, refusal]) => {
+    const answer = await send(Buffer.from(`FOO ${path} HTTP/1.1\r\nhost: h\r\n\r\n`));
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).toContain(`Content-Type: ${mediaType}\r\n`);
+    const { errors } = JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as {
+      errors: unknown[];
+    };
+    expect(errors).toEqual([refusal]);
+  },
+);
+
 describe('a body for a route of the gateway’s own', () => {
   test.for([
     ['of no media type', 'application/x\xd8/y', '[1]'],

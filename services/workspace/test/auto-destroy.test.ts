@@ -157,7 +157,7 @@ describe('a workspace that is to destroy itself', () => {
     await harness.runUpkeep();
     expect(await runsOf(heir)).toHaveLength(1);
     expect(await runsOf(own)).toEqual([]);
-    const emptied = { 'auto-destroy-activity-duration': '' };
+    const emptied = { 'auto-destroy-activity-duration': null };
     const body = { data: { type: 'projects', attributes: emptied } };
     const { data } = await harness.call('PATCH', `/projects/${project.id}`, body);
     expect(data.attributes['auto-destroy-activity-duration']).toBeNull();

@@ -55,7 +55,7 @@ const retention = {
     attributes: { deleteOlderThanNDays: 30 },
   },
 };
-const members = { data: [{ type: 'users', id: 'spare' }] };
+const members = { data: [{ type: 'users', id: 'colleague' }] };
 const forceRefused = { admin: 403, manager: 403, organization: 403 };
 
 export const W = '/workspaces/{workspace_id}';

@@ -115,6 +115,7 @@ beforeAll(async () => {
   tokens.set('manager', (await harness.addUser('manager', managing)).token);
   const plain = await makeTeam();
   tokens.set('member', (await harness.addUser('member', plain)).token);
+  await harness.addUser('colleague', plain);
   const elsewhere = await harness.create('/organizations/globex/teams', 'teams', {
     name: 'others',
   });

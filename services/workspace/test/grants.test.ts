@@ -220,6 +220,58 @@ describe('a grant', () => {
   });
 });
 
+describe('a custom right to move', () => {
+  test('is enough on both projects, for one workspace and for several', async () => {
+    const O = '/organizations/acme';
+    const team = await harness.create(`${O}/teams`, 'teams', { name: 'movers' });
+    const { token } = await harness.addUser('mover', team.id);
+    const make = async (name: string, move: boolean) => {
+      const project = await harness.create(`${O}/projects`, 'projects', { name });
+      const given = { access: 'custom', 'workspace-access': { runs: 'read', move } };
+      const relationships = {
+        team: { data: { type: 'teams', id: team.id } },
+        project: { data: { type: 'projects', id: project.id } },
+      };
+      await harness.create('/team-projects', 'team-projects', given, { relationships });
+      return project.id;
+    };
+    const [from, to, closed] = [
+      await make('From here', true),
+      await make('To there', true),
+      await make('Closed', false),
+    ];
+    const inProject = (id: string) => ({ project: { data: { type: 'projects', id } } });
+    const made = await harness.create(
+      `${O}/workspaces`,
+      'workspaces',
+      { name: 'moved', 'assessments-enabled': true },
+      { relationships: inProject(from) },
+    );
+    const one = (project: string, attributes: object = {}) =>
+      harness.call(
+        'PATCH',
+        `/workspaces/${made.id}`,
+        { data: { type: 'workspaces', attributes, relationships: inProject(project) } },
+        token,
+      );
+    const several = (project: string) =>
+      harness.call(
+        'POST',
+        `/projects/${project}/relationships/workspaces`,
+        { data: [{ type: 'workspaces', id: made.id }] },
+        token,
+      );
+    expect([(await one(closed)).status, (await several(closed)).status]).toEqual([404, 403]);
+    expect((await one(to, { description: 'x' })).status).toBe(404);
+    expect((await one(from)).status).toBe(404);
+    const moved = await one(to);
+    expect(moved.data.relationships['project']?.data).toMatchObject({ id: to });
+    // Nothing else of it changes.
+    expect(moved.data.attributes['assessments-enabled']).toBe(true);
+    expect((await several(from)).status).toBe(204);
+  });
+});
+
 describe('an SSH key', () => {
   const assign = (data: unknown) =>
     harness.call('PATCH', `/workspaces/${workspaceId}/relationships/ssh-key`, { data });

@@ -199,6 +199,28 @@ describe('the memberships of a team', () => {
       expect(await change(method, other, 'no-one')).toBe(400);
   });
 
+  test('are named by those who manage a team if they are in the organization already', async () => {
+    const access = { 'organization-access': { 'manage-membership': true } };
+    const stewards = await harness.create(`${O}/teams`, 'teams', { name: 'stewards', ...access });
+    const { token } = await harness.addUser('steward', stewards.id);
+    await harness.addUser('outside');
+    const change = async (method: string, name: string, by?: string) => {
+      const body = { data: [{ type: 'users', id: name }] };
+      const path = `/teams/${teamId}/relationships/users`;
+      const { status, errors } = await harness.call(method, path, body, by);
+      return [status, errors[0]?.detail.replace(name, 'X')];
+    };
+    // Whether there is such a name elsewhere is not told.
+    const refused = [400, expect.stringContaining('there is no user X in the organization')];
+    for (const name of ['outside', 'nowhere']) {
+      expect(await change('POST', name, token)).toEqual(refused);
+      expect(await change('DELETE', name, token)).toEqual(refused);
+    }
+    expect(await change('POST', 'steward', token)).toEqual([204, undefined]);
+    expect(await change('POST', 'outside')).toEqual([204, undefined]);
+    expect(await change('DELETE', 'outside', token)).toEqual([204, undefined]);
+  });
+
   test('are those of its organization', async () => {
     await harness.create('/organizations', 'organizations', {
       name: 'globex',

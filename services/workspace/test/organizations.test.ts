@@ -120,6 +120,18 @@ describe('an organization', () => {
     );
   });
 
+  test('is changed by a document of its own name alone, and told all mistakes at once', async () => {
+    const patch = (data: object) =>
+      harness.call('PATCH', O, { data: { type: 'organizations', ...data } });
+    expect((await patch({ id: 'globex', attributes: {} })).status).toBe(409);
+    expect((await patch({ id: 'acme', attributes: {} })).status).toBe(200);
+    const { errors } = await patch({
+      attributes: { name: 'x'.repeat(300), email: 'nobody', 'session-timeout': 0 },
+    });
+    const pointers = ['email', 'name', 'session-timeout'].map((name) => `/data/attributes/${name}`);
+    expect(new Set(errors.map(({ source }) => source?.pointer))).toEqual(new Set(pointers));
+  });
+
   test('names its default agent pool by attribute or relationship', async () => {
     const pool = await harness.create('/organizations/globex/agent-pools', 'agent-pools', {
       name: 'theirs',
@@ -233,6 +245,7 @@ describe('a project', () => {
     [{ name: 'ab ' }, 'name'],
     [{ name: 'Told', description: 'x'.repeat(257) }, 'description'],
     [{ name: 'Timed', 'auto-destroy-activity-duration': '0d' }, 'auto-destroy-activity-duration'],
+    [{ name: 'Timed', 'auto-destroy-activity-duration': '' }, 'auto-destroy-activity-duration'],
   ] as const)('is not made with %j', async ([given, name]) => {
     expect(await send('POST', `${O}/projects`, 'projects', given)).toMatchObject(at(name));
   });

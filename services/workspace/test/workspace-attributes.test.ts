@@ -189,7 +189,7 @@ describe('an attribute of a workspace', () => {
         'auto-destroy-activity-duration': duration,
         'auto-destroy-at': new Date(changedAt + hours * 3_600_000).toISOString(),
       });
-      const emptied = await update(id, { 'auto-destroy-activity-duration': '' });
+      const emptied = await update(id, { 'auto-destroy-activity-duration': null });
       expect(emptied.data.attributes).toMatchObject({
         'auto-destroy-activity-duration': null,
         'auto-destroy-at': null,
@@ -401,7 +401,7 @@ const FORBIDDEN: readonly (readonly [string, object, string])[] = [
   ],
   ['a way out of the repository', { 'working-directory': '../other' }, 'working-directory'],
   ['no time', { 'auto-destroy-at': 'soon' }, 'auto-destroy-at'],
-  ...['0d', '10000d', '1w', '-1d', '1.5d', 'd', '5'].map(
+  ...['', '0d', '10000d', '1w', '-1d', '1.5d', 'd', '5'].map(
     (duration) =>
       [
         `the duration ${duration}`,

@@ -15,6 +15,13 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     tell: '{text}',
   },
+  // JSON:API 1.1, "Updating Resources": the identifier of the document is that of the address.
+  'jsonapi.id_differs': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 409,
+    retry: false,
+    tell: 'data.id is not the id of the resource that the request is for',
+  },
   'jsonapi.invalid_include': {
     grpc: 'INVALID_ARGUMENT',
     http: 400,

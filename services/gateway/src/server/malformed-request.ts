@@ -18,12 +18,28 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
 };
 const MALFORMED: Refusal = { status: '400 Bad Request', text: 'the request is not valid HTTP/1.1' };
 
+interface ParserError extends Error {
+  readonly code?: string;
+  /** What the parser was given when it failed. */
+  readonly rawPacket?: Uint8Array;
+}
+
+/** What the parser was given begins with a request line for `/api/v2`, whose errors are JSON:API documents. */
+const isForApiV2 = ({ rawPacket }: ParserError): boolean =>
+  /^\S+ \/api\/v2[/? ]/.test(Buffer.from(rawPacket ?? []).toString('latin1', 0, 256));
+
 /** The connection cannot be used further: where a next request would begin is not known. */
-export const malformedRequestAnswer = (error: Error & { readonly code?: string }): string => {
+export const malformedRequestAnswer = (error: ParserError): string => {
   const { status, text } = REFUSALS[error.code ?? ''] ?? MALFORMED;
-  const body = JSON.stringify({ errors: [text] });
+  const isJsonApi = isForApiV2(error);
+  const [code = '', ...title] = status.split(' ');
+  const document = isJsonApi
+    ? { errors: [{ status: code, title: title.join(' ').toLowerCase(), detail: text }] }
+    : { errors: [text] };
+  const body = JSON.stringify(document);
+  const mediaType = isJsonApi ? 'application/vnd.api+json' : 'application/json';
   return (
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: ${mediaType}\r\n` +
     `X-Content-Type-Options: nosniff\r\n` +
     `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
   );

@@ -118,8 +118,11 @@ const checkUsers = async (reads: Reads, pool: AgentPool): Promise<readonly Viola
   return violations;
 };
 
+const NAME_RULE =
+  'Name can only include letters, numbers, spaces, -, _, ., +, and @, 1 to 90 in all';
+
 const requireName = async (reads: Reads, { name, organizationId }: AgentPool): Promise<void> => {
-  if (!isAgentPoolName(name)) refuseInvalid([attributeViolation('name', 'Name is invalid')]);
+  if (!isAgentPoolName(name)) refuseInvalid([attributeViolation('name', NAME_RULE)]);
   if ((await agentPoolNames.find(reads, organizationId, name)) !== undefined) {
     refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
   }

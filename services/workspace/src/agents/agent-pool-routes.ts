@@ -40,7 +40,8 @@ const listOf = <T extends string>(type: T) =>
     }),
   );
 
-const name = Type.String({ maxLength: 255 });
+/** Its rule is told by the operation, with its length. */
+const name = Type.String();
 const attributes = { 'organization-scoped': Type.Optional(Type.Boolean()) };
 const relationships = Type.Object({
   'allowed-workspaces': listOf('workspaces'),

@@ -13,7 +13,8 @@ import { organizationRecords } from '../organizations/organization-records.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { sshKeyRecords } from '../ssh-keys/ssh-key-records.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
-import { isProviderUrl, type OAuthClient, type OAuthToken } from './domain/oauth-client.ts';
+import { isWebUrl } from '../validation/domain/web-url.ts';
+import type { OAuthClient, OAuthToken } from './domain/oauth-client.ts';
 import {
   oauthClientRecords,
   oauthTokenRecords,
@@ -92,7 +93,7 @@ export const createOAuthClient = (
     if (!mayManage(access)) throw notFound('organization');
     refuseInvalid(
       (['httpUrl', 'apiUrl'] as const)
-        .filter((name) => !isProviderUrl(given[name]))
+        .filter((name) => !isWebUrl(given[name]))
         .map((name) =>
           attributeViolation(name === 'httpUrl' ? 'http-url' : 'api-url', 'is not a URL'),
         ),

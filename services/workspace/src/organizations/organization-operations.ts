@@ -57,7 +57,11 @@ export interface GivenOrganization {
 
 const INITIAL_EXECUTION: Execution = { mode: 'remote', agentPoolId: null };
 
-const checkOrganization = ({ name, settings }: GivenOrganization): readonly Violation[] => {
+/** @param given name and mail address, as far as they are given */
+export const checkOrganization = ({
+  name,
+  settings,
+}: Pick<GivenOrganization, 'name' | 'settings'>): readonly Violation[] => {
   const violations: Violation[] = [];
   if (name !== undefined && !isOrganizationName(name)) {
     violations.push(

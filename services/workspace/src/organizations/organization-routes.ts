@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  type CheckTexts,
   endpoint,
   itemsOn,
   jsonApiRoutes,
@@ -8,6 +9,7 @@ import {
   parsePage,
   type Resource,
   refuseInvalid,
+  requireSameId,
   resourceBody,
   toPaginatedDocument,
   withWarnings,
@@ -29,6 +31,7 @@ import { DEFAULT_POOL_RELATIONSHIPS, toDefaultPoolId } from '../workspaces/defau
 import { EXECUTION_MODES } from '../workspaces/domain/execution.ts';
 import { toEntitlementSetResource, toOrganizationResource } from './organization-document.ts';
 import {
+  checkOrganization,
   createOrganization,
   deleteOrganization,
   type GivenOrganization,
@@ -89,7 +92,8 @@ const attributes = {
   'default-agent-pool-id': Type.Optional(nullable(Type.String({ maxLength: 64 }))),
 };
 
-const name = Type.String({ maxLength: 255 });
+/** Its rule is told by the operation, with its length. */
+const name = Type.String();
 const email = Type.String({ maxLength: 255 });
 
 const CREATE = resourceBody(
@@ -132,6 +136,10 @@ const toWarnings = ({ data }: Static<typeof UPDATE>): readonly string[] =>
     .filter(([name]) => Boolean(data.attributes[name as keyof typeof attributes]))
     .map(([name, reason]) => `${name} has no effect: ${reason}`);
 
+/** What is wrong with texts of a request, whatever else is wrong with it. */
+const checkTexts: CheckTexts = ({ name, email }) =>
+  checkOrganization({ name, settings: email === undefined ? {} : { email } });
+
 const INCLUDES: ReadonlySet<string> = new Set(['default_project', 'entitlement_set']);
 
 const loadIncluded = async (
@@ -160,7 +168,7 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
       method: 'POST',
       path: '/organizations',
       summary: 'Create an organization',
-      body: { schema: CREATE },
+      body: { schema: CREATE, check: checkTexts },
       success: 201,
       handle: async ({ principal, body }) => {
         const { name, email } = body.data.attributes;
@@ -217,14 +225,11 @@ export const organizationRoutes = (context: ServiceContext): Route[] => {
         method,
         path: ONE,
         summary: 'Update an organization',
-        body: { schema: UPDATE },
+        body: { schema: UPDATE, check: checkTexts },
         handle: async ({ principal, params, body }) => {
-          const access = await updateOrganization(
-            context,
-            principal,
-            params['organization_name'] ?? '',
-            fromDocument(body),
-          );
+          const name = params['organization_name'] ?? '';
+          requireSameId(body.data.id, name);
+          const access = await updateOrganization(context, principal, name, fromDocument(body));
           return {
             document: { data: await show(access), ...withWarnings(toWarnings(body)) },
           };

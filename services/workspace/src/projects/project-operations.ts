@@ -30,7 +30,7 @@ import {
   decideOwnExecution,
   type GivenExecution,
 } from '../workspaces/domain/execution.ts';
-import { parseActivityDurationMs } from '../workspaces/domain/workspace-settings.ts';
+import { checkActivityDuration } from '../workspaces/domain/workspace-settings.ts';
 import type { TagFilter } from '../workspaces/workspace-listing.ts';
 import { projectWorkspaces } from '../workspaces/workspace-records.ts';
 import { isProjectName, type Project } from './domain/project.ts';
@@ -46,7 +46,9 @@ export interface GivenProject {
 
 const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
 
-const checkProject = (given: GivenProject): readonly Violation[] => {
+export const checkProject = (
+  given: Pick<GivenProject, 'name' | 'autoDestroyActivityDuration' | 'tagBindings'>,
+): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.name !== undefined && !isProjectName(given.name)) {
     violations.push(
@@ -56,12 +58,7 @@ const checkProject = (given: GivenProject): readonly Violation[] => {
       ),
     );
   }
-  const duration = given.autoDestroyActivityDuration;
-  if (duration && parseActivityDurationMs(duration) === undefined) {
-    violations.push(
-      attributeViolation('auto-destroy-activity-duration', 'the duration has an incorrect format'),
-    );
-  }
+  violations.push(...checkActivityDuration(given.autoDestroyActivityDuration));
   return [...violations, ...checkBindings(given.tagBindings ?? [], BINDINGS_POINTER)];
 };
 
@@ -79,7 +76,7 @@ const decideProject = (given: GivenProject, current: Project, nowMs: number): Pr
     autoDestroyActivityDuration:
       given.autoDestroyActivityDuration === undefined
         ? current.autoDestroyActivityDuration
-        : given.autoDestroyActivityDuration || null,
+        : given.autoDestroyActivityDuration,
     ownExecution: decideOwnExecution(given.execution, current.ownExecution),
     tagBindings,
   };

@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  type CheckTexts,
   endpoint,
   itemsOn,
   jsonApiRoutes,
@@ -23,6 +24,7 @@ import { isTagUnion, parseTagFilters } from '../workspaces/workspace-list-reques
 import { moveWorkspaces } from '../workspaces/workspace-move-operations.ts';
 import { toOwnProjectResource } from './project-document.ts';
 import {
+  checkProject,
   createProject,
   deleteProject,
   type GivenProject,
@@ -52,7 +54,8 @@ const relationships = Type.Object({
   'tag-bindings': Type.Optional(GIVEN_BINDINGS),
 });
 
-const name = Type.String({ maxLength: 255 });
+/** Its rule is told by the operation, with its length. */
+const name = Type.String();
 const CREATE = resourceBody('projects', Type.Object({ ...attributes, name }), relationships);
 const UPDATE = resourceBody(
   'projects',
@@ -78,6 +81,10 @@ const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
     tagBindings: data.relationships?.['tag-bindings']?.data?.map((item) => item.attributes),
   };
 };
+
+/** What is wrong with texts of a request, whatever else is wrong with it. */
+const checkTexts: CheckTexts = ({ name, 'auto-destroy-activity-duration': duration }) =>
+  checkProject({ name, autoDestroyActivityDuration: duration });
 
 const MOVED = resourceListBody(
   Type.Object({ type: Type.Literal('workspaces'), id: Type.String({ maxLength: 64 }) }),
@@ -121,7 +128,7 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a project',
-      body: { schema: CREATE },
+      body: { schema: CREATE, check: checkTexts },
       success: 201,
       handle: async ({ principal, params, body }) => {
         const access = await createProject(context, principal, params['organization_name'] ?? '', {
@@ -190,7 +197,7 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update a project',
-      body: { schema: UPDATE },
+      body: { schema: UPDATE, check: checkTexts },
       handle: async ({ principal, params, body }) => {
         const id = params['project_id'] ?? '';
         const access = await updateProject(context, principal, id, fromProjectDocument(body));

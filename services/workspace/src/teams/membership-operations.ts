@@ -98,22 +98,36 @@ export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => 
   teamRecords.delete(tx, team.id);
 };
 
-/** Whom a request names, as ids of users; `team` is where they are to join or leave. */
-export type FindUserIds = (reads: Reads, team: Team) => Promise<readonly string[]>;
+/** Whom a request of the principal names, as ids of users; `team` is where they are to join or leave. */
+export type FindUserIds = (
+  reads: Reads,
+  team: Team,
+  principal: Principal,
+) => Promise<readonly string[]>;
 
-/** Users by their names or ids. @throws KeelsonError `request.invalid` for one that does not exist */
+/**
+ * Users by their names or ids: members of the organization, or anybody for a site administrator. Others
+ * invite people by address, and do not learn which names exist.
+ * @throws KeelsonError `request.invalid` for one that does not exist or is no member
+ */
 export const byUserName =
   (names: readonly string[]): FindUserIds =>
-  async (reads) => {
+  async (reads, { organizationId }, { siteAdmin }) => {
     const found = await Promise.all(
       names.map(async (name) => {
         const byName = await usernames.find(reads, name.toLowerCase());
-        return byName?.id ?? (await userRecords.find(reads, name))?.id;
+        const id = byName?.id ?? (await userRecords.find(reads, name))?.id;
+        if (id === undefined || siteAdmin) return id;
+        return (await membershipRecords.find(reads, organizationId, id)) && id;
       }),
     );
     return found.map((id, at) => {
       if (id !== undefined) return id;
-      throw new KeelsonError('request.invalid', { text: `there is no user ${names[at] ?? ''}` });
+      throw new KeelsonError('request.invalid', {
+        text: siteAdmin
+          ? `there is no user ${names[at] ?? ''}`
+          : `there is no user ${names[at] ?? ''} in the organization; invite them by their mail address`,
+      });
     });
   };
 
@@ -139,7 +153,7 @@ export const addTeamMembers = (
   store.transact(async (tx) => {
     const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
     if (!canManageMembers) throw notFound('team');
-    for (const userId of await findUserIds(tx, team)) {
+    for (const userId of await findUserIds(tx, team, principal)) {
       await joinTeam(tx, team.organizationId, team.id, userId, clock.nowMs());
     }
   });
@@ -154,7 +168,7 @@ export const removeTeamMembers = (
   store.transact(async (tx) => {
     const { team, canManageMembers } = await requireTeam(tx, principal, teamId);
     if (!canManageMembers) throw notFound('team');
-    for (const userId of await findUserIds(tx, team)) {
+    for (const userId of await findUserIds(tx, team, principal)) {
       await leaveTeam(tx, team.organizationId, team.id, userId);
     }
     if (team.name === OWNERS_TEAM_NAME && (await findMemberIds(tx, team)).length === 0) {

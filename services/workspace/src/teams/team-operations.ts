@@ -23,7 +23,7 @@ export interface GivenTeam {
   readonly organizationAccess?: Partial<OrganizationAccess>;
 }
 
-const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly Violation[] => {
+export const checkTeam = (given: GivenTeam, held?: OrganizationAccess): readonly Violation[] => {
   const violations: Violation[] = [];
   if (given.name !== undefined && !isTeamName(given.name)) {
     violations.push(

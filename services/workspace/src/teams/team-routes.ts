@@ -1,5 +1,6 @@
 import type { Route } from '@keelson/edge';
 import {
+  type CheckTexts,
   endpoint,
   itemsOn,
   jsonApiRoutes,
@@ -31,6 +32,7 @@ import {
 import { requireTeam, type TeamAccessResult } from './team-access.ts';
 import { toTeamResource } from './team-document.ts';
 import {
+  checkTeam,
   createTeam,
   deleteTeam,
   type GivenTeam,
@@ -51,7 +53,8 @@ const attributes = {
   ),
 };
 
-const name = Type.String({ maxLength: 255 });
+/** Its rule is told by the operation, with its length. */
+const name = Type.String();
 const CREATE = resourceBody('teams', Type.Object({ ...attributes, name }));
 const UPDATE_ATTRIBUTES = Type.Object({ ...attributes, name: Type.Optional(name) });
 const UPDATE = resourceBody('teams', UPDATE_ATTRIBUTES);
@@ -65,6 +68,9 @@ const MEMBERSHIPS = resourceListBody(
     id: Type.String({ maxLength: 64 }),
   }),
 );
+
+/** What is wrong with texts of a request, whatever else is wrong with it. */
+const checkTexts: CheckTexts = ({ name }) => (name === undefined ? [] : checkTeam({ name }));
 
 const INCLUDES: ReadonlySet<string> = new Set(['users', 'organization_memberships']);
 
@@ -112,7 +118,7 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a team',
-      body: { schema: CREATE },
+      body: { schema: CREATE, check: checkTexts },
       success: 201,
       handle: async ({ principal, params, body }) =>
         answer(
@@ -162,7 +168,7 @@ export const teamRoutes = (context: ServiceContext): Route[] => {
       method: 'PATCH',
       path: ONE,
       summary: 'Update a team',
-      body: { schema: UPDATE },
+      body: { schema: UPDATE, check: checkTexts },
       handle: async ({ principal, params, body }) =>
         answer(
           await updateTeam(

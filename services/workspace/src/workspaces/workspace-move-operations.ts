@@ -37,6 +37,29 @@ export const moveTo = async (
   return project.id;
 };
 
+/**
+ * The workspace after a move and nothing else.
+ * @param pointer to what of the request is wrong where it may not be in that project
+ */
+export const withMove = async (
+  tx: Transaction,
+  principal: Principal,
+  workspace: Workspace,
+  projectId: string,
+  { nowMs, pointer }: { readonly nowMs: number; readonly pointer: string },
+): Promise<Workspace> => {
+  const next: Workspace = {
+    ...workspace,
+    projectId: await moveTo(tx, principal, workspace, projectId),
+    updatedAtMs: nowMs,
+  };
+  await requireConnection(tx, next);
+  await announceBindings(tx, next, pointer);
+  const poolId = workspace.ownExecution?.agentPoolId;
+  await changePoolUse(tx, toPoolUser(next), poolId, poolId);
+  return next;
+};
+
 const orForbidden = async <T>(lookup: Promise<T>): Promise<T> => {
   try {
     return await lookup;
@@ -63,15 +86,8 @@ export const moveWorkspaces = (
       const { workspace } = await orForbidden(requireWorkspace(tx, principal, { workspaceId }));
       // It is there already: nothing changes.
       if (workspace.projectId === projectId) continue;
-      const next: Workspace = {
-        ...workspace,
-        projectId: await orForbidden(moveTo(tx, principal, workspace, projectId)),
-        updatedAtMs: clock.nowMs(),
-      };
-      await requireConnection(tx, next);
-      await announceBindings(tx, next, '/data');
-      const poolId = workspace.ownExecution?.agentPoolId;
-      await changePoolUse(tx, toPoolUser(next), poolId, poolId);
+      const at = { nowMs: clock.nowMs(), pointer: '/data' };
+      const next = await orForbidden(withMove(tx, principal, workspace, projectId, at));
       workspaceRecords.write(tx, [workspaceId], next);
     }
   });

@@ -1,9 +1,10 @@
 import { KeelsonError } from '@keelson/errors';
-import { newResourceId, refuseInvalid, type Violation } from '@keelson/jsonapi';
+import { newResourceId, refuseInvalid, requireSameId, type Violation } from '@keelson/jsonapi';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Transaction } from '@keelson/storage';
 import {
   loadWorkspaceAccess,
+  notFound,
   requireOrganization,
   requireProject,
   requireWorkspace,
@@ -34,6 +35,7 @@ import {
 } from '../tags/domain/tag-binding.ts';
 import { teamNames } from '../teams/team-records.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
+import { isWebUrl } from '../validation/domain/web-url.ts';
 import { variableRecords } from '../variables/variable-records.ts';
 import {
   checkExecution,
@@ -49,11 +51,13 @@ import {
   type WorkspaceSettings,
 } from './domain/workspace.ts';
 import { checkSettings, decideSettings, type GivenSettings } from './domain/workspace-settings.ts';
-import { moveTo, toPoolUser } from './workspace-move-operations.ts';
+import { moveTo, toPoolUser, withMove } from './workspace-move-operations.ts';
 import { projectWorkspaces, workspaceNames, workspaceRecords } from './workspace-records.ts';
 
 /** A create or update request, decoded. */
 export interface GivenWorkspace {
+  /** As the document says it; undefined, null and "" say nothing. */
+  readonly id?: string | null | undefined;
   readonly name?: string | undefined;
   readonly settings: GivenSettings;
   readonly execution: GivenExecution;
@@ -66,7 +70,7 @@ export interface GivenWorkspace {
 const NAME_RULE = 'Name can only include letters, numbers, -, and _.';
 const LENGTH_RULE = `Name must not have more than ${MAX_NAME_LENGTH} characters`;
 
-const checkName = (name: string): readonly Violation[] => {
+export const checkWorkspaceName = (name: string): readonly Violation[] => {
   if (isWorkspaceName(name)) return [];
   return [attributeViolation('name', name.length > MAX_NAME_LENGTH ? LENGTH_RULE : NAME_RULE)];
 };
@@ -106,6 +110,12 @@ export interface Creation {
   readonly sourceUrl: string | null;
 }
 
+/** Pages show it as a link. @param url absent, null and "" are none */
+export const checkSourceUrl = (url: string | null | undefined): readonly Violation[] =>
+  !url || isWebUrl(url)
+    ? []
+    : [attributeViolation('source-url', 'source-url must be an absolute http or https URL')];
+
 const latestRelease = ({ runtimeVersions }: ServiceContext): string =>
   runtimeVersions[0] ?? 'latest';
 
@@ -132,7 +142,8 @@ export const createWorkspace = (
       globalRemoteState: context.globalRemoteState && given.settings.projectRemoteState !== true,
     };
     refuseInvalid([
-      ...checkName(given.name),
+      ...checkWorkspaceName(given.name),
+      ...checkSourceUrl(creation.sourceUrl),
       ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
       ...checkSettings(given.settings, undefined, context.runtimeVersions),
     ]);
@@ -183,6 +194,14 @@ export const changeWorkspace = (
     return loadWorkspaceAccess(tx, access, workspace);
   });
 
+/** A request for nothing but a move needs the right to move alone, as the one for many does. */
+const isMoveAlone = (given: GivenWorkspace): boolean =>
+  Boolean(given.projectId) &&
+  Object.keys(given.settings).length === 0 &&
+  [given.name, given.tagBindings, given.flatTags, ...Object.values(given.execution)].every(
+    (value) => value === undefined,
+  );
+
 export interface WorkspaceUpdate {
   readonly access: WorkspaceAccessResult;
   /** What changed although the request did not name it. */
@@ -201,14 +220,27 @@ export const updateWorkspace = async (
   let warnings: readonly string[] = [];
   const access = await changeWorkspace(
     context,
-    (tx) => requireWorkspace(tx, principal, address, 'canUpdate'),
-    async ({ workspace }, tx) => {
+    (tx) =>
+      requireWorkspace(
+        tx,
+        principal,
+        address,
+        isMoveAlone(given) ? 'canReadSettings' : 'canUpdate',
+      ),
+    async ({ workspace, permissions }, tx) => {
+      requireSameId(given.id, workspace.id);
       const endsAssessments =
         workspace.settings.assessmentsEnabled && given.settings.assessmentsEnabled === undefined;
       warnings = endsAssessments ? [ASSESSMENTS_WARNING] : [];
       const nowMs = context.clock.nowMs();
+      if (!permissions.canUpdate) {
+        if (!given.projectId || given.projectId === workspace.projectId)
+          throw notFound('workspace');
+        const at = { nowMs, pointer: PROJECT_POINTER };
+        return withMove(tx, principal, workspace, given.projectId, at);
+      }
       refuseInvalid([
-        ...(given.name === undefined ? [] : checkName(given.name)),
+        ...(given.name === undefined ? [] : checkWorkspaceName(given.name)),
         ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
         ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
       ]);

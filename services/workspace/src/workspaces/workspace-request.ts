@@ -1,12 +1,18 @@
 /** Create and update requests of a workspace: schema, old and vendor names, and what they decode to. */
-import { nullable, parseTimestampMs, refuseInvalid, resourceBody } from '@keelson/jsonapi';
+import {
+  type CheckTexts,
+  nullable,
+  parseTimestampMs,
+  refuseInvalid,
+  resourceBody,
+} from '@keelson/jsonapi';
 import { type Static, Type } from 'typebox';
 import { GIVEN_BINDINGS } from '../tags/tag-request.ts';
 import { toCamelKeys } from '../validation/attribute-names.ts';
 import { attributeViolation } from '../validation/domain/violation.ts';
 import { EXECUTION_MODES } from './domain/execution.ts';
-import type { GivenSettings } from './domain/workspace-settings.ts';
-import type { GivenWorkspace } from './workspace-operations.ts';
+import { checkActivityDuration, type GivenSettings } from './domain/workspace-settings.ts';
+import { checkSourceUrl, checkWorkspaceName, type GivenWorkspace } from './workspace-operations.ts';
 
 const flag = Type.Optional(Type.Boolean());
 const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
@@ -86,11 +92,14 @@ const relationships = Type.Object({
   'tag-bindings': Type.Optional(GIVEN_BINDINGS),
 });
 
+/** Its rule is told by the operation, with its length. */
+const name = Type.String();
+
 export const CREATE_WORKSPACE = resourceBody(
   'workspaces',
   Type.Object({
     ...attributes,
-    name: Type.String({ maxLength: 255 }),
+    name,
     'source-name': text(255),
     'source-url': text(2048),
   }),
@@ -99,7 +108,7 @@ export const CREATE_WORKSPACE = resourceBody(
 
 export const UPDATE_WORKSPACE = resourceBody(
   'workspaces',
-  Type.Object({ ...attributes, name: Type.Optional(Type.String({ maxLength: 255 })) }),
+  Type.Object({ ...attributes, name: Type.Optional(name) }),
   relationships,
 );
 
@@ -118,6 +127,17 @@ const toAutoDestroyAtMs = (given: string | null | undefined): number | null | un
   }
   return atMs;
 };
+
+/** What is wrong with texts of a request, whatever else is wrong with it. */
+export const checkWorkspaceTexts: CheckTexts = ({
+  name,
+  'source-url': sourceUrl,
+  'auto-destroy-activity-duration': duration,
+}) => [
+  ...(name === undefined ? [] : checkWorkspaceName(name)),
+  ...checkSourceUrl(sourceUrl),
+  ...checkActivityDuration(duration),
+];
 
 /** The decoded document as the operations take it. */
 export const fromWorkspaceDocument = (
@@ -141,6 +161,7 @@ export const fromWorkspaceDocument = (
   };
   const related = document.data.relationships;
   return {
+    id: document.data.id,
     name,
     settings,
     execution: {

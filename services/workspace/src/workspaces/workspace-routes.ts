@@ -30,6 +30,7 @@ import {
 } from './workspace-operations.ts';
 import {
   CREATE_WORKSPACE,
+  checkWorkspaceTexts,
   fromWorkspaceDocument,
   UPDATE_WORKSPACE,
   WORKSPACE_ALIASES,
@@ -97,7 +98,7 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
       method: 'POST',
       path: COLLECTION,
       summary: 'Create a workspace',
-      body: { schema: CREATE_WORKSPACE, aliases: WORKSPACE_ALIASES },
+      body: { schema: CREATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
       success: 201,
       handle: async (exchange) => {
         const { params, principal, body } = exchange;
@@ -165,7 +166,7 @@ export const workspaceRoutes = (context: ServiceContext): Route[] =>
         method: 'PATCH',
         path,
         summary: 'Update a workspace',
-        body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES },
+        body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
         handle: async (exchange) => {
           const { access, warnings } = await updateWorkspace(
             context,

@@ -46,13 +46,6 @@ export interface OAuthToken {
   readonly createdAtMs: number;
 }
 
-/** Absolute, http or https, and without credentials in it. */
-export const isProviderUrl = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
-};
-
 export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
   name ?? SERVICE_PROVIDERS[serviceProvider];
 

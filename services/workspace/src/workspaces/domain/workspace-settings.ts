@@ -21,6 +21,15 @@ export const parseActivityDurationMs = (text: string): number | undefined => {
   return count * (unit === 'd' ? 24 * HOUR_MS : HOUR_MS);
 };
 
+const DURATION_TEXT =
+  "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')";
+
+/** @param duration absent and null are none */
+export const checkActivityDuration = (duration: string | null | undefined): readonly Violation[] =>
+  duration == null || parseActivityDurationMs(duration) !== undefined
+    ? []
+    : [attributeViolation('auto-destroy-activity-duration', DURATION_TEXT)];
+
 const isRegularExpression = (text: string): boolean => {
   try {
     // oxlint-disable-next-line keelson/linear-expressions -- compiled, never run here
@@ -121,16 +130,8 @@ export const checkSettings = (
   current: WorkspaceSettings | undefined,
   releases: readonly string[],
 ): readonly Violation[] => {
-  const violations: Violation[] = [];
   const { autoDestroyActivityDuration: duration, runtimeVersion, vcsRepo } = given;
-  if (duration && parseActivityDurationMs(duration) === undefined) {
-    violations.push(
-      attributeViolation(
-        'auto-destroy-activity-duration',
-        "Auto destroy activity duration has an incorrect format, we expect up to 4 numeric digits and 1 unit ('d' or 'h')",
-      ),
-    );
-  }
+  const violations = [...checkActivityDuration(duration)];
   if (
     runtimeVersion !== undefined &&
     resolveRuntimeVersion(runtimeVersion, releases) === undefined
@@ -199,7 +200,6 @@ export const decideSettings = (
     // Setting one kind of trigger clears the other.
     triggerPatterns: given.triggerPrefixes?.length ? [] : next.triggerPatterns,
     triggerPrefixes: given.triggerPatterns?.length ? [] : next.triggerPrefixes,
-    autoDestroyActivityDuration: next.autoDestroyActivityDuration || null,
     // A duration takes the place of a time, and computes it anew with every change.
     autoDestroyAtMs:
       given.autoDestroyAtMs === undefined && given.autoDestroyActivityDuration
