@@ -9,7 +9,7 @@ export const echoService: EdgeService = {
   handle: async ({ body }) =>
     edgeResponse(200, { 'content-type': 'application/json' }, await body.bytes(BODY_BYTES)),
   describe: () => Promise.reject(new Error('not described')),
-  check: () => Promise.resolve(),
+  check: () => Promise.resolve([]),
 };
 
 /** A request as the gateway sends it: the headers of an ordinary client, a mount and a caller. */

@@ -110,6 +110,17 @@ export class ReplicationMember {
     return this.#running.get(kind)?.run;
   }
 
+  /** What of replication does not work, in sentences for those who look after the cluster. */
+  impaired(): readonly string[] {
+    return REPLICATION_KINDS.flatMap((kind) => {
+      const run = this.runOf(kind);
+      if (run === undefined || run.bus.status() === 'connected') return [];
+      return run.role === 'primary'
+        ? [`NATS cannot be reached: nothing is published to ${kind} secondaries`]
+        : [`the NATS server of the ${kind} primary cannot be reached: nothing arrives here`];
+    });
+  }
+
   roleOf(kind: ReplicationKind): ReplicationRole | undefined {
     return this.#roles.find((one) => one.kind === kind);
   }

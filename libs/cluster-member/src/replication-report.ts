@@ -185,6 +185,7 @@ export const replicationMemberRpc = (
         corrupted: upkeep.isCorrupted,
         checkedAtMs: BigInt(upkeep.checkedAtMs),
         reindexedAtMs: BigInt(upkeep.reindexedAtMs),
+        natsConnected: run?.bus.status() === 'connected',
         side:
           run === undefined
             ? undefined

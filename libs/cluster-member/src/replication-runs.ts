@@ -20,6 +20,7 @@ import {
 } from '@keelson/replication';
 import { startWorker, VERSION } from '@keelson/runtime';
 import { type Barrier, loadWrappedKeyring, type Store } from '@keelson/storage';
+import { logReachability } from './nats-reachability.ts';
 
 /** How the clusters of a set reach each other. */
 export interface ReplicationTransport {
@@ -72,6 +73,8 @@ export interface PrimaryRun {
 export interface SecondaryRun {
   readonly role: 'secondary';
   readonly secondary: Secondary;
+  /** Of its primary. */
+  readonly bus: Bus;
   stop(): Promise<void>;
 }
 
@@ -145,6 +148,7 @@ export const startPrimaryRun = (
     ...(kind === 'performance' ? [start('filters', (signal) => filtered.run(signal))] : []),
     start('canary', (signal) => runCanary(guarded, signal, { clock })),
   ];
+  const endLog = logReachability(bus, parts, { kind, role: 'primary' });
   let logId: Promise<string> | undefined;
   return {
     role: 'primary',
@@ -165,6 +169,7 @@ export const startPrimaryRun = (
       await writeCanary(guarded, clock.nowMs());
     },
     stop: async () => {
+      endLog();
       await Promise.all(workers.map((worker) => worker.stop()));
     },
   };
@@ -203,6 +208,7 @@ export const startSecondaryRun = async (
     clock,
     onFailure: (err) => logger.warn({ err, kind }, 'replication failed'),
   });
+  const endLog = logReachability(bus, parts, { kind, role: 'secondary' });
   const worker = startWorker(`${kind} secondary`, (signal) => secondary.run(signal), {
     logger,
     clock,
@@ -211,7 +217,9 @@ export const startSecondaryRun = async (
   return {
     role: 'secondary',
     secondary,
+    bus,
     stop: async () => {
+      endLog();
       await worker.stop();
       await bus.close();
     },

@@ -43,11 +43,12 @@ export interface EdgeService {
   handle(request: EdgeRequest): Promise<EdgeResponse>;
   describe(): Promise<ServiceDescription>;
   /**
-   * Resolves while the service can serve requests.
+   * Resolves while the service can serve requests, with what does not work nevertheless: sentences for
+   * those who run it.
    * @throws KeelsonError with what keeps it from that: `storage.unavailable`, `storage.lost`,
    *   `edge.backend_unavailable`
    */
-  check(): Promise<void>;
+  check(): Promise<readonly string[]>;
 }
 
 const EMPTY = new Uint8Array(0);

@@ -34,7 +34,7 @@ export const serviceOf = (handle: EdgeService['handle']): EdgeService => ({
       schemasJson: '{}',
       pathPrefix: '/v1',
     }),
-  check: () => Promise.resolve(),
+  check: () => Promise.resolve(['NATS cannot be reached']),
 });
 
 /** A request with only what matters. */
@@ -120,10 +120,10 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
     test('says whether it can serve, and what keeps it from that', async () => {
       const service = serviceOf(() => Promise.resolve(edgeResponse(204)));
       const able = await reach(service);
-      const check = (): Promise<void> => Promise.reject(new KeelsonError('storage.lost'));
+      const check = (): Promise<never> => Promise.reject(new KeelsonError('storage.lost'));
       const unable = await reach({ ...service, check });
       reached.push(able, unable);
-      await expect(able.edge.check()).resolves.toBeUndefined();
+      expect(await able.edge.check()).toEqual(['NATS cannot be reached']);
       await expect(unable.edge.check()).rejects.toMatchObject({ code: 'storage.lost' });
     });
 

@@ -40,8 +40,11 @@ export interface EdgeServiceOptions {
   readonly routes: readonly Route[];
   /** OpenAPI component schemas that the routes refer to. */
   readonly schemas?: Readonly<Record<string, unknown>>;
-  /** Rejects with what keeps the service from serving requests; it always can if absent. */
-  readonly check?: () => Promise<unknown>;
+  /**
+   * Rejects with what keeps the service from serving requests, and resolves with what does not work although
+   * they are served; all works if absent.
+   */
+  readonly check?: () => Promise<readonly string[]>;
   /** Turns what a handler threw into the service's own error document. */
   renderError(error: unknown, request: EdgeRequest): EdgeResponse;
 }
@@ -162,9 +165,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
         return options.renderError(error, request);
       }
     },
-    check: async () => {
-      await options.check?.();
-    },
+    check: async () => (await options.check?.()) ?? [],
     describe: () =>
       Promise.resolve({
         service: options.service,

@@ -192,7 +192,10 @@ export const composePki = (parts: PkiParts): PkiService => {
     service: 'pki',
     version: VERSION,
     pathPrefix: '/v1/{mount}',
-    check: () => store.position(),
+    check: async () => {
+      await store.position();
+      return member.impaired();
+    },
     routes: forwardingRoutes(member, routes),
     renderError: createSecretsErrorRenderer((err, requestId) =>
       logger.error({ err, request_id: requestId }, 'request failed'),

@@ -93,8 +93,10 @@ describe('a primary that comes back after its place was taken', { timeout: WITHI
       body: { errors: [expect.stringContaining('another cluster was promoted')] },
     });
     expect((await first.v1('GET', 'sys/policies/acl/split-brain')).status).toBe(404);
-    const log = await readFile(join(first.process().dataFolder, 'keelson.log'), 'utf8');
-    expect(log).toContain('another cluster was promoted');
+    await until(
+      () => readFile(join(first.process().dataFolder, 'keelson.log'), 'utf8'),
+      (log) => log.includes('another cluster was promoted'),
+    );
     // What it had before can be read; no other cluster is let in.
     expect((await first.v1('GET', 'sys/policies/acl/default')).status).toBe(200);
     const issued = await first.v1('POST', `${DR}/primary/secondary-token`, { id: 'late' });

@@ -254,7 +254,10 @@ export const composeSys = (parts: SysParts): SysService => {
     service: 'sys',
     version: VERSION,
     pathPrefix: '/v1',
-    check: () => store.position(),
+    check: async () => {
+      await store.position();
+      return member.impaired();
+    },
     routes: forwardingRoutes(member, [
       ...sealRoutes({ seal, build, initialize }),
       ...healthRoutes({

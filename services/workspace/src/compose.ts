@@ -207,7 +207,10 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
       service: 'workspace',
       version: VERSION,
       pathPrefix: '/api/v2',
-      check: () => store.position(),
+      check: async () => {
+        await store.position();
+        return member.impaired();
+      },
       routes: forwardingRoutes(member, [
         ...workspaceServiceRoutes(context),
         ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),

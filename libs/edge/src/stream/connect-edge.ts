@@ -69,9 +69,7 @@ export const connectEdge = (options: EdgePoolOptions): ConnectedEdge => {
     edge: {
       handle,
       describe: () => describe({}),
-      check: async () => {
-        await check({});
-      },
+      check: async () => (await check({})).impaired,
     },
     client: (definition) => callClient(definition, send),
     get status() {

@@ -42,10 +42,7 @@ export interface EdgeServerOptions {
 /** What is called of `keelson.edge.v1.Edge` besides requests: on the stream, and by itself. */
 const callsOf = (service: EdgeService) => ({
   describe: () => service.describe(),
-  check: async (): Promise<CheckResponse> => {
-    await service.check();
-    return {};
-  },
+  check: async (): Promise<CheckResponse> => ({ impaired: [...(await service.check())] }),
 });
 
 /**

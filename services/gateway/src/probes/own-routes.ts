@@ -41,6 +41,7 @@ export const registerOwnRoutes = (app: FastifyInstance, parts: OwnRoutesParts): 
       seal: state.seal,
       draining: state.isDraining,
       services: Object.fromEntries(state.services),
+      ...(state.impaired.size > 0 && { impaired: Object.fromEntries(state.impaired) }),
     });
   });
 

@@ -16,6 +16,8 @@ export interface ReadinessState {
   readonly seal: SealState;
   /** By name, whether the service can serve requests: it is reached, and so is its store. */
   readonly services: ReadonlyMap<string, boolean>;
+  /** By name, what does not work although the service serves requests; none that all works in. */
+  readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Readiness {
@@ -52,14 +54,12 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       return 'unknown'; // Which service cannot serve is told beside it.
     }
   };
-  const servicesAble = (): Promise<(readonly [string, boolean])[]> =>
+  /** undefined: it cannot serve requests. */
+  const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
     Promise.all(
       Object.entries(services).map(async ([name, service]) => {
-        const isAble = await service.check().then(
-          () => true,
-          () => false,
-        );
-        return [name, isAble] as const;
+        const impaired = await service.check().catch(() => undefined);
+        return [name, impaired] as const;
       }),
     );
 
@@ -68,9 +68,13 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       isDraining = true;
     },
     state: async () => {
-      const [seal, checked] = await Promise.all([sealState(), servicesAble()]);
-      const isReady = !isDraining && seal === 'open' && checked.every(([, isAble]) => isAble);
-      return { isReady, isDraining, seal, services: new Map(checked) };
+      const [seal, checked] = await Promise.all([sealState(), checks()]);
+      const able = checked.map(([name, impaired]) => [name, impaired !== undefined] as const);
+      const isReady = !isDraining && seal === 'open' && able.every(([, isAble]) => isAble);
+      const impaired = checked.flatMap(([name, found = []]) =>
+        found.length === 0 ? [] : [[name, found] as const],
+      );
+      return { isReady, isDraining, seal, services: new Map(able), impaired: new Map(impaired) };
     },
   };
 };

@@ -130,6 +130,12 @@ const TREES = {
   help: '1 when the last check found records that are not what the Merkle trees say.',
 } as const;
 
+const NATS = {
+  name: 'nats_connected',
+  type: 'gauge',
+  help: '1 while NATS is reached: its own by a primary, that of its primary by a secondary.',
+} as const;
+
 /** @param statuses by kind */
 export const toMetricsText = (statuses: Readonly<Record<string, JsonObject>>): string => {
   const kinds = Object.entries(statuses).filter(([, { mode }]) => mode !== 'disabled');
@@ -139,6 +145,14 @@ export const toMetricsText = (statuses: Readonly<Record<string, JsonObject>>): s
       familyText(
         measure,
         rows.map((row) => [row.labels, measure.value(row)]),
+      ),
+    ),
+    familyText(
+      NATS,
+      kinds.flatMap(([kind, { nats_connected: isConnected }]) =>
+        isConnected === undefined
+          ? []
+          : [[`{kind="${kind}"}`, flag(isConnected === true)] as const],
       ),
     ),
     familyText(

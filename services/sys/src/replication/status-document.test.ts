@@ -93,6 +93,7 @@ describe('a primary', () => {
       ...COMMON,
       known_secondaries: 'array',
       last_wal: 'number',
+      nats_connected: 'boolean',
       [own]: 'number',
       secondaries: 'array',
     });

@@ -55,6 +55,9 @@ const common = (reports: readonly ServiceReport[], promotion: number): JsonObjec
   };
 };
 
+const isNatsReached = (reports: readonly ServiceReport[]): boolean =>
+  answered(reports).every(({ natsConnected }) => natsConnected);
+
 const toPeer = (peer: ReplicationPeer, nowMs: number): PeerDocument =>
   toPeerDocument(
     {
@@ -145,6 +148,7 @@ export const toPrimaryStatus = (
     last_wal: lastWal,
     [kind === 'dr' ? 'last_dr_wal' : 'last_performance_wal']: lastWal,
     mode: 'primary',
+    nats_connected: isNatsReached(reports),
     primary_cluster_addr: role.primaryClusterAddress,
     secondaries,
     state: isSuperseded ? 'superseded' : 'running',
@@ -181,6 +185,7 @@ export const toSecondaryStatus = (
     last_remote_wal: sum(known.map((side) => side.lastRemoteWal)),
     last_start: toTimestamp(max(known.map((side) => side.lastStartMs))),
     mode: isBootstrapping ? 'bootstrapping' : 'secondary',
+    ...(!isOrphan && { nats_connected: isNatsReached(reports) }),
     primaries: primary === undefined ? [] : [toPeer(primary, nowMs)],
     primary_cluster_addr: role.primaryClusterAddress,
     secondary_id: role.link?.secondaryId ?? '',

@@ -244,6 +244,8 @@ export interface CheckRequest {
 }
 
 export interface CheckResponse {
+  /** What does not work although requests are served; sentences for people. */
+  impaired: string[];
 }
 
 export interface ServiceDescription {
@@ -2489,11 +2491,14 @@ export const CheckRequest: MessageFns<CheckRequest> = {
 };
 
 function createBaseCheckResponse(): CheckResponse {
-  return {};
+  return { impaired: [] };
 }
 
 export const CheckResponse: MessageFns<CheckResponse> = {
-  encode(_: CheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: CheckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.impaired) {
+      writer.uint32(10).string(v!);
+    }
     return writer;
   },
 
@@ -2510,6 +2515,14 @@ export const CheckResponse: MessageFns<CheckResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.impaired.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2525,8 +2538,9 @@ export const CheckResponse: MessageFns<CheckResponse> = {
   create<I extends Exact<DeepPartial<CheckResponse>, I>>(base?: I): CheckResponse {
     return CheckResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<CheckResponse>, I>>(_: I): CheckResponse {
+  fromPartial<I extends Exact<DeepPartial<CheckResponse>, I>>(object: I): CheckResponse {
     const message = createBaseCheckResponse();
+    message.impaired = object.impaired?.map((e) => e) || [];
     return message;
   },
 };

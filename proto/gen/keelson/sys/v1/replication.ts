@@ -138,10 +138,12 @@ export interface ReplicationReport {
   checkedAtMs: bigint;
   /** 0: never. */
   reindexedAtMs: bigint;
-  side: { $case: "primary"; value: ReplicationPrimaryReport } | {
-    $case: "secondary";
-    value: ReplicationSecondaryReport;
-  } | undefined;
+  side:
+    | { $case: "primary"; value: ReplicationPrimaryReport }
+    | { $case: "secondary"; value: ReplicationSecondaryReport }
+    | undefined;
+  /** NATS is reached: that of this cluster by a primary, that of its primary by a secondary. */
+  natsConnected: boolean;
 }
 
 export interface ReplicationPrimaryReport {
@@ -1565,7 +1567,15 @@ export const ReplicationReportRequest: MessageFns<ReplicationReportRequest> = {
 };
 
 function createBaseReplicationReport(): ReplicationReport {
-  return { lastWal: 0n, merkleRoot: "", corrupted: false, checkedAtMs: 0n, reindexedAtMs: 0n, side: undefined };
+  return {
+    lastWal: 0n,
+    merkleRoot: "",
+    corrupted: false,
+    checkedAtMs: 0n,
+    reindexedAtMs: 0n,
+    side: undefined,
+    natsConnected: false,
+  };
 }
 
 export const ReplicationReport: MessageFns<ReplicationReport> = {
@@ -1601,6 +1611,9 @@ export const ReplicationReport: MessageFns<ReplicationReport> = {
       case "secondary":
         ReplicationSecondaryReport.encode(message.side.value, writer.uint32(58).fork()).join();
         break;
+    }
+    if (message.natsConnected !== false) {
+      writer.uint32(64).bool(message.natsConnected);
     }
     return writer;
   },
@@ -1674,6 +1687,14 @@ export const ReplicationReport: MessageFns<ReplicationReport> = {
             message.side = { $case: "secondary", value: ReplicationSecondaryReport.decode(reader, reader.uint32()) };
             continue;
           }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.natsConnected = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1714,6 +1735,7 @@ export const ReplicationReport: MessageFns<ReplicationReport> = {
         break;
       }
     }
+    message.natsConnected = object.natsConnected ?? false;
     return message;
   },
 };

@@ -1,0 +1,33 @@
+/** What the log says of NATS: nobody else sees why a secondary falls behind. */
+import type { Bus } from '@keelson/bus';
+import type { Clock } from '@keelson/clock';
+import type { Logger } from '@keelson/logging';
+
+/** A first connection that takes longer is told as missing. */
+const FIRST_CONNECTION_WITHIN_MS = 5000;
+
+/**
+ * Logs that NATS cannot be reached, and that it is reached again.
+ * @param whose which server, and for what
+ * @returns ends it; to be called before the bus is closed
+ */
+export const logReachability = (
+  bus: Pick<Bus, 'status' | 'onStatus'>,
+  { logger, clock }: { readonly logger: Logger; readonly clock: Clock },
+  whose: { readonly kind: string; readonly role: 'primary' | 'secondary' },
+): (() => void) => {
+  let isMissed = false;
+  const look = (): void => {
+    const isReached = bus.status() === 'connected';
+    if (isReached !== isMissed) return;
+    isMissed = !isReached;
+    if (isReached) logger.info(whose, 'NATS is reached again: replication goes on');
+    else logger.warn(whose, 'NATS cannot be reached: replication waits for it');
+  };
+  const cancel = clock.after(FIRST_CONNECTION_WITHIN_MS, look);
+  const forget = bus.onStatus(look);
+  return () => {
+    cancel();
+    forget();
+  };
+};
