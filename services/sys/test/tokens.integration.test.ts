@@ -101,6 +101,15 @@ describe('creating tokens', () => {
       400,
       "custom token ID cannot have the 'hvs.' or 's.' prefix",
     ]);
+    for (const [meta, text] of [
+      [{ a: 'x'.repeat(513) }, 'a meta value has at most 512 characters'],
+      [{ ['k'.repeat(129)]: '' }, 'a meta key has 1 to 128 characters'],
+      [
+        Object.fromEntries(Array.from({ length: 65 }, (_, index) => [`k${index}`, ''])),
+        'meta has at most 64 entries',
+      ],
+    ] as const)
+      expect(await refusal(path, { meta })).toEqual([400, text]);
     expect(await refusal(path, { type: 'batch', policies: ['root'] })).toEqual([
       400,
       'batch tokens cannot be root tokens',

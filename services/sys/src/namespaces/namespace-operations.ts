@@ -1,12 +1,12 @@
 import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
+import { requireMetadata } from '../metadata/domain/metadata.ts';
 import { loadMountIndex } from '../mounts/mount-records.ts';
 import {
   type NamespaceRecord,
   parentPathOf,
   requireChildPath,
-  requireCustomMetadata,
   toSegments,
 } from './domain/namespace.ts';
 import type { NamespaceTable } from './domain/namespace-table.ts';
@@ -143,7 +143,7 @@ export const createNamespaceOperations = ({
 
     write: async (parentPath, relativePath, metadata) => {
       const path = requireChildPath(parentPath, relativePath);
-      if (metadata !== undefined) requireCustomMetadata(metadata);
+      if (metadata !== undefined) requireMetadata('custom_metadata', metadata);
       return store.transact(async (tx) => {
         const table = await loadNamespaceTable(tx);
         const existing = table.findByPath(path);
@@ -162,7 +162,7 @@ export const createNamespaceOperations = ({
         const existing = path === parentPath ? undefined : table.findByPath(path);
         if (existing === undefined) return undefined;
         const changed = { ...existing, customMetadata: change(existing.customMetadata) };
-        requireCustomMetadata(changed.customMetadata);
+        requireMetadata('custom_metadata', changed.customMetadata);
         namespaceRecords.write(tx, existing.id, changed);
         return changed;
       }),

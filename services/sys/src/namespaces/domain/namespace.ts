@@ -24,9 +24,6 @@ export const ROOT: NamespaceRecord = {
 const RESERVED = new Set(['root', 'sys', 'audit', 'auth', 'cubbyhole', 'identity']);
 const MAX_NAME_LENGTH = 128;
 const MAX_DEPTH = 16;
-const MAX_METADATA_ENTRIES = 64;
-const MAX_METADATA_KEY_LENGTH = 128;
-const MAX_METADATA_VALUE_LENGTH = 512;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
@@ -68,16 +65,3 @@ export const requireChildPath = (parentPath: string, relativePath: string): stri
 /** "a/b/" -> "a/"; "a/" -> "". */
 export const parentPathOf = (path: string): string =>
   path.slice(0, path.lastIndexOf('/', path.length - 2) + 1);
-
-/** @throws KeelsonError `request.invalid` */
-export const requireCustomMetadata = (metadata: Readonly<Record<string, string>>): void => {
-  const entries = Object.entries(metadata);
-  if (entries.length > MAX_METADATA_ENTRIES)
-    refuse(`custom_metadata has at most ${MAX_METADATA_ENTRIES} entries`);
-  for (const [key, value] of entries) {
-    if (key === '' || key.length > MAX_METADATA_KEY_LENGTH)
-      refuse(`a custom_metadata key has 1 to ${MAX_METADATA_KEY_LENGTH} characters`);
-    if (value.length > MAX_METADATA_VALUE_LENGTH)
-      refuse(`a custom_metadata value has at most ${MAX_METADATA_VALUE_LENGTH} characters`);
-  }
-};

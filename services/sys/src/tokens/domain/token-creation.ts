@@ -2,6 +2,7 @@
  * Who may create which token. The texts are what clients of this API know.
  */
 import { KeelsonError } from '@keelson/errors';
+import { requireMetadata } from '../../metadata/domain/metadata.ts';
 import { INTERNAL_POLICIES } from '../../policies/domain/default-policy.ts';
 import type { TokenEntry, TokenNamespace, TokenType } from './token-entry.ts';
 import { decideLifetime } from './token-lifetime.ts';
@@ -157,6 +158,7 @@ export const decideCreation = (
     refuse('root or sudo privileges required to create periodic token');
   }
   checkId(request, context);
+  requireMetadata('meta', request.meta);
   if (type === 'batch') checkBatch(request, policies);
   const isOrphan = role?.orphan === true || context.isOrphanPath || request.noParent;
   if (request.noParent && !context.isOrphanPath && role?.orphan !== true && !isSudo) {
