@@ -9,6 +9,7 @@ import { pkiIssueRsa } from './pki-issue/pki-issue-rsa.ts';
 import { pkiSign } from './pki-issue/pki-sign.ts';
 import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
+import { secretsApi } from './secrets-api/secrets-api.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
 import { storage } from './storage/storage.ts';
 import { workspaces } from './workspace/workspace.ts';
@@ -25,6 +26,7 @@ export const BENCHES: readonly Bench[] = [
   pkiOcsp,
   pkiCrl,
   acmeOrder,
+  secretsApi,
   storage,
   replication,
   workspaces,

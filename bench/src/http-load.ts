@@ -10,11 +10,14 @@ export interface HttpLoad {
   readonly url: string;
   readonly paths: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
+  /** GET when absent. */
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string;
 }
 
 /** Asks for one path after the other, for so many seconds or so many times; all must succeed. */
 export const askInTurn = async (
-  { url, paths, headers = {} }: HttpLoad,
+  { url, paths, headers = {}, method = 'GET', body }: HttpLoad,
   bound: { readonly duration: number } | { readonly amount: number },
 ) => {
   let next = 0;
@@ -25,7 +28,8 @@ export const askInTurn = async (
     ...bound,
     requests: [
       {
-        method: 'GET',
+        method,
+        ...(body !== undefined && { body }),
         path: '/',
         setupRequest: (request) => ({ ...request, path: paths[next++ % paths.length] ?? '/' }),
       },

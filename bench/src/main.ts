@@ -1,4 +1,4 @@
-/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T]` measures. */
+/** `npm run bench` lists; `npm run bench -- <name>… [--quick] [--records N] [--target URL --token T] [--dialect vendor]` measures. */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BENCHES } from './benches.ts';
@@ -10,6 +10,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     target: { type: 'string' },
     token: { type: 'string' },
+    dialect: { type: 'string' },
     records: { type: 'string' },
   },
 });
@@ -17,6 +18,11 @@ const { values, positionals } = parseArgs({
 const unknown = positionals.filter((name) => !BENCHES.some((bench) => bench.name === name));
 if (unknown.length > 0) {
   console.error(`no such bench: ${unknown.join(', ')}`);
+  process.exit(2);
+}
+const { dialect } = values;
+if (dialect !== undefined && dialect !== 'vendor') {
+  console.error('--dialect is "vendor", or left out');
   process.exit(2);
 }
 if (positionals.length === 0) {
@@ -28,6 +34,6 @@ for (const bench of BENCHES.filter(({ name }) => positionals.includes(name))) {
   console.log(`\n${bench.name}: ${bench.claim}\n${bench.method}`);
   const say = (line: string): void => console.error(`  … ${line}`);
   const records = values.records === undefined ? undefined : Number(values.records);
-  const figures = await bench.run({ ...values, records, say });
+  const figures = await bench.run({ ...values, dialect, records, say });
   console.log(`\n${toTable(figures)}\n${writeResults(folder, bench, figures)}`);
 }

@@ -1,38 +1,12 @@
 import { hash, randomBytes, X509Certificate } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startKeelson } from '@keelson/testkit';
 import { publicKeyOctets } from '@keelson/x509';
 import type { Bench, Figure } from '../bench.ts';
 import { askInTurn, measureBareFastify, measureRate } from '../http-load.ts';
+import { askV1, type MeasuredServer, openMeasuredServer } from '../measured-server.ts';
 
 const ISSUING_CALLERS = 64;
 /** One in so many is revoked. */
 const REVOKED_EVERY = 100;
-
-interface Server {
-  readonly url: string;
-  readonly token: string;
-  /** undefined for a server that this bench did not start. */
-  readonly pid: number | undefined;
-  stop(): Promise<unknown>;
-}
-
-const ask = async (
-  { url, token }: Server,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<Response> => {
-  const answer = await fetch(`${url}/v1/${path}`, {
-    method,
-    headers: { 'x-service-token': token, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return answer;
-};
 
 /** An element of fewer than 128 octets (X.690). */
 const der = (tag: number, ...parts: readonly Uint8Array[]): Buffer => {
@@ -69,25 +43,29 @@ const issuerName = (issuer: X509Certificate): Buffer => {
   return der(SEQUENCE, der(0x31, attribute));
 };
 
-const setUp = async (server: Server, mount: string, count: number): Promise<readonly string[]> => {
-  await ask(server, 'POST', `sys/mounts/${mount}`, {
+const setUp = async (
+  server: MeasuredServer,
+  mount: string,
+  count: number,
+): Promise<readonly string[]> => {
+  await askV1(server, 'POST', `sys/mounts/${mount}`, {
     type: 'pki',
     config: { max_lease_ttl: '87600h' },
   });
-  await ask(server, 'POST', `${mount}/root/generate/internal`, {
+  await askV1(server, 'POST', `${mount}/root/generate/internal`, {
     common_name: 'Bench Root',
     ttl: '87600h',
     key_type: 'ec',
   });
-  await ask(server, 'POST', `${mount}/config/crl`, { auto_rebuild: true });
-  await ask(server, 'POST', `${mount}/roles/bench`, { allow_any_name: true, key_type: 'ec' });
-  const issuer = new X509Certificate(await (await ask(server, 'GET', `${mount}/ca/pem`)).text());
+  await askV1(server, 'POST', `${mount}/config/crl`, { auto_rebuild: true });
+  await askV1(server, 'POST', `${mount}/roles/bench`, { allow_any_name: true, key_type: 'ec' });
+  const issuer = new X509Certificate(await (await askV1(server, 'GET', `${mount}/ca/pem`)).text());
   const paths: string[] = [];
   let begun = 0;
   const caller = async (): Promise<void> => {
     while (begun < count) {
       const turn = begun++;
-      const answer = await ask(server, 'POST', `${mount}/issue/bench`, {
+      const answer = await askV1(server, 'POST', `${mount}/issue/bench`, {
         common_name: 'a.example.com',
         ttl: '24h',
       });
@@ -95,7 +73,7 @@ const setUp = async (server: Server, mount: string, count: number): Promise<read
       const { serial_number } = data;
       paths.push(requestPath(mount, issuer, serial_number));
       if (turn % REVOKED_EVERY === 0)
-        await ask(server, 'POST', `${mount}/revoke`, { serial_number });
+        await askV1(server, 'POST', `${mount}/revoke`, { serial_number });
     }
   };
   await Promise.all(Array.from({ length: ISSUING_CALLERS }, caller));
@@ -108,44 +86,27 @@ export const pkiOcsp: Bench = {
   method:
     'GET with the request in the path over HTTP from 64 connections, all certificates in turn, ' +
     'after each was asked for once; the limit is Fastify serving as many bytes on the same paths.',
-  run: async ({ quick, target, token, say }) => {
+  run: async (context) => {
+    const { quick, say } = context;
     const seconds = quick ? 0.3 : 10;
     const count = quick ? 200 : 100_000;
-    const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-    const start = async (): Promise<Server> => {
-      const started = await startKeelson({ dataFolder: folder });
-      return {
-        url: started.http,
-        token: started.rootToken,
-        pid: started.pid,
-        stop: () => started.stop(),
-      };
-    };
-    const server: Server =
-      target === undefined
-        ? await start()
-        : { url: target, token: token ?? '', pid: undefined, stop: () => Promise.resolve() };
-    try {
-      const mount = `bench-${randomBytes(4).toString('hex')}`;
-      say(`issuing ${count} certificates`);
-      const paths = await setUp(server, mount, count);
-      const answer = await fetch(server.url + (paths[0] ?? ''));
-      const bodyBytes = (await answer.arrayBuffer()).byteLength;
-      say('bare Fastify');
-      const limit = await measureBareFastify(paths, bodyBytes, seconds);
-      const { url, pid } = server;
-      say('asking for the first time');
-      const first = await askInTurn({ url, paths }, { amount: paths.length });
-      say('asking again');
-      const again = await measureRate({ url, paths }, seconds, pid);
-      const figures: Figure[] = [
-        { name: 'first', value: first.perSecond, unit: '/s', limit },
-        { name: 'again (target: at least 0.5)', ...again, limit },
-      ];
-      return figures;
-    } finally {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
+    await using server = await openMeasuredServer(context);
+    const mount = `bench-${randomBytes(4).toString('hex')}`;
+    say(`issuing ${count} certificates`);
+    const paths = await setUp(server, mount, count);
+    const answer = await fetch(server.url + (paths[0] ?? ''));
+    const bodyBytes = (await answer.arrayBuffer()).byteLength;
+    say('bare Fastify');
+    const limit = await measureBareFastify(paths, bodyBytes, seconds);
+    const { url, pid } = server;
+    say('asking for the first time');
+    const first = await askInTurn({ url, paths }, { amount: paths.length });
+    say('asking again');
+    const again = await measureRate({ url, paths }, seconds, pid);
+    const figures: Figure[] = [
+      { name: 'first', value: first.perSecond, unit: '/s', limit },
+      { name: 'again (target: at least 0.5)', ...again, limit },
+    ];
+    return figures;
   },
 };

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startKeelson } from '@keelson/testkit';
+import { randomBytes } from 'node:crypto';
 import type { Bench } from '../bench.ts';
 import { askInTurn, measureBareFastify, measureRate } from '../http-load.ts';
+import { openMeasuredServer } from '../measured-server.ts';
 
 interface Created {
   readonly data: { readonly id: string };
@@ -15,43 +13,36 @@ export const workspaceHttp: Bench = {
   method:
     'GET by id over HTTP from 64 connections, all workspaces in turn, no rate limit; the limit is Fastify ' +
     'serving as many bytes on the same paths.',
-  run: async ({ quick, say }) => {
+  run: async (context) => {
+    const { quick, say } = context;
     const seconds = quick ? 0.3 : 10;
-    const folder = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
-    const keelson = await startKeelson({
-      dataFolder: folder,
-      env: { KEELSON_RATE_LIMIT: 'off' },
-    });
-    try {
-      const url = keelson.http;
-      const headers = { authorization: `Bearer ${keelson.apiToken}` };
-      const create = async (path: string, type: string, attributes: object): Promise<string> => {
-        const answer = await fetch(`${url}/api/v2/${path}`, {
-          method: 'POST',
-          headers: { ...headers, 'content-type': 'application/vnd.api+json' },
-          body: JSON.stringify({ data: { type, attributes } }),
-        });
-        if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-        return ((await answer.json()) as Created).data.id;
-      };
-      await create('organizations', 'organizations', { name: 'bench', email: 'bench@example.com' });
-      const paths: string[] = [];
-      for (let turn = 0; turn < (quick ? 10 : 1000); turn += 1) {
-        const name = `workspace-${turn}`;
-        const id = await create('organizations/bench/workspaces', 'workspaces', { name });
-        paths.push(`/api/v2/workspaces/${id}`);
-      }
-      const answer = await fetch(url + (paths[0] ?? ''), { headers });
-      const bodyBytes = (await answer.arrayBuffer()).byteLength;
-      say('bare Fastify');
-      const limit = await measureBareFastify(paths, bodyBytes, seconds);
-      say('showing');
-      await askInTurn({ url, paths, headers }, { duration: seconds / 4 });
-      const shown = await measureRate({ url, paths, headers }, seconds, keelson.pid);
-      return [{ name: 'show by id (target: at least 0.4)', ...shown, limit }];
-    } finally {
-      await keelson.stop();
-      rmSync(folder, { recursive: true, force: true });
+    await using server = await openMeasuredServer(context, { KEELSON_RATE_LIMIT: 'off' });
+    const { url, apiHeaders: headers, pid } = server;
+    const create = async (path: string, type: string, attributes: object): Promise<string> => {
+      const answer = await fetch(`${url}/api/v2/${path}`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/vnd.api+json' },
+        body: JSON.stringify({ data: { type, attributes } }),
+      });
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+      return ((await answer.json()) as Created).data.id;
+    };
+    const organization = `bench-${randomBytes(4).toString('hex')}`;
+    const described = { name: organization, email: 'bench@example.com' };
+    await create('organizations', 'organizations', described);
+    const paths: string[] = [];
+    for (let turn = 0; turn < (quick ? 10 : 1000); turn += 1) {
+      const name = `workspace-${turn}`;
+      const id = await create(`organizations/${organization}/workspaces`, 'workspaces', { name });
+      paths.push(`/api/v2/workspaces/${id}`);
     }
+    const answer = await fetch(url + (paths[0] ?? ''), { headers });
+    const bodyBytes = (await answer.arrayBuffer()).byteLength;
+    say('bare Fastify');
+    const limit = await measureBareFastify(paths, bodyBytes, seconds);
+    say('showing');
+    await askInTurn({ url, paths, headers }, { duration: seconds / 4 });
+    const shown = await measureRate({ url, paths, headers }, seconds, pid);
+    return [{ name: 'show by id (target: at least 0.4)', ...shown, limit }];
   },
 };
