@@ -136,14 +136,23 @@ const RENAMED: Readonly<Record<string, keyof Role>> = {
   not_before_duration: 'notBeforeDurationSeconds',
 };
 
-/** The parameters of a stored role; what an older record lacks has its default. */
-export const toRoleParameters = (role: Role): RoleParameters =>
-  Object.fromEntries(
-    Object.entries(ROLE_FIELDS).map(([name, parameter]) => [
+/** Of each parameter: its name on the wire, its name in the domain, and its default. */
+const PARAMETERS = Object.entries(ROLE_FIELDS).map(
+  ([name, parameter]) =>
+    [
       name,
-      role[RENAMED[name] ?? (camelCase(name) as keyof Role)] ?? parameter.read(name, undefined),
-    ]),
-  ) as RoleParameters;
+      RENAMED[name] ?? (camelCase(name) as keyof Role),
+      parameter.read(name, undefined),
+    ] as const,
+);
+
+/** The parameters of a stored role; one that it does not have is the default. */
+export const toRoleParameters = (role: Role): RoleParameters => {
+  const parameters: Record<string, unknown> = {};
+  for (const [name, member, ownDefault] of PARAMETERS)
+    parameters[name] = role[member] ?? ownDefault;
+  return parameters as RoleParameters;
+};
 
 /** `data` of a role, as the dialect of the request has it. */
 export const roleDocument = (role: Role, dialect: Dialect): JsonObject => ({
