@@ -24,7 +24,7 @@ import {
   storeFile,
   unsealKeyFile,
 } from './first-start.ts';
-import { closeStores, openStores } from './stores.ts';
+import { closeStores, joinStores, openStores, requireJoined } from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -90,7 +90,11 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   const workspace = composeWorkspace({ ...parts, ...stores.workspace, cluster, replication });
   replicas.set('workspace', workspace.replica);
   try {
-    if (!isFirst) await requireCluster(sys, storeFile(folder, 'sys'));
+    if (isFirst) await joinStores(stores);
+    else {
+      await requireCluster(sys, storeFile(folder, 'sys'));
+      await requireJoined(stores, folder);
+    }
     await sys.start();
   } catch (cause) {
     await closeStores(stores);

@@ -1,9 +1,11 @@
-/** The stores of the services: one SQLite file each, opened together or not at all. */
+/** The stores of the services: one SQLite file each, made and opened together or not at all. */
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { PKI_PROJECTIONS } from '@keelson/pki-service';
 import {
   type Barrier,
   createBarrier,
+  jsonRecords,
   openSqliteStore,
   type Projection,
   type Store,
@@ -34,6 +36,30 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   sys: [],
   pki: PKI_PROJECTIONS,
   workspace: WORKSPACE_PROJECTIONS,
+};
+
+/** The same in all stores of a data folder, and in no other. */
+const origins = jsonRecords<{ readonly id: string }>('node/core/');
+const ORIGIN_KEY = 'origin';
+
+const originOf = async ({ store }: OpenStore): Promise<string | undefined> =>
+  (await origins.find(store, ORIGIN_KEY))?.id;
+
+/** Marks the stores of a first start as belonging together, also where an interrupted one began to. */
+export const joinStores = async (stores: Stores): Promise<void> => {
+  const id = (await originOf(stores.sys)) ?? randomUUID();
+  for (const { store } of Object.values(stores))
+    await store.transact((tx) => origins.write(tx, ORIGIN_KEY, { id }));
+};
+
+/** @throws Error naming a store that was put in the place of the one that belongs to that of sys */
+export const requireJoined = async (stores: Stores, folder: DataFolder): Promise<void> => {
+  const id = await originOf(stores.sys);
+  for (const service of STORE_SERVICES)
+    if ((await originOf(stores[service])) !== id)
+      throw new Error(
+        `${storeFile(folder, service)} does not belong to ${storeFile(folder, 'sys')}: it is empty, or of another cluster. Nothing was changed. Put back the one that was here, from a copy of the same moment as the rest.`,
+      );
 };
 
 export const closeStores = async (stores: Partial<Stores>): Promise<void> => {

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createBarrier, openSqliteStore } from '@keelson/storage';
 import {
   type KeelsonProcess,
   startKeelson,
@@ -17,6 +18,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 let base: TemporaryDirectory;
 /** Data folder of a cluster that was stopped. */
 let kept: string;
+/** Data folder of another one. */
+let other: string;
 let copies = 0;
 
 const callsTo = (keelson: KeelsonProcess) =>
@@ -55,6 +58,8 @@ beforeAll(async () => {
   const keelson = await startKeelson({ dataFolder: kept });
   await makeKept(keelson);
   await keelson.stop();
+  other = join(base.path, 'other');
+  await (await startKeelson({ dataFolder: other })).stop();
 });
 afterAll(() => base[Symbol.asyncDispose]());
 
@@ -119,6 +124,27 @@ describe('a data folder in which', () => {
       (folder: string) => writeFileSync(join(folder, 'pki.sqlite'), 'x'.repeat(5000)),
       'pki.sqlite',
     ],
+    ...(['sys', 'pki', 'workspace'] as const).map(
+      (service) =>
+        [
+          `${service}.sqlite is that of another cluster`,
+          (folder: string) =>
+            cpSync(join(other, `${service}.sqlite`), join(folder, `${service}.sqlite`)),
+          `${service}.sqlite`,
+        ] as const,
+    ),
+    ...(['sys', 'pki', 'workspace'] as const).map(
+      (service) =>
+        [
+          `${service}.sqlite is a store with nothing in it`,
+          async (folder: string) => {
+            const file = join(folder, `${service}.sqlite`);
+            rmSync(file);
+            await (await openSqliteStore({ file, barrier: createBarrier() })).close();
+          },
+          `${service}.sqlite`,
+        ] as const,
+    ),
     [
       'unseal.key is that of another cluster',
       (folder: string) =>
@@ -132,7 +158,7 @@ describe('a data folder in which', () => {
     ],
   ] as const)('%s is refused again and again, and stays as it is', async ([, change, named]) => {
     const folder = copyOfKept();
-    change(folder);
+    await change(folder);
     const before = contentOf(folder);
     for (const _start of ['first', 'second']) {
       const refusal = await refusalOf(folder);
@@ -149,4 +175,18 @@ describe('a data folder in which', () => {
     expect(await readKept(keelson)).toEqual(ALL_THERE);
     await keelson.stop();
   });
+});
+
+test('the files of a cluster are readable by their owner alone, but for the certificate of the CA', () => {
+  const readable = Object.keys(contentOf(kept)).filter(
+    (name) => (statSync(join(kept, name)).mode & 0o077) !== 0,
+  );
+  expect(readable).toEqual(['tls/ca.pem']);
+});
+
+test('a data folder that is a file is refused by its name, before a log is opened in it', async () => {
+  const file = join(base.path, 'file');
+  writeFileSync(file, 'kept');
+  expect(await refusalOf(file)).toContain(`KEELSON_DATA_DIR: the data folder ${file} is a file`);
+  expect(readFileSync(file, 'utf8')).toBe('kept');
 });
