@@ -102,7 +102,7 @@ const templateOf = (
     );
   const { organization = [], path_length: pathLength } = policy;
   const subject = encodeName(toDistinguishedName({ commonName, organization }));
-  const usages = (policy.key_usages ?? ['DigitalSignature', 'KeyAgreement']) as readonly KeyUsage[];
+  const usages = (policy.key_usages ?? ['DigitalSignature']) as readonly KeyUsage[];
   const extended = (policy.extended_key_usages ?? ['ServerAuth']).map(
     (name) => EXTENDED_KEY_USAGE[name as keyof typeof EXTENDED_KEY_USAGE],
   );

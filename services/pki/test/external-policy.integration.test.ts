@@ -143,6 +143,15 @@ describe('the reference policy service', () => {
   });
   afterAll(() => service.close());
 
+  test.for(['rsa', 'ec', 'ed25519'])(
+    'has usages for a key of %s that suit it',
+    async (key_type) => {
+      const body = { common_name: 'leaf.example.com', key_type };
+      const { data } = await mounts.pki.call('POST', 'external-policy/issue', body);
+      expect(mounts.textOf(data.certificate)).toMatch(/Key Usage: critical\s+Digital Signature\n/);
+    },
+  );
+
   test.for(PATHS)('%s gives a certificate that openssl verifies', async ([path, kind]) => {
     const csr = newCsr(mounts, 'leaf.example.com');
     const body = kind === 'issue' ? { common_name: 'leaf.example.com', key_type: 'ec' } : { csr };
