@@ -8,7 +8,7 @@ tag=${1:-keelson:dev}
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
-git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/policy-service deploy/demo-replication \
+git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/policy-service deploy/demo-replication deploy/images/standalone.js \
   | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/' \
   | xargs -0 cp --parents -t "$context"
 # What the demo shares with the tests; neither starts a process.

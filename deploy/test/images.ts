@@ -52,6 +52,7 @@ export const buildImages = async (): Promise<TestImages> => {
       POSTGRES_IMAGE: 'keelson-postgres:stand-in',
       REDIS_IMAGE: 'keelson-redis:stand-in',
       NATS_IMAGE: 'keelson-nats:stand-in',
+      HAPROXY_IMAGE: 'keelson-haproxy:stand-in',
     },
     [Symbol.asyncDispose]: () => removeImages(keelson),
   };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Where no public image can be pulled: a Debian base made with debootstrap from the machine's own package
 # mirror, and on it local images that answer to the same names and commands as the public ones that
-# docker-compose.yml uses (postgres, redis, nats). The base is made once.
+# docker-compose.yml uses (postgres, redis, nats, haproxy). The base is made once.
 set -eu
 cd "$(dirname "$0")"
 base=keelson-base:bookworm
@@ -9,18 +9,19 @@ base=keelson-base:bookworm
 exec 9>"${TMPDIR:-/tmp}/keelson-stand-ins.lock"
 flock 9
 
-if ! docker image inspect "$base" >/dev/null 2>&1; then
+# A base of before lacks what was added since.
+if ! docker run --rm --entrypoint /usr/sbin/haproxy "$base" -v >/dev/null 2>&1; then
   root=$(mktemp -d)
   trap 'rm -rf "$root"' EXIT
   mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m1 /debian)
   debootstrap --variant=minbase \
-    --include=ca-certificates,libstdc++6,redis-server,nats-server,postgresql-15 \
+    --include=ca-certificates,libstdc++6,redis-server,nats-server,postgresql-15,haproxy \
     bookworm "$root/base" "$mirror" >"$root/log" 2>&1 || { tail -20 "$root/log" >&2; exit 1; }
   rm -rf "$root/base/var/cache/apt" "$root/base/var/lib/apt/lists" "$root/base/usr/share/doc"
   tar -C "$root/base" -c . | docker import - "$base" >/dev/null
 fi
-for name in postgres redis nats; do
+for name in postgres redis nats haproxy; do
   docker build --quiet --build-arg BASE_IMAGE="$base" --build-arg SERVER="$name" \
     -t "keelson-$name:stand-in" . >/dev/null
 done
-echo "$base keelson-postgres:stand-in keelson-redis:stand-in keelson-nats:stand-in"
+echo "$base keelson-postgres:stand-in keelson-redis:stand-in keelson-nats:stand-in keelson-haproxy:stand-in"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Takes the commands that the public images take: `redis-server …`, arguments of nats-server, and
+# Takes the commands that the public images take: `redis-server …`, arguments of nats-server and haproxy, and
 # `postgres …` with POSTGRES_PASSWORD and POSTGRES_DB.
 set -eu
 case $SERVER in
@@ -7,6 +7,9 @@ case $SERVER in
     chown redis /data
     # As in the public image: reached over a container network, without a password.
     exec setpriv --reuid=redis --regid=redis --clear-groups "$@" --protected-mode no
+    ;;
+  haproxy)
+    exec haproxy -W -db -f /usr/local/etc/haproxy/haproxy.cfg "$@"
     ;;
   nats)
     exec nats-server "$@"

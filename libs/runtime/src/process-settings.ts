@@ -48,6 +48,13 @@ export const servingSettings = Type.Object({
     description: 'host:port on which other processes of the installation reach this one.',
     default: '0.0.0.0:9000',
   }),
+  probeAddress: Type.Optional(
+    Type.String({
+      description:
+        'host:port of a plain HTTP port for orchestrators: /healthz, and /readyz, which asks the database; none is opened when not set.',
+      pattern: '^.+:\\d+$',
+    }),
+  ),
   databaseUrl: Type.String({
     description: "Connection string of the service's own PostgreSQL database.",
     secret: true,

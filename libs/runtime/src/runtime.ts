@@ -5,6 +5,7 @@ export {
   syncFolder,
   writeFileDurably,
 } from './durable-files.ts';
+export { startProbes } from './probes.ts';
 export { type ProcessOptions, runProcess, type Stoppable } from './process.ts';
 export {
   electingSettings,

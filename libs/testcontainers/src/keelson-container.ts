@@ -57,15 +57,13 @@ export class KeelsonContainer extends GenericContainer {
   /** @param image as `deploy/images/build.sh` makes it */
   constructor(image: string) {
     super(image);
-    this.withExposedPorts(HTTP_PORT, HTTPS_PORT)
-      .withEnvironment({ KEELSON_LISTEN_ADDRESS: '0.0.0.0' })
-      .withWaitStrategy(
-        Wait.forAll([
-          Wait.forHttp('/readyz', HTTP_PORT).forStatusCode(200),
-          // Written when all else is done.
-          Wait.forSuccessfulCommand(`test -f ${FIRST_RUN_FILE}`),
-        ]),
-      );
+    this.withExposedPorts(HTTP_PORT, HTTPS_PORT).withWaitStrategy(
+      Wait.forAll([
+        Wait.forHttp('/readyz', HTTP_PORT).forStatusCode(200),
+        // Written when all else is done.
+        Wait.forSuccessfulCommand(`test -f ${FIRST_RUN_FILE}`),
+      ]),
+    );
   }
 
   override async start(): Promise<StartedKeelsonContainer> {

@@ -18,7 +18,7 @@ import {
   enrolIdentityFromFiles,
   implementService,
 } from '@keelson/rpc';
-import { runConfiguredProcess } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composePki, PKI_PROJECTIONS } from './compose.ts';
@@ -71,9 +71,11 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
       implementService(ReplicationMemberDefinition, pki.replica, { report }),
     ],
   });
+  const probes = await startProbes(config.probeAddress, () => store.position());
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {
+      await probes.close();
       await server.stop();
       await pki.stop();
       ledger.close();

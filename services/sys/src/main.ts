@@ -19,7 +19,7 @@ import {
   implementService,
   openInternalIssuer,
 } from '@keelson/rpc';
-import { runConfiguredProcess } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeSys } from './compose.ts';
@@ -79,9 +79,11 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
       }),
     ],
   });
+  const probes = await startProbes(config.probeAddress, () => store.position());
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {
+      await probes.close();
       await server.stop();
       await sys.stop();
       pki.close();

@@ -17,7 +17,7 @@ import {
   enrolIdentityFromFiles,
   implementService,
 } from '@keelson/rpc';
-import { runConfiguredProcess } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
@@ -69,9 +69,11 @@ const start = async (given: Config<typeof workspaceProcessConfig>, logger: Logge
       implementService(ReplicationMemberDefinition, service.replica, { report }),
     ],
   });
+  const probes = await startProbes(config.probeAddress, () => store.position());
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {
+      await probes.close();
       await server.stop();
       await service.stop();
       await leases.close();
