@@ -31,6 +31,8 @@ test('refuses while the server is down, cached records too, and continues when i
   // What a service is asked for by whoever wants to know whether it can serve.
   await expect(store.position()).rejects.toThrow(unavailable);
   await expect(put('shared/b')).rejects.toThrow(unavailable);
+  // What the readiness of a service asks.
+  await expect(store.position()).rejects.toThrow(unavailable);
   await server.process.start();
   await put('shared/c');
   expect(await store.list('shared/')).toEqual(['a', 'c']);
