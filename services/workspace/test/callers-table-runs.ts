@@ -110,6 +110,15 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     ...read('/configuration-versions/{cv}/download'),
     success: 302,
   },
+  // The run has not ended: 400 is for who could.
+  ...Object.fromEntries(
+    ['plans/{plan}', 'applies/{apply}'].flatMap((phase) =>
+      ['soft_delete', 'restore', 'permanently_delete'].map((name): [string, Case] => [
+        `POST /${phase.split('/')[0]}/{phase_id}/actions/${name}_backing_data`,
+        { target: `/${phase}/actions/${name}_backing_data`, allowed: ADMINS, success: 400 },
+      ]),
+    ),
+  ),
   // There is no such file yet: 204 is for who may read it.
   'GET /plans/{phase_id}/json-output': file('/plans/{plan}/json-output', EDITORS),
   'GET /runs/{run_id}/plan/json-output': file(`${run}/plan/json-output`, EDITORS),

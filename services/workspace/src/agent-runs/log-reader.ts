@@ -1,6 +1,6 @@
 /** A log as clients read it: byte 2 at its start, byte 3 at its end once nothing more is to come. */
 import type { Reads } from '@keelson/storage';
-import { runLogChunks, runLogs } from '../runs/run-records.ts';
+import { EMPTIED_LOG, runLogChunks, runLogs } from '../runs/run-records.ts';
 
 const START = Buffer.from([2]);
 const END = Buffer.from([3]);
@@ -35,7 +35,7 @@ export const readLog = async (
 ): Promise<Uint8Array> => {
   const log = await runLogs.find(reads, phaseId);
   if (log === undefined) return new Uint8Array();
-  const { chunkCount, lengthBytes, isComplete } = log;
+  const { chunkCount, lengthBytes, isComplete } = log.isWithheld ? EMPTIED_LOG : log;
   const parts: Uint8Array[] = offset === 0 ? [START] : [];
   // Positions within the text, which begins after the start byte.
   const from = Math.max(offset - START.byteLength, 0);

@@ -8,7 +8,14 @@ import type { StoredContent } from '../states/domain/state-version.ts';
 import { adoptContent, releaseContent, storeContent } from '../states/state-content-operations.ts';
 import type { Run } from './domain/run.ts';
 import { loadRunAccess } from './run-operations.ts';
-import { RUN_FILE_KINDS, type RunFileKind, runFiles, runRecords, toRunId } from './run-records.ts';
+import {
+  RUN_FILE_KINDS,
+  type RunFileKind,
+  runFiles,
+  runLogs,
+  runRecords,
+  toRunId,
+} from './run-records.ts';
 
 const isKind = (kind: string): kind is RunFileKind =>
   (RUN_FILE_KINDS as readonly string[]).includes(kind);
@@ -64,13 +71,27 @@ export const uploadRunFile = async (
   });
 };
 
+/**
+ * Undefined as long as it is not there, or while the data of its phase are withheld. A state that an apply
+ * could not store is never withheld: it may be the last copy.
+ */
+const findShownFile = async (
+  reads: Reads,
+  phaseId: string,
+  kind: string,
+): Promise<StoredContent | undefined> => {
+  const isWithheld =
+    kind !== 'errored-state' && (await runLogs.find(reads, phaseId))?.isWithheld === true;
+  return isWithheld ? undefined : runFiles.find(reads, phaseId, kind);
+};
+
 /** @throws KeelsonError `workspace.not_found` */
 export const findRunFile = async (
   reads: Reads,
   phaseId: string,
   kind: string,
 ): Promise<StoredContent> => {
-  const content = await runFiles.find(reads, phaseId, kind);
+  const content = await findShownFile(reads, phaseId, kind);
   if (content === undefined) throw notFound(kind);
   return content;
 };
@@ -95,5 +116,5 @@ export const isRunFileReady = async (
 ): Promise<boolean> => {
   if (principal.kind === 'organization') throw notFound('run');
   await loadRunAccess(reads, principal, toRunId(phaseId), READERS[kind]);
-  return (await runFiles.find(reads, phaseId, kind)) !== undefined;
+  return (await findShownFile(reads, phaseId, kind)) !== undefined;
 };

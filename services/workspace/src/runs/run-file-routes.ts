@@ -1,6 +1,7 @@
 /** Files of plans and applies: clients are sent to them, agents put them to signed addresses. */
 import { edgeResponse, type Route } from '@keelson/edge';
 import { type Endpoint, endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import type { BackingDataAction } from '../retention/domain/backing-data.ts';
 import type { ServiceContext } from '../service-context.ts';
 import { signedRoute } from '../signed-urls/signed-routes.ts';
 import {
@@ -8,9 +9,10 @@ import {
   REDIRECTED_URL_LIFETIME_SECONDS,
 } from '../signed-urls/signed-url-operations.ts';
 import { readContent } from '../states/state-content-operations.ts';
+import { changePhaseData } from './run-data-operations.ts';
 import { findRunFile, isRunFileReady, uploadRunFile } from './run-file-operations.ts';
 import { runFilePath } from './run-file-paths.ts';
-import { toPhaseId } from './run-records.ts';
+import { type RunPhase, toPhaseId } from './run-records.ts';
 
 type Params = Readonly<Record<string, string>>;
 const ofPhase = (params: Params): string => params['phase_id'] ?? '';
@@ -34,6 +36,27 @@ export const runFileRoutes = (context: ServiceContext): Route[] => {
         return { status: 307, location: sign('GET', runFilePath('downloads', phaseId, kind)) };
       },
     });
+  const backingData = (
+    phase: RunPhase,
+    path: string,
+    action: BackingDataAction,
+    summary: string,
+  ): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `${path}/:phase_id/actions/${action}_backing_data`,
+      summary: `${summary} of a run that has ended`,
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await changePhaseData(context, principal, phase, ofPhase(params), action);
+        return undefined;
+      },
+    });
+  const phaseData = (phase: RunPhase, path: string): Endpoint[] => [
+    backingData(phase, path, 'soft_delete', `Withhold the log and the files of the ${phase}`),
+    backingData(phase, path, 'restore', `Give back the withheld log and files of the ${phase}`),
+    backingData(phase, path, 'permanently_delete', `Delete the withheld data of the ${phase}`),
+  ];
   const JSON_OUTPUT = 'Where the plan is read as JSON; 204 while it is not there';
   const REDACTED = 'Where the plan is read as JSON without sensitive values; 204 while not there';
   return jsonApiRoutes('runs', [
@@ -47,6 +70,8 @@ export const runFileRoutes = (context: ServiceContext): Route[] => {
       ofPhase,
       'Where the state is read that an apply could not store; 204 when it could',
     ),
+    ...phaseData('plan', '/plans'),
+    ...phaseData('apply', '/applies'),
   ]);
 };
 

@@ -1,4 +1,4 @@
-import type { Transaction } from '@keelson/storage';
+import type { Reads, Transaction } from '@keelson/storage';
 import { keyedRecords } from '../records/keyed-records.ts';
 import type { StoredContent } from '../states/domain/state-version.ts';
 import { releaseContent } from '../states/state-content-operations.ts';
@@ -33,7 +33,9 @@ export interface RunLog {
   readonly isComplete: boolean;
   /** Since when a policy says that what the run left goes; kept with the log of the plan. */
   readonly dueSinceMs?: number;
-  /** Set where a policy took it away. */
+  /** Set where somebody withheld it, with the files of its phase; it can be given back. */
+  readonly isWithheld?: true;
+  /** Set where a policy or somebody took it away. */
   readonly isRemoved?: true;
 }
 
@@ -99,20 +101,36 @@ const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => 
   }
 };
 
-const EMPTIED: RunLog = { chunkCount: 0, lengthBytes: 0, isComplete: true, isRemoved: true };
+/** A log of which nothing is shown: complete, so that clients read to its end. */
+export const EMPTIED_LOG: RunLog = {
+  chunkCount: 0,
+  lengthBytes: 0,
+  isComplete: true,
+  isRemoved: true,
+};
 
 /**
- * The text of its logs, which are complete and empty from then on, and its files, but for a state that
- * an apply could not store: it may be the last copy.
+ * The text of the log of a phase, which is complete and empty from then on, and its files, but for a state
+ * that an apply could not store: it may be the last copy.
  */
-export const removeDataOf = async (tx: Transaction, runId: string): Promise<void> => {
-  for (const phase of PHASES) {
-    const phaseId = toPhaseId(runId, phase);
-    if (await removeTextOf(tx, phaseId)) runLogs.write(tx, [phaseId], EMPTIED);
-    for (const kind of RUN_FILE_KINDS) {
-      if (kind !== 'errored-state') await removeFileOf(tx, phaseId, kind);
-    }
+export const removePhaseData = async (tx: Transaction, phaseId: string): Promise<void> => {
+  if (await removeTextOf(tx, phaseId)) runLogs.write(tx, [phaseId], EMPTIED_LOG);
+  for (const kind of RUN_FILE_KINDS) {
+    if (kind !== 'errored-state') await removeFileOf(tx, phaseId, kind);
   }
+};
+
+/** What both phases of a run left. */
+export const removeDataOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const phase of PHASES) await removePhaseData(tx, toPhaseId(runId, phase));
+};
+
+/** Whether nothing is left of the logs of a run that had an agent. */
+export const isEmptied = async (reads: Reads, runId: string): Promise<boolean> => {
+  const logs = await Promise.all(
+    PHASES.map((phase) => runLogs.find(reads, toPhaseId(runId, phase))),
+  );
+  return logs.every((log) => log === undefined || log.isRemoved);
 };
 
 /** With their workspace. */
