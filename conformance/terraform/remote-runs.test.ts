@@ -58,6 +58,8 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     const { run, write, answering, workspace, id } = await open('remote', configuration('first'));
     const planned = await run('plan');
     expect(planned).toContain('Running plan in');
+    // Nothing else is queued.
+    expect(planned).not.toContain('queued run(s)');
     expect(planned).toContain('Plan: 1 to add, 0 to change, 0 to destroy.');
     const asked = await answering(['yes'], 'apply');
     expect(asked).toContain("Only 'yes' will be accepted to approve");
@@ -77,6 +79,9 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
 
     const listed = await installation.call('GET', `/workspaces/${id}/runs?page[size]=100`);
     expect(listed.list.map((one) => one.attributes['is-destroy'])).toContain(true);
+    const told = (name: string) => new Set(listed.list.map(({ attributes }) => attributes[name]));
+    expect(told('source')).toEqual(new Set(['terraform+cloud']));
+    expect(told('message')).toEqual(new Set(['Triggered via CLI']));
     const applied = listed.list.find((one) => one.attributes['status'] === 'applied');
     const applyId = applied?.id.replace('run-', 'apply-');
     const apply = await installation.call('GET', `/applies/${applyId}`);
