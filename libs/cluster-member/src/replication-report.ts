@@ -205,6 +205,8 @@ export const replicationMemberRpc = (
       const isCounted = !diff || checked?.isCorrupted === true;
       const damaged = isCounted ? await store.merkle.rebuild() : [];
       const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
+      // The rows were counted as they were; what was fetched or removed is not what the trees have.
+      if (damaged.length > 0 && isRepaired) await store.merkle.rebuild();
       if (!skipFlush) await store.merkle.save();
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
       for (const kind of REPLICATION_KINDS) {

@@ -162,18 +162,28 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
   });
 });
 
-/** As a disk that lies: the row of the role is not what was written. */
-const damageRole = async (cluster: Cluster): Promise<void> => {
+/** As a disk that lies. */
+const damage = async (cluster: Cluster, sql: string): Promise<void> => {
   const file = join(cluster.process().dataFolder, 'pki.sqlite');
   await cluster.process().stop();
   const database = new DatabaseSync(file);
-  const { changes } = database
-    .prepare("UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'")
-    .run();
+  const { changes } = database.prepare(sql).run();
   database.close();
   expect(changes).toBe(1);
   await cluster.restart();
 };
+
+/** The row of the role is not what was written. */
+const damageRole = (cluster: Cluster): Promise<void> =>
+  damage(cluster, "UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'");
+
+/** Beside the role lies what nobody wrote, and what does not open. */
+const addRow = (cluster: Cluster): Promise<void> =>
+  damage(
+    cluster,
+    `INSERT INTO record (path, version, stored)
+       SELECT path || '-more', version, x'00' FROM record WHERE path LIKE 'shared/%/roles/web'`,
+  );
 
 describe('a damaged primary', { timeout: WITHIN_MS }, () => {
   const isCorrupted = async (): Promise<boolean> =>
@@ -244,6 +254,27 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     const again = await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '');
     expect(again.body.data.merkle_corruption_report.corrupted_root).toBe(false);
   });
+
+  test.for([{ diff: true }, { force: true }])(
+    'loses a row that its primary has not, by %j',
+    async (how) => {
+      await addRow(secondary);
+      await untilStreaming('dr', secondary);
+      const body = { dr_operation_token: await generateOperationToken(secondary, primary.shares) };
+      const isCorrupted = async (): Promise<boolean> => {
+        const check = await secondary.v1('POST', `${SECONDARY}/merkle-check`, body, '');
+        return check.body.data.merkle_corruption_report.corrupted_root;
+      };
+      expect(await isCorrupted()).toBe(true);
+      await secondary.v1('POST', `${SECONDARY}/reindex`, { ...body, ...how }, '');
+      await until(
+        () => secondary.status('dr'),
+        ({ reindex_in_progress: isRunning }) => isRunning === undefined,
+      );
+      await untilEqual('dr', primary, secondary);
+      expect(await isCorrupted()).toBe(false);
+    },
+  );
 
   test('is measured by its primary, as its heartbeats tell and docs/metrics.md lists', async () => {
     const WANTED = [

@@ -28,6 +28,8 @@ export interface MerkleCopyOptions {
   readonly link: PrimaryLink;
   readonly tree: TreeType;
   readonly subpages: readonly SubpageIndex[];
+  /** Rows are damaged: where one lies is told by its path alone, not by what was kept with it. */
+  readonly byPath?: boolean;
   /** Only records below this; absent: all. */
   readonly below?: string;
   /** Commits a part of the copy. */
@@ -36,9 +38,10 @@ export interface MerkleCopyOptions {
 }
 
 export const copySubpages = async (options: MerkleCopyOptions): Promise<void> => {
-  const { store, tree, subpages } = options;
+  const { store, tree, subpages, byPath = false } = options;
   const isEmpty = (await store.stored.listPaths(tree, '', 1)).length === 0;
-  if (isEmpty || subpages.length > MAX_LISTED_SUBPAGES) await copyByPath(options, isEmpty);
+  if (isEmpty || byPath || subpages.length > MAX_LISTED_SUBPAGES)
+    await copyByPath(options, isEmpty);
   else await copyListed(options);
 };
 

@@ -360,9 +360,8 @@ export class Secondary {
 
   async #copy(fence: Fence, signal: AbortSignal): Promise<void> {
     const { store } = this.#options;
-    const { position, difference } = this.#copying ?? {};
-    if (position === undefined || difference === undefined)
-      return this.#happened({ type: 'failed' });
+    if (this.#copying === undefined) return this.#happened({ type: 'failed' });
+    const { position, difference } = this.#copying;
     for (const [tree, subpages] of difference)
       if (subpages.length > 0)
         await copySubpages({
@@ -370,6 +369,7 @@ export class Secondary {
           link: this.#link,
           tree,
           subpages,
+          byPath: this.#suspects.length > 0,
           signal,
           apply: (operations) => this.#applyCopied(position, operations, fence),
         });
