@@ -36,4 +36,5 @@ export {
   resourceListBody,
 } from './request-body.ts';
 export { jsonApiRoutes } from './routes.ts';
+export { parseSort } from './sort.ts';
 export { parseTimestampMs, toTimestamp } from './timestamp.ts';

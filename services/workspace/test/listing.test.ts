@@ -181,6 +181,19 @@ describe('the list of workspaces', () => {
     expect([more.status, more.errors[0]?.source]).toEqual([422, { parameter: 'filter[tagged]' }]);
   });
 
+  test.for(['name,-latest-change-at', 'colour', '-', 'Name'])(
+    'is not sorted by %s, and says by what it is',
+    async (sort) => {
+      const { status, errors } = await harness.call('GET', `${COLLECTION}?sort=${sort}`);
+      expect([status, errors[0]?.source]).toEqual([400, { parameter: 'sort' }]);
+      expect(errors[0]?.detail).toContain('name, current-run.created-at, latest-change-at');
+      const others = ['projects', 'agent-pools', 'team-tokens'].map((name) =>
+        harness.call('GET', `/organizations/acme/${name}?sort=${sort}`),
+      );
+      for (const reply of await Promise.all(others)) expect(reply.status).toBe(400);
+    },
+  );
+
   test('of one project', async () => {
     expect((await list(`filter[project][id]=${projectId}`)).names).toEqual(['in_project']);
   });

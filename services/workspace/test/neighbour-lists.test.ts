@@ -106,6 +106,21 @@ describe('agent pools', () => {
   const workspaceOf = (name: string, attributes: object = {}) =>
     harness.create(`${O}/workspaces`, 'workspaces', { name, ...attributes });
 
+  test('are listed by name, or by their age', async () => {
+    for (const name of ['sorted-b', 'sorted-c', 'sorted-a']) {
+      harness.clock.advance(1000);
+      await harness.create(`${O}/agent-pools`, 'agent-pools', { name });
+    }
+    const listed = async (sort: string) =>
+      names(await harness.call('GET', `${O}/agent-pools?q=sorted&sort=${sort}`));
+    expect(await listed('')).toEqual(['sorted-a', 'sorted-b', 'sorted-c']);
+    expect(await listed('-name')).toEqual(['sorted-c', 'sorted-b', 'sorted-a']);
+    expect(await listed('created-at')).toEqual(['sorted-b', 'sorted-c', 'sorted-a']);
+    expect(await listed('-created-at')).toEqual(['sorted-a', 'sorted-c', 'sorted-b']);
+    const { list } = await harness.call('GET', `${O}/agent-pools?q=sorted`);
+    for (const { id } of list) await harness.call('DELETE', `/agent-pools/${id}`);
+  });
+
   test('are listed by the workspace or project that they are open to, and include workspaces', async () => {
     const mine = await workspaceOf('mine');
     await workspaceOf('bare');

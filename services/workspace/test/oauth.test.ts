@@ -170,6 +170,12 @@ describe('an OAuth client', () => {
 
   test('takes an SSH key of its organization', async () => {
     const { tokenId } = await connect();
+    const text = { data: { type: 'oauth-tokens', attributes: { 'ssh-key': 'PRIVATE KEY' } } };
+    const refused = await harness.call('PATCH', `/oauth-tokens/${tokenId}`, text);
+    expect([refused.status, refused.errors[0]?.source]).toEqual([
+      422,
+      { pointer: '/data/attributes/ssh-key' },
+    ]);
     const value = '-----BEGIN PRIVATE KEY-----';
     const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
     const assign = (id: string | null) =>

@@ -15,6 +15,13 @@ export const WORKSPACE_ERRORS = {
     retry: false,
     tell: '{text}',
   },
+  // JSON:API 1.0, "Sorting": an order that is not served is refused.
+  'jsonapi.invalid_sort': {
+    grpc: 'INVALID_ARGUMENT',
+    http: 400,
+    retry: false,
+    tell: 'Invalid sort parameter: the list is sorted by one of {allowed}, reversed by a leading -',
+  },
   // JSON:API 1.1, "Updating Resources": the identifier of the document is that of the address.
   'jsonapi.id_differs': {
     grpc: 'INVALID_ARGUMENT',

@@ -205,7 +205,13 @@ export const deleteAgentPool = (
   });
 
 /** Pools whose name holds `search`, by name. */
+export const AGENT_POOL_SORTS = ['name', 'created-at'] as const;
+
 export interface AgentPoolFilter {
+  /** Absent: by name. */
+  readonly sort?:
+    | { readonly by: (typeof AGENT_POOL_SORTS)[number]; readonly isDescending: boolean }
+    | undefined;
   /** Part of the name, in any case. */
   readonly search?: string | undefined;
   /** Names of what the pool is open to; a name that the caller cannot see is open to none. */
@@ -260,7 +266,11 @@ export const listAgentPools = async (
       results.push({ ...owner, pool, canManage });
     }
   }
-  return results;
+  // They are in the order of their names, which decides between two of one time.
+  if (filter.sort?.by === 'created-at') {
+    results.sort((a, b) => a.pool.createdAtMs - b.pool.createdAtMs);
+  }
+  return filter.sort?.isDescending === true ? results.toReversed() : results;
 };
 
 /** Workspaces that name the pool of their own. */

@@ -5,6 +5,7 @@ import {
   jsonApiRoutes,
   parseInclude,
   parsePage,
+  parseSort,
   type Resource,
   resourceBody,
   toPaginatedDocument,
@@ -18,6 +19,7 @@ import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
 import { workspaceRecords } from '../workspaces/workspace-records.ts';
 import { toAgentPoolResource } from './agent-pool-document.ts';
 import {
+  AGENT_POOL_SORTS,
   type AgentPoolAccessResult,
   createAgentPool,
   deleteAgentPool,
@@ -133,6 +135,7 @@ export const agentPoolRoutes = (context: ServiceContext): Route[] => {
         const include = parseInclude(query, INCLUDES);
         const all = await listAgentPools(context, principal, organizationName, {
           search: query.one('q'),
+          sort: parseSort(query, AGENT_POOL_SORTS),
           workspaceName:
             query.one('filter', 'allowed_workspaces', 'name') ??
             query.one('filter', 'allowed-workspaces', 'name'),

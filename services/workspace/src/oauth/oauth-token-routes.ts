@@ -1,6 +1,7 @@
 import type { Route } from '@keelson/edge';
 import {
   endpoint,
+  invalidAttribute,
   itemsOn,
   jsonApiRoutes,
   nullable,
@@ -21,7 +22,7 @@ import {
 
 const UPDATE = resourceBody(
   'oauth-tokens',
-  Type.Object({}),
+  Type.Object({ 'ssh-key': Type.Optional(nullable(Type.String())) }),
   Type.Object({
     'ssh-key': Type.Optional(
       Type.Object({
@@ -83,6 +84,12 @@ export const oauthTokenRoutes = (context: ServiceContext): Route[] => {
       body: { schema: UPDATE },
       handle: async ({ principal, params, body }) => {
         const id = params['oauth_token_id'] ?? '';
+        if (body.data.attributes['ssh-key']) {
+          throw invalidAttribute(
+            '/data/attributes/ssh-key',
+            'a token has no key of its own; make an SSH key and name it in the relationship ssh-key',
+          );
+        }
         const assigned = body.data.relationships?.['ssh-key'];
         const token =
           assigned === undefined

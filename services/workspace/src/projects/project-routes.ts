@@ -7,6 +7,7 @@ import {
   nullable,
   parseInclude,
   parsePage,
+  parseSort,
   type Resource,
   resourceBody,
   resourceListBody,
@@ -160,7 +161,7 @@ export const projectRoutes = (context: ServiceContext): Route[] => {
                 : []),
               ...(query.one(...PERMITTED, 'update') === 'true' ? (['canUpdate'] as const) : []),
             ],
-            isDescending: query.one('sort') === '-name',
+            isDescending: parseSort(query, ['name'])?.isDescending ?? false,
           },
         );
         const page = parsePage(query);

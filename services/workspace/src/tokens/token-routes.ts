@@ -6,6 +6,7 @@ import {
   jsonApiRoutes,
   nullable,
   parsePage,
+  parseSort,
   parseTimestampMs,
   type QueryParameters,
   type Resource,
@@ -81,15 +82,10 @@ const ofOrganization: ToAddress = (params, query) => {
 const EXPIRY_STATUSES: Readonly<Record<string, boolean>> = { expired: true, active: false };
 
 const parseTeamTokenQuery = (query: QueryParameters): TeamTokenQuery => {
-  const sort = query.one('sort') ?? '';
-  const name = sort.replace(/^-/, '');
   return {
     teamNameContains: query.one('q') ?? '',
     hasExpired: EXPIRY_STATUSES[query.one('filter', 'expiry_status') ?? ''],
-    sort: {
-      by: TEAM_TOKEN_SORTS.find((known) => known === name) ?? 'team-name',
-      isDescending: sort.startsWith('-'),
-    },
+    sort: parseSort(query, TEAM_TOKEN_SORTS) ?? { by: 'team-name', isDescending: false },
   };
 };
 

@@ -1,4 +1,4 @@
-import { invalidParameter, type QueryParameters } from '@keelson/jsonapi';
+import { invalidParameter, parseSort, type QueryParameters } from '@keelson/jsonapi';
 import { SORT_FIELDS, type TagFilter, type WorkspaceQuery } from './workspace-listing.ts';
 
 /** What a list request selects, before it is known what the caller may see. */
@@ -33,16 +33,10 @@ export const parseTagFilters = (query: QueryParameters): readonly TagFilter[] =>
   });
 };
 
-const parseSort = (text: string | undefined): WorkspaceQuery['sort'] => {
-  const isDescending = text?.startsWith('-') === true;
-  const name = isDescending ? text.slice(1) : text;
-  const by = SORT_FIELDS.find((field) => field === name);
-  return by === undefined ? undefined : { by, isDescending };
-};
-
 /**
- * Parameters of the listing. Unknown sorts and malformed filters select nothing in particular.
- * @throws KeelsonError `jsonapi.invalid_attribute` for more filters of a kind than are taken
+ * Parameters of the listing. Malformed filters select nothing in particular.
+ * @throws KeelsonError `jsonapi.invalid_attribute` for more filters of a kind than are taken,
+ *   `jsonapi.invalid_sort`
  */
 export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery => ({
   nameContains: query.one('search', 'name') || undefined,
@@ -56,5 +50,5 @@ export const parseWorkspaceQuery = (query: QueryParameters): GivenWorkspaceQuery
     'filter[current-run][status]',
     query.list('filter', 'current-run', 'status'),
   ),
-  sort: parseSort(query.one('sort')),
+  sort: parseSort(query, SORT_FIELDS),
 });
