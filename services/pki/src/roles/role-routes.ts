@@ -46,7 +46,8 @@ export const roleRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/roles/:name',
     tag: 'roles',
-    fields: { name: NAME_FIELD, ...ROLE_FIELDS },
+    // The parameters of a role are given when it is written only.
+    fields: { name: NAME_FIELD },
     operations: {
       read: {
         summary: 'Read a role',
@@ -55,6 +56,20 @@ export const roleRoutes = (store: Store): Route[] => [
           return role && { data: roleDocument(role, context.dialect) };
         },
       },
+      delete: {
+        summary: 'Delete a role',
+        handle: async (context) => {
+          await deleteRole(store, requireMount(context), requireName(context.fields.name));
+          return undefined;
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/roles/:name',
+    tag: 'roles',
+    fields: { name: NAME_FIELD, ...ROLE_FIELDS },
+    operations: {
       update: {
         summary: 'Create a role or replace it',
         handle: async (context) => {
@@ -89,13 +104,6 @@ export const roleRoutes = (store: Store): Route[] => [
             },
           });
           return { data: roleDocument(role, context.dialect), warnings };
-        },
-      },
-      delete: {
-        summary: 'Delete a role',
-        handle: async (context) => {
-          await deleteRole(store, requireMount(context), requireName(context.fields.name));
-          return undefined;
         },
       },
     },
