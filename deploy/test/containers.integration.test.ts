@@ -374,7 +374,15 @@ describe('the distributed installation', () => {
         v1('POST', 'ca/issue/any', { common_name: `after-${service}.example.com` }),
       );
       // Of the 50 before the kills and one after each none is lost.
-      const kept = await v1('LIST', 'ca/certs');
+      // Either gateway is asked, and each finds its services again by itself.
+      const kept = await vi.waitFor(
+        async () => {
+          const listed = await v1('LIST', 'ca/certs');
+          expect(listed.status).toBe(200);
+          return listed;
+        },
+        { timeout: 180_000, interval: 200 },
+      );
       expect(kept.body.data.keys.length).toBeGreaterThanOrEqual(52);
     },
   );
