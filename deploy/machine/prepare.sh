@@ -7,7 +7,7 @@ set -eu
 NEEDED="nats-server:nats-server redis-server:redis-server initdb:postgresql chromium:chromium
 dockerd:docker.io docker-compose:docker-compose debootstrap:debootstrap lego:lego certbot:certbot
 dehydrated:dehydrated pebble:pebble cfssl:golang-cfssl openssl:openssl
-certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git"
+certtool:gnutls-bin keytool:default-jre-headless certutil:libnss3-tools curl:curl git:git cc:build-essential"
 
 present() {
   command -v "$1" >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/"$1" >/dev/null 2>&1

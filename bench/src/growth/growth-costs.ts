@@ -9,8 +9,8 @@ import {
   type WalEntry,
   type WalOperation,
 } from '@keelson/storage';
-import { finishFilling } from '../finish-filling.ts';
-import { AUTHORITY_FILE, type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
+import { collectGarbage } from '../collect-garbage.ts';
+import { type InProcessAuthority, openAuthority } from '../in-process-authority.ts';
 import { listing, measureCalls, type Scene, setScene } from '../workspace/workspace.ts';
 import { COUNTED_ONCE, QUERIES, type Query, SELDOM } from '../workspace/workspace-names.ts';
 
@@ -157,7 +157,7 @@ export const fillCopy = async (folder: string, { count, applied }: Size): Promis
     await filling.applyRecords('copy', Array.from({ length: PER_TRANSACTION }, newRecord));
   }
   await filling.close();
-  await finishFilling(file);
+  collectGarbage();
   const store = await openSqliteStore({ file, barrier });
   let sequence = 0;
   const apply = async (operations: readonly WalOperation[]): Promise<void> => {
@@ -232,7 +232,7 @@ export const fillAuthority = async (folder: string, { count, seconds }: Size): P
     authority.call('POST', 'issue/bench', { common_name: 'a.example.com', ttl: '72h' });
   await fillWithCertificates(authority, issue, count);
   await authority.close();
-  await finishFilling(join(folder, AUTHORITY_FILE));
+  collectGarbage();
   authority = await openAuthority(folder);
   return {
     costs: [costOfCalls('P1 issue, without HTTP', seconds, issue)],

@@ -36,8 +36,8 @@ export const enrolledSettings = Type.Object({
 export const storeSettings = Type.Object({
   storeCacheBytes: Type.Integer({
     description:
-      'Memory for what a store remembers: a third of it for records, a twelfth for which of them changed, the rest for pages of an SQLite file. A process has one store, standalone three.',
-    default: 96 * 1024 * 1024,
+      'Memory for the caches of a store: four fifths for records, one fifth for which of them changed. A process has one store, standalone three.',
+    default: 40 * 1024 * 1024,
     minimum: 1024 * 1024,
   }),
 });

@@ -6,6 +6,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery, Kysely } from 'kysely';
 import type { RecordDigest, SubpageIndex, TreeType } from './merkle/record-digest.ts';
 import type { ProjectedChange, Projection, TextSearch } from './projections/projection.ts';
+import type { PartQuery } from './projections/text-search.ts';
 import type { PathRange } from './record-path.ts';
 import type { WalEntry } from './store.ts';
 import type { WalMark } from './wal/prune.ts';
@@ -83,12 +84,6 @@ export interface Searched {
   readonly search: TextSearch;
 }
 
-export interface PartQuery {
-  readonly scope: string;
-  readonly part: string;
-  readonly limit: number;
-}
-
 export interface Backend {
   /** Newest commit of all replicas that was visible when this was called, or a later one. */
   headSequence(): number | Promise<number>;
@@ -126,8 +121,6 @@ export interface Backend {
   select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
   /** Paths of the records; undefined when there are more than `limit`, or none can be looked up. */
   findByPart(searched: Searched, query: PartQuery): Promise<readonly string[] | undefined>;
-  /** Rows whose text contains the part; undefined when that cannot be told from the index. */
-  countByPart(searched: Searched, query: Omit<PartQuery, 'limit'>): Promise<number | undefined>;
   /** Rows of a projection by what they are counted under. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**

@@ -1,19 +1,15 @@
-/** What the memory that a store may use for what it remembers is used for. */
+/** How a store divides the memory that it may use for its caches. */
 
-/** Of a store that is not told otherwise. */
-export const DEFAULT_CACHE_BYTES = 96 * 1024 * 1024;
+export const DEFAULT_CACHE_BYTES = 40 * 1024 * 1024;
 
 export interface CacheShares {
-  /** Decrypted records. */
+  /** For decrypted records. */
   readonly recordBytes: number;
-  /** Which paths the newest commits changed. */
+  /** For the paths that the newest commits changed. */
   readonly changeBytes: number;
-  /** Pages of the database, where they are in this process. */
-  readonly pageBytes: number;
 }
 
 export const shareCache = (cacheBytes: number): CacheShares => {
-  const recordBytes = Math.floor(cacheBytes / 3);
-  const changeBytes = Math.floor(cacheBytes / 12);
-  return { recordBytes, changeBytes, pageBytes: cacheBytes - recordBytes - changeBytes };
+  const changeBytes = Math.floor(cacheBytes / 5);
+  return { recordBytes: cacheBytes - changeBytes, changeBytes };
 };

@@ -16,12 +16,9 @@ import { scopeOf } from './record-path.ts';
 import { StoredRecord } from './records/stored-record.ts';
 import type { WalEntry } from './store.ts';
 import { RecentChanges } from './transaction/recent-changes.ts';
-import { RecentPresence } from './transaction/recent-presence.ts';
 
 /** A replica further behind than this forgets its cache instead of reading the entries. */
 const MAX_CATCH_UP_ENTRIES = 1000;
-/** Prefixes whose coming and going is known; the one asked about longest ago goes first. */
-const MAX_PRESENCES = 64;
 
 export class RecordReader {
   readonly changes: RecentChanges;
@@ -29,7 +26,6 @@ export class RecordReader {
   readonly #barrier: Barrier;
   readonly #cache: RecordCache;
   readonly #lists: ListCache;
-  readonly #presence = new Map<string, RecentPresence>();
   #position: number;
   #catchingUp: Promise<void> = Promise.resolve();
 
@@ -77,26 +73,12 @@ export class RecordReader {
     } else {
       this.#cache.clear();
       this.changes.reset(headSequence);
-      for (const presence of this.#presence.values()) presence.reset(headSequence);
     }
     this.#position = headSequence;
   }
 
-  /** What comes and goes below `prefix` from the first call on. */
-  presenceBelow(prefix: string): RecentPresence {
-    const presence = this.#presence.get(prefix) ?? new RecentPresence(prefix, this.#position);
-    this.#presence.delete(prefix);
-    this.#presence.set(prefix, presence);
-    for (const oldest of this.#presence.keys()) {
-      if (this.#presence.size <= MAX_PRESENCES) break;
-      this.#presence.delete(oldest);
-    }
-    return presence;
-  }
-
   #forgetChanged(entry: WalEntry): void {
     const { sequence, operations } = entry;
-    for (const presence of this.#presence.values()) presence.add(entry);
     this.changes.add(
       sequence,
       operations.map(({ path }) => path),
@@ -112,7 +94,6 @@ export class RecordReader {
     const { sequence, operations } = entry;
     // Applied already, and perhaps others on top, where this replica caught up before it heard back.
     if (sequence <= this.#position) return;
-    for (const presence of this.#presence.values()) presence.add(entry);
     this.changes.add(
       sequence,
       operations.map(({ path }) => path),

@@ -8,7 +8,7 @@ import type { CacheShares } from './cache-shares.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
 import type { TableQuery } from './projections/table-queries.ts';
-import { toCountedKey } from './projections/text-search.ts';
+import type { PartQuery } from './projections/text-search.ts';
 import { requireRecordPath } from './record-path.ts';
 import { RecordReader } from './record-reader.ts';
 import type { StoredRecord } from './records/stored-record.ts';
@@ -30,7 +30,6 @@ import { storedReadsOf } from './stored-reads.ts';
 import { BufferedTransaction } from './transaction/buffered-transaction.ts';
 import { CommitQueue } from './transaction/commit-queue.ts';
 import { holdFence } from './transaction/fence.ts';
-import type { PresenceChange } from './transaction/recent-presence.ts';
 import { TreeKeeper } from './trees/tree-keeper.ts';
 import {
   decideFreshEntries,
@@ -174,41 +173,13 @@ export class RecordStore implements Store {
     );
   }
 
-  async findByPart(
-    table: string,
-    query: { readonly scope: string; readonly part: string; readonly limit: number },
-  ): Promise<readonly string[] | undefined> {
+  async findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined> {
     const { search, source } = this.#projector.require(table);
     if (search === undefined) throw new Error(`${table} has no searched text`);
-    const counted = await this.#countKept(table, query);
-    if (counted === 0) return [];
-    if (counted !== undefined && counted > query.limit) return undefined;
     const paths = await this.#readProjections(() =>
       this.#backend.findByPart({ table, search }, query),
     );
     return paths?.map((path) => path.slice(source.prefix.length));
-  }
-
-  async countByPart(
-    table: string,
-    query: { readonly scope: string; readonly part: string },
-  ): Promise<number | undefined> {
-    const { search } = this.#projector.require(table);
-    if (search?.alphabet === undefined) return undefined;
-    return (
-      (await this.#countKept(table, query)) ??
-      this.#readProjections(() => this.#backend.countByPart({ table, search }, query))
-    );
-  }
-
-  /** Of one or two characters, which are counted with every commit. */
-  async #countKept(
-    table: string,
-    { scope, part }: { readonly scope: string; readonly part: string },
-  ): Promise<number | undefined> {
-    const { search } = this.#projector.require(table);
-    const key = search?.alphabet === undefined ? undefined : toCountedKey(scope, part);
-    return key === undefined ? undefined : (await this.tallies(table, [key]))[0];
   }
 
   async tallies(table: string, keys: readonly string[]): Promise<readonly number[]> {
@@ -272,10 +243,6 @@ export class RecordStore implements Store {
 
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
     return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
-  }
-
-  comingAndGoing(prefix: string, position: number): readonly PresenceChange[] | undefined {
-    return this.#reader.presenceBelow(prefix).since(position);
   }
 
   async close(): Promise<void> {

@@ -27,11 +27,11 @@ export {
   type ProjectionRow,
 } from './projections/projection.ts';
 export type { TableQuery } from './projections/table-queries.ts';
-export { TEXT_END, TEXT_START } from './projections/text-search.ts';
 export { comparePaths } from './record-path.ts';
 export { deriveView } from './records/derive-view.ts';
 export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records/json-records.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
+export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
 export { takeFence } from './transaction/fence.ts';

@@ -3,8 +3,8 @@ import type { MerkleCorruptionReport } from './merkle/merkle-check.ts';
 import type { MerkleTree } from './merkle/merkle-tree.ts';
 import type { SubpageIndex, TreeType } from './merkle/record-digest.ts';
 import type { TableQuery } from './projections/table-queries.ts';
+import type { PartQuery } from './projections/text-search.ts';
 import type { StoredRecord } from './records/stored-record.ts';
-import type { PresenceChange } from './transaction/recent-presence.ts';
 import type { DamagedRecord } from './trees/row-repair.ts';
 import type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
 import type { PruneLimits } from './wal/prune.ts';
@@ -167,24 +167,10 @@ export interface Store extends Reads {
    */
   select<Tables, Row>(build: (tables: Kysely<Tables>) => TableQuery<Row>): Promise<readonly Row[]>;
   /**
-   * Keys of the records of which a row's searched text (`Projection.search`) contains `part`, through an
-   * index over parts. A part that begins with `TEXT_START` or ends with `TEXT_END` is looked for there.
-   * Parts of one character, and of two where no alphabet is given, cannot be looked up.
-   * @returns undefined when there are more than `limit`, or `part` cannot be looked up
+   * Keys of the records whose searched text (`Projection.search`) contains `part`, by an index.
+   * @returns undefined when there may be more than `limit`, or `part` has fewer than three characters
    */
-  findByPart(
-    table: string,
-    query: { readonly scope: string; readonly part: string; readonly limit: number },
-  ): Promise<readonly string[] | undefined>;
-  /**
-   * How many rows have a searched text that contains `part`, from the index and what is kept with it. Only
-   * where an alphabet is given.
-   * @returns undefined when that would take a walk over the texts
-   */
-  countByPart(
-    table: string,
-    query: { readonly scope: string; readonly part: string },
-  ): Promise<number | undefined>;
+  findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined>;
   /** How many rows of a projection are counted under each key, in the order of the keys. */
   tallies(table: string, keys: readonly string[]): Promise<readonly number[]>;
   /** Drops all projections and builds them again. */
@@ -215,12 +201,6 @@ export interface Store extends Reads {
    * the last `position()` or read knows; true also when that is too long ago to tell.
    */
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean;
-  /**
-   * Records that came or went below `prefix` (shared or local) after `position`, in their order, as far
-   * as the last `position()` or read knows; undefined when that is too long ago to tell, or before
-   * the first call for the prefix.
-   */
-  comingAndGoing(prefix: string, position: number): readonly PresenceChange[] | undefined;
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;

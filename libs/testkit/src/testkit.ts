@@ -18,7 +18,8 @@ export {
   cutPower,
   type PowerCut,
   type RecordedDisk,
-  recordFlush,
+  type RecordedEnd,
+  recordedEnvironment,
 } from './power-cut/recorded-disk.ts';
 export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';

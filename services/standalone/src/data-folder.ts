@@ -1,19 +1,10 @@
 /**
- * The folder that holds everything a standalone control plane keeps. One process at a time: the lock is
- * an empty SQLite file with an exclusive transaction, which the kernel frees however the process ends.
+ * The folder that holds everything a standalone control plane keeps, used by one process at a time.
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  openSync,
-  statSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { syncFolder } from '@keelson/runtime';
+import { type FileLock, takeFileLock } from '@keelson/storage';
 
 export interface DataFolder {
   readonly path: string;
@@ -68,23 +59,12 @@ export const openDataFolder = (folder: string): DataFolder => {
   };
 };
 
-const SQLITE_BUSY = 5;
-
-const takeLock = (path: string): DatabaseSync => {
-  const file = join(path, 'lock.sqlite');
-  let lock: DatabaseSync | undefined;
+const takeLock = (path: string): FileLock => {
+  let lock: FileLock | undefined;
   try {
-    // SQLite would make it readable by others.
-    closeSync(openSync(file, 'a', 0o600));
-    lock = new DatabaseSync(file);
-    // Never committed: nothing is written, here or to a journal, so nothing can be damaged.
-    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return lock;
+    lock = takeFileLock(join(path, 'lock.sqlite'));
   } catch (cause) {
-    lock?.close();
-    const isBusy = (cause as { errcode?: number }).errcode === SQLITE_BUSY;
-    return isBusy
-      ? refuse(path, 'is in use by another Keelson process')
-      : refuse(path, 'cannot be written', cause);
+    return refuse(path, 'cannot be written', cause);
   }
+  return lock ?? refuse(path, 'is in use by another Keelson process');
 };

@@ -9,7 +9,7 @@ import { finishFirstStart, prepareStart } from './first-start.ts';
 const MARKER = 'first-start-unfinished';
 /** Without any of these a cluster is not complete. */
 const NEEDED = ['sys.sqlite', 'pki.sqlite', 'workspace.sqlite', 'unseal.key'] as const;
-const OF_CLUSTER = [...NEEDED, 'sys.sqlite-redo', 'first-run.json', 'tls'] as const;
+const OF_CLUSTER = [...NEEDED, 'sys.sqlite-wal', 'first-run.json', 'tls'] as const;
 /** Made by every process, also by one that is refused. */
 const OF_PROCESS = ['keelson.log', 'lock.sqlite', 'compile-cache'];
 

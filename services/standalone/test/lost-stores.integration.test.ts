@@ -1,22 +1,14 @@
 /** One flush that fails: the store is closed, everything that is asked says so, and a restart heals it. */
-import { readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type KeelsonProcess, startKeelson, temporaryDirectory } from '@keelson/testkit';
+import {
+  type KeelsonProcess,
+  recordedEnvironment,
+  startKeelson,
+  temporaryDirectory,
+} from '@keelson/testkit';
 import { type Answer, callsOf } from '@keelson/testkit/replication-cluster';
 import { expect, test } from 'vitest';
-
-/** Has the flushes of the files named by the content of a file fail, while that is there. */
-const failingFlushes = (names: string): Readonly<Record<string, string>> => {
-  const code = `import fs from 'node:fs'; import { syncBuiltinESMExports } from 'node:module';
-    const flush = fs.fdatasync;
-    fs.fdatasync = (descriptor, done) => {
-      const broken = fs.existsSync('${names}') ? fs.readFileSync('${names}', 'utf8') : undefined;
-      if (fs.readlinkSync('/proc/self/fd/' + descriptor) !== broken) return flush(descriptor, done);
-      process.nextTick(done, Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO', errno: -5 }));
-    };
-    syncBuiltinESMExports();`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
-};
 
 const get = async (keelson: KeelsonProcess, path: string) => {
   const response = await fetch(keelson.http + path);
@@ -51,17 +43,21 @@ test.for(['sys', 'pki', 'workspace'] as const)(
   'the %s store after one failed flush',
   async (service) => {
     await using folder = await temporaryDirectory();
-    const names = join(folder.path, 'broken');
-    const dataFolder = join(realpathSync(folder.path), 'data');
+    const disk = {
+      folder: join(realpathSync(folder.path), 'disk'),
+      record: join(folder.path, 'record'),
+    };
+    for (const path of [disk.folder, disk.record]) mkdirSync(path);
+    const dataFolder = join(disk.folder, 'data');
     const write = WRITES[service];
-    let keelson = await startKeelson({ dataFolder, env: failingFlushes(names) });
+    let keelson = await startKeelson({ dataFolder, env: await recordedEnvironment(disk) });
     await callsTo(keelson).v1('POST', 'sys/mounts/pki', { type: 'pki' });
     expect((await write(keelson, 'before')).status).toBeLessThan(300);
 
-    const file = join(dataFolder, `${service}.sqlite-redo`);
-    writeFileSync(names, file);
+    const file = join(dataFolder, `${service}.sqlite`);
+    writeFileSync(join(disk.record, 'fail'), `${file}-wal`);
     expect((await write(keelson, 'during')).status).toBe(503);
-    rmSync(names);
+    rmSync(join(disk.record, 'fail'));
     const refused = await write(keelson, 'after');
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
       503,
@@ -86,7 +82,8 @@ test.for(['sys', 'pki', 'workspace'] as const)(
       .split('\n')
       .filter((line) => line.includes('"level":"fatal"'));
     expect(told.map((line) => JSON.parse(line))).toEqual([
-      expect.objectContaining({ service, file, err: expect.objectContaining({ code: 'EIO' }) }),
+      // SQLITE_IOERR_FSYNC.
+      expect.objectContaining({ service, file, err: expect.objectContaining({ errcode: 1034 }) }),
     ]);
 
     await keelson.stop();

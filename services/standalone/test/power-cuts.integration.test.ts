@@ -10,14 +10,13 @@ import {
   type PowerCut,
   propertySettings,
   type RecordedDisk,
+  recordedEnvironment,
   startKeelson,
   temporaryDirectory,
 } from '@keelson/testkit';
 import { callsOf } from '@keelson/testkit/replication-cluster';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-
-const RECORDER = import.meta.resolve('@keelson/testkit/record-process');
 
 const callsTo = (keelson: KeelsonProcess) =>
   callsOf(
@@ -59,8 +58,7 @@ const runUntilKilled = async (
   const keelson = await startKeelson({
     dataFolder: join(disk.folder, 'data'),
     env: {
-      NODE_OPTIONS: `--import=${RECORDER}`,
-      RECORDED_DISK: JSON.stringify({ ...disk, steps }),
+      ...(await recordedEnvironment(disk, { steps })),
       KEELSON_RATE_LIMIT: 'off',
     },
   }).catch((error: Error) => {
@@ -116,7 +114,7 @@ const cutPowerAfter = async (end: End, cut: PowerCut) => {
 
 test('at any step of the first start and of the writes after it', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 150 }), powerCut, async (steps, cut) => {
+    fc.asyncProperty(fc.integer({ min: 1, max: 900 }), powerCut, async (steps, cut) => {
       expect((await cutPowerAfter({ steps }, cut)).missing).toEqual([]);
     }),
     propertySettings({ numRuns: 8 }),

@@ -57,7 +57,7 @@ const keelsonWithFolder = async (folder: string) => {
 /** The databases of a process that is stopped, with what they have beside them. */
 const readDatabases = (folder: string): string =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /\.sqlite(-wal|-redo)?$/.test(path))
+    .filter((path) => /\.sqlite(-wal)?$/.test(path))
     .map((path) => readFileSync(join(folder, path), 'latin1'))
     .join('\n');
 

@@ -70,11 +70,8 @@ beforeAll(async () => {
     for (const [name, query] of Object.entries(QUERIES))
       await createWorkspaceListing({
         select: remember(`${name}: ${size}`),
-        position: () => store.position(),
-        comingAndGoing: (prefix, position) => store.comingAndGoing(prefix, position),
         tallies: async (_table, keys) => keys.map(() => tallied),
         findByPart: async () => named,
-        countByPart: async () => undefined,
       }).find({ ...BASE, ...query });
   const select = remember(UPKEEP);
   const context = { store: { select }, clock: systemClock } as unknown as ServiceContext;

@@ -272,22 +272,8 @@ const registerListingContract = (open: () => Promise<Place>): void => {
   }, async () => {
     const listings = [
       createWorkspaceListing(store),
-      createWorkspaceListing(store, {
-        few: 4,
-        fewTagged: 4,
-        fewTaggedAlone: 4,
-        fewNames: 3,
-        fewNamesAlone: 3,
-        rankStep: 1,
-      }),
-      createWorkspaceListing(store, {
-        few: -1,
-        fewTaggedAlone: -1,
-        fewTagged: -1,
-        fewNames: 0,
-        fewNamesAlone: 0,
-        rankStep: 2,
-      }),
+      createWorkspaceListing(store, { few: 4 }),
+      createWorkspaceListing(store, { few: -1 }),
     ];
     const known = new Map<string, Listed>();
     const asked: WorkspaceQuery[] = [];

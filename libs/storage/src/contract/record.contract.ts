@@ -1,5 +1,9 @@
 /** Records: bytes, types, views over them, and fencing. */
+import { propertySettings } from '@keelson/testkit';
+import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
+import { subpageOf } from '../merkle/record-digest.ts';
+import { comparePaths } from '../record-path.ts';
 import { deriveView } from '../records/derive-view.ts';
 import { jsonRecords } from '../records/json-records.ts';
 import type { Fence } from '../store.ts';
@@ -26,6 +30,49 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(await get(context.store, 'local/b')).toBe('two');
       expect(await get(context.store, 'node/c')).toBe('three');
       expect(await get(context.store, 'shared/none')).toBeUndefined();
+    });
+
+    test('are those of a map that is changed likewise, across reopenings', async () => {
+      const path = fc
+        .tuple(
+          fc.constantFrom('shared/x/', 'shared/x/y/', 'local/x/', 'node/x/'),
+          fc.constantFrom('b', '\uffff', '\u{10000}', 'é/c'),
+          fc.nat(3),
+        )
+        .map((parts) => parts.join(''));
+      const change = fc.record({
+        writes: fc.array(fc.tuple(path, fc.option(fc.uint8Array({ maxLength: 9 }))), {
+          maxLength: 6,
+        }),
+        isReopened: fc.boolean(),
+      });
+      const known = new Map<string, Uint8Array>();
+      await fc.assert(
+        fc.asyncProperty(change, async ({ writes, isReopened }) => {
+          await context.store.transact((tx) => {
+            for (const [name, value] of writes)
+              if (value === null) tx.delete(name);
+              else tx.write(name, value);
+          });
+          for (const [name, value] of writes)
+            if (value === null) known.delete(name);
+            else known.set(name, value);
+          if (isReopened) await context.reopen();
+          const paths = [...known.keys()].sort(comparePaths);
+          const found = (await context.store.scan('')).filter(({ path: name }) =>
+            name.includes('/x/'),
+          );
+          expect(found.map((record) => record.path)).toEqual(paths);
+          for (const record of found)
+            expect(Buffer.from(record.value)).toEqual(Buffer.from(known.get(record.path) ?? ''));
+          for (const tree of ['replicated', 'local'] as const) {
+            const scope = tree === 'replicated' ? 'shared/' : 'local/';
+            for (const name of paths.filter((one) => one.startsWith(scope)))
+              expect(await context.store.stored.listSubpage(tree, subpageOf(name))).toContain(name);
+          }
+        }),
+        propertySettings({ numRuns: 25 }),
+      );
     });
 
     test('of shared and local scope are encrypted on disk, those of node scope are not', async () => {

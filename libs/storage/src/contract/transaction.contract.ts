@@ -175,34 +175,5 @@ export const registerTransactionContract = (context: StoreContext): void => {
       await context.reopen();
       expect((await context.store.list('shared/')).length).toBe(20);
     });
-
-    test('tell which records came and went below a prefix', async () => {
-      const { store } = context;
-      await put(store, { 'shared/rooms/a': '1' });
-      expect(store.comingAndGoing('shared/rooms/', (await store.position()) - 1)).toBeUndefined();
-      const position = await store.position();
-      const since = (from: number) =>
-        store
-          .comingAndGoing('shared/rooms/', from)
-          ?.map(({ path, isThere }) => `${isThere ? '+' : '-'}${path}`);
-      expect(since(position)).toEqual([]);
-      await put(store, { 'shared/rooms/a': '2', 'shared/rooms/b': '1', 'shared/other/c': '1' });
-      await store.transact((tx) => tx.delete('shared/rooms/a'));
-      const between = await store.position();
-      await store.transact((tx) => tx.delete('shared/rooms/absent'));
-      await put(store, { 'shared/rooms/a': '3' });
-      expect(since(position)).toEqual(['+shared/rooms/b', '-shared/rooms/a', '+shared/rooms/a']);
-      expect(since(between)).toEqual(['+shared/rooms/a']);
-    });
-
-    test('tell so of the prefixes that were asked about lately, however many there are', async () => {
-      const { store } = context;
-      const position = await store.position();
-      const ask = (room: number) => store.comingAndGoing(`shared/rooms/${room}/`, position);
-      for (let room = 0; room < 100; room += 1) expect(ask(room)).toEqual([]);
-      await put(store, { 'shared/rooms/0/a': '1', 'shared/rooms/99/a': '1' });
-      expect(ask(99)).toHaveLength(1);
-      expect(ask(0)).toBeUndefined();
-    });
   });
 };

@@ -1,21 +1,22 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { propertySettings, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import {
   cutPower,
   type PowerCut,
-  propertySettings,
   type RecordedDisk,
-  type TemporaryDirectory,
-  temporaryDirectory,
-} from '@keelson/testkit';
+  type RecordedEnd,
+  recordedEnvironment,
+} from '@keelson/testkit/recorded-disk';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createBarrier } from '../barrier/barrier.ts';
 import { openBarrierFor } from '../barrier/open-barrier.ts';
 import { openSqliteStore } from '../sqlite/sqlite-store.ts';
 import { findDamage, halfWords, ROOT_KEY } from './crash-records.ts';
-import type { CrashPlan } from './crash-writer.ts';
 import { runCrashWriter } from './run-crash-writer.ts';
+
+const FILE = 'store.db';
 
 const damageOf = async (file: string, lines: readonly string[]): Promise<string[]> => {
   const barrier = createBarrier();
@@ -26,22 +27,29 @@ const damageOf = async (file: string, lines: readonly string[]): Promise<string[
   return damage;
 };
 
-/** Few steps end in the first groups, many after several checkpoints of the file, some within one. */
-const ends = fc.oneof(
+const makeDisk = async (folder: TemporaryDirectory): Promise<RecordedDisk> => {
+  const disk = { folder: join(folder.path, 'disk'), record: join(folder.path, 'record') };
+  await mkdir(disk.folder);
+  await mkdir(disk.record);
+  return disk;
+};
+
+/** @returns the writer's lines before it was killed */
+const writeUntil = async (disk: RecordedDisk, end: RecordedEnd): Promise<readonly string[]> =>
+  runCrashWriter({ file: join(disk.folder, FILE) }, await recordedEnvironment(disk, end));
+
+/**
+ * Few steps end while the store is made or in the first groups, many after several checkpoints. Those of
+ * the main file alone end within a checkpoint, before or after its flush.
+ */
+const ends: fc.Arbitrary<RecordedEnd> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ steps: fc.integer({ min: 1, max: 400 }) }) },
   { weight: 2, arbitrary: fc.record({ steps: fc.integer({ min: 400, max: 8000 }) }) },
   {
     weight: 3,
     arbitrary: fc.record({
-      steps: fc.integer({ min: 1, max: 24 }),
-      counted: fc.constant('flushes of checkpoints' as const),
-    }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.record({
-      steps: fc.integer({ min: 1, max: 300 }),
-      counted: fc.constant('during checkpoints' as const),
+      steps: fc.integer({ min: 1, max: 2000 }),
+      counted: fc.constant(FILE),
     }),
   },
 );
@@ -50,38 +58,32 @@ test('a process killed at any step of a commit leaves everything it acknowledged
   await fc.assert(
     fc.asyncProperty(ends, async (end) => {
       await using folder = await temporaryDirectory();
-      const file = join(folder.path, 'store.db');
-      const lines = await runCrashWriter({ file, ...end });
-      expect(await damageOf(file, lines)).toEqual([]);
+      const disk = await makeDisk(folder);
+      const lines = await writeUntil(disk, end);
+      expect(await damageOf(join(disk.folder, FILE), lines)).toEqual([]);
     }),
     propertySettings({ numRuns: 15 }),
   );
 });
 
-/** None, all, or some of the pages that were not flushed. */
-const powerCut = fc.record({
+/** None, all, or some of what was not flushed. */
+const powerCut: fc.Arbitrary<PowerCut> = fc.record({
   taken: fc.oneof(fc.constantFrom(0, 256), fc.integer({ min: 1, max: 255 })),
   seed: fc.nat(),
 });
 
-/** Where a writer writes, and what it flushed there is recorded. */
-const makeDisk = async (folder: TemporaryDirectory): Promise<RecordedDisk & { file: string }> => {
-  const disk = { folder: join(folder.path, 'disk'), record: join(folder.path, 'record') };
-  await mkdir(disk.folder);
-  await mkdir(disk.record);
-  return { ...disk, file: join(disk.folder, 'store.db') };
-};
-
-const damageAfterPowerCut = async (end: Partial<CrashPlan>, cut: PowerCut): Promise<string[]> => {
+const damageAfterPowerCut = async (end: RecordedEnd, cut: PowerCut): Promise<string[]> => {
   await using folder = await temporaryDirectory();
-  const { file, ...disk } = await makeDisk(folder);
-  const lines = await runCrashWriter({ steps: 1, ...end, file, disk });
+  const disk = await makeDisk(folder);
+  const lines = await writeUntil(disk, end);
   const after = join(folder.path, 'after');
   cutPower(disk, after, cut);
-  return damageOf(join(after, 'store.db'), lines);
+  return await damageOf(join(after, FILE), lines);
 };
 
-test('a power cut at any step leaves everything acknowledged, whatever the disk had taken', async () => {
+test('a power cut at any step leaves everything acknowledged, whatever the disk had taken', {
+  timeout: 300_000,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(ends, powerCut, async (end, cut) => {
       expect(await damageAfterPowerCut(end, cut)).toEqual([]);
@@ -91,13 +93,9 @@ test('a power cut at any step leaves everything acknowledged, whatever the disk 
 });
 
 test('a power cut while a store is made leaves one that can be opened', async () => {
-  const opening = fc.record({
-    steps: fc.integer({ min: 1, max: 40 }),
-    counted: fc.constant('while it is opened' as const),
-  });
   await fc.assert(
-    fc.asyncProperty(opening, powerCut, async (end, cut) => {
-      expect(await damageAfterPowerCut(end, cut)).toEqual([]);
+    fc.asyncProperty(fc.integer({ min: 1, max: 80 }), powerCut, async (steps, cut) => {
+      expect(await damageAfterPowerCut({ steps }, cut)).toEqual([]);
     }),
     propertySettings({ numRuns: 15 }),
   );
@@ -105,11 +103,11 @@ test('a power cut while a store is made leaves one that can be opened', async ()
 
 test('a process killed again and again at the same store goes on each time', async () => {
   await using folder = await temporaryDirectory();
-  const file = join(folder.path, 'store.db');
-  for (const count of [50, 333, 1001]) {
-    const lines = await runCrashWriter({ file, steps: count });
+  const disk = await makeDisk(folder);
+  for (const steps of [150, 999, 3003]) {
+    const lines = await writeUntil(disk, { steps });
     // Ids repeat from run to run; what was deleted last must be gone in any case.
     const deleted = lines.filter((line) => line.startsWith('-'));
-    expect(await damageOf(file, deleted)).toEqual([]);
+    expect(await damageOf(join(disk.folder, FILE), deleted)).toEqual([]);
   }
 });

@@ -10,7 +10,6 @@ import {
   type Batch,
   type CheckedRow,
   type GroupCommit,
-  type PartQuery,
   type PutRow,
   type SavedPage,
   type SavedTrees,
@@ -35,12 +34,13 @@ import {
   truncateRows,
 } from '../projections/projection-sql.ts';
 import { postgresTables } from '../projections/table-queries.ts';
+import type { PartQuery } from '../projections/text-search.ts';
 import type { PathRange } from '../record-path.ts';
 import type { WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromPostgresError } from './postgres-errors.ts';
-import { countByPart, createTextTable, findByPart, indexTexts } from './postgres-text-search.ts';
+import { createTextIndex, findByPart } from './postgres-text-search.ts';
 import { SharedQuery } from './shared-query.ts';
 
 const bytea = (path: string): Buffer => Buffer.from(path);
@@ -266,10 +266,6 @@ export class PostgresBackend implements Backend {
     return findByPart((sql, values) => this.#query(sql, values), searched, part);
   }
 
-  countByPart(searched: Searched, part: Omit<PartQuery, 'limit'>): Promise<number | undefined> {
-    return countByPart((sql, values) => this.#query(sql, values), searched, part);
-  }
-
   async loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>> {
     const rows = await this.#query<{ tally_key: string; row_count: number }>(
       loadTallies(keys.length, POSTGRES_DIALECT),
@@ -289,7 +285,7 @@ export class PostgresBackend implements Backend {
       const { rows } = await client.query(loadVersion(POSTGRES_DIALECT), [table]);
       if (rows[0]?.version !== version) {
         const tables = createTable(projection, POSTGRES_DIALECT);
-        for (const statement of [...tables, ...createTextTable(projection)])
+        for (const statement of [...tables, ...createTextIndex(projection)])
           await client.query(statement);
         await client.query(resetTallies(POSTGRES_DIALECT), [table]);
         for await (const page of changes) await writeProjected(client, page);
@@ -405,12 +401,7 @@ const writeProjected = async (
       const page = rows.slice(at, at + pageRows);
       await client.query(putRows(projection, page.length, POSTGRES_DIALECT), page.flat());
     }
-    await indexTexts(
-      async (sql, values) => (await client.query(sql, values)).rows,
-      projection,
-      ofTable,
-    );
-    const tallies = [...sumTallies(projection, ofTable)];
+    const tallies = [...sumTallies(ofTable)];
     for (let at = 0; at < tallies.length; at += MAX_TALLIES) {
       const some = tallies.slice(at, at + MAX_TALLIES);
       const values = some.flatMap(([key, difference]) => [projection.table, key, difference]);

@@ -1,13 +1,15 @@
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
 
-/** Of the tables. 1 had no subpage and leaf beside a record. */
-export const POSTGRES_FORMAT = 2;
+/** Format of the tables. A database of another format is refused, not converted. */
+export const POSTGRES_FORMAT = 1;
 
 /**
  * Tables of a store in a database of its own. Paths are bytes: their order is the order of the store
- * whatever the database's collation is. Only types and statements that CockroachDB shares.
+ * whatever the database's collation is. `pg_trgm` is a trusted extension: the owner of a database may add
+ * it.
  */
 export const POSTGRES_SCHEMA: readonly string[] = [
+  'CREATE EXTENSION IF NOT EXISTS pg_trgm',
   `CREATE TABLE IF NOT EXISTS head (
      id BIGINT PRIMARY KEY, format BIGINT NOT NULL, sequence BIGINT NOT NULL,
      log_bytes BIGINT NOT NULL, tree_position BIGINT NOT NULL)`,

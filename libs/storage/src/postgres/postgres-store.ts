@@ -26,7 +26,7 @@ export interface PostgresStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
-  /** Memory for what the store remembers, 96 MiB; the share for pages is not used. */
+  /** Memory for the caches of the store; 40 MiB. */
   readonly cacheBytes?: number;
   readonly connectionCount?: number;
 }

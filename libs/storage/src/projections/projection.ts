@@ -4,7 +4,6 @@
  * and built again. Its columns are not encrypted, so no secret belongs in them.
  */
 import type { RecordCollection } from '../records/json-records.ts';
-import { sumTextKeys } from './text-search.ts';
 
 /** Types that mean the same in SQLite, PostgreSQL and CockroachDB; true and false are 1 and 0. */
 export type ColumnType = 'text' | 'integer' | 'real';
@@ -18,16 +17,11 @@ export interface PartialIndex<Column extends string = string> {
   readonly present: Column;
 }
 
-/** Rows are found by any part of a text; see `Store.findByPart`. Both columns are text, never null. */
+/** A column that is searched for parts of its text; see `Store.findByPart`. Both columns are text, never null. */
 export interface TextSearch<Column extends string = string> {
   readonly column: Column;
-  /** Searches are made within one value of it, as the id of an organization. */
+  /** Column of the value that a search is made within, such as the id of an organization. */
   readonly scope: Column;
-  /**
-   * All characters of all texts, where they are few: with them parts of two characters are found, and
-   * rows are counted by part.
-   */
-  readonly alphabet?: string;
 }
 
 export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionRow> {
@@ -60,7 +54,7 @@ export interface ProjectedChange {
   readonly put: readonly { readonly position: number; readonly row: ProjectionRow }[];
   /** How many rows the record has now, when it had more before. */
   readonly truncatedTo?: number;
-  /** Of the rows whose text or scope is another, came or went. */
+  /** Rows whose searched text changed, came or went. */
   readonly texts: readonly TextChange[];
   /** By how much the rows of `tallies` keys grew or shrank; a key may stand there more than once. */
   readonly tallied: readonly Tally[];
@@ -71,15 +65,10 @@ export interface Tally {
   readonly difference: number;
 }
 
-export interface ScopedText {
-  readonly scope: string;
-  readonly text: string;
-}
-
 export interface TextChange {
   readonly position: number;
-  readonly before: ScopedText | undefined;
-  readonly after: ScopedText | undefined;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
 }
 
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
@@ -121,15 +110,13 @@ const decideTextChanges = (
   after: readonly ProjectionRow[],
 ): readonly TextChange[] => {
   if (search === undefined) return NOTHING;
-  const toScoped = (row: ProjectionRow | undefined): ScopedText | undefined =>
-    row && { scope: String(row[search.scope]), text: String(row[search.column]) };
+  const toText = (row: ProjectionRow | undefined): string | undefined =>
+    row && String(row[search.column]);
   return Array.from({ length: Math.max(before.length, after.length) }, (_, position) => ({
     position,
-    before: toScoped(before[position]),
-    after: toScoped(after[position]),
-  })).filter(
-    (row) => row.before?.text !== row.after?.text || row.before?.scope !== row.after?.scope,
-  );
+    before: toText(before[position]),
+    after: toText(after[position]),
+  })).filter((change) => change.before !== change.after);
 };
 
 const decideTallies = (
@@ -146,18 +133,11 @@ const decideTallies = (
   return tallied;
 };
 
-/** Of all changes of one projection together, what comes to nothing left out. */
-export const sumTallies = (
-  { search }: Projection,
-  changes: readonly ProjectedChange[],
-): ReadonlyMap<string, number> => {
+/** Differences of all changes together by key, without those that come to nothing. */
+export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<string, number> => {
   const sums = new Map<string, number>();
   for (const { tallied } of changes)
     for (const { key, difference } of tallied) sums.set(key, (sums.get(key) ?? 0) + difference);
-  // Keys of texts begin with a mark that no other key has.
-  if (search?.alphabet !== undefined)
-    for (const [key, difference] of sumTextKeys(changes.flatMap(({ texts }) => texts)))
-      sums.set(key, (sums.get(key) ?? 0) + difference);
   for (const [key, difference] of sums) if (difference === 0) sums.delete(key);
   return sums;
 };

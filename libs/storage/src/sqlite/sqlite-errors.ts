@@ -1,16 +1,22 @@
 /** What SQLite reports, as the store's codes; anything else stays what it is and counts as a bug. */
 import { type ErrorCode, KeelsonError } from '@keelson/errors';
 
+const IOERR = 10;
+
 /** Primary result codes: https://www.sqlite.org/rescode.html */
 const CODES: Readonly<Record<number, ErrorCode>> = {
   5: 'storage.unavailable', // BUSY: another process holds the file
   8: 'storage.read_only',
-  10: 'storage.unavailable', // IOERR
+  [IOERR]: 'storage.unavailable',
   11: 'storage.corrupt',
   13: 'storage.full',
   14: 'storage.unavailable', // CANTOPEN
   26: 'storage.corrupt', // NOTADB
 };
+
+/** Whether the disk failed to write or flush, so that what it holds is unknown. */
+export const isFailedDisk = (error: { readonly errcode: number }): boolean =>
+  (error.errcode & 0xff) === IOERR;
 
 export const fromSqliteError = (error: unknown): unknown => {
   if (!(error instanceof Error) || !('errcode' in error)) return error;

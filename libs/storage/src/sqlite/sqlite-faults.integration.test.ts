@@ -75,7 +75,7 @@ describe('a SQLite store', () => {
     ],
   ] as const)('is not made in a file %s where none is to be made', async ([, change]) => {
     await (await openStore()).close();
-    for (const suffix of ['-wal', '-redo']) await rm(file + suffix, { force: true });
+    for (const suffix of ['-wal', '-shm']) await rm(file + suffix, { force: true });
     await change();
     const before = await contents();
     const opening = openSqliteStore({ file, barrier: createBarrier(), mayCreate: false });
@@ -87,7 +87,7 @@ describe('a SQLite store', () => {
     const store = await openStore();
     await fill(store, 3);
     const names = await readdir(folder.path);
-    expect(names.sort()).toEqual(['store.db', 'store.db-redo', 'store.db-wal']);
+    expect(names.sort()).toEqual(['store.db', 'store.db-lock', 'store.db-shm', 'store.db-wal']);
     for (const name of names)
       expect([name, (await stat(join(folder.path, name))).mode & 0o777]).toEqual([name, 0o600]);
     await store.close();

@@ -1,23 +1,21 @@
 /** The records of a store's file, by their paths. */
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import type { CheckedRow, PutRow, RowChange, StoredRow } from '../backend.ts';
+import type { SubpageIndex } from '../merkle/record-digest.ts';
 import type { PathRange } from '../record-path.ts';
-import { NUMBER_OF_PATH, SqliteIndexes, type SqliteIndexesOptions } from './sqlite-indexes.ts';
+import type { WriteStatement } from './sqlite-writer.ts';
 
 /** SQLite's "no limit". */
 const toLimit = (limit: number): number => (Number.isFinite(limit) ? limit : -1);
 
 export class SqliteRecords {
-  readonly indexes: SqliteIndexes;
   readonly #statements: ReturnType<typeof prepareStatements>;
-  /** Numbers of the records whose leaves were asked for since the last write, as is done before each. */
-  readonly #located = new Map<string, number | undefined>();
 
-  /** @param database with the schema, opened just now */
-  constructor(database: DatabaseSync, options: SqliteIndexesOptions = {}) {
-    this.indexes = new SqliteIndexes(database, options);
+  /** @param database with the schema */
+  constructor(database: DatabaseSync) {
     this.#statements = prepareStatements(database);
     this.#statements.listPaths.setReturnArrays(true);
+    this.#statements.listSubpage.setReturnArrays(true);
   }
 
   findRow(path: string): StoredRow | undefined {
@@ -26,8 +24,12 @@ export class SqliteRecords {
 
   findLeaf(path: string): Uint8Array | undefined {
     const found = this.#statements.findLeaf.get(path);
-    this.#located.set(path, found?.['number'] as number | undefined);
     return (found?.['leaf'] as Uint8Array | null | undefined) ?? undefined;
+  }
+
+  /** Paths of the records in a subpage of either tree, in byte order. */
+  listSubpage(subpage: SubpageIndex): readonly string[] {
+    return (this.#statements.listSubpage.all(subpage) as unknown as string[][]).flat();
   }
 
   listPaths({ from, to }: PathRange, limit: number): readonly string[] {
@@ -46,71 +48,51 @@ export class SqliteRecords {
       leaf: row.leaf ?? undefined,
     }));
   }
-
-  restore({ path, stored, version, digest }: PutRow): void {
-    const number = this.indexes.find(path);
-    if (number === undefined) return;
-    const [subpage, leaf] = [digest?.subpage ?? null, digest?.leaf ?? null];
-    this.#statements.restore.run(subpage, leaf, stored, number, version);
-    this.indexes.restored(number);
-  }
-
-  write(changes: readonly RowChange[]): void {
-    for (const change of changes) {
-      const number = this.#locate(change.path);
-      if (change.stored !== undefined) this.#put(change, number);
-      else if (number !== undefined) this.#delete(change.path, number);
-    }
-    this.#located.clear();
-  }
-
-  #locate(path: string): number | undefined {
-    return this.#located.has(path) ? this.#located.get(path) : this.indexes.find(path);
-  }
-
-  #put({ path, version, digest, stored }: PutRow, number: number | undefined): void {
-    const { insert, update } = this.#statements;
-    const leaf = digest?.leaf ?? null;
-    if (number !== undefined) update.run(version, leaf, stored, number);
-    else insert.run(this.indexes.add(path), path, version, digest?.subpage ?? null, leaf, stored);
-  }
-
-  #delete(path: string, number: number): void {
-    const deleted = this.#statements.delete.get(number);
-    this.indexes.remove(path, number, deleted?.['subpage'] as number | null);
-  }
 }
-
-/** Columns of the records in a range, from both indexes of paths at once. */
-const selectRange = (columns: string): string => {
-  const from = (index: string): string =>
-    `SELECT ${index}.path AS path, ${columns} FROM ${index}
-     CROSS JOIN record ON record.number = ${index}.record
-     WHERE ${index}.path >= ?1 AND ${index}.path < ?2`;
-  return `${from('recent_path')} UNION ALL ${from('record_path')} ORDER BY path LIMIT ?3`;
-};
 
 const prepareStatements = (database: DatabaseSync) =>
   ({
-    findRow: database.prepare(
-      `SELECT path, stored, version FROM record WHERE number = ${NUMBER_OF_PATH}`,
-    ),
-    findLeaf: database.prepare(`SELECT number, leaf FROM record WHERE number = ${NUMBER_OF_PATH}`),
+    findRow: database.prepare('SELECT path, stored, version FROM record WHERE path = ?'),
+    findLeaf: database.prepare('SELECT leaf FROM record WHERE path = ?'),
+    listSubpage: database.prepare('SELECT path FROM record WHERE subpage = ? ORDER BY path'),
     listPaths: database.prepare(
-      `SELECT path FROM recent_path WHERE path >= ?1 AND path < ?2
-       UNION ALL SELECT path FROM record_path WHERE path >= ?1 AND path < ?2
-       ORDER BY path LIMIT ?3`,
+      'SELECT path FROM record WHERE path >= ? AND path < ? ORDER BY path LIMIT ?',
     ),
-    scanRows: database.prepare(selectRange('stored, version')),
-    scanChecked: database.prepare(selectRange('stored, version, leaf')),
-    restore: database.prepare(
-      'UPDATE record SET subpage = ?, leaf = ?, stored = ? WHERE number = ? AND version = ?',
+    scanRows: database.prepare(
+      `SELECT path, stored, version FROM record
+       WHERE path >= ? AND path < ? ORDER BY path LIMIT ?`,
     ),
-    insert: database.prepare(
-      `INSERT INTO record (number, path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?, ?)`,
+    scanChecked: database.prepare(
+      `SELECT path, stored, version, leaf FROM record
+       WHERE path >= ? AND path < ? ORDER BY path LIMIT ?`,
     ),
-    update: database.prepare(
-      'UPDATE record SET version = ?, leaf = ?, stored = ? WHERE number = ?',
-    ),
-    delete: database.prepare('DELETE FROM record WHERE number = ? RETURNING subpage'),
   }) satisfies Record<string, StatementSync>;
+
+/** Replaces the row in place, unless it has another version by now. */
+export const restoreRecord = ({ path, stored, version, digest }: PutRow): WriteStatement => ({
+  sql: 'UPDATE record SET subpage = ?, leaf = ?, stored = ? WHERE path = ? AND version = ?',
+  rows: [[digest?.subpage ?? null, digest?.leaf ?? null, stored, path, version]],
+});
+
+/** Puts and deletes the rows of the records that a group of commits changed. */
+export const writeRecords = (changes: readonly RowChange[]): readonly WriteStatement[] => {
+  const put: SQLInputValue[][] = [];
+  const deleted: SQLInputValue[][] = [];
+  for (const change of changes) {
+    if (change.stored === undefined) {
+      deleted.push([change.path]);
+      continue;
+    }
+    const { path, version, digest, stored } = change;
+    put.push([path, version, digest?.subpage ?? null, digest?.leaf ?? null, stored]);
+  }
+  return [
+    {
+      sql: `INSERT INTO record (path, version, subpage, leaf, stored) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (path) DO UPDATE SET
+              version = excluded.version, leaf = excluded.leaf, stored = excluded.stored`,
+      rows: put,
+    },
+    { sql: 'DELETE FROM record WHERE path = ?', rows: deleted },
+  ];
+};

@@ -1,29 +1,24 @@
 import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/projection-sql.ts';
-import { INDEXES_SCHEMA } from './sqlite-indexes.ts';
+
+/** Format of the tables. A file of another format is refused, not converted. */
+export const SQLITE_FORMAT = 1;
 
 /**
- * Of the tables, and of what lies beside the file: 1 had no subpage and leaf beside a record, 2 no redo
- * log, which a version that does not know it must not leave unread.
+ * Settings of both connections. Durability is SQLite's own: with `synchronous=FULL` a COMMIT returns
+ * after its frames in the write-ahead log are flushed, and SQLite decides when to checkpoint. The file is
+ * memory-mapped, so few pages need be cached again.
  */
-export const SQLITE_FORMAT = 3;
-export const FORMAT_WITHOUT_REDO_LOG = 2;
+export const CONNECTION_PRAGMAS = `
+PRAGMA synchronous = FULL;
+PRAGMA temp_store = MEMORY;
+PRAGMA cache_size = -8192;
+PRAGMA mmap_size = 1073741824;
+`;
 
 /**
- * `subpage` and `leaf` are those of the record's Merkle tree, NULL where it is in none. The number is last
- * because rows of former files end before it.
- */
-export const RECORD_TABLE = `record (
-  path TEXT NOT NULL,
-  version INTEGER NOT NULL,
-  subpage INTEGER,
-  leaf BLOB,
-  stored BLOB NOT NULL,
-  number INTEGER PRIMARY KEY
-)`;
-
-/**
- * Tables of a store's file. `stored` bytes are small enough (a few KB) to sit in the table, in the order
- * of the numbers; the indexes over it keep them out of their pages.
+ * Tables of a store's file. `subpage` and `leaf` locate a record in its Merkle tree and are NULL for a
+ * record in no tree. `stored` values are small enough (a few KB) to live in the table itself; both
+ * indexes keep them out of their pages.
  */
 export const SQLITE_SCHEMA = `
 ${PROJECTION_VERSIONS_TABLE};
@@ -37,9 +32,14 @@ CREATE TABLE IF NOT EXISTS head (
 );
 INSERT OR IGNORE INTO head (id, format, sequence, log_bytes, tree_position)
   VALUES (1, ${SQLITE_FORMAT}, 0, 0, 0);
-UPDATE head SET format = ${SQLITE_FORMAT} WHERE format = ${FORMAT_WITHOUT_REDO_LOG};
-CREATE TABLE IF NOT EXISTS ${RECORD_TABLE};
-${INDEXES_SCHEMA};
+CREATE TABLE IF NOT EXISTS record (
+  path TEXT NOT NULL UNIQUE,
+  version INTEGER NOT NULL,
+  subpage INTEGER,
+  leaf BLOB,
+  stored BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS record_subpage ON record (subpage) WHERE subpage IS NOT NULL;
 CREATE TABLE IF NOT EXISTS wal (
   sequence INTEGER PRIMARY KEY,
   committed_at_ms INTEGER NOT NULL,

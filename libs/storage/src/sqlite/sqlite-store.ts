@@ -10,13 +10,11 @@ import type { Projection } from '../projections/projection.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
-import { SqliteBackend, type SqliteBackendOptions } from './sqlite-backend.ts';
+import { type FileLock, takeFileLock } from './file-lock.ts';
+import { SqliteBackend } from './sqlite-backend.ts';
 import { fromSqliteError } from './sqlite-errors.ts';
-import { upgradeFormerLayout } from './sqlite-former-layout.ts';
-import { FORMAT_WITHOUT_REDO_LOG, SQLITE_FORMAT, SQLITE_SCHEMA } from './sqlite-schema.ts';
-
-const PAGE_BYTES = 4096;
-const MAPPED_BYTES = 1_073_741_824;
+import { CONNECTION_PRAGMAS, SQLITE_FORMAT, SQLITE_SCHEMA } from './sqlite-schema.ts';
+import { SqliteWriter } from './sqlite-writer.ts';
 
 export interface SqliteStoreOptions {
   readonly file: string;
@@ -25,15 +23,11 @@ export interface SqliteStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
-  /** Memory for what the store remembers; 96 MiB. */
+  /** Memory for the caches of the store; 40 MiB. */
   readonly cacheBytes?: number;
-  /** Records after which the indexes of the file catch up with them; 32,768. */
-  readonly maxRecentRecords?: number;
-  /** Of the redo log beside the file, after which it begins anew; 16 MiB. */
-  readonly maxRedoBytes?: number;
   /**
-   * Called once, when a write or flush of a file has failed: what the disk holds is unknown then, so every
-   * operation fails with `storage.lost` until the store is opened again.
+   * Called once, when a write or flush of the file has failed: what the disk holds is unknown then, so
+   * every write fails with `storage.lost` until the store is opened again.
    */
   readonly onLost?: (error: Error, file: string) => void;
 }
@@ -51,21 +45,34 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Stor
     projections = [],
     cacheBytes = DEFAULT_CACHE_BYTES,
   } = options;
-  const cache = shareCache(cacheBytes);
-  const { file, mayCreate = true, maxRecentRecords, maxRedoBytes, onLost } = options;
-  const pageCacheBytes = cache.pageBytes;
-  prepareFile(file, mayCreate);
-  const backend = await openBackend(
-    { file, pageCacheBytes, projections, maxRecentRecords, maxRedoBytes, onLost },
-    mayCreate,
-  );
+  const backend = openBackend(options);
   return new RecordStore(
-    { backend, barrier, clock, projections, cache, grown: new Wakeup() },
+    { backend, barrier, clock, projections, cache: shareCache(cacheBytes), grown: new Wakeup() },
     backend.headSequence(),
   );
 };
 
-/** SQLite gives the logs beside a file the mode of the file. */
+const openBackend = ({ file, mayCreate = true, onLost }: SqliteStoreOptions): SqliteBackend => {
+  prepareFile(file, mayCreate);
+  let lock: FileLock | undefined;
+  let database: DatabaseSync | undefined;
+  try {
+    lock = lockStore(file);
+    database = new DatabaseSync(file);
+    requireKnownStore(database, mayCreate);
+    database.exec(`PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; ${CONNECTION_PRAGMAS}`);
+    // In one transaction: a crash leaves all tables or none.
+    database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT; PRAGMA query_only = ON`);
+    const writer = new SqliteWriter(file, (error) => onLost?.(error, file));
+    return new SqliteBackend({ database, lock, writer });
+  } catch (error) {
+    database?.close();
+    lock?.close();
+    throw fromSqliteError(error);
+  }
+};
+
+/** SQLite gives the files beside a database the mode of the database. */
 const prepareFile = (file: string, mayCreate: boolean): void => {
   requireWritable(dirname(file));
   if (existsSync(file)) requireWritable(file);
@@ -73,45 +80,28 @@ const prepareFile = (file: string, mayCreate: boolean): void => {
   else throw new KeelsonError('storage.missing');
 };
 
-const openBackend = async (
-  options: SqliteBackendOptions,
-  mayCreate: boolean,
-): Promise<SqliteBackend> => {
-  let database: DatabaseSync | undefined;
-  try {
-    database = new DatabaseSync(options.file);
-    // Exclusive: no second process can write behind the head this one keeps in memory.
-    database.exec('PRAGMA locking_mode = EXCLUSIVE');
-    requireKnownStore(database, mayCreate);
-    database.exec(`
-      PRAGMA page_size = ${PAGE_BYTES};
-      PRAGMA journal_mode = WAL;
-      PRAGMA synchronous = OFF;
-      PRAGMA wal_autocheckpoint = 0;
-      PRAGMA temp_store = MEMORY;
-      PRAGMA cache_spill = OFF;
-      PRAGMA mmap_size = ${MAPPED_BYTES}`);
-    upgradeFormerLayout(database);
-    // In one transaction: a crash leaves all tables or none.
-    database.exec(`BEGIN IMMEDIATE; ${SQLITE_SCHEMA} COMMIT`);
-    return await SqliteBackend.open(database, options);
-  } catch (error) {
-    if (database?.isOpen === true) database.close();
-    throw fromSqliteError(error);
-  }
+/**
+ * Keeps other processes out, because the head of the store is kept in memory. SQLite's exclusive mode
+ * would keep out this process's second connection too.
+ * @throws KeelsonError `storage.unavailable`
+ */
+const lockStore = (file: string): FileLock => {
+  const lock = takeFileLock(`${file}-lock`);
+  if (lock !== undefined) return lock;
+  throw new KeelsonError('storage.unavailable', { reason: 'another process has the file open' });
 };
 
-/** Before anything is written, since the file may be something else or of another version of Keelson. */
+/** Checked before anything is written: the file may be something else or of another version of Keelson. */
 const requireKnownStore = (database: DatabaseSync, mayCreate: boolean): void => {
   const columns = database.prepare("SELECT name FROM pragma_table_info('head')").all();
   if (columns.length === 0) {
     if (!mayCreate) throw new KeelsonError('storage.missing');
     return;
   }
-  const format = columns.some(({ name }) => name === 'format')
-    ? Number(database.prepare('SELECT format FROM head').get()?.['format'])
-    : 1;
-  if (format !== FORMAT_WITHOUT_REDO_LOG) requireFormat(format, SQLITE_FORMAT);
+  const head = columns.some(({ name }) => name === 'format')
+    ? database.prepare('SELECT format FROM head').get()
+    : undefined;
+  requireFormat(Number(head?.['format']), SQLITE_FORMAT);
 };
 
 /** SQLite says of all of these only that it cannot open the file. */

@@ -1,20 +1,13 @@
 /**
- * Texts of projections in SQLite: an FTS5 index of trigrams without content beside the table, by the
- * table's row numbers. It is written like a log-structured tree, so that a text costs a commit a few
+ * Texts of projections in SQLite: an FTS5 index of trigrams without content beside the table, keyed by
+ * the table's row numbers. FTS5 is written like a log-structured tree, so a text costs a commit a few
  * microseconds however many there are.
  */
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ProjectedChange, Projection, TextSearch } from '../projections/projection.ts';
 import { quote } from '../projections/projection-sql.ts';
-import {
-  coveringTrigrams,
-  isLookedUpWhole,
-  toIndexedText,
-  toLookedUp,
-  toScopeTrigram,
-} from '../projections/text-search.ts';
-
-type Prepare = (sql: string) => StatementSync;
+import { isIndexable, type PartQuery } from '../projections/text-search.ts';
+import type { WriteStatement } from './sqlite-writer.ts';
 
 const indexOf = ({ table }: Pick<Projection, 'table'>): string => quote(`${table}_text`);
 
@@ -23,98 +16,56 @@ export const createTextIndex = (projection: Projection): string[] => [
   ...(projection.search === undefined
     ? []
     : [
-        `CREATE VIRTUAL TABLE ${indexOf(projection)} USING fts5(scope, content,
+        `CREATE VIRTUAL TABLE ${indexOf(projection)} USING fts5(content,
            tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1)`,
       ]),
 ];
 
-export interface TextStatements {
-  readonly findRow: StatementSync;
-  readonly remove: StatementSync;
-  readonly add: StatementSync;
-}
-
-export const prepareTextIndex = (prepare: Prepare, projection: Projection): TextStatements => ({
-  findRow: prepare(
-    `SELECT row_number FROM ${quote(projection.table)} WHERE record_path = ? AND position = ?`,
-  ),
-  remove: prepare(`DELETE FROM ${indexOf(projection)} WHERE rowid = ?`),
-  add: prepare(`INSERT INTO ${indexOf(projection)} (rowid, scope, content) VALUES (?, ?, ?)`),
-});
-
-/** To be called when the rows that were put are written and those past `truncatedTo` are still there. */
+/**
+ * Brings the index in step with rows that were put. To be carried out while the rows past `truncatedTo`
+ * still exist. Each row's number is looked up by a subquery in VALUES, because INSERT … SELECT would make
+ * FTS5 write what it holds as a segment for every text.
+ */
 export const indexTexts = (
-  { findRow, remove, add }: TextStatements,
-  { path, texts }: Pick<ProjectedChange, 'path' | 'texts'>,
-): void => {
-  for (const { position, before, after } of texts) {
-    const row = findRow.get(path, position)?.['row_number'] as SQLInputValue;
-    if (before !== undefined) remove.run(row);
-    if (after !== undefined) add.run(row, toScopeTrigram(after.scope), toIndexedText(after.text));
-  }
+  projection: Projection,
+  changes: readonly Pick<ProjectedChange, 'path' | 'texts'>[],
+): readonly WriteStatement[] => {
+  const removed: SQLInputValue[][] = [];
+  const added: SQLInputValue[][] = [];
+  for (const { path, texts } of changes)
+    for (const { position, before, after } of texts) {
+      if (before !== undefined) removed.push([path, position]);
+      if (after !== undefined) added.push([path, position, after]);
+    }
+  const rowNumber = `(SELECT row_number FROM ${quote(projection.table)}
+    WHERE record_path = ? AND position = ?)`;
+  const index = indexOf(projection);
+  return [
+    { sql: `DELETE FROM ${index} WHERE rowid = ${rowNumber}`, rows: removed },
+    { sql: `INSERT INTO ${index} (rowid, content) VALUES (${rowNumber}, ?)`, rows: added },
+  ];
 };
 
 const phrase = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
-/** Texts that contain all of this one, wherever: half or a third of what a phrase looks up. */
-const allOf = (text: string): string => coveringTrigrams(text).map(phrase).join(' AND ');
-
 /**
- * @param scope undefined: of all scopes, which takes a fraction of the time
- * @param toQuery `phrase`: texts that contain a text that is looked up; `allOf`: a few others with them
+ * The index is of all scopes together, so the limit counts the matches of other scopes too.
+ * @returns paths of the records; undefined when there are more than `limit`, or none can be looked up
  */
-const matchOf = (
-  scope: string | undefined,
-  lookedUp: readonly string[],
-  toQuery: typeof phrase,
-): string => {
-  const content = `content : (${lookedUp.map((text) => `(${toQuery(text)})`).join(' OR ')})`;
-  return scope === undefined ? content : `scope : ${phrase(toScopeTrigram(scope))} AND ${content}`;
-};
-
-/**
- * How many rows contain the part, those of all scopes that share the characters of this one included.
- * @param query without a scope: of all scopes
- */
-export const countByPart = (
-  prepare: Prepare,
-  { table, search }: { readonly table: string; readonly search: TextSearch },
-  { scope, part }: { readonly scope: string | undefined; readonly part: string },
-): number | undefined => {
-  const lookedUp = toLookedUp(part, search);
-  if (lookedUp === undefined || !isLookedUpWhole(part)) return undefined;
-  const counted = prepare(
-    `SELECT count(*) AS matches FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ?`,
-  ).get(matchOf(scope, lookedUp, phrase));
-  return Number(counted?.['matches']);
-};
-
-/** @returns paths of the records; undefined when there are more than `limit`, or none can be looked up */
 export const findByPart = (
-  prepare: Prepare,
+  prepare: (sql: string) => StatementSync,
   { table, search }: { readonly table: string; readonly search: TextSearch },
-  { scope, part, limit }: { readonly scope: string; readonly part: string; readonly limit: number },
+  { scope, part, limit }: PartQuery,
 ): readonly string[] | undefined => {
-  const lookedUp = toLookedUp(part, search);
-  if (lookedUp === undefined) return undefined;
-  // As one JSON array: a row for each would cost more than finding it.
-  const find = (within: string | undefined, toQuery: typeof phrase) =>
-    prepare(
-      `SELECT count(*) AS found, json_group_array(rowid) AS row_numbers FROM (
-         SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?)`,
-    ).get(matchOf(within, lookedUp, toQuery), limit + 1) as unknown as {
-      readonly found: number;
-      readonly row_numbers: string;
-    };
-  const inAll = find(undefined, allOf);
-  const { found, row_numbers: rowNumbers } = inAll.found > limit ? find(scope, phrase) : inAll;
-  if (found > limit) return undefined;
-  if (found === 0) return [];
-  // The plus keeps an index over the scope, which finds far more rows, from being used.
-  const paths = prepare(
+  if (!isIndexable(part)) return undefined;
+  const matches = prepare(
+    `SELECT rowid FROM ${indexOf({ table })} WHERE ${indexOf({ table })} MATCH ? LIMIT ?`,
+  ).all(phrase(part), limit + 1);
+  if (matches.length > limit) return undefined;
+  // The plus keeps SQLite from using an index over the scope, which would find far more rows.
+  const rows = prepare(
     `SELECT DISTINCT record_path FROM ${quote(table)}
-     WHERE row_number IN (SELECT value FROM json_each(?)) AND +${quote(search.scope)} = ?
-       AND instr(char(2) || ${quote(search.column)} || char(3), ?) > 0`,
-  ).all(rowNumbers, scope, part);
-  return paths.map((row) => row['record_path'] as string);
+     WHERE row_number IN (SELECT value FROM json_each(?)) AND +${quote(search.scope)} = ?`,
+  ).all(JSON.stringify(matches.map((match) => match['rowid'])), scope);
+  return rows.map((row) => row['record_path'] as string);
 };

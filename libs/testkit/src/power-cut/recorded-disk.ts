@@ -1,76 +1,106 @@
 /**
- * A model of a disk that loses its power. What a process flushed of the files below a folder is copied when
- * it is flushed; after the process was killed, the folder can be put together as a disk may have left it:
- *   of a file each page as it was flushed last, or as it was written since;
- *   of a folder each name as it was when the folder was flushed last, or as it was made, replaced or removed
- *   since. A file that was made and flushed is not there without its folder.
+ * A disk that can lose its power. A process that is run with `recordedEnvironment` has what it flushes
+ * below a folder recorded (recorded-disk.c): of a file its content, of a folder its names, both by inode.
+ * After the process was killed, `cutPower` puts the folder together as a disk may have left it:
+ *   each page of a file as it was flushed last, or as it was written since;
+ *   each name in a folder as it was when the folder was flushed last, or as it was made, replaced or
+ *   removed since. A file that was flushed is not there without its folder.
  */
+import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
 import fs, { type Stats } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const SOURCE = join(import.meta.dirname, 'recorded-disk.c');
+const BUILT_FOLDER = join(import.meta.dirname, '../../../../node_modules/.cache/recorded-disk');
 
 export interface RecordedDisk {
   /** Everything below it is recorded. */
   readonly folder: string;
-  /** Folder of the record, elsewhere. */
+  /**
+   * Folder of the record, elsewhere. While it has a file `fail`, flushes fail with EIO, of
+   * the files whose paths end with its content if it has any; while it has a file
+   * `full`, writes fail with ENOSPC; while it has a FIFO `hold`, a flush waits until somebody has opened
+   * the FIFO for writing and closed it.
+   */
   readonly record: string;
 }
 
+export interface RecordedEnd {
+  /**
+   * Number of the step at which the process ends by SIGKILL; never if absent. Steps are the moments before
+   * a write, and before and after a flush, a rename, a link and a removal below the folder.
+   */
+  readonly steps?: number | undefined;
+  /** Name of the only file whose steps count; all if absent. */
+  readonly counted?: string | undefined;
+}
+
 export interface PowerCut {
-  /** Of 256 pages and names that were changed and not flushed, those that the disk had taken. */
+  /** How many of 256 pages and names that were changed and not flushed the disk has taken. */
   readonly taken: number;
-  /** Which ones. */
+  /** Decides which of them. */
   readonly seed: number;
 }
 
 const PAGE_BYTES = 4096;
 
-/** As it is before a process that is recorded has its own exchanged. */
-const { renameSync } = fs;
-
-/** Files and folders by name, of one folder: their numbers in the file system. */
-type Names = Readonly<Record<string, number>>;
-
-const contentFile = ({ record }: RecordedDisk, number: number): string =>
-  join(record, `content-${number}`);
-
-const namesFile = ({ record }: RecordedDisk, number: number): string =>
-  join(record, `names-${number}`);
-
-const namesIn = (folder: string): Names => {
-  const names: Record<string, number> = {};
-  for (const name of fs.readdirSync(folder)) {
-    const found = fs.lstatSync(join(folder, name), { throwIfNoEntry: false });
-    if (found !== undefined) names[name] = found.ino;
-  }
-  return names;
+/** Builds the library once for each of its versions. Needs a C compiler. */
+const buildLibrary = async (): Promise<string> => {
+  const version = hash('sha256', await readFile(SOURCE)).slice(0, 16);
+  const library = join(BUILT_FOLDER, `${version}.so`);
+  if (fs.existsSync(library)) return library;
+  await mkdir(BUILT_FOLDER, { recursive: true });
+  const unfinished = join(await mkdtemp(join(BUILT_FOLDER, 'build-')), 'library.so');
+  await run('cc', ['-O2', '-shared', '-fPIC', '-o', unfinished, SOURCE, '-ldl']);
+  await rename(unfinished, library);
+  return library;
 };
 
-/** Whole or not at all: the process may be killed while it records. */
-const keep = (file: string, write: (unfinished: string) => void): void => {
-  const unfinished = `${file}.new`;
-  write(unfinished);
-  renameSync(unfinished, file);
+/** The environment of this process, extended for one whose flushes below `disk.folder` are recorded. */
+export const recordedEnvironment = async (
+  { folder, record }: RecordedDisk,
+  { steps, counted }: RecordedEnd = {},
+): Promise<Readonly<Record<string, string>>> => ({
+  ...(process.env as Record<string, string>),
+  LD_PRELOAD: await buildLibrary(),
+  RECORDED_DISK_FOLDER: folder,
+  RECORDED_DISK_RECORD: record,
+  RECORDED_DISK_STEPS: String(steps ?? ''),
+  RECORDED_DISK_COUNTED: counted ?? '',
+});
+
+/** Inodes of the files and folders in one folder, by name. */
+type Names = ReadonlyMap<string, number>;
+
+const contentFile = ({ record }: RecordedDisk, inode: number): string =>
+  join(record, `content-${inode}`);
+
+const readFlushedNames = ({ record }: RecordedDisk, inode: number): Names => {
+  const lines = readIfThere(join(record, `names-${inode}`))
+    .toString()
+    .split('\n')
+    .slice(0, -1);
+  return new Map(
+    lines.map((line) => {
+      const space = line.indexOf(' ');
+      return [line.slice(space + 1), Number(line.slice(0, space))];
+    }),
+  );
 };
 
-/** To be called when a flush is done, of a file or folder; those elsewhere are not recorded. */
-export const recordFlush = (disk: RecordedDisk, descriptor: number): void => {
-  const path = fs.readlinkSync(`/proc/self/fd/${descriptor}`);
-  if (relative(disk.folder, path).startsWith('..')) return;
-  const found = fs.fstatSync(descriptor);
-  if (found.isDirectory())
-    keep(namesFile(disk, found.ino), (to) => fs.writeFileSync(to, JSON.stringify(namesIn(path))));
-  // By its descriptor: by now it may have another name, or none.
-  else
-    keep(contentFile(disk, found.ino), (to) => fs.copyFileSync(`/proc/self/fd/${descriptor}`, to));
-};
+const namesIn = (folder: string): Names =>
+  new Map(fs.readdirSync(folder).map((name) => [name, fs.lstatSync(join(folder, name)).ino]));
 
 interface Found {
   readonly path: string;
   readonly stats: Stats;
 }
 
-/** Everything that is below a folder now, by its number. */
+/** Everything that is below a folder now, by inode. */
 const findAll = (folder: string): ReadonlyMap<number, Found> => {
   const found = new Map<number, Found>();
   for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -84,15 +114,15 @@ const findAll = (folder: string): ReadonlyMap<number, Found> => {
 const readIfThere = (file: string): Buffer =>
   fs.existsSync(file) ? fs.readFileSync(file) : Buffer.alloc(0);
 
-/** Leaves in `after` what the disk may hold; to be called when no process changes the folder any more. */
+/** Leaves in `after` what the disk may hold. To be called when no process changes the folder any more. */
 export const cutPower = (disk: RecordedDisk, after: string, cut: PowerCut): void => {
   const isTaken = (what: string): boolean =>
     (hash('sha256', `${cut.seed} ${what}`, 'buffer')[0] ?? 0) < cut.taken;
   const all = findAll(disk.folder);
 
-  const leaveFile = (number: number, path: string, target: string): void => {
-    const flushed = readIfThere(contentFile(disk, number));
-    const now = all.get(number);
+  const leaveFile = (inode: number, path: string, target: string): void => {
+    const flushed = readIfThere(contentFile(disk, inode));
+    const now = all.get(inode);
     const written = now === undefined ? flushed : fs.readFileSync(now.path);
     const left = Buffer.alloc((isTaken(`size of ${path}`) ? written : flushed).length);
     for (let at = 0; at < left.length; at += PAGE_BYTES) {
@@ -102,13 +132,13 @@ export const cutPower = (disk: RecordedDisk, after: string, cut: PowerCut): void
     fs.writeFileSync(target, left, { mode: 0o600 });
   };
 
-  const leaveFolder = (number: number, from: string | undefined, target: string): void => {
+  const leaveFolder = (inode: number, from: string | undefined, target: string): void => {
     fs.mkdirSync(target, { recursive: true });
-    const flushed = JSON.parse(readIfThere(namesFile(disk, number)).toString() || '{}') as Names;
+    const flushed = readFlushedNames(disk, inode);
     const now = from === undefined ? flushed : namesIn(from);
-    for (const name of new Set([...Object.keys(flushed), ...Object.keys(now)])) {
+    for (const name of new Set([...flushed.keys(), ...now.keys()])) {
       const path = join(relative(disk.folder, from ?? ''), name);
-      const left = (isTaken(`name ${path}`) ? now : flushed)[name];
+      const left = (isTaken(`name ${path}`) ? now : flushed).get(name);
       if (left === undefined) continue;
       const found = all.get(left);
       if (found?.stats.isDirectory() === true) leaveFolder(left, found.path, join(target, name));

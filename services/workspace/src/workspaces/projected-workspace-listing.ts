@@ -1,15 +1,12 @@
 /**
- * Listing over the projections. Where a condition leaves few rows, which is known from an index of
- * parts of names or from counts, all of them are read and sorted; else a page is read from the index in
- * its order and the total comes from counts that are kept.
+ * Listing over the projections. Conditions become SQL; the one decision is where a query begins. Where a
+ * condition leaves at most `FEW` workspaces, the query begins at them, reads them all and sorts them.
+ * Otherwise it reads the index of the order until the page is full, and the total is a count.
  */
-import { type Store, TEXT_END, TEXT_START } from '@keelson/storage';
+import type { Store } from '@keelson/storage';
 import { RUN_STATUSES } from '../runs/domain/run.ts';
-import { decideWindow } from './domain/list-window.ts';
 import { containing, type NamePattern, parseWildcard } from './domain/name-pattern.ts';
-import { createNameRanks } from './name-ranks.ts';
 import { createTagListing } from './projected-tag-listing.ts';
-import { findByTags, isByTagsAlone } from './tagged-workspace-listing.ts';
 import {
   boundVisible,
   countByRunStatus,
@@ -17,7 +14,6 @@ import {
   countInOrganization,
   countInProjects,
   countWithStatuses,
-  createNameCounts,
 } from './workspace-counts.ts';
 import type {
   RunStatusCounts,
@@ -39,43 +35,10 @@ import {
   type TagCondition,
 } from './workspace-selection.ts';
 
-export interface ListingLimits {
-  /** Rows that are rather sorted than looked for in the order. */
-  readonly few: number;
-  /** Rows of the rarest tag that are: a walk would look tags up for each workspace it passes. */
-  readonly fewTagged: number;
-  /** The same where nothing but tags decides. */
-  readonly fewTaggedAlone: number;
-  /** Names that the index of parts gives at most: where other conditions decide too, and where none does. */
-  readonly fewNames: number;
-  readonly fewNamesAlone: number;
-  /** Names between two whose ranks are kept; pages further from both ends are read from one of them. */
-  readonly rankStep: number;
-}
+/** Workspaces that are read and sorted rather than met one by one in the order. */
+const FEW = 2000;
 
-const LIMITS: ListingLimits = {
-  few: 2000,
-  fewTagged: 10_000,
-  fewTaggedAlone: 4000,
-  fewNames: 1000,
-  fewNamesAlone: 3000,
-  rankStep: 2048,
-};
-
-/**
- * What it costs to pass a workspace on the way to a page, where reading and sorting one is 1, by the
- * index of the order: that of the latest change does not hold the name.
- */
-const PASSING_COSTS = {
-  name: 0.06,
-  'current-run.created-at': 0.06,
-  'latest-change-at': 0.4,
-} as const;
-
-type ListingStore = Pick<
-  Store,
-  'select' | 'position' | 'tallies' | 'comingAndGoing' | 'findByPart' | 'countByPart'
->;
+type ListingStore = Pick<Store, 'select' | 'tallies' | 'findByPart'>;
 
 type Scope = Pick<WorkspaceQuery, 'organizationId' | 'visible'>;
 type Visible = NonNullable<WorkspaceQuery['visible']>;
@@ -88,25 +51,6 @@ const toPatterns = ({ nameContains, nameWildcard }: WorkspaceQuery): readonly Na
     ...(nameContains === undefined ? [] : [containing(nameContains)]),
     ...(nameWildcard === undefined ? [] : [parseWildcard(nameWildcard)]),
   ].filter((pattern) => !isAnything(pattern));
-
-/** As the index of parts has it. */
-const toMarkedPart = ({ part, isAtStart, isAtEnd }: NamePattern): string =>
-  (isAtStart ? TEXT_START : '') + part + (isAtEnd ? TEXT_END : '');
-
-/** Nothing but names decides. */
-const isByNamesAlone = ({ visible, projectId, ...others }: ResolvedQuery): boolean =>
-  [visible, projectId, others.exceptId].every((condition) => condition === undefined) &&
-  [others.conditions, others.excluded, others.runStatuses].every((list) => list.length === 0);
-
-/** And in their order. */
-const isOfNames = (query: ResolvedQuery): boolean =>
-  (query.sort === undefined || query.sort.by === 'name') && isByNamesAlone(query);
-
-/** Names that start with a part follow each other in the order that is asked for, and nothing else decides. */
-const isRangeOfNames = (query: ResolvedQuery): boolean =>
-  query.patterns.length === 1 &&
-  query.patterns.every(({ isAtStart }) => isAtStart) &&
-  isOfNames(query);
 
 const toSearched = (key: string): TagFilter => ({ key, isInAnyCase: true });
 
@@ -121,7 +65,7 @@ const NO_CONDITIONS = {
 
 export const createWorkspaceListing = (
   store: ListingStore,
-  { few, fewTagged, fewTaggedAlone, fewNames, fewNamesAlone, rankStep }: ListingLimits = LIMITS,
+  { few = FEW }: { readonly few?: number } = {},
 ): WorkspaceListing => {
   const count = async (build: (tables: Tables) => Selection): Promise<number> => {
     const [row] = await store.select((tables: Tables) =>
@@ -129,28 +73,6 @@ export const createWorkspaceListing = (
     );
     return Number(row?.matches ?? 0);
   };
-
-  /**
-   * What starts with a part is a range of the index of names, unless it is one character, which is
-   * counted; what contains one is counted by the index of parts.
-   */
-  const countFromParts = async (scope: string, patterns: readonly NamePattern[]) => {
-    const [pattern] = patterns;
-    return pattern === undefined ||
-      patterns.length > 1 ||
-      (pattern.isAtStart && pattern.part.length > 1)
-      ? undefined
-      : store.countByPart('workspace', { scope, part: toMarkedPart(pattern) });
-  };
-
-  const nameCounts = createNameCounts(
-    store,
-    async (organizationId, patterns) =>
-      (await countFromParts(organizationId, patterns)) ??
-      count((tables) =>
-        selectMatching(tables, { ...NO_CONDITIONS, organizationId, patterns }, undefined),
-      ),
-  );
 
   /** Workspaces that are visible by themselves, not with their project. */
   const selectGranted =
@@ -217,10 +139,9 @@ export const createWorkspaceListing = (
     isInherited: boolean,
   ): Promise<TagAlternative> => {
     const projectIds = isInherited ? await findHandingDown(organizationId, filter) : [];
-    const bound =
-      (await countCarriers(store, organizationId, filter)) +
-      (await countInProjects(store, organizationId, projectIds));
-    return { ...filter, projectIds, bound };
+    const own = await countCarriers(store, organizationId, filter);
+    const bound = own + (await countInProjects(store, organizationId, projectIds));
+    return { ...filter, projectIds, own, bound };
   };
 
   const toEffective = (organizationId: string, filters: readonly TagFilter[]) =>
@@ -245,49 +166,36 @@ export const createWorkspaceListing = (
       .sort((a, b) => a.bound - b.bound);
   };
 
-  const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => ({
-    ...query,
-    patterns: toPatterns(query),
-    conditions: await loadConditions(query),
-    excluded: await toEffective(query.organizationId, query.excludeTags.map(toSearched)),
-  });
-
-  /**
-   * Matches that are rather sorted than looked for in the order. The fewer there are, the more workspaces
-   * are passed on the way to a page of them: both cost the same at a root of their product.
-   */
-  const boundNames = async (
-    query: ResolvedQuery,
-    { number, size }: WorkspaceQuery['page'],
-  ): Promise<number> => {
-    if (query.patterns.length > 1 || !isByNamesAlone(query)) return fewNames;
-    const passed = number * size * (await countInOrganization(store, query.organizationId));
-    const even = Math.sqrt(passed * PASSING_COSTS[query.sort?.by ?? 'name']);
-    return Math.min(fewNamesAlone, Math.ceil(even));
+  const resolve = async (query: WorkspaceQuery): Promise<ResolvedQuery> => {
+    const { organizationId } = query;
+    const conditions = await loadConditions(query);
+    const total = conditions.length === 0 ? 0 : await countInOrganization(store, organizationId);
+    // A key that every workspace carries itself leaves none out.
+    const isOnAll = ({ isInAnyCase, value, own }: TagAlternative): boolean =>
+      isInAnyCase === true && value === undefined && own === total;
+    return {
+      ...query,
+      patterns: toPatterns(query),
+      conditions: conditions.filter(({ anyOf }) => !anyOf.some(isOnAll)),
+      excluded: await toEffective(organizationId, query.excludeTags.map(toSearched)),
+    };
   };
 
-  /** Of the workspaces that match a pattern; undefined when they are many, or it is too short. */
-  const findNamed = async (query: ResolvedQuery, page: WorkspaceQuery['page']) => {
-    const { organizationId: scope, patterns } = query;
-    if (patterns.length === 0) return undefined;
-    const limit = await boundNames(query, page);
-    if (((await nameCounts.remembered(scope, patterns)) ?? 0) > limit) return undefined;
-    let found: readonly string[] | undefined;
-    for (const pattern of patterns)
-      found ??= await store.findByPart('workspace', { scope, part: toMarkedPart(pattern), limit });
-    return found;
+  /** Workspaces whose names contain one of the parts, by the index of parts; undefined when they are many. */
+  const findNamed = async ({ organizationId: scope, patterns }: ResolvedQuery) => {
+    for (const { part } of patterns) {
+      const found = await store.findByPart('workspace', { scope, part, limit: few });
+      if (found !== undefined) return found;
+    }
+    return undefined;
   };
 
-  /** Where few rows are found that all matches are among; undefined when no condition leaves few. */
-  const findStart = async (
-    query: ResolvedQuery,
-    page: WorkspaceQuery['page'],
-  ): Promise<Start | undefined> => {
+  /** Few workspaces that all matches are among; undefined when no condition leaves few. */
+  const findStart = async (query: ResolvedQuery): Promise<Start | undefined> => {
     const { organizationId, visible, projectId, conditions } = query;
-    if (isRangeOfNames(query)) return undefined;
-    const ids = await findNamed(query, page);
+    const ids = await findNamed(query);
     if (ids !== undefined) return { by: 'ids', ids };
-    if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= fewTagged) return { by: 'tag' };
+    if ((conditions[0]?.bound ?? Number.POSITIVE_INFINITY) <= few) return { by: 'tag' };
     if (visible !== undefined && (await boundVisible(store, organizationId, visible)) <= few) {
       return { by: 'visible' };
     }
@@ -301,79 +209,49 @@ export const createWorkspaceListing = (
     { number, size }: WorkspaceQuery['page'],
     start: Start,
   ): Promise<WorkspaceMatches> => {
-    const isNothing =
-      (start.by === 'ids' && start.ids.length === 0) || query.conditions[0]?.bound === 0;
-    if (isNothing) return { ids: [], totalCount: 0 };
+    if (start.by === 'ids' && start.ids.length === 0) return { ids: [], totalCount: 0 };
     const rows = await store.select((tables: Tables) =>
-      inOrder(selectMatching(tables, query, start), query, false),
+      inOrder(selectMatching(tables, query, start), query),
     );
     const from = (number - 1) * size;
     return { ids: rows.slice(from, from + size).map(({ id }) => id), totalCount: rows.length };
   };
 
-  /** From what is counted already, where that decides. */
+  /** The total where one tally or a sum of tallies is it. */
   const countKnown = (query: ResolvedQuery): Promise<number> | undefined => {
     const { organizationId, visible, projectId, exceptId, patterns, conditions } = query;
     const { excluded, runStatuses } = query;
-    if (exceptId !== undefined || excluded.length > 0 || conditions.length > 0) return undefined;
-    const given = [visible, projectId].filter((condition) => condition !== undefined).length;
-    const kinds = given + Number(patterns.length > 0) + Number(runStatuses.length > 0);
-    if (kinds > 1) return undefined;
-    if (patterns.length > 0) return nameCounts.count(organizationId, patterns);
+    const others = [exceptId === undefined ? [] : [exceptId], patterns, excluded, conditions];
+    if (others.some((conditions) => conditions.length > 0)) return undefined;
+    const kinds = [visible !== undefined, projectId !== undefined, runStatuses.length > 0];
+    if (kinds.filter(Boolean).length > 1) return undefined;
     if (runStatuses.length > 0) return countWithStatuses(store, organizationId, runStatuses);
     if (projectId !== undefined) return countInProjects(store, organizationId, [projectId]);
     return countVisible({ organizationId, visible });
   };
 
-  const ranks = createNameRanks(store, rankStep);
-
-  /** Of all names, from one whose rank is known; undefined where none is yet. */
-  const findFromRank = async (
-    query: ResolvedQuery,
-    { start, limit, totalCount }: { start: number; limit: number; totalCount: number },
-  ): Promise<readonly string[] | undefined> => {
-    const isDescending = query.sort?.isDescending ?? false;
-    const from = isDescending ? totalCount - start - limit : start;
-    const ranked = await ranks.before(query.organizationId, from);
-    if (ranked === undefined) return undefined;
-    const rows = await store.select((tables: Tables) =>
-      inOrder(selectMatching(tables, query, undefined), query, isDescending)
-        .where('workspace.name_lower', '>=', ranked.name)
-        .limit(limit)
-        .offset(from - ranked.rank),
-    );
-    const ids = rows.map(({ id }) => id);
-    return isDescending ? ids.reverse() : ids;
-  };
-
   const findInOrder = async (
     query: ResolvedQuery,
-    page: WorkspaceQuery['page'],
+    { number, size }: WorkspaceQuery['page'],
   ): Promise<WorkspaceMatches> => {
-    const build = (tables: Tables) => selectMatching(tables, query, undefined);
     const rarest: Start | undefined = query.conditions.length > 0 ? { by: 'tag' } : undefined;
     const totalCount = await (countKnown(query) ??
       count((tables) => selectMatching(tables, query, rarest)));
-    const { limit, offset, isFromEnd } = decideWindow(page, totalCount);
-    if (limit <= 0) return { ids: [], totalCount };
-    if (offset > rankStep && query.patterns.length === 0 && isOfNames(query)) {
-      const start = (page.number - 1) * page.size;
-      const found = await findFromRank(query, { start, limit, totalCount });
-      if (found !== undefined) return { ids: found, totalCount };
-    }
+    const offset = (number - 1) * size;
+    if (offset >= totalCount) return { ids: [], totalCount };
     const rows = await store.select((tables: Tables) =>
-      inOrder(build(tables), query, isFromEnd).limit(limit).offset(offset),
+      inOrder(selectMatching(tables, query, undefined), query)
+        .limit(size)
+        .offset(offset),
     );
-    const ids = rows.map(({ id }) => id);
-    return { ids: isFromEnd ? ids.reverse() : ids, totalCount };
+    return { ids: rows.map(({ id }) => id), totalCount };
   };
 
   return {
     ...createTagListing(store),
     find: async (given) => {
       const query = await resolve(given);
-      if (isByTagsAlone(query)) return findByTags(store, query, given.page, fewTaggedAlone);
-      const start = await findStart(query, given.page);
+      const start = await findStart(query);
       return start === undefined
         ? findInOrder(query, given.page)
         : findAmongFew(query, given.page, start);

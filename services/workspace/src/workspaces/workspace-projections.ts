@@ -32,6 +32,8 @@ type WorkspaceTagRow = {
   readonly organization_id: string;
   readonly tag_key: string;
   readonly tag_key_lower: string;
+  /** 1 in the first row of a workspace with this key in any case, else 0. */
+  readonly is_first_of_key: number;
   /** null: a flat tag. */
   readonly tag_value: string | null;
   /** Of flat tags only. */
@@ -90,7 +92,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 9,
+    version: 1,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -116,11 +118,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       ['project_id', 'name_lower', 'id'],
       { columns: ['auto_destroy_at'], present: 'auto_destroy_at' },
     ],
-    search: {
-      column: 'name_lower',
-      scope: 'organization_id',
-      alphabet: 'abcdefghijklmnopqrstuvwxyz0123456789-_',
-    },
+    search: { column: 'name_lower', scope: 'organization_id' },
     tallies: ({ organization_id, project_id, current_run_status: status }: WorkspaceRow) => {
       const scopes = [organization_id, inProjectKey(organization_id, project_id)];
       return status === null
@@ -152,7 +150,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
   }) as unknown as Projection,
   defineProjection({
     table: 'workspace_tag',
-    version: 5,
+    version: 1,
     source: workspaceRecords.collection,
     columns: {
       workspace_id: 'text',
@@ -160,6 +158,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       organization_id: 'text',
       tag_key: 'text',
       tag_key_lower: 'text',
+      is_first_of_key: 'integer',
       tag_value: 'text',
       tag_id: 'text',
       created_at: 'integer',
@@ -170,25 +169,28 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       ['workspace_id', 'tag_key_lower', 'tag_key', 'tag_value'],
       { columns: ['organization_id', 'tag_id'], present: 'tag_id' },
     ],
-    tallies: ({ organization_id, tag_key, tag_value }: WorkspaceTagRow) => [
-      tagKey(organization_id, tag_key, undefined),
+    tallies: ({ organization_id, tag_key, is_first_of_key, tag_value }: WorkspaceTagRow) => [
+      ...(is_first_of_key === 1 ? [tagKey(organization_id, tag_key, undefined)] : []),
       tagKey(organization_id, tag_key, tag_value),
     ],
-    rows: ({ id, organizationId, name, tagBindings }): WorkspaceTagRow[] =>
-      tagBindings.map(({ key, value, createdAtMs }) => ({
+    rows: ({ id, organizationId, name, tagBindings }): WorkspaceTagRow[] => {
+      const keys = tagBindings.map(({ key }) => key.toLowerCase());
+      return tagBindings.map(({ key, value, createdAtMs }, at) => ({
         workspace_id: id,
         name_lower: name.toLowerCase(),
         organization_id: organizationId,
         tag_key: key,
         tag_key_lower: key.toLowerCase(),
+        is_first_of_key: Number(keys.indexOf(key.toLowerCase()) === at),
         tag_value: value,
         tag_id: value === null ? toTagId(organizationId, key) : null,
         created_at: createdAtMs,
-      })),
+      }));
+    },
   }) as unknown as Projection,
   defineProjection({
     table: 'project_tag',
-    version: 2,
+    version: 1,
     source: projectRecords.collection,
     columns: {
       project_id: 'text',

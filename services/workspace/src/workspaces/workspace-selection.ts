@@ -1,8 +1,7 @@
 /**
- * The conditions of a list as SQL, in one of two forms. A narrow selection begins at few rows that are
- * known beforehand, looks at each, and is sorted. A walk reads the index that has the wanted order, and
- * every condition is checked on its rows. Which index is used is not left to the database: columns that
- * shall not choose one are given as expressions.
+ * The conditions of a list as SQL. A selection begins at few rows that are known beforehand, or reads the
+ * index of the wanted order; every other condition is checked on its rows. A column that must not make the
+ * database choose its index is written as an expression.
  */
 import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely';
 import type { NamePattern } from './domain/name-pattern.ts';
@@ -17,6 +16,8 @@ type Rows = ExpressionBuilder<WorkspaceTables, 'workspace'>;
 export interface TagAlternative extends TagFilter {
   /** Projects that hand the binding down. */
   readonly projectIds: readonly string[];
+  /** Workspaces that carry it themselves, at most. */
+  readonly own: number;
   /** No more workspaces than this have it. */
   readonly bound: number;
 }
@@ -35,7 +36,7 @@ export interface ResolvedQuery extends Omit<WorkspaceQuery, 'page' | 'excludeTag
   readonly conditions: readonly TagCondition[];
 }
 
-/** Where a narrow selection begins. */
+/** The few workspaces at which a selection begins. */
 export type Start =
   | { readonly by: 'ids'; readonly ids: readonly string[] }
   | { readonly by: 'tag' | 'visible' | 'project' };
@@ -132,12 +133,12 @@ const tagged = (selection: Selection, { anyOf }: TagCondition): Selection =>
   );
 
 /** The own binding of one key and value; an empty value stands for two, none and "". */
-export const isOwnBinding = ({ anyOf }: TagCondition): boolean =>
+const isOwnBinding = ({ anyOf }: TagCondition): boolean =>
   anyOf.length === 1 &&
   anyOf.every(({ projectIds, value }) => projectIds.length === 0 && value !== '');
 
 /** Rows of tags whose workspace carries another one too, found by the columns of an index. */
-export const alsoCarrying =
+const alsoCarrying =
   (filter: TagFilter) => (rows: ExpressionBuilder<WorkspaceTables, 'workspace_tag'>) => {
     const other = rows
       .selectFrom('workspace_tag as other')
@@ -197,7 +198,7 @@ export const onlyVisible = (
     ]),
   );
 
-/** @param start undefined: a walk */
+/** @param start undefined: the index of the order */
 export const selectMatching = (
   tables: Tables,
   query: ResolvedQuery,
@@ -251,18 +252,13 @@ export const selectMatching = (
 const SORT_COLUMNS = {
   name: ['name_lower'],
   'latest-change-at': ['latest_change_at'],
-  // Workspaces without a run are all equal: in the order of their making, where a new one comes last, and
-  // with it in the index.
+  // Workspaces without a run are equal, so they are sorted by their creation.
   'current-run.created-at': ['current_run_created_at', 'created_at'],
 } as const;
 
-/** Ids in the order of the query, or the reverse. */
-export const inOrder = (
-  selection: Selection,
-  { sort }: Pick<WorkspaceQuery, 'sort'>,
-  isReversed: boolean,
-) => {
-  const direction = (sort?.isDescending ?? false) === isReversed ? 'asc' : 'desc';
+/** Ids in the order of the query. */
+export const inOrder = (selection: Selection, { sort }: Pick<WorkspaceQuery, 'sort'>) => {
+  const direction = sort?.isDescending === true ? 'desc' : 'asc';
   return SORT_COLUMNS[sort?.by ?? 'name']
     .reduce(
       (rows, sorted) => rows.orderBy(`workspace.${sorted}`, direction),

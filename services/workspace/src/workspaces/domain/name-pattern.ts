@@ -21,10 +21,3 @@ export const parseWildcard = (wildcard: string): NamePattern => {
   // "*" alone: nothing is asked for.
   return { part, isAtStart, isAtEnd: isAtEnd && lower !== '*' };
 };
-
-/** @param name in lower case */
-export const matchesName = (name: string, { part, isAtStart, isAtEnd }: NamePattern): boolean => {
-  if (isAtStart && isAtEnd) return name === part;
-  if (isAtStart) return name.startsWith(part);
-  return isAtEnd ? name.endsWith(part) : name.includes(part);
-};

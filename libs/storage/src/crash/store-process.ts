@@ -1,0 +1,70 @@
+/** A process that opens a SQLite store and carries out what its parent asks for, one message each. */
+import { createBarrier } from '../barrier/barrier.ts';
+import { openBarrierFor } from '../barrier/open-barrier.ts';
+import { openSqliteStore } from '../sqlite/sqlite-store.ts';
+import { halfWords, halves, ROOT_KEY, wordsOf } from './crash-records.ts';
+
+export interface StoreRequest {
+  readonly id: number;
+  /** Words to write for `name`, in addition to those it has; absent: read everything. */
+  readonly write?: { readonly name: string; readonly word: string };
+}
+
+/** Every way of reading, of one moment. */
+export interface StoreReads {
+  readonly names: readonly string[];
+  readonly words: readonly string[];
+  readonly scanned: number;
+  readonly stored: number;
+  readonly head: number;
+}
+
+export type StoreAnswer =
+  | { readonly id: number; readonly reads: StoreReads; readonly lost: string | undefined }
+  | { readonly id: number; readonly written: true }
+  | { readonly id: number; readonly refused: string };
+
+const file = process.argv[2] ?? '';
+const barrier = createBarrier();
+let lost: string | undefined;
+const store = await openSqliteStore({
+  file,
+  barrier,
+  projections: [halfWords],
+  onLost: (error, lostFile) => {
+    lost = `${lostFile.slice(file.length - 'store.db'.length)}: ${error.message}`;
+  },
+});
+await openBarrierFor(store, barrier, ROOT_KEY);
+
+const readAll = async (): Promise<StoreReads> => ({
+  names: await store.list('shared/halves/left/'),
+  words: (await wordsOf(store)).map(({ word }) => word),
+  scanned: (await store.scan('shared/halves/')).length,
+  stored: (await store.stored.listPaths('replicated', '', 100)).length,
+  head: await store.wal.headSequence(),
+});
+
+const write = ({ name, word }: NonNullable<StoreRequest['write']>): Promise<void> =>
+  store.transact(async (tx) => {
+    const path = `left/${name}`;
+    const words = (await halves.find(tx, path))?.words ?? [];
+    halves.write(tx, path, { id: name, words: [...words, word], filler: '' });
+  });
+
+const answer = async ({ id, write: words }: StoreRequest): Promise<StoreAnswer> => {
+  try {
+    if (words === undefined) return { id, reads: await readAll(), lost };
+    await write(words);
+    return { id, written: true };
+  } catch (error) {
+    return { id, refused: String(Reflect.get(error as object, 'code')) };
+  }
+};
+
+process.on('message', (request: StoreRequest) => {
+  void answer(request).then((given) => process.send?.(given));
+});
+// A read that prepares the projections, which is a commit of its own.
+await readAll();
+process.send?.('ready');
