@@ -61,7 +61,7 @@ export interface Harness extends AsyncDisposable {
   ): Promise<Reply>;
   /** Uses a signed address, as clients do: without a token, the bytes as they are. */
   transfer(method: string, address: string, bytes?: Uint8Array): Promise<Transferred>;
-  /** All rounds of background work that are due. */
+  /** One round of each kind of background work, repeated while there is more to do. */
   runUpkeep(): Promise<void>;
   /** Creates and returns the resource; fails the test when it is refused. */
   create(target: string, type: string, attributes: object, extra?: object): Promise<Identified>;
@@ -74,7 +74,7 @@ export interface HarnessOptions {
   readonly connectionString?: string;
   /** What the site chose for new workspaces. */
   readonly globalRemoteState?: boolean;
-  /** In this process if absent. */
+  /** Another holder has all leases if absent: rounds run in `runUpkeep` and at no other time. */
   readonly leases?: LeaseStore;
   /** The administrator's token as another replica made it. */
   readonly adminToken?: string;
@@ -98,6 +98,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     connectionString === undefined
       ? await openSqliteStore({ ...parts, file: join(folder.path, 'workspace.db') })
       : await openPostgresStore({ ...parts, connectionString });
+  const leases = options.leases ?? new InProcessLeaseStore({ clock });
   const service = composeWorkspace({
     config: {
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
@@ -107,7 +108,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
     store,
     barrier,
     clock,
-    leases: options.leases ?? new InProcessLeaseStore({ clock }),
+    leases,
     logger: createLogger({ name: 'test', level: 'silent' }),
     cluster: {
       join: async function* (_request, call) {
@@ -125,6 +126,10 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       },
     },
   });
+  if (options.leases === undefined) {
+    for (const name of Object.keys(service.periodicWork))
+      await leases.tryAcquire(`workspace/${name}`, { ttlMs: Number.POSITIVE_INFINITY });
+  }
   await service.start();
   const adminToken = options.adminToken ?? (await service.ensureAdminToken()).token;
 
