@@ -99,6 +99,33 @@ describe('limits for each kind', () => {
 const WITHHELD = 'backing_data_soft_deleted';
 const DELETED = 'backing_data_permanently_deleted';
 
+/** A run that only plans, with a log and a plan in its external form. */
+const planOnce = async (workspaceId: string) => {
+  const runId = await runs.queue(workspaceId, { 'plan-only': true });
+  const phase = await runs.claim();
+  await runs.asRun(runId, 'POST', `/agent-runs/${runId}/logs`, {
+    data: { type: 'logs', attributes: { text: `the log of ${runId}` } },
+  });
+  await runs.harness.transfer(
+    'PUT',
+    String(phase?.attributes['json-output-upload-url']),
+    Buffer.from('{}'),
+  );
+  await runs.finish(runId, false);
+  return runId;
+};
+
+const left = async (runId: string) => {
+  const planId = runId.replace('run-', 'plan-');
+  const { data } = await runs.harness.call('GET', `/plans/${planId}`);
+  const log = await runs.harness.transfer('GET', String(data.attributes['log-read-url']));
+  const output = await runs.harness.call('GET', `/plans/${planId}/json-output`);
+  return [log.text, output.status];
+};
+const whole = (runId: string) => [`\u0002the log of ${runId}\u0003`, 307];
+/** Complete and empty: clients read to its end. */
+const gone = ['\u0002\u0003', 204];
+
 describe('a policy with limits', () => {
   test('keeps the newest states, whatever their age, and leaves configurations alone', async () => {
     const { harness } = runs;
@@ -162,32 +189,7 @@ describe('a policy with limits', () => {
   test('takes logs and files of ended runs a week after it has reached them', async () => {
     const { harness } = runs;
     const id = await makeWorkspace();
-    /** A run that only plans, with a log and a plan in its external form. */
-    const planOnce = async () => {
-      const runId = await runs.queue(id, { 'plan-only': true });
-      const phase = await runs.claim();
-      await runs.asRun(runId, 'POST', `/agent-runs/${runId}/logs`, {
-        data: { type: 'logs', attributes: { text: `the log of ${runId}` } },
-      });
-      await harness.transfer(
-        'PUT',
-        String(phase?.attributes['json-output-upload-url']),
-        Buffer.from('{}'),
-      );
-      await runs.finish(runId, false);
-      return runId;
-    };
-    const [oldest, older, newest] = [await planOnce(), await planOnce(), await planOnce()];
-    const left = async (runId: string) => {
-      const planId = runId.replace('run-', 'plan-');
-      const { data } = await harness.call('GET', `/plans/${planId}`);
-      const log = await harness.transfer('GET', String(data.attributes['log-read-url']));
-      const output = await harness.call('GET', `/plans/${planId}/json-output`);
-      return [log.text, output.status];
-    };
-    const whole = (runId: string) => [`\u0002the log of ${runId}\u0003`, 307];
-    // Complete and empty: clients read to its end.
-    const gone = ['\u0002\u0003', 204];
+    const [oldest, older, newest] = [await planOnce(id), await planOnce(id), await planOnce(id)];
     await policyOf(id, 'POST', {
       deleteRunDataAndLogs: true,
       runDataAndLogsDeleteAfterNDays: 2,
@@ -209,6 +211,23 @@ describe('a policy with limits', () => {
     expect(await harness.store.list('shared/run-data-policies/')).not.toContain(id);
     await upkeepAfter(30);
     expect(await left(newest)).toEqual(whole(newest));
+  });
+
+  test('gives the full week to the data of a run that a suspended round reaches', async () => {
+    const { harness } = runs;
+    const id = await makeWorkspace();
+    const runId = await planOnce(id);
+    await planOnce(id);
+    await policyOf(id, 'POST', { deleteRunDataAndLogs: true, runDataAndLogsDeleteAfterNDays: 2 });
+    harness.clock.advance(2 * DAY_MS);
+    const round = harness.service.periodicWork['run-data-retention']?.round({});
+    // The machine was suspended meanwhile.
+    harness.clock.advance(8 * DAY_MS);
+    await round;
+    await upkeepAfter(6);
+    expect(await left(runId)).toEqual(whole(runId));
+    await upkeepAfter(1);
+    expect(await left(runId)).toEqual(gone);
   });
 
   test('leaves what a saved plan, the current run and a state that is nowhere else are of use for', async () => {

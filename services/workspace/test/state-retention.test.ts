@@ -72,6 +72,23 @@ describe('a policy of a day', () => {
     expect(await harness.store.list('shared/state-chunks/')).toEqual([]);
   });
 
+  test('gives the full week to what a suspended round withholds', async () => {
+    await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, { deleteOlderThanNDays: 1 });
+    for (const serial of [1, 2]) await states.upload(serial);
+    harness.clock.advance(DAY_MS);
+    const round = harness.service.periodicWork['state-retention']?.round({});
+    // The machine was suspended meanwhile.
+    harness.clock.advance(8 * DAY_MS);
+    await round;
+    expect(await countOf(WITHHELD)).toBe(1);
+    harness.clock.advance(7 * DAY_MS - 1);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(1);
+    harness.clock.advance(1);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(0);
+  });
+
   test('and of a count takes a state that was rolled back to for one more', async () => {
     await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, {
       deleteStateVersions: true,

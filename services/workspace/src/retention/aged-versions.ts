@@ -107,16 +107,17 @@ export const applyToAged = async <Version>(
   { table, kept, findDue, countNewer, applyAction }: AgedVersions<Version>,
   options: TransactOptions,
 ): Promise<void> => {
-  const nowMs = clock.nowMs();
-  for await (const id of listAged(store, table, kept, nowMs)) {
+  for await (const id of listAged(store, table, kept, clock.nowMs())) {
     // Most are kept: only what looks due is decided in a transaction.
-    const found = await findDue(store, id, nowMs);
+    const found = await findDue(store, id, clock.nowMs());
     if (found === undefined) continue;
     const { version, keepLatest } = found;
     // What is new only gets older: a version that is past the newest stays so.
     if (keepLatest !== null && (await countNewer(store, version, keepLatest)) < keepLatest)
       continue;
     await store.transact(async (tx) => {
+      // The pass may have begun long ago; the days in which bytes can be given back begin now.
+      const nowMs = clock.nowMs();
       const due = await findDue(tx, id, nowMs);
       if (due !== undefined) await applyAction(tx, due.version, due.action, nowMs);
     }, options);

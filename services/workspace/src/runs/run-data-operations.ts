@@ -135,17 +135,18 @@ export const applyRunDataRetention = async (
   { store, clock }: ServiceContext,
   options: TransactOptions,
 ): Promise<void> => {
-  const nowMs = clock.nowMs();
   const [place] = await runDataPolicies.keys(store, [], { limit: 1 });
   if (place === undefined) return;
   for await (const runId of listRunsWithLogs(store)) {
     const planId = toPhaseId(runId, 'plan');
     if (await isEmptied(store, runId)) continue;
-    const due = await findDue(store, runId, nowMs);
+    const due = await findDue(store, runId, clock.nowMs());
     if (due === undefined) continue;
     const { run, keepLatest } = due;
     if (keepLatest !== null && (await countNewer(store, run, keepLatest)) < keepLatest) continue;
     await store.transact(async (tx) => {
+      // The pass may have begun long ago; the week begins now.
+      const nowMs = clock.nowMs();
       const log = await runLogs.find(tx, planId);
       if (log === undefined || (await findDue(tx, runId, nowMs)) === undefined) return;
       const { dueSinceMs = nowMs } = log;
