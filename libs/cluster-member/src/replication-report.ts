@@ -152,12 +152,14 @@ export const replicationMemberRpc = (
       upkeeps.write(tx, UPKEEP, { ...known, ...change });
     });
   const check = async () => {
-    const report = await store.merkle.check();
-    const isCorrupted =
-      report.corrupted_root ||
-      Object.values(report.corrupted_tree_map).some((tree) => tree.corrupted_subtree_root);
+    const trees = await store.merkle.check();
+    const tables = await store.findDamagedProjections();
+    const areTreesCorrupted =
+      trees.corrupted_root ||
+      Object.values(trees.corrupted_tree_map).some((tree) => tree.corrupted_subtree_root);
+    const isCorrupted = areTreesCorrupted || tables.length > 0;
     await note({ checkedAtMs: clock.nowMs(), isCorrupted });
-    return { report, isCorrupted };
+    return { trees, areTreesCorrupted, tables, isCorrupted };
   };
   /**
    * Records first: trees counted from damaged ones would only hide it.
@@ -201,12 +203,14 @@ export const replicationMemberRpc = (
     },
     reindex: async ({ diff, force, skipFlush }) => {
       const checked = force ? undefined : await check();
-      if (checked?.isCorrupted === true) await repair(toSuspects(checked.report));
-      const isCounted = !diff || checked?.isCorrupted === true;
+      if (checked?.areTreesCorrupted === true) await repair(toSuspects(checked.trees));
+      const isCounted = !diff || checked?.areTreesCorrupted === true;
       const damaged = isCounted ? await store.merkle.rebuild() : [];
       const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
       // The rows were counted as they were; what was fetched or removed is not what the trees have.
       if (damaged.length > 0 && isRepaired) await store.merkle.rebuild();
+      // Last, because the tables follow from the records, which have to be readable for it.
+      if (isRepaired && (!diff || checked?.isCorrupted === true)) await store.rebuildProjections();
       if (!skipFlush) await store.merkle.save();
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });
       for (const kind of REPLICATION_KINDS) {
@@ -216,7 +220,8 @@ export const replicationMemberRpc = (
       return {};
     },
     checkMerkle: async () => {
-      const { report, isCorrupted } = await check();
+      const { trees, tables, isCorrupted } = await check();
+      const report = { ...trees, corrupted_tables: tables };
       return { reportJson: JSON.stringify(report), corrupted: isCorrupted };
     },
     takeUpRoles: async ({ performanceGeneration: performance, drGeneration: dr }) => ({

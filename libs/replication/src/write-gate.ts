@@ -105,6 +105,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     select: (build) => store.select(build),
     findByPart: (table, query) => store.findByPart(table, query),
     tallies: (table, keys) => store.tallies(table, keys),
+    findDamagedProjections: () => store.findDamagedProjections(),
     rebuildProjections: () => store.rebuildProjections(),
     applyEntries: (source, entries, options) => store.applyEntries(source, entries, options),
     applyRecords: (source, operations, options) => store.applyRecords(source, operations, options),

@@ -124,8 +124,8 @@ export interface Backend {
   /** Rows of a projection by what they are counted under. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /**
-   * Unless the table is of this version: drops it, makes it and fills it with `changes`. An interrupted
-   * rebuild leaves the version unsaved, so it starts again.
+   * Unless the table is of this version: drops it, makes it and fills it with `changes`. Readers see the
+   * former table, or wait, until the new one is whole.
    */
   rebuildProjection(
     projection: Projection,

@@ -200,6 +200,15 @@ export class RecordStore implements Store {
     await this.#queue.exclusively(() => this.#projector.rebuildAll());
   }
 
+  async findDamagedProjections(): Promise<readonly string[]> {
+    await this.#prepareProjections();
+    let damaged: readonly string[] = [];
+    await this.#queue.exclusively(async () => {
+      damaged = await this.#projector.findDamaged();
+    });
+    return damaged;
+  }
+
   async appliedSequence(source: string): Promise<number> {
     return (await this.appliedPosition(source))?.sequence ?? 0;
   }

@@ -173,6 +173,11 @@ export interface Store extends Reads {
   findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined>;
   /** How many rows of a projection are counted under each key, in the order of the keys. */
   tallies(table: string, keys: readonly string[]): Promise<readonly number[]>;
+  /**
+   * Compares the tables of the projections with what the records say. Commits wait meanwhile.
+   * @returns names of the tables whose rows or tallies differ
+   */
+  findDamagedProjections(): Promise<readonly string[]>;
   /** Drops all projections and builds them again. */
   rebuildProjections(): Promise<void>;
   /**

@@ -209,6 +209,36 @@ describe('a damaged primary', { timeout: WITHIN_MS }, () => {
   });
 });
 
+describe('a derived table that lost a row', { timeout: WITHIN_MS }, () => {
+  test('is found out by the check, and built again by a reindex', async () => {
+    const root = { common_name: 'Root', key_type: 'ec' };
+    await primary.v1('POST', 'pki/root/generate/internal', root);
+    const issued = await primary.v1('POST', 'pki/issue/web', {
+      common_name: 'row.example.com',
+      ttl: '1h',
+    });
+    expect(issued.status).toBe(200);
+    await damage(
+      primary,
+      'DELETE FROM pki_certificate WHERE rowid = (SELECT min(rowid) FROM pki_certificate)',
+    );
+    const report = async () =>
+      (await primary.v1('POST', 'sys/replication/merkle-check')).body.data.merkle_corruption_report;
+    expect(await report()).toMatchObject({
+      corrupted_root: false,
+      corrupted_tables: ['pki/pki_certificate'],
+    });
+    expect((await primary.status('dr')).corrupted_merkle_tree).toBe(true);
+    await primary.v1('POST', 'sys/replication/reindex', { diff: true });
+    await until(
+      () => primary.status('dr'),
+      ({ reindex_in_progress: isRunning }) => isRunning === undefined,
+    );
+    expect(await report()).toMatchObject({ corrupted_root: false, corrupted_tables: [] });
+    expect((await primary.status('dr')).corrupted_merkle_tree).toBe(false);
+  });
+});
+
 describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
   test('is found out by the check, and made whole by a reindex', async () => {
     await untilEqual('dr', primary, secondary);

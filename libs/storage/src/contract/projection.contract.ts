@@ -1,4 +1,5 @@
 /** Projections. */
+import { setImmediate } from 'node:timers/promises';
 import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { defineProjection, type Projection } from '../projections/projection.ts';
@@ -60,10 +61,33 @@ export const registerProjectionContract = (context: StoreContext): void => {
       await context.reopen(roomTags(2, (tag) => tag === 'a'));
       await write('x', { name: 'x', seats: 1, tags: ['a', 'b'] });
       expect(await all()).toHaveLength(251);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
       await context.reopen(roomTags(2));
       expect(await all()).toHaveLength(251);
+      expect(await context.store.findDamagedProjections()).toEqual(['room_tag']);
       await context.store.rebuildProjections();
       expect(await all()).toHaveLength(502);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
+    });
+
+    test('are seen as they were until they are built again, while others commit', async () => {
+      for (let key = 0; key < 450; key += 1)
+        await write(String(key), { name: `n${key}`, seats: key, tags: ['a'] });
+      await context.reopen(roomTags(1));
+      const seen = new Set([(await all()).length]);
+      const rebuilding = { isOver: false };
+      const rebuilt = context.store.rebuildProjections().finally(() => {
+        rebuilding.isOver = true;
+      });
+      const written = write('x', { name: 'x', seats: 1, tags: ['a'] });
+      while (!rebuilding.isOver) {
+        seen.add((await all()).length);
+        await setImmediate();
+      }
+      await Promise.all([rebuilt, written]);
+      seen.add((await all()).length);
+      expect([...seen].filter((count) => count < 450)).toEqual([]);
+      expect((await all()).length).toBe(451);
     });
 
     test('see several commits to one record as its last', async () => {

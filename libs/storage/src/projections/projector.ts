@@ -1,9 +1,11 @@
-/** Keeps the tables of a store's projections: with every commit, and anew when a version was raised. */
+/** Keeps the tables of a store's projections: with every commit, and again when a version was raised. */
+import { hasCode } from '@keelson/errors';
 import type { Backend } from '../backend.ts';
 import { rangeBelow } from '../record-path.ts';
 import type { RecordReader } from '../record-reader.ts';
 import type { StoredRecord } from '../records/stored-record.ts';
 import { decideProjectedChange, type ProjectedChange, type Projection } from './projection.ts';
+import { ProjectionCheck } from './projection-check.ts';
 
 /** Records of one step of a rebuild; the event loop is free between steps. */
 const REBUILD_PAGE = 200;
@@ -53,6 +55,29 @@ export class Projector {
   }
 
   /**
+   * Compares the tables with what the records say. The caller holds the right to append.
+   * @returns names of the tables whose rows or tallies differ, or whose records cannot be read
+   * @throws KeelsonError `storage.sealed`
+   */
+  async findDamaged(): Promise<readonly string[]> {
+    const damaged: string[] = [];
+    for (const projection of this.#projections)
+      if (await this.#isDamaged(projection)) damaged.push(projection.table);
+    return damaged;
+  }
+
+  async #isDamaged(projection: Projection): Promise<boolean> {
+    const check = new ProjectionCheck(this.#backend, projection);
+    try {
+      for await (const page of this.#pagesOf(projection)) await check.compare(page);
+    } catch (error) {
+      if (hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) return true;
+      throw error;
+    }
+    return check.findsDamage();
+  }
+
+  /**
    * What the group changes.
    * @param values each record's value after it
    * @param created those that are known not to have been there before
@@ -81,16 +106,20 @@ export class Projector {
   }
 
   async *#changesOfAll(projection: Projection): AsyncIterable<readonly ProjectedChange[]> {
-    let last: StoredRecord | undefined;
-    do {
-      const range = rangeBelow(projection.source.prefix, last?.path);
-      const page = await this.#reader.scan(range, REBUILD_PAGE);
+    for await (const page of this.#pagesOf(projection))
       yield page.flatMap(
         ({ path, value }) =>
           decideProjectedChange(projection, path, undefined, projection.source.decode(value)) ?? [],
       );
-      last = page.at(-1);
-    } while (last !== undefined);
+  }
+
+  async *#pagesOf({ source }: Projection): AsyncIterable<readonly StoredRecord[]> {
+    for (let after: string | undefined; ; ) {
+      const page = await this.#reader.scan(rangeBelow(source.prefix, after), REBUILD_PAGE);
+      if (page.length === 0) return;
+      yield page;
+      after = page.at(-1)?.path;
+    }
   }
 }
 

@@ -240,17 +240,18 @@ export class SqliteBackend implements Backend {
   ): Promise<void> {
     const { table, version } = projection;
     if (this.#isCurrent(projection)) return;
-    await this.forgetProjections([projection]);
     const definitions = [
       ...createTable(projection, SQLITE_DIALECT),
       ...createTextIndex(projection),
     ];
-    await this.#writer.run([
-      ...definitions.map((sql) => ({ sql, rows: [[]] })),
-      { sql: resetTallies(SQLITE_DIALECT), rows: [[table]] },
-    ]);
-    for await (const page of changes) await this.#writer.run(project(page));
-    await this.#writer.run([{ sql: saveVersion(SQLITE_DIALECT), rows: [[table, version]] }]);
+    await this.#writer.transaction(async (run) => {
+      await run([
+        ...definitions.map((sql) => ({ sql, rows: [[]] })),
+        { sql: resetTallies(SQLITE_DIALECT), rows: [[table]] },
+      ]);
+      for await (const page of changes) await run(project(page));
+      await run([{ sql: saveVersion(SQLITE_DIALECT), rows: [[table, version]] }]);
+    });
   }
 
   #isCurrent({ table, version }: Projection): boolean {

@@ -23,33 +23,43 @@ const execute = ({ sql, rows }: WriteStatement): number => {
   return changes;
 };
 
+/** @returns false when a statement that must change a row changed none; the rest is left out then */
+const executeAll = (statements: readonly WriteStatement[]): boolean =>
+  statements.every((statement) => execute(statement) > 0 || statement.mustChange !== true);
+
+/** SQLite itself rolls back after some errors of the disk. */
+const rollBack = (): void => {
+  if (database.isTransaction) database.exec('ROLLBACK');
+};
+
 /** @returns false, and nothing is written, when a statement that must change a row changed none */
 const transact = (statements: readonly WriteStatement[]): boolean => {
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const statement of statements)
-      if (execute(statement) === 0 && statement.mustChange === true) {
-        database.exec('ROLLBACK');
-        return false;
-      }
-    database.exec('COMMIT');
-    return true;
+    const isWritten = executeAll(statements);
+    database.exec(isWritten ? 'COMMIT' : 'ROLLBACK');
+    return isWritten;
   } catch (error) {
-    // SQLite itself rolls back after some errors of the disk.
-    if (database.isTransaction) database.exec('ROLLBACK');
+    rollBack();
     throw error;
   }
 };
 
-const answer = (statements: readonly WriteStatement[]): WriteAnswer => {
+const carryOut = (job: Exclude<WriteJob, 'close'>): boolean => {
+  if (job === 'begin') database.exec('BEGIN IMMEDIATE');
+  else if (job === 'commit') database.exec('COMMIT');
+  else if (job === 'rollback') rollBack();
+  else return 'whole' in job ? transact(job.whole) : executeAll(job.part);
+  return true;
+};
+
+const answer = (job: Exclude<WriteJob, 'close'>): WriteAnswer => {
   try {
-    return { isWritten: transact(statements) };
+    return { isWritten: carryOut(job) };
   } catch (error) {
     const { message } = error as Error;
-    return {
-      isWritten: false,
-      error: { message, errcode: Number(Reflect.get(error as object, 'errcode')) },
-    };
+    const errcode = Number(Reflect.get(error as object, 'errcode'));
+    return { isWritten: false, error: { message, errcode } };
   }
 };
 

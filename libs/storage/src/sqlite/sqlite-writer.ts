@@ -15,7 +15,14 @@ export interface WriteStatement {
   readonly mustChange?: boolean;
 }
 
-export type WriteJob = readonly WriteStatement[] | 'close';
+/** Statements of a transaction of their own, or of the one that is open; the steps of the latter. */
+export type WriteJob =
+  | { readonly whole: readonly WriteStatement[] }
+  | { readonly part: readonly WriteStatement[] }
+  | 'begin'
+  | 'commit'
+  | 'rollback'
+  | 'close';
 
 export interface WriteAnswer {
   readonly isWritten: boolean;
@@ -28,6 +35,8 @@ export class SqliteWriter {
   readonly #pending: PromiseWithResolvers<boolean>[] = [];
   readonly #ended: Promise<void>;
   readonly #onLost: (error: Error) => void;
+  /** Settled when the transaction of several jobs that is open has ended. */
+  #transaction: Promise<void> | undefined;
   /** Set once, when the file may no longer be written. */
   #failure: KeelsonError | undefined;
 
@@ -65,14 +74,45 @@ export class SqliteWriter {
    * @throws KeelsonError with the store's code for SQLite's error: nothing is written, except that after
    *   `storage.lost` the outcome is unknown
    */
-  run(statements: readonly WriteStatement[]): Promise<boolean> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure);
-    const job = Promise.withResolvers<boolean>();
-    this.#pending.push(job);
+  async run(statements: readonly WriteStatement[]): Promise<boolean> {
+    while (this.#transaction !== undefined) await this.#transaction;
+    return this.#send({ whole: statements });
+  }
+
+  /**
+   * Carries out several jobs in one transaction, which readers see when it is committed as a whole. Jobs of
+   * others wait meanwhile.
+   * @throws what `work` throws, and as `run` does; nothing is written then
+   */
+  async transaction(
+    work: (run: (statements: readonly WriteStatement[]) => Promise<unknown>) => Promise<void>,
+  ): Promise<void> {
+    while (this.#transaction !== undefined) await this.#transaction;
+    const ended = Promise.withResolvers<void>();
+    this.#transaction = ended.promise;
+    try {
+      await this.#send('begin');
+      try {
+        await work((statements) => this.#send({ part: statements }));
+        await this.#send('commit');
+      } catch (error) {
+        if (this.#failure === undefined) await this.#send('rollback');
+        throw error;
+      }
+    } finally {
+      this.#transaction = undefined;
+      ended.resolve();
+    }
+  }
+
+  async #send(job: Exclude<WriteJob, 'close'>): Promise<boolean> {
+    this.requireIntact();
+    const answer = Promise.withResolvers<boolean>();
+    this.#pending.push(answer);
     // A process that waits for nothing else must not end before the answer.
     this.#worker.ref();
-    this.#worker.postMessage(statements satisfies WriteJob);
-    return job.promise;
+    this.#worker.postMessage(job);
+    return answer.promise;
   }
 
   /** Resolves when the jobs before it are done and the connection is closed. */

@@ -206,19 +206,25 @@ export const toSecondaryStatus = (
   };
 };
 
-/** `data` of merkle-check: the trees of all services, each under a number of its own. */
+/**
+ * `data` of merkle-check: the trees of all services, each under a number of its own, and the derived tables
+ * that differ from the records as `<service>/<table>`.
+ */
 export const toMerkleReport = (
   reports: ReadonlyMap<string, string>,
   checkedAtMs: number,
 ): JsonObject => {
   let isCorrupted = false;
   const trees: Record<string, unknown> = {};
+  const tables: string[] = [];
   for (const [service, text] of reports) {
     const report = JSON.parse(text) as {
       readonly corrupted_root: boolean;
       readonly corrupted_tree_map: Readonly<Record<string, JsonObject>>;
+      readonly corrupted_tables: readonly string[];
     };
     isCorrupted ||= report.corrupted_root;
+    tables.push(...report.corrupted_tables.map((table) => `${service}/${table}`));
     for (const tree of Object.values(report.corrupted_tree_map))
       trees[Object.keys(trees).length + 1] = { ...tree, service };
   }
@@ -228,6 +234,7 @@ export const toMerkleReport = (
     merkle_corruption_report: {
       corrupted_root: isCorrupted,
       corrupted_tree_map: trees,
+      corrupted_tables: tables,
       ...checked,
     },
     ...checked,
