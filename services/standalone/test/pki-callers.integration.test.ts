@@ -16,10 +16,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 /** Written out here: the table must not read what it checks. */
 const UNAUTHENTICATED = [
   /^\/cert\/[^/]+(\/.*)?$/,
-  /^\/ca(\/pem)?$/,
+  /^\/ca(\/pem|\/p7b)?$/,
   /^\/ca_chain$/,
   /^\/crl(\/delta)?(\/pem)?$/,
-  /^\/issuer\/[^/]+\/(json|der|pem)$/,
+  /^\/issuer\/[^/]+\/(json|der|pem|p7b)$/,
   /^\/issuer\/[^/]+\/(unified-)?crl(\/delta)?(\/der|\/pem)?$/,
   /^\/unified-crl(\/delta)?(\/pem)?$/,
   /^\/issuers$/,
