@@ -5,7 +5,7 @@ export interface BenchContext {
   /** Base URL of a running compatible server instead of one the bench starts. */
   readonly target?: string | undefined;
   readonly token?: string | undefined;
-  /** What requests to /v1 carry: the headers of the specification (absent), or those of the vendor's clients. */
+  /** Headers of requests to /v1: those of the specification (absent), or those of the vendor's clients. */
   readonly dialect?: 'vendor' | undefined;
   /** How many records there are, where a bench has a number of them; its own choice when absent. */
   readonly records?: number | undefined;

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => site?.[Symbol.asyncDispose]());
 
-/** What a client reads that trusts the root alone. */
+/** The page as read by a client that trusts only the root. */
 const read = async (name: string, port: number, ca: string): Promise<string> => {
   const request = get({ host: OWN_ADDRESS, port, servername: name, headers: { host: name }, ca });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

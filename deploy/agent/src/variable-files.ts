@@ -12,7 +12,7 @@ export const quoted = (text: string): string =>
     .replaceAll('${', () => '$${')
     .replaceAll('%{', '%%{')}"`;
 
-/** What a configuration can declare; a file with any other name is refused by the tool as a whole. */
+/** Names that a configuration can declare. The tool refuses a whole file that has any other name. */
 const isIdentifier = (key: string): boolean => /^[A-Za-z_][\w-]*$/.test(key);
 
 /**

@@ -1,4 +1,4 @@
-/** What the log says of NATS: nobody else sees why a secondary falls behind. */
+/** Logs whether NATS can be reached, because nothing else shows why a secondary falls behind. */
 import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';

@@ -110,7 +110,7 @@ export class ReplicationMember {
     return this.#running.get(kind)?.run;
   }
 
-  /** What of replication does not work, in sentences for those who look after the cluster. */
+  /** Faults of replication, in sentences for the operators of the cluster. */
   impaired(): readonly string[] {
     return REPLICATION_KINDS.flatMap((kind) => {
       const run = this.runOf(kind);

@@ -73,7 +73,7 @@ export interface PrimaryRun {
 export interface SecondaryRun {
   readonly role: 'secondary';
   readonly secondary: Secondary;
-  /** Of its primary. */
+  /** Connection to the bus of the primary. */
   readonly bus: Bus;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** What somebody may have meant. */
+/** The known name that is most like a mistyped one. */
 
 /** Insertions, removals and exchanges of a character that lead from one word to the other. */
 const distance = (one: string, other: string): number => {

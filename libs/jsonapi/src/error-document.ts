@@ -66,7 +66,7 @@ const toKeelsonErrors = (thrown: unknown): readonly [KeelsonError, ...KeelsonErr
   return [KeelsonError.from(thrown)];
 };
 
-/** What RFC 9110 wants in addition to the status: §11.6.1 for 401, §15.5.6 for 405. */
+/** Headers that RFC 9110 requires with a status: §11.6.1 for 401, §15.5.6 for 405. */
 const toHeaders = (error: KeelsonError): Record<string, string> =>
   error.httpStatus === 401 ? { 'www-authenticate': 'Bearer' } : { ...allowHeader(error) };
 

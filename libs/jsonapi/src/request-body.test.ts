@@ -126,7 +126,7 @@ describe('request document', () => {
         ],
       }),
     );
-    // What the schema takes is left to whoever handles it.
+    // Values that the schema accepts are left to the handler.
     expect(strict.decode(document({ name: '!' }))).toEqual(document({ name: '!' }));
   });
 

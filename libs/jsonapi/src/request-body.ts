@@ -36,7 +36,7 @@ export const resourceListBody = <Item extends TSchema>(item: Item, maxItems = 10
   Type.Object({ data: Type.Array(item, { maxItems }) });
 
 /**
- * What is wrong with texts beyond their schema. It is asked where the schema refuses other attributes of
+ * Faults of texts beyond their schema. It is called where the schema refuses other attributes of
  * the same document, so that one answer names all mistakes; handlers check for themselves what they take.
  * @param texts the attributes that the schema takes and that are text
  */
@@ -167,7 +167,7 @@ const toViolations = (errors: SchemaErrors): readonly Violation[] => {
 
 const ATTRIBUTES_POINTER = '/data/attributes/';
 
-/** What `check` finds in the attributes that none of the violations is about. */
+/** The findings of `check` in attributes that have no violation yet. */
 const checkOthers = (
   document: unknown,
   violations: readonly Violation[],

@@ -34,7 +34,7 @@ afterAll(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-/** What a worker does before its first commit. */
+/** The steps of a worker before its first commit. */
 const acquire = async (leases: LeaseStore, name: string): Promise<Fence> => {
   const lease = await leases.acquire(name, LEASE, never);
   return takeFence(store, lease.name);

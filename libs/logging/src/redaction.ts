@@ -16,7 +16,7 @@ const SECRET_SHAPE = new RegExp(
     '-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?="[,}])|$)',
     String.raw`\b(?:hv[sbr])\.[\w.-]{8,}`,
     String.raw`\b\w+\.atlasv1\.\w+`,
-    // Of an address that is its own credential: in the query, or after the time it expires at.
+    // Signature of an address that is its own credential: in the query, or after its expiry time.
     String.raw`(?<=[?&]signature=)[\w%-]+`,
     String.raw`(?<=/(?:uploads|downloads)/[^\s"?]{1,256}/\d{10}/)[\w%-]+`,
     String.raw`(?<=\b(?:Bearer|Basic) )[\w.~+/=-]{4,}`,

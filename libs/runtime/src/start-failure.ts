@@ -1,7 +1,7 @@
 /** Why a process does not start, said with the setting that it is about and what to do. */
 import { type Config, ConfigError, type ConfigSchema, toEnvironmentName } from '@keelson/config';
 
-/** What Node says of a system call. */
+/** Fields of a Node.js system-call error. */
 interface SystemError extends Error {
   readonly code: string;
   readonly path?: string;

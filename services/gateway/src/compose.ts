@@ -69,7 +69,7 @@ export interface GatewayParts {
   readonly decisionState?: DecisionStates;
   /** Files and folders of this process, which no audit device may write; those of `config` go without saying. */
   readonly ownFiles?: readonly string[];
-  /** What nothing but a restart of this process mends, which `/healthz` then tells; nothing if absent. */
+  /** The fault that only a restart of this process mends, which `/healthz` then reports. */
   readonly needsRestart?: () => string | undefined;
   /** HTTPS is served when given. */
   readonly tls?: CertificateSource | undefined;

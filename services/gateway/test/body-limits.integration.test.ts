@@ -1,4 +1,4 @@
-/** What bodies may take of the gateway's memory, by who sends them. */
+/** Limits of the memory that bodies may take in the gateway, by sender. */
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { createEdgeService, edgeResponse } from '@keelson/edge';
@@ -30,7 +30,7 @@ interface Sent {
   readonly headers?: string;
   /** In bytes. */
   readonly size: number;
-  /** Of these the last is kept back. */
+  /** The last of these bytes is held back. */
   readonly isUnfinished?: boolean;
   readonly isChunked?: boolean;
   /** One of this machine's own. */

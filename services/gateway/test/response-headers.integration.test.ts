@@ -1,4 +1,4 @@
-/** What every answer says to browsers, and what every request has to say. */
+/** Headers of every answer for browsers, and headers that every request needs. */
 import { request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { systemClock } from '@keelson/clock';

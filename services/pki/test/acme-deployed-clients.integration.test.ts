@@ -1,4 +1,4 @@
-/** What deployed clients send that RFC 8555 leaves open, or a server to decide. */
+/** Requests of deployed clients that RFC 8555 leaves open or leaves to the server. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type AcmeAnswer, type AcmeClient, csrFor, toIdentifier } from './acme-client.ts';

@@ -142,7 +142,7 @@ describe('what clients are told first', () => {
       answer.headers.get('content-type'),
       answer.headers.get('content-transfer-encoding'),
     ]).toEqual([200, 'application/pkcs7-mime', 'base64']);
-    // What GNU base64 and openssl base64 both read.
+    // A form that GNU base64 and openssl base64 both read.
     expect(answer.bytes.toString()).toMatch(
       /^(?:[A-Za-z0-9+/]{64}\n)+[A-Za-z0-9+/]{1,64}={0,2}\n$/,
     );

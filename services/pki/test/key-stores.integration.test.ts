@@ -120,7 +120,7 @@ describe('a certificate issued as PKCS #12', () => {
   test("is encrypted and protected by today's algorithms", async () => {
     const { data } = await post('issue/p256', { ...NAME, ...STORE });
     const args = ['-in', storeFile(data.certificate), '-passin', `pass:${PASSWORD}`, '-noout'];
-    // What it is made with is told on standard error.
+    // OpenSSL reports the algorithms on standard error.
     const info = run('sh', '-c', 'openssl pkcs12 -info "$@" 2>&1', 'sh', ...args);
     const cipher = 'PBES2, PBKDF2, AES-256-CBC, Iteration 10000, PRF hmacWithSHA256';
     expect(info).toContain('MAC: sha256, Iteration 10000');

@@ -1,4 +1,4 @@
-/** What callers without a token can make the process take. */
+/** The memory that callers without a token can make the process take. */
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import {

@@ -70,7 +70,7 @@ const copyOfKept = (): string => {
   return folder;
 };
 
-/** Of the process itself, not of the cluster: its log, its lock, its compiled code. */
+/** Files of the process rather than the cluster: its log, its lock, its compiled code. */
 const isOfProcess = (name: string): boolean =>
   name === 'keelson.log' || name === 'lock.sqlite' || name.startsWith('compile-cache');
 

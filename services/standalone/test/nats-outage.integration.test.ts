@@ -40,7 +40,7 @@ const untilNats = (cluster: Cluster, isReached: boolean) =>
     ({ nats_connected: isConnected }) => isConnected === isReached,
   );
 
-/** What is logged reaches the file a little later. */
+/** Log lines reach the file a little later. */
 const untilLogged = (cluster: Cluster, text: string): Promise<string> =>
   until(
     () => readFile(join(cluster.process().dataFolder, 'keelson.log'), 'utf8'),

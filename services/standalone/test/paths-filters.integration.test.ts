@@ -40,7 +40,7 @@ const mountPki = async (path: string): Promise<void> => {
   await primary.v1('POST', `${path}/roles/web`, { allow_any_name: true, key_type: 'ec' });
 };
 
-/** Of the secondary that is to be enabled. */
+/** The id of the secondary that is to be enabled. */
 let token = '';
 
 const issueToken = async (id: string): Promise<string> => {
@@ -100,7 +100,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     expect(await primary.v1('DELETE', `${FILTER}/branch`)).toMatchObject(unknown);
     const onPrimary = await primary.v1('GET', `${PERFORMANCE}/primary/dynamic-filter/branch`);
     expect(onPrimary).toMatchObject(unknown);
-    // What denies must be there before anything crosses: the token names the secondary.
+    // The filter must exist before anything crosses: the token names the secondary.
     token = await issueToken('branch');
     for (const bad of [{ mode: 'some' }, { paths: ['a/../b'] }, { paths: ['/'] }])
       expect((await primary.v1('POST', `${FILTER}/branch`, bad)).status).toBe(400);

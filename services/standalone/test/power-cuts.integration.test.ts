@@ -72,7 +72,7 @@ const runUntilKilled = async (
   return { rootToken: keelson.rootToken, organizations };
 };
 
-/** What the next start has not, of what was acknowledged or has to be there. */
+/** Facts that were acknowledged, or must exist, and are missing after the next start. */
 const findMissing = async (dataFolder: string, before: BeforeCut): Promise<readonly string[]> => {
   const keelson = await startKeelson({ dataFolder, env: { KEELSON_RATE_LIMIT: 'off' } });
   try {

@@ -42,7 +42,7 @@ const write = async (cluster: Cluster, name: string): Promise<void> => {
   expect(status).toBe(204);
 };
 
-/** What the primary writes arrives on both. */
+/** Writes of the primary arrive on both. */
 const untilReplicated = async (name: string): Promise<void> => {
   await write(primary, name);
   for (const [kind, secondary] of [
@@ -61,7 +61,7 @@ describe('a clock that ran ahead and was corrected', { timeout: WITHIN_MS }, () 
     await untilReplicated('while-ahead');
     for (const secondary of [branch, spare]) await secondary.restart();
     await untilReplicated('corrected');
-    // What is forwarded can be read where it was asked for.
+    // A forwarded write can be read where it was requested.
     await write(branch, 'forwarded');
     expect((await branch.v1('GET', 'sys/policies/acl/forwarded')).status).toBe(200);
   });

@@ -1,4 +1,4 @@
-/** What SIGHUP is for: log and audit files that were moved, a certificate that was exchanged. */
+/** SIGHUP reopens log and audit files that were moved, and reloads a certificate that was replaced. */
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readFileSync, renameSync, watch, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** What an operator reads when a start fails: the setting, what is wrong with it, and what to do. */
+/** Messages of a failed start: they name the setting, the fault and the remedy. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -97,7 +97,7 @@ describe('a primary that comes back after its place was taken', { timeout: WITHI
       () => readFile(join(first.process().dataFolder, 'keelson.log'), 'utf8'),
       (log) => log.includes('another cluster was promoted'),
     );
-    // What it had before can be read; no other cluster is let in.
+    // Its earlier data can be read; no other cluster is admitted.
     expect((await first.v1('GET', 'sys/policies/acl/default')).status).toBe(200);
     const issued = await first.v1('POST', `${DR}/primary/secondary-token`, { id: 'late' });
     expect(issued.status).toBe(503);

@@ -151,7 +151,7 @@ describe('tuning', () => {
       const { data } = (await harness.asRoot('GET', `${path}/tune`)).body;
       return [data.default_lease_ttl, data.max_lease_ttl];
     };
-    // What the vendor's SDK sends for each setting but those asked for.
+    // The vendor's SDK sends this for every setting that the caller left out.
     const unset = {
       default_lease_ttl: '',
       max_lease_ttl: '',

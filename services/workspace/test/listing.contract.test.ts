@@ -189,7 +189,7 @@ const isMatch = (query: WorkspaceQuery, workspace: Listed): boolean => {
   );
 };
 
-/** Of a workspace without a run. */
+/** Sort position of a workspace without a run. */
 const LAST = Number.MAX_SAFE_INTEGER;
 
 const compareText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

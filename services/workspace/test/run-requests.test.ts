@@ -61,7 +61,7 @@ describe('a run without a configuration', () => {
       '/data/relationships/configuration-version/data/id',
     ]);
     expect(errors[0]?.detail).toMatch(text);
-    // What is uploaded can be run.
+    // The uploaded configuration can be run.
     await uploadTo(workspace.id);
     const queued = await tryQueue(workspace.id);
     expect(queued.status).toBe(201);

@@ -44,7 +44,7 @@ const put = async (address: string) =>
 const runsOf = async (workspaceId: string) =>
   (await harness.call('GET', `/workspaces/${workspaceId}/runs`)).list;
 
-/** What ends a right between the announcement and the upload. */
+/** Ways in which a right ends between the announcement and the upload. */
 const ENDS = {
   'the grant is removed': ({ grantId }: Team) =>
     harness.call('DELETE', `/team-workspaces/${grantId}`),

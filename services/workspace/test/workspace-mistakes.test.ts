@@ -1,4 +1,4 @@
-/** What clients are told of requests for a workspace that have mistakes. */
+/** Answers to requests for a workspace that have mistakes. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Harness, startHarnessOf } from './workspace-harness.ts';
 

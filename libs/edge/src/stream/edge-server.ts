@@ -39,7 +39,7 @@ export interface EdgeServerOptions {
   readonly clock?: Clock;
 }
 
-/** What is called of `keelson.edge.v1.Edge` besides requests: on the stream, and by itself. */
+/** Calls of `keelson.edge.v1.Edge` other than requests, on the stream and unary. */
 const callsOf = (service: EdgeService) => ({
   describe: () => service.describe(),
   check: async (): Promise<CheckResponse> => ({ impaired: [...(await service.check())] }),

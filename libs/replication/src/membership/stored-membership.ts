@@ -222,7 +222,7 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** Of the set that is recorded here, of which this cluster may be no primary any more; 0: there is none. */
+  /** Promotion number of the recorded set, whose primary this cluster may no longer be; 0 without a set. */
   async promotion(): Promise<number> {
     return (await this.#sets.find(this.#store, SET))?.promotion ?? 0;
   }
@@ -264,7 +264,7 @@ export class StoredMembership implements Membership {
     this.#sets.delete(tx, SET);
   }
 
-  /** Of all services. */
+  /** Replaces the log ids of all services. */
   async #renewLogs(tx: Transaction, set: SetRecord, logId: string): Promise<void> {
     for (const service of await this.#logs.keys(tx)) this.#logs.delete(tx, service);
     this.#sets.write(tx, SET, { ...set, logId });

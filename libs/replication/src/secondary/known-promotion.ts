@@ -43,7 +43,7 @@ export class KnownPromotion {
   }
 
   /**
-   * What a primary says of itself.
+   * Statements of a primary about itself.
    * @throws KeelsonError `replication.superseded_primary` where a higher one is known
    */
   async hear(promotion: number): Promise<void> {

@@ -39,7 +39,7 @@ export interface PrimaryLinkOptions {
   /** Told how each question ended, and how long the answer was. */
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
-  /** What is known of the primaries of the set: one that was superseded is not listened to. */
+  /** The highest promotion known of the set; a superseded primary is not followed. */
   readonly promotion: Pick<KnownPromotion, 'load' | 'hear'>;
   /** Where epoch keys outlive this process. */
   readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;

@@ -83,7 +83,7 @@ const HEARTBEAT_INTERVAL_MS = 5000;
 
 export class Secondary {
   readonly followed: FollowedLog;
-  /** Of the set. */
+  /** Promotion number of the set. */
   readonly promotion: KnownPromotion;
   readonly #options: SecondaryOptions;
   readonly #clock: Clock;

@@ -33,7 +33,7 @@ export interface TravellingQuestion {
 
 interface OpenedAnswer {
   readonly told: Told;
-  /** Of the primary that answered. */
+  /** Promotion number of the primary that answered. */
   readonly promotion: number;
 }
 

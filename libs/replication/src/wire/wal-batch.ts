@@ -7,7 +7,7 @@ import { crosses, type ReplicationKind } from '../domain/crossing.ts';
 export interface BatchExtras {
   /** Software of the primary. */
   readonly primaryVersion?: string | undefined;
-  /** Of the primary; 0: it founded the set. */
+  /** Promotion number of the primary; 0 if it founded the set. */
   readonly promotion?: number | undefined;
   /** What of it crosses to this secondary; absent: all. */
   readonly passes?: ((path: string) => boolean) | undefined;

@@ -28,10 +28,10 @@ test('refuses while the server is down, cached records too, and continues when i
   expect(await store.read('shared/a')).toBeDefined();
   await server.process.stop();
   await expect(store.read('shared/a')).rejects.toThrow(unavailable);
-  // What a service is asked for by whoever wants to know whether it can serve.
+  // The call by which others ask a service whether it can serve.
   await expect(store.position()).rejects.toThrow(unavailable);
   await expect(put('shared/b')).rejects.toThrow(unavailable);
-  // What the readiness of a service asks.
+  // The check behind the readiness of a service.
   await expect(store.position()).rejects.toThrow(unavailable);
   await server.process.start();
   await put('shared/c');

@@ -1,4 +1,4 @@
-/** What callers see while the disk is slow, full or broken. */
+/** Reads and writes while the disk is slow, full or broken. */
 import { type ChildProcess, execFile, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';

@@ -40,7 +40,7 @@ const fill = async (store: Store, count: number, valueBytes = 2000): Promise<voi
     await store.transact((tx) => tx.write(`shared/${n}`, new Uint8Array(valueBytes).fill(n)));
 };
 
-/** Of every file in the folder, by name. */
+/** Content of every file in the folder, by name. */
 const contents = async () =>
   Object.fromEntries(
     await Promise.all(

@@ -29,7 +29,7 @@ export interface NameAttribute {
 /** Relative distinguished names, each a set of attributes. */
 export type DistinguishedName = readonly (readonly NameAttribute[])[];
 
-/** What callers ask for as a subject; values of one list share one RDN, user ids have one each. */
+/** A requested subject. Values of one list share one RDN; each user id has its own. */
 export interface SubjectAttributes {
   readonly country?: readonly string[];
   readonly organization?: readonly string[];

@@ -21,7 +21,7 @@ const FLAGS =
   // A pipe without a reader is refused instead of waited for.
   constants.O_NONBLOCK;
 
-/** What a path leads to; the path itself while nothing is there. */
+/** The target of a path; the path itself while nothing is there. */
 const resolveLinks = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 
 const isWithin = (path: string, folder: string): boolean =>

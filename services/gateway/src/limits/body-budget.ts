@@ -9,13 +9,13 @@ import { KeelsonError } from '@keelson/errors';
 export const ANONYMOUS_PART = 1 / 4;
 
 export interface BodyBudgetLimits {
-  /** Of all bodies together, in bytes. */
+  /** Limit of all bodies together, in bytes. */
   readonly totalBytes: number;
-  /** Of the bodies of one client address, in bytes. */
+  /** Limit of the bodies of one client address, in bytes. */
   readonly clientBytes: number;
 }
 
-/** What one request holds. */
+/** The share of the budget that one request holds. */
 export interface BodyHolding {
   /** @throws KeelsonError `request.bodies_under_way` when the bytes go over a limit */
   take(bytes: number): void;

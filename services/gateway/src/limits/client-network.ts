@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 
 /**
- * Whom limits of a client address count as one: an IPv4 address, or the first 64 bits of an IPv6 address,
+ * The unit that limits of a client address count: an IPv4 address, or the first 64 bits of an IPv6 address,
  * since that many networks and no fewer are given to one customer (RFC 6177 §2).
  */
 export const clientNetwork = (address: string): string => {

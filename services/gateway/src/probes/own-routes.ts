@@ -18,7 +18,7 @@ const DISCOVERY = {
 export interface OwnRoutesParts {
   readonly services: readonly EdgeService[];
   readonly readiness: Readiness;
-  /** What nothing but a restart of this process mends; undefined while all is well. */
+  /** The fault that only a restart of this process mends; undefined while there is none. */
   readonly needsRestart: () => string | undefined;
   readonly metrics: RequestMetrics;
   readonly version: string;

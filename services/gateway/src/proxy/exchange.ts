@@ -9,7 +9,7 @@ import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import { emptyHead, requestIdOf } from './request-head.ts';
 
-/** What a client is asked to wait whose request is one too many now. */
+/** Seconds that a client is asked to wait after a request over the limit. */
 const RETRY_AFTER_SECONDS = '1';
 
 /** Ends when the client leaves or the time is over, whatever else is under way. */
@@ -25,7 +25,7 @@ export class Exchange {
   token: string | undefined;
   /** What the service says of a body that nobody else can read, for the audit entry; JSON. */
   auditedRequest = '';
-  /** Of the request's body, while it is under way. */
+  /** The share of the body budget, held while the body is under way. */
   #holding: BodyHolding | undefined;
   #timeoutMs: number;
   #timer: NodeJS.Timeout;

@@ -85,7 +85,7 @@ const receive = (
         holding?.take(chunk.byteLength);
         gathered.append(chunk);
       } catch (error) {
-        // What still arrives is not kept.
+        // Bytes that still arrive are dropped.
         request.off('data', onData);
         gathered.clear();
         reject(error as Error);

@@ -20,11 +20,11 @@ const MALFORMED: Refusal = { status: '400 Bad Request', text: 'the request is no
 
 interface ParserError extends Error {
   readonly code?: string;
-  /** What the parser was given when it failed. */
+  /** The bytes that the parser failed on. */
   readonly rawPacket?: Uint8Array;
 }
 
-/** What the parser was given begins with a request line for `/api/v2`, whose errors are JSON:API documents. */
+/** Whether the bytes begin with a request line for `/api/v2`, whose errors are JSON:API documents. */
 const isForApiV2 = ({ rawPacket }: ParserError): boolean =>
   /^\S+ \/api\/v2[/? ]/.test(Buffer.from(rawPacket ?? []).toString('latin1', 0, 256));
 

@@ -33,7 +33,7 @@ interface Fetch {
 
 const CERTIFICATE_TYPE = 'application/pkix-cert';
 const CHAIN_TYPE = 'application/pem-certificate-chain';
-/** Of `.p7b` files: Windows and browsers offer to install them. */
+/** Media type of `.p7b` files, which Windows and browsers offer to install. */
 const CERTS_ONLY_TYPE = 'application/x-pkcs7-certificates';
 
 const startFetch = async (

@@ -30,7 +30,7 @@ export interface CrlBuild {
   readonly clock: Clock;
   readonly mount: MountScope;
   readonly authority: Authority;
-  /** Of the lease that the build is made under. */
+  /** Fence of the lease that the build is made under. */
   readonly fence: Fence;
   readonly scope: CrlScope;
 }

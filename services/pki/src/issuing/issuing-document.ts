@@ -112,7 +112,7 @@ const bundle = (
     ...chain.map(({ pem }) => pem),
   ].join('\n');
 
-/** What is handed out in one piece. */
+/** A certificate with its key and chain, handed out as one file. */
 export interface Parcel {
   readonly certificateDer: Uint8Array;
   /** The issuer first. */

@@ -136,7 +136,7 @@ const RENAMED: Readonly<Record<string, keyof Role>> = {
   not_before_duration: 'notBeforeDurationSeconds',
 };
 
-/** Of each parameter: its name on the wire, its name in the domain, and its default. */
+/** Each parameter's name on the wire, its name in the domain, and its default. */
 const PARAMETERS = Object.entries(ROLE_FIELDS).map(
   ([name, parameter]) =>
     [

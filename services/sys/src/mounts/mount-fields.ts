@@ -110,7 +110,7 @@ export const TUNE_FIELDS = {
   }),
 } as const;
 
-/** What a caller who sets this is to know. */
+/** A warning for the caller who sets this. */
 export const mountWarnings = ({
   delegatedAuthAccessors = [],
 }: MountConfigChanges): readonly string[] =>

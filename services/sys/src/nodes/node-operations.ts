@@ -9,7 +9,7 @@ import { jsonRecords, type Store } from '@keelson/storage';
 
 interface EchoRecord {
   readonly hostname: string;
-  /** Of the software. */
+  /** Version of the software. */
   readonly version: string;
   readonly atMs: number;
 }

@@ -47,7 +47,7 @@ export class PolicyBook {
   }
 
   /**
-   * What tokens with these policies (sorted) of a namespace may do. Unknown policies grant nothing. A
+   * The rights of tokens with these policies (sorted) of a namespace. Unknown policies grant nothing. A
    * damaged one may have denied what the others grant, so a token with it may do nothing at all.
    */
   aclFor(namespaceId: string, policies: readonly string[]): Acl {

@@ -60,7 +60,7 @@ const givenUp = ({ missingEntries, arrivingEntries }: PromotionPlan): string =>
     ? `${missingEntries} entries that the former primary has, and that were not in its stream, are given up.`
     : `${missingEntries} entries of the former primary are given up: ${arrivingEntries} of them are in its stream and did not arrive in time.`;
 
-/** What is lost that nobody here has heard of. */
+/** Says that writes may be lost which this cluster has not heard of. */
 const notKnown = ({ unheardMs }: PromotionPlan): string => {
   const since =
     unheardMs === undefined

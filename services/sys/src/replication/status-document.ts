@@ -109,7 +109,7 @@ const rootFor = (reports: readonly ServiceReport[], id: string): string => {
   return roots.some(({ root }) => root === '') ? '' : combinedRoot(roots);
 };
 
-/** Of the set that this cluster is the primary of. */
+/** Facts about the set whose primary this cluster is. */
 export interface SetFacts {
   readonly knownSecondaries: readonly string[];
   readonly promotion: number;

@@ -7,7 +7,7 @@ import type { Ceremony } from './domain/ceremony.ts';
 import type { RotationConfig } from './domain/rotation-config.ts';
 import type { ShareCounts } from './domain/share-counts.ts';
 
-/** What the shares of a cluster open; with a static seal they are called recovery shares. */
+/** The root key wrapped for the shares of a cluster; with a static seal they are called recovery shares. */
 export interface ShareSeal extends ShareCounts {
   /** The root key under the key that the shares give; base64. */
   readonly wrappedForShares: string;

@@ -198,7 +198,7 @@ const listGrantsTo = async <G extends Grant>(
   return grants;
 };
 
-/** What a list of grants is asked by: the target, the team, or both. */
+/** Filter of a list of grants: the target, the team, or both. */
 export interface GrantFilter {
   readonly targetId: string | undefined;
   readonly teamId: string | undefined;

@@ -39,7 +39,7 @@ import {
   updateOrganization,
 } from './organization-operations.ts';
 
-/** What is refused, because somebody would rely on it. */
+/** Settings that are refused, because somebody would rely on them. */
 const NOT_OFFERED: Readonly<Record<string, { readonly value: unknown; readonly text: string }>> = {
   'collaborator-auth-policy': {
     value: 'two_factor_mandatory',
@@ -53,7 +53,7 @@ const NOT_OFFERED: Readonly<Record<string, { readonly value: unknown; readonly t
   'registry-monorepo-support-enabled': { value: true, text: 'there is no private registry' },
 };
 
-/** What is taken, as clients send it with every organization, and does nothing: the answer says so. */
+/** Settings without effect that clients send with every organization: they are accepted, and the answer says so. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
   'aggregated-commit-status-enabled': 'nothing is reported to repositories',
   'cost-estimation-enabled': 'the costs of runs are not estimated',
@@ -130,13 +130,13 @@ const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
   return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
 };
 
-/** What was asked for and does nothing, for `meta`. */
+/** Warnings for `meta` about requested settings that have no effect. */
 const toWarnings = ({ data }: Static<typeof UPDATE>): readonly string[] =>
   Object.entries(WITHOUT_EFFECT)
     .filter(([name]) => Boolean(data.attributes[name as keyof typeof attributes]))
     .map(([name, reason]) => `${name} has no effect: ${reason}`);
 
-/** What is wrong with texts of a request, whatever else is wrong with it. */
+/** Faults in the texts of a request, reported together with its other faults. */
 const checkTexts: CheckTexts = ({ name, email }) =>
   checkOrganization({ name, settings: email === undefined ? {} : { email } });
 

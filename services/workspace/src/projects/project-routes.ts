@@ -83,7 +83,7 @@ const fromProjectDocument = ({ data }: Static<typeof UPDATE>): GivenProject => {
   };
 };
 
-/** What is wrong with texts of a request, whatever else is wrong with it. */
+/** Faults in the texts of a request, reported together with its other faults. */
 const checkTexts: CheckTexts = ({ name, 'auto-destroy-activity-duration': duration }) =>
   checkProject({ name, autoDestroyActivityDuration: duration });
 

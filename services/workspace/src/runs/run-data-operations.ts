@@ -1,4 +1,4 @@
-/** What becomes of the logs and files that ended runs left, by a policy or at somebody's request. */
+/** Withholds, restores and deletes the logs and files of ended runs, by policy or on request. */
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { Reads, Store, TransactOptions } from '@keelson/storage';
@@ -97,7 +97,7 @@ export const changePhaseData = (
     runLogs.write(tx, [phaseId], next === WITHHELD ? { ...shown, isWithheld: true } : shown);
   });
 
-/** What the policy in force says of a run. */
+/** The change that the policy in force asks for in the data of a run; undefined when none is due. */
 const findDue = async (reads: Reads, runId: string, nowMs: number): Promise<DueRun | undefined> => {
   const run = await runRecords.find(reads, runId);
   const workspace = run && (await workspaceRecords.find(reads, run.workspaceId));

@@ -43,7 +43,7 @@ export interface RunEventFacts {
 const FORCERS = { user: 'User', team: 'Team', organization: 'Organization' } as const;
 
 /**
- * What happened to a run, oldest first: its statuses with the comments that came with them, comments by
+ * The history of a run, oldest first: its statuses with the comments that came with them, comments by
  * themselves, and locks that were taken away.
  */
 export const listRunEvents = (

@@ -120,7 +120,7 @@ export const removePhaseData = async (tx: Transaction, phaseId: string): Promise
   }
 };
 
-/** What both phases of a run left. */
+/** Deletes the logs and files of both phases of a run. */
 export const removeDataOf = async (tx: Transaction, runId: string): Promise<void> => {
   for (const phase of PHASES) await removePhaseData(tx, toPhaseId(runId, phase));
 };

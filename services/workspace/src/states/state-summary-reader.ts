@@ -18,7 +18,7 @@ import {
   toStateResource,
 } from './domain/state-summary.ts';
 
-/** What a state says, and how many instances it manages, also those beyond what is listed. */
+/** Summary of a state, with the number of instances it manages, including those not listed. */
 export interface ReadSummary extends StateSummary {
   readonly managedCount: number;
 }

@@ -98,7 +98,7 @@ export const removeTeam = async (tx: Transaction, team: Team): Promise<void> => 
   teamRecords.delete(tx, team.id);
 };
 
-/** Whom a request of the principal names, as ids of users; `team` is where they are to join or leave. */
+/** Ids of the users that a request of the principal names; `team` is the team they join or leave. */
 export type FindUserIds = (
   reads: Reads,
   team: Team,

@@ -69,7 +69,7 @@ const MEMBERSHIPS = resourceListBody(
   }),
 );
 
-/** What is wrong with texts of a request, whatever else is wrong with it. */
+/** Faults in the texts of a request, reported together with its other faults. */
 const checkTexts: CheckTexts = ({ name }) => (name === undefined ? [] : checkTeam({ name }));
 
 const INCLUDES: ReadonlySet<string> = new Set(['users', 'organization_memberships']);

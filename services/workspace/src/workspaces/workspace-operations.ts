@@ -204,7 +204,7 @@ const isMoveAlone = (given: GivenWorkspace): boolean =>
 
 export interface WorkspaceUpdate {
   readonly access: WorkspaceAccessResult;
-  /** What changed although the request did not name it. */
+  /** Changes that the request did not name. */
   readonly warnings: readonly string[];
 }
 

@@ -77,7 +77,7 @@ export const inProjectKey = (organizationId: string, projectId: string): string 
 export const withStatusKey = (scope: string, status: string): string => `${scope}/status/${status}`;
 
 /**
- * What bindings are counted under: by their key in any case, or by key and value, where no value and ""
+ * The tally of bindings: by their key in any case, or by key and value, where no value and ""
  * are one.
  */
 export const tagKey = (

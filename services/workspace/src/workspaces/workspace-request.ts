@@ -128,7 +128,7 @@ const toAutoDestroyAtMs = (given: string | null | undefined): number | null | un
   return atMs;
 };
 
-/** What is wrong with texts of a request, whatever else is wrong with it. */
+/** Faults in the texts of a request, reported together with its other faults. */
 export const checkWorkspaceTexts: CheckTexts = ({
   name,
   'source-url': sourceUrl,

@@ -109,7 +109,7 @@ export const noPathPolicy = (label: string): KeelsonError =>
     : new KeelsonError('pki.est_unknown_label', { label });
 
 /**
- * What decides about requests to a label, or to none ("").
+ * The policy for requests to a label, or to none ("").
  * @returns undefined where there is no such label, or nothing without one
  */
 export const findPathPolicy = (config: EstConfig, label: string): PathPolicy | undefined => {

@@ -157,7 +157,7 @@ export const withCommonName = (
 const MAX_NAMED = 10;
 
 /**
- * What becomes of a request that has unusable names.
+ * Decides the fate of a request that has unusable names.
  * @returns the warnings
  * @throws KeelsonError `request.invalid` naming them, where the rules refuse them
  */

@@ -173,7 +173,7 @@ export const checkRole = (
 const withoutPrefix = (name: string, prefix: string): string =>
   name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
 
-/** What a role shows where it was given no `key_usage`. */
+/** The `key_usage` that a role shows where none was given. */
 export const DEFAULT_KEY_USAGE = ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'] as const;
 
 /** Usages by name, in any case, with or without their prefix; unknown names are left out. */

@@ -18,7 +18,7 @@ export interface GivenBinding {
   readonly value?: string | null | undefined;
 }
 
-/** Of one workspace or project, flat tags included. */
+/** Limit of one workspace or project, flat tags included. */
 const MAX_BINDINGS = 10;
 
 const KEY = /^[A-Za-z0-9_.=+\-@:]{1,128}$/;
