@@ -1,32 +1,33 @@
 /**
- * Kills this process at a given step: before or after a statement of the database, a COMMIT, or a
- * publication to NATS. To be imported before the parts it watches.
+ * Kills this process at a given step: before or after a publication to NATS, or a write or flush of its
+ * store, which the recorded disk that it runs on counts. To be imported before the parts it watches.
  */
-import { DatabaseSync, StatementSync } from 'node:sqlite';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { JetStreamBus } from '@keelson/bus/jetstream';
 
-let stepsLeft = Number.POSITIVE_INFINITY;
+let publicationsLeft = Number.POSITIVE_INFINITY;
 
-/** Begins to count. */
-export const killAfter = (steps: number): void => {
-  stepsLeft = steps;
+/**
+ * Begins to count.
+ * @param record folder of the record of the disk
+ */
+export const killAfter = (steps: number, record: string): void => {
+  publicationsLeft = steps;
+  writeFileSync(join(record, 'steps'), String(steps));
 };
 
 const step = (): void => {
-  stepsLeft -= 1;
-  if (stepsLeft === 0) process.kill(process.pid, 'SIGKILL');
+  publicationsLeft -= 1;
+  if (publicationsLeft === 0) process.kill(process.pid, 'SIGKILL');
 };
 
-const stepAround = <T extends object, K extends keyof T>(owner: T, name: K): void => {
-  const original = owner[name] as (...args: unknown[]) => unknown;
-  owner[name] = function (this: unknown, ...args: unknown[]) {
-    step();
-    const result = Reflect.apply(original, this, args);
-    if (result instanceof Promise) return result.finally(step);
-    step();
-    return result;
-  } as T[K];
+const prototype = JetStreamBus.prototype as unknown as Record<
+  'publish',
+  (this: unknown, ...args: unknown[]) => Promise<unknown>
+>;
+const original = prototype.publish;
+prototype.publish = function (...args) {
+  step();
+  return original.apply(this, args).finally(step);
 };
-stepAround(StatementSync.prototype, 'run');
-stepAround(DatabaseSync.prototype, 'exec');
-stepAround(JetStreamBus.prototype, 'publish');

@@ -1,6 +1,7 @@
 /** Processes killed with SIGKILL at chosen steps of committing, applying and publishing. */
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startNats, temporaryDirectory } from '@keelson/testkit';
+import { startNats, type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { expect, test } from 'vitest';
 import {
   admit,
@@ -24,10 +25,17 @@ const STEPS_OF_A_SECONDARY = [
   { steps: 240, isCopied: true },
 ];
 
+/** A store's file in a folder of its own, and the folder of the record of its disk. */
+const placeFor = async (folder: TemporaryDirectory, name: string) => {
+  const disk = join(folder.path, 'disk');
+  await mkdir(disk);
+  return { file: join(disk, name), record: join(folder.path, 'record') };
+};
+
 test('a primary killed between any steps of commit and publish loses nothing it acknowledged', async () => {
   await using nats = await startNats({ jetstream: true });
   await using folder = await temporaryDirectory();
-  const file = join(folder.path, 'primary.db');
+  const { file, record } = await placeFor(folder, 'primary.db');
   const before = await startPrimary(nats.url, 'performance', file);
   before.publish();
   await using secondary = await startSecondary(nats.url, before);
@@ -36,7 +44,7 @@ test('a primary killed between any steps of commit and publish loses nothing it 
 
   const acknowledged: string[] = [];
   for (const steps of STEPS)
-    acknowledged.push(...(await runKilledCluster({ natsUrl: nats.url, file, steps })));
+    acknowledged.push(...(await runKilledCluster({ natsUrl: nats.url, file, record, steps })));
 
   await using primary = await startPrimary(nats.url, 'performance', file);
   primary.publish();
@@ -49,7 +57,7 @@ test('a primary killed between any steps of commit and publish loses nothing it 
 test('a secondary killed between any steps of applying goes on and ends equal', async () => {
   await using nats = await startNats({ jetstream: true });
   await using folder = await temporaryDirectory();
-  const file = join(folder.path, 'secondary.db');
+  const { file, record } = await placeFor(folder, 'secondary.db');
   await using primary = await startPrimary(nats.url);
   await Promise.all(
     Array.from({ length: 300 }, (_, index) =>
@@ -65,7 +73,8 @@ test('a secondary killed between any steps of applying goes on and ends equal', 
       for (let count = 0; !ending.signal.aborted; count += 1)
         await put(primary.store, { [`shared/${steps}/${count}`]: `${count}` });
     })();
-    await runKilledCluster({ natsUrl: nats.url, file, steps, secondary: { identity, isCopied } });
+    const follower = { identity, isCopied };
+    await runKilledCluster({ natsUrl: nats.url, file, record, steps, secondary: follower });
     ending.abort();
     await writing;
   }

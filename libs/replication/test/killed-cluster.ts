@@ -4,12 +4,12 @@ import { put, resumeSecondary, startPrimary } from './cluster.ts';
 import { killAfter } from './kill-at-step.ts';
 import type { KillPlan } from './run-killed-cluster.ts';
 
-const { natsUrl, file, steps, secondary } = JSON.parse(process.argv[2] ?? '') as KillPlan;
+const { natsUrl, file, record, steps, secondary } = JSON.parse(process.argv[2] ?? '') as KillPlan;
 
 if (secondary === undefined) {
   const primary = await startPrimary(natsUrl, 'performance', file);
   primary.publish();
-  killAfter(steps);
+  killAfter(steps, record);
   for (;;)
     await Promise.all(
       Array.from({ length: 5 }, async () => {
@@ -22,4 +22,4 @@ if (secondary === undefined) {
 const { identity, isCopied } = secondary;
 const follower = await resumeSecondary(natsUrl, 'performance', identity, file);
 if (isCopied) await follower.until(({ state }) => state === 'stream-wals');
-killAfter(steps);
+killAfter(steps, record);

@@ -1,10 +1,15 @@
 import { execFile } from 'node:child_process';
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { recordedEnvironment } from '@keelson/testkit';
 import type { SecondaryIdentity } from '../src/replication.ts';
 
 export interface KillPlan {
   readonly natsUrl: string;
   readonly file: string;
+  /** Folder of the record of the disk that the file is on; removed and made again. */
+  readonly record: string;
   /** How many steps are gone through before the end. */
   readonly steps: number;
   /** Absent: it is the primary, and writes. */
@@ -17,11 +22,21 @@ export interface KillPlan {
 
 const CLUSTER = fileURLToPath(new URL('./killed-cluster.ts', import.meta.url));
 
-/** Runs it to its end and gives back its complete lines: paths of acknowledged writes. */
-export const runKilledCluster = (plan: KillPlan): Promise<readonly string[]> =>
-  new Promise((resolve, reject) => {
-    execFile(process.execPath, [CLUSTER, JSON.stringify(plan)], (error, stdout, stderr) => {
-      if (error?.signal === 'SIGKILL') resolve(stdout.split('\n').slice(0, -1));
-      else reject(new Error(`the cluster ended by itself: ${stderr}`));
-    });
+/** Runs the cluster until it is killed and returns its complete lines: paths of acknowledged writes. */
+export const runKilledCluster = async (plan: KillPlan): Promise<readonly string[]> => {
+  const { file, record } = plan;
+  await rm(record, { recursive: true, force: true });
+  await mkdir(record);
+  const env = await recordedEnvironment({ folder: dirname(file), record });
+  return new Promise((resolve, reject) => {
+    execFile(
+      process.execPath,
+      [CLUSTER, JSON.stringify(plan)],
+      { env },
+      (error, stdout, stderr) => {
+        if (error?.signal === 'SIGKILL') resolve(stdout.split('\n').slice(0, -1));
+        else reject(new Error(`the cluster ended by itself: ${stderr}`));
+      },
+    );
   });
+};

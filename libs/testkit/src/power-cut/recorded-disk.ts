@@ -32,7 +32,8 @@ export interface RecordedDisk {
 export interface RecordedEnd {
   /**
    * Number of the step at which the process ends by SIGKILL; never if absent. Steps are the moments before
-   * a write, and before and after a flush, a rename, a link and a removal below the folder.
+   * a write, and before and after a flush, a rename, a link and a removal below the folder. A process may
+   * also arm itself later, by writing the number to a file `steps` of the record.
    */
   readonly steps?: number | undefined;
   /** Name of the only file whose steps count; all if absent. */
