@@ -216,7 +216,7 @@ describe('a secondary', () => {
   });
 });
 
-test('merkle-check tells of the trees of all services', () => {
+test('merkle-check tells of the trees and derived tables of all services', () => {
   const tree = (isCorrupted: boolean) => ({
     corrupted_index_tuples_map: isCorrupted ? { 23: { corrupted: true, subpages: [7] } } : null,
     corrupted_subtree_root: isCorrupted,
@@ -224,7 +224,11 @@ test('merkle-check tells of the trees of all services', () => {
     tree_type: 'replicated',
   });
   const report = (isCorrupted: boolean) =>
-    JSON.stringify({ corrupted_root: isCorrupted, corrupted_tree_map: { 1: tree(isCorrupted) } });
+    JSON.stringify({
+      corrupted_root: isCorrupted,
+      corrupted_tree_map: { 1: tree(isCorrupted) },
+      corrupted_tables: isCorrupted ? ['pki_certificate'] : [],
+    });
   const reports = new Map([
     ['sys', report(false)],
     ['pki', report(true)],
@@ -236,6 +240,7 @@ test('merkle-check tells of the trees of all services', () => {
         1: { ...tree(false), service: 'sys' },
         2: { ...tree(true), service: 'pki' },
       },
+      corrupted_tables: ['pki/pki_certificate'],
       last_corruption_check_epoch: '2026-11-21T12:00:00Z',
     },
     last_corruption_check_epoch: '2026-11-21T12:00:00Z',
