@@ -244,7 +244,7 @@ export interface CheckRequest {
 }
 
 export interface CheckResponse {
-  /** What does not work although requests are served; sentences for people. */
+  /** Faults of a service that still serves requests, in sentences for operators. */
   impaired: string[];
 }
 

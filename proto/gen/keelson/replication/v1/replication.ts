@@ -21,7 +21,7 @@ export interface WalBatch {
   wrappedKeyring: Buffer;
   /** Software of the primary. A secondary that is older applies nothing of it. */
   primaryVersion: string;
-  /** Of the primary. A secondary that has heard of a higher one applies nothing of it. */
+  /** Promotion number of the primary. A secondary that has heard of a higher one applies nothing of the batch. */
   promotion: bigint;
 }
 
@@ -58,7 +58,7 @@ export interface Question {
 }
 
 export interface Answer {
-  /** Of the primary: how often another cluster took the lead of the set. A secondary never follows a lower one. */
+  /** Promotion number of the primary: how often another cluster took the lead. A secondary never follows a lower one. */
   promotion: bigint;
   told:
     | { $case: "position"; value: Position }

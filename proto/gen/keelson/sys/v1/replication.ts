@@ -91,7 +91,7 @@ export interface RenewLogResponse {
 
 export interface SupersedeRequest {
   kind: string;
-  /** Of the cluster that is the primary now. */
+  /** Promotion number of the cluster that is the primary now. */
   promotion: bigint;
 }
 
