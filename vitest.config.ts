@@ -6,20 +6,20 @@ import { defineConfig } from 'vitest/config';
 const project = (name: string, include: string[], exclude: string[] = [], seconds = 30) => ({
   test: {
     name,
-    // First, and nothing beside them: Chromium drops its requests when a network comes or goes, as those of containers do.
+    // Browser tests run first and alone: Chromium drops requests when containers add or remove a network.
     sequence: { groupOrder: name === 'browser' ? 0 : 1 },
     include,
     exclude: ['**/node_modules/**', ...exclude],
     testTimeout: seconds * 1000,
     hookTimeout: seconds * 1000,
     retry: 0,
-    // What is waited for comes when a busy machine gets to it; a second is for idle ones.
+    // The default of one second is too short on a busy machine.
     expect: { poll: { timeout: (seconds * 1000) / 2 } },
     pool: 'forks' as const,
     env: {
-      // testcontainers would pull an image to clean up after itself; the container tests stop what they start.
+      // testcontainers would pull an image for cleanup; the container tests stop the containers they start.
       TESTCONTAINERS_RYUK_DISABLED: 'true',
-      // Most of what a process costs that a test starts is compiling the same files again.
+      // Compiling the same files again is most of the cost of starting a process in a test.
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'compiled'),
     },
   },
@@ -31,7 +31,9 @@ const layered = ['property', 'contract', 'integration', 'browser'].map(
 
 export default defineConfig({
   test: {
-    // All cores: by default one is left idle, of two. Long files come first by the order of the projects.
+    // The gateway serves the built console.
+    globalSetup: ['services/console/test/built-console.ts'],
+    // Use all cores; by default one is left idle. The order of the projects puts long files first.
     maxWorkers: availableParallelism(),
     projects: [
       project('unit', ['{libs,services,proto,deploy}/**/*.test.ts'], layered),

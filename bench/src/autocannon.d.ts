@@ -9,9 +9,9 @@ declare module 'autocannon' {
   interface Options {
     readonly url: string;
     readonly connections: number;
-    /** Seconds; not looked at where there is an amount. */
+    /** Seconds; ignored if `amount` is set. */
     readonly duration?: number;
-    /** Requests. */
+    /** Number of requests. */
     readonly amount?: number;
     readonly method?: 'GET' | 'POST';
     readonly headers?: Readonly<Record<string, string>>;

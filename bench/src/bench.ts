@@ -1,13 +1,13 @@
-/** What a bench is: a claim, and a run that measures the figure and its limit side by side. */
+/** A bench: a claim, and a run that measures the figure and its limit in turn. */
 export interface BenchContext {
-  /** A smoke run of seconds: proves that the bench still works, its figures mean nothing. */
+  /** A smoke run of seconds: it proves that the bench still works; its figures are meaningless. */
   readonly quick: boolean;
   /** Base URL of a running compatible server instead of one the bench starts. */
   readonly target?: string | undefined;
   readonly token?: string | undefined;
   /** Headers of requests to /v1: those of the specification (absent), or those of the vendor's clients. */
   readonly dialect?: 'vendor' | undefined;
-  /** How many records there are, where a bench has a number of them; its own choice when absent. */
+  /** Number of records, for benches that use one; their own default when absent. */
   readonly records?: number | undefined;
   /** Progress, shown to whoever waits. */
   readonly say: (line: string) => void;
@@ -18,7 +18,7 @@ export interface Figure {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
-  /** What it is compared with, measured in the same run. */
+  /** The limit or peer it is compared with, measured in the same run. */
   readonly limit?: { readonly name: string; readonly value: number };
   readonly cpuMicrosecondsPerOperation?: number;
   readonly peakMemoryMegabytes?: number;

@@ -7,15 +7,17 @@ import { pkiCrl } from './pki-crl/pki-crl.ts';
 import { pkiIssue } from './pki-issue/pki-issue.ts';
 import { pkiIssueRsa } from './pki-issue/pki-issue-rsa.ts';
 import { pkiSign } from './pki-issue/pki-sign.ts';
+import { pkiList } from './pki-list/pki-list.ts';
 import { pkiOcsp } from './pki-ocsp/pki-ocsp.ts';
 import { replication } from './replication/replication.ts';
 import { secretsApi } from './secrets-api/secrets-api.ts';
 import { standaloneStart } from './standalone-start/standalone-start.ts';
 import { storage } from './storage/storage.ts';
 import { workspaces } from './workspace/workspace.ts';
+import { workspaceDashboard } from './workspace/workspace-dashboard.ts';
 import { workspaceHttp } from './workspace-http/workspace-http.ts';
 
-/** Every bench there is, in the order of the list. */
+/** All benches, in the order of the list. */
 export const BENCHES: readonly Bench[] = [
   edgeHop,
   distributedHop,
@@ -24,12 +26,14 @@ export const BENCHES: readonly Bench[] = [
   pkiSign,
   pkiIssueRsa,
   pkiOcsp,
+  pkiList,
   pkiCrl,
   acmeOrder,
   secretsApi,
   storage,
   replication,
   workspaces,
+  workspaceDashboard,
   workspaceHttp,
   growth,
 ];

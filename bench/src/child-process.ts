@@ -1,4 +1,4 @@
-/** A process of its own for each side of a measurement, so that none steals the other's event loop. */
+/** A separate process for each side of a measurement, so that neither occupies the other's event loop. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ interface Answer {
 /** Ticks per second of the kernel's process accounting; 100 on every Linux that Node runs on. */
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** From /proc, so that a process can be measured that knows nothing of it. */
+/** From /proc, because the measured process need not cooperate. */
 export const processUsage = (pid: number): Usage => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name before ") " may hold spaces; utime and stime are fields 14 and 15 of proc(5).

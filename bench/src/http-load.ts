@@ -15,7 +15,7 @@ export interface HttpLoad {
   readonly body?: string;
 }
 
-/** Asks for one path after the other, for so many seconds or so many times; all must succeed. */
+/** Requests the paths in turn, for a time or a number of times; all requests must succeed. */
 export const askInTurn = async (
   { url, paths, headers = {}, method = 'GET', body }: HttpLoad,
   bound: { readonly duration: number } | { readonly amount: number },
@@ -40,7 +40,10 @@ export const askInTurn = async (
   return { perSecond: result.requests.total / result.duration, total: result.requests.total };
 };
 
-/** Rate of a server over `seconds`, with what it took. @param pid undefined: not a process of this bench */
+/**
+ * Rate of a server over `seconds`, and its CPU use.
+ * @param pid undefined: not a process of this bench
+ */
 export const measureRate = async (
   load: HttpLoad,
   seconds: number,

@@ -26,7 +26,7 @@ export const AUTHORITY_MOUNT: Mount = {
   description: '',
 };
 
-/** The store, in the folder that is given. */
+/** File of the store, in the given folder. */
 export const AUTHORITY_FILE = 'pki.sqlite';
 
 export interface AuthorityAnswer {
@@ -46,7 +46,7 @@ export interface InProcessAuthority {
     mount?: Mount,
     contentType?: string,
   ): Promise<AuthorityAnswer>;
-  /** The same, for what must be answered with 200. */
+  /** Like `send`, but returns the body and fails unless the status is 200. */
   call(method: string, path: string, body?: unknown, mount?: Mount): Promise<Uint8Array>;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Two ways to drive an operation: as fast as a fixed number of callers go, and at a fixed arrival rate. */
+/** Two ways to drive an operation: as fast as a fixed number of callers can, and at a fixed arrival rate. */
 import { build, type Histogram } from 'hdr-histogram-js';
 import type { LatencySummary } from './bench.ts';
 
@@ -24,7 +24,7 @@ export interface Throughput {
   readonly operations: number;
 }
 
-/** Operations per second with `callers` that each begin the next when the last has ended. */
+/** Operations per second of `callers`, each of which starts the next when its last one has ended. */
 export const measureThroughput = async (
   operation: () => Promise<unknown>,
   callers: number,
@@ -45,15 +45,15 @@ export const measureThroughput = async (
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** For `measureLatency` where the core that busy waiting takes is one that the measured processes need. */
+/** For `measureLatency` when the measured processes need the core that busy waiting would use. */
 export const nextMillisecond = (): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, 1));
 
 /**
- * Latency at a fixed arrival rate. Each operation is timed from the moment it was due, not from when the
- * driver got to it: a stall is charged to all that it delayed (no coordinated omission).
+ * Latency at a fixed arrival rate. Each operation is timed from the moment it was due, not from its actual
+ * start, so that a stall counts for everything it delayed (no coordinated omission).
  *
- * @param untilNext waits for what is due next; by default busily, to begin it at its moment
+ * @param untilNext waits until the next operation is due; by default in a busy loop, to start it on time
  */
 export const measureLatency = async (
   operation: () => Promise<unknown>,

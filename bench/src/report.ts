@@ -1,4 +1,4 @@
-/** One table for the reader, one JSON file for whoever compares runs. */
+/** One table for the reader, one JSON file for comparing runs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A server under measurement: an ordinary process that is asked over HTTP, as its clients do. */
+/** A server under measurement: an ordinary process, requested over HTTP as by its clients. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { processUsage, type Usage } from './child-process.ts';
 
 export interface ServerProcess {
-  /** From `spawn` to the first answer, milliseconds. */
+  /** Time from `spawn` to the first response, in milliseconds. */
   readonly startedMilliseconds: number;
   residentMegabytes(): number;
   usage(): Usage;
@@ -17,7 +17,7 @@ export interface ServerProcess {
 interface ServerProcessOptions {
   readonly module: URL;
   readonly env: Readonly<Record<string, string>>;
-  /** Asked until it answers with any status. */
+  /** Polled until it responds with any status. */
   readonly firstRequest: string;
 }
 
@@ -42,11 +42,20 @@ const residentMegabytes = (pid: number): number => {
   return Number(resident) / 1024;
 };
 
+/** The same value as in `make up`. */
+const NODE_COMPILE_CACHE = fileURLToPath(
+  new URL('../../node_modules/.cache/compiled', import.meta.url),
+);
+
 export const startServer = async (options: ServerProcessOptions): Promise<ServerProcess> => {
-  const { PATH, GLIBC_TUNABLES } = process.env;
   const startedAt = performance.now();
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(options.module)], {
-    env: { PATH, GLIBC_TUNABLES, ...options.env },
+    env: {
+      PATH: process.env['PATH'],
+      GLIBC_TUNABLES: process.env['GLIBC_TUNABLES'],
+      NODE_COMPILE_CACHE,
+      ...options.env,
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let complaints = '';

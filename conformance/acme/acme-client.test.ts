@@ -128,7 +128,7 @@ describe('acme-client', () => {
     expect(await site.isRevoked(chain)).toBe(true);
   });
 
-  test('gives up authorizations, and its account', async () => {
+  test('deactivates authorizations and its account', async () => {
     const client = await newClient();
     await client.createAccount({ termsOfServiceAgreed: true });
     const ordered = await client.createOrder({

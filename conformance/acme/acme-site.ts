@@ -1,7 +1,7 @@
 /**
- * A control plane of its own that serves ACME, and the small world its clients prove their names in: a
- * DNS server, a web server with a folder, a TLS server for tls-alpn-01. Names resolve to 127.0.0.1,
- * where these servers are; clients that bring a server of their own get `OWN_ADDRESS`, at the same ports.
+ * A separate control plane that serves ACME, and the environment in which its clients prove names: a DNS
+ * server, a web server with a folder, and a TLS server for tls-alpn-01. Names resolve to 127.0.0.1, where
+ * these servers run; clients with their own server use `OWN_ADDRESS`, with the same ports.
  */
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -23,7 +23,7 @@ import {
 
 const run = promisify(execFile);
 
-/** A loopback address whose ports nobody else uses, because ours are held at 127.0.0.1. */
+/** A loopback address for the clients' own servers, because the test's servers use the ports of 127.0.0.1. */
 export const OWN_ADDRESS = '127.0.0.77';
 
 const MOUNT = 'pki';
@@ -31,13 +31,13 @@ const MOUNT = 'pki';
 export interface AcmeSite extends AsyncDisposable {
   /** For the clients' files. */
   readonly folder: string;
-  /** What clients have to trust, PEM. */
+  /** CA certificate that clients must trust, PEM. */
   readonly caFile: string;
   /** The root of what is issued, PEM. */
   readonly rootFile: string;
   readonly httpPort: number;
   readonly tlsPort: number;
-  /** Whose files the web server gives out. */
+  /** Folder of the files that the web server serves. */
   readonly webroot: string;
   /** Where tls-alpn-01 finds "NAME.crt.pem" and "NAME.key.pem". */
   readonly alpnFolder: string;
@@ -46,17 +46,23 @@ export interface AcmeSite extends AsyncDisposable {
   readonly hookUrl: string;
   /** URL of a directory: "", "roles/web/". */
   directory(prefix?: string): string;
-  /** The answer's `data`. @throws Error unless it succeeded */
+  /**
+   * Returns the response's `data`.
+   * @throws Error unless it succeeded
+   */
   call(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
   /** An external account binding for a directory. */
   newBinding(prefix?: string): Promise<{ readonly kid: string; readonly hmac: string }>;
-  /** Runs a file with nothing in its environment but what clients need. @throws with its output */
+  /**
+   * Runs a file with a minimal environment.
+   * @throws Error with its output
+   */
   run(
     file: string,
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ): Promise<string>;
-  /** The same for a program of Debian. */
+  /** Like `run`, for a program of Debian. */
   execute(
     program: string,
     debianPackage: string,
@@ -64,9 +70,12 @@ export interface AcmeSite extends AsyncDisposable {
     env?: Readonly<Record<string, string>>,
   ): Promise<string>;
   isRevoked(certificatePem: string): Promise<boolean>;
-  /** The reason that openssl reads from the list and from the OCSP answer, which it verifies. */
+  /** The reasons that openssl reads from the CRL and from the OCSP response, which it verifies. */
   revocationReasons(certificatePem: string): Promise<readonly (string | undefined)[]>;
-  /** Checks the chain up to the root as relying parties do. @returns names of the leaf */
+  /**
+   * Verifies the chain up to the root as relying parties do.
+   * @returns names of the leaf
+   */
   verify(chainPem: string, rootFile?: string): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** One address that passes each connection to the ports behind it in turn. */
+/** A single address that distributes connections over several ports in turn. */
 import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createConnection, createServer } from 'node:net';
@@ -8,7 +8,7 @@ export interface Balancer extends Disposable {
   readonly url: string;
 }
 
-/** @param urls "http://127.0.0.1:PORT" of what answers */
+/** @param urls "http://127.0.0.1:PORT" of the servers */
 export const startBalancer = async (urls: readonly string[]): Promise<Balancer> => {
   const ports = urls.map((url) => Number(new URL(url).port));
   let turn = 0;

@@ -111,7 +111,7 @@ describe('certbot', () => {
     expect(await site.revocationReasons(chain)).toEqual(['Key Compromise', 'keyCompromise']);
   });
 
-  test('registers with an external account binding, changes its address, goes', async () => {
+  test('registers with an external account binding, changes its address, deactivates its account', async () => {
     const { kid, hmac } = await site.newBinding('roles/web/');
     const server = ['--server', site.directory('roles/web/')];
     const binding = ['--eab-kid', kid, '--eab-hmac-key', hmac];
@@ -124,7 +124,7 @@ describe('certbot', () => {
     );
   });
 
-  test('says why a name was not proven', async () => {
+  test('reports why a name was not proven', async () => {
     site.dns.set('metadata.example.com', 'A', ['169.254.169.254']);
     await expect(
       certbot(
@@ -142,7 +142,7 @@ describe('certbot', () => {
     ).rejects.toThrow('the address policy permits no address of metadata.example.com');
   });
 
-  test('takes the chain it prefers', async () => {
+  test('downloads the chain that it prefers', async () => {
     const { csr } = await site.call('POST', 'pki/issuers/generate/intermediate/internal', {
       common_name: 'Crossed',
       key_type: 'ec',

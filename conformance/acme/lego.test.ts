@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => site?.[Symbol.asyncDispose]());
 
 interface Use {
-  /** Of the state: an account each. */
+  /** Folders of lego's state, one account each. */
   readonly account: string;
   readonly directory: string;
   readonly domains: readonly string[];
@@ -113,7 +113,7 @@ describe('lego', () => {
     expect(site.dns.asked).toContain('TXT challenges.example.net');
   });
 
-  test('is told that a name is not for the role', async () => {
+  test('shows that the role does not allow a name', async () => {
     const use: Use = {
       account: 'refused',
       directory: site.directory('roles/web/'),

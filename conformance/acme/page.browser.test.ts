@@ -28,7 +28,7 @@ afterAll(async () => {
   await site[Symbol.asyncDispose]();
 });
 
-/** Runs in the page: makes an account and an order, and tells what it could read. */
+/** Runs in the page: creates an account and an order, and returns what it could read. */
 const orderFrom = async (directoryUrl: string) => {
   const base64url = (bytes: Uint8Array): string =>
     btoa(String.fromCharCode(...bytes))
@@ -95,7 +95,7 @@ test('orders once the mount is shared, and not before', { timeout: 120_000 }, as
 });
 
 test.for(['pki/roles/web', 'pki/crl', 'sys/mounts', 'sys/health', 'pki/acme/new-eab'])(
-  'OPTIONS of %s is no method, whoever asks',
+  'OPTIONS of %s is refused for every caller',
   async (path) => {
     await tune('Access-Control-Allow-Origin');
     await expect(site.call('OPTIONS', path)).rejects.toThrow(`OPTIONS ${path}: 405`);

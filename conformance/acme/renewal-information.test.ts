@@ -51,7 +51,7 @@ test('certbot renews what was revoked because renewal information says so, and l
   await obtain(revoked);
   await obtain(good);
   const before = [await leafOf(revoked), await leafOf(good)] as const;
-  // No OCSP or CRL address is in the certificates: renewal information alone tells.
+  // The certificates have no OCSP or CRL URL, so that renewal information is the only source.
   expect(before[0].infoAccess).toBeUndefined();
   await site.call('POST', 'pki/revoke', { certificate: before[0].toString() });
 
@@ -61,6 +61,6 @@ test('certbot renews what was revoked because renewal information says so, and l
   expect(after[0].serialNumber).not.toBe(before[0].serialNumber);
   expect(after[1].serialNumber).toBe(before[1].serialNumber);
   const renewal = await readFile(join(site.folder, 'config/renewal', `${good}.conf`), 'utf8');
-  // When to ask again, as Retry-After told it.
+  // The time of the next request, from Retry-After.
   expect(renewal).toMatch(/ari_retry_after = \d{4}-/);
 });

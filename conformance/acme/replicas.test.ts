@@ -17,7 +17,7 @@ import { crypto } from 'acme-client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startBalancer } from './balancer.ts';
 
-/** Between two looks at what the server has still to do. */
+/** Interval between polls of the server. */
 const POLL_MS = 250;
 const ORDERS = 500;
 
@@ -27,7 +27,7 @@ let dns: DnsServer;
 let web: Server;
 /** "http://127.0.0.1:PORT" of the address before both gateways. */
 let url: string;
-/** What the web server gives out, by token. */
+/** Responses of the web server, by token. */
 const files = new Map<string, string>();
 
 const call = async (path: string, body: object): Promise<void> => {
@@ -78,11 +78,11 @@ const open = (connections: number, keepAlive: boolean): Promise<AcmeSession> =>
 
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, POLL_MS));
 
-/** A connection that broke, and a service that is away: nobody knows what was done. */
+/** A broken connection, or an unavailable service: the outcome is unknown. */
 const isOutage = (error: unknown): boolean =>
   !(error instanceof AcmeRefusal) || error.status >= 500;
 
-/** Does again what an outage interrupted, as clients do. */
+/** Repeats what an outage interrupted, as clients do. */
 const persistently = async <T>(step: () => Promise<T>): Promise<T> => {
   for (;;)
     try {
@@ -110,7 +110,7 @@ const finish = async (session: AcmeSession, ordered: AcmeReply, csr: string): Pr
   await persistently(() => session.post(url, {}));
   await waitFor(session, ordered.location, ['ready']);
   await persistently(async () => {
-    // Finalized already, where the answer was lost.
+    // The order was finalized already, and only the response was lost.
     const { json } = await session.post(ordered.location);
     if (json.status === 'ready') await session.post(ordered.json.finalize, { csr });
   });
@@ -130,7 +130,7 @@ const newOrder = (session: AcmeSession, name: string): Promise<AcmeReply> =>
 
 describe('two gateways and two authorities', () => {
   test('serve an order whose requests go to all of them', async () => {
-    // Each request has a connection of its own: the gateways take turns, and theirs with the authorities.
+    // Each request has its own connection, so that both gateways and both authorities are used.
     const session = await open(1, false);
     for (const name of ['a.example.com', 'b.example.com', 'c.example.com']) {
       const chain = await finish(session, await newOrder(session, name), await requestFor(name));

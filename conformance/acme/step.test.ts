@@ -32,8 +32,8 @@ describe.runIf(STEP !== undefined)('step', () => {
     expect(names).toBe('DNS:step.example.com');
   });
 
-  test('is given the validity that it asks for', async () => {
-    // From a clock that is late.
+  test('gets the validity that it requests', async () => {
+    // Times of a client whose clock is slow.
     const validity = ['--not-before=-4m', '--not-after=48h'];
     const { names, leaf } = await obtain('timed.example.com', ...validity);
     expect(names).toBe('DNS:timed.example.com');
@@ -41,7 +41,7 @@ describe.runIf(STEP !== undefined)('step', () => {
     expect(lengthMs).toBe((48 * 60 + 4) * 60_000);
   });
 
-  test('is told why a contact is not taken', async () => {
+  test('shows why a contact is refused', async () => {
     await expect(obtain('contact.example.com', '--contact', 'tel:+12025551212')).rejects.toThrow(
       'only mailto: contacts are supported',
     );

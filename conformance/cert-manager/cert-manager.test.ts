@@ -21,10 +21,10 @@ beforeAll(async () => {
 afterAll(() => site?.[Symbol.asyncDispose]());
 
 test.runIf(GO !== undefined)(
-  'cert-manager orders by http-01 and dns-01, with an external account too, and asks when to renew',
+  'cert-manager orders by http-01 and dns-01, with an external account too, and requests renewal times',
   async () => {
     if (site === undefined || GO === undefined) throw new Error('no site');
-    // Built apart: modules come from a proxy that another authority vouches for.
+    // Built separately, because the module proxy may have a certificate of another authority.
     const tests = join(site.folder, 'acme.test');
     await run(GO, ['test', '-c', '-o', tests, '.'], { cwd: import.meta.dirname });
     const { kid, hmac } = await site.newBinding('roles/web/');

@@ -1,4 +1,4 @@
-/** A device that enrolls with curl and openssl alone: no part of ours on its side. */
+/** A device that enrolls with curl and openssl only, without any code of Keelson on its side. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ export const openDevice = ({
       };
     },
 
-    /** The certificates of an answer, into a file; read by openssl. */
+    /** Writes the certificates of a response to a file, read by openssl. */
     certificatesOf: async ({ body }: Answer, name: string): Promise<readonly string[]> => {
       const der = inFolder('answer.p7');
       await writeFile(der, Buffer.from(body, 'base64'));
@@ -68,7 +68,7 @@ export const openDevice = ({
       return pems;
     },
 
-    /** A new key and a request for it, base64 without the lines that make PEM of it; its file. */
+    /** Creates a key and a request for it, in base64 without PEM lines; returns its file. */
     newRequest: async (subject: string, name: string): Promise<string> => {
       const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
       const keyFile = inFolder(`${name}.key`);

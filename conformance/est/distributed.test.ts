@@ -1,6 +1,6 @@
 /**
- * EST where gateway, sys and two replicas of pki are processes of their own: what the client proves to the
- * gateway by TLS reaches the service that decides.
+ * EST with gateway, sys and two replicas of pki in separate processes: what the client proves to the gateway
+ * by TLS reaches the service that decides.
  */
 import { join } from 'node:path';
 import {
@@ -72,11 +72,11 @@ beforeAll(async () => {
 });
 afterAll(() => stack.disposeAsync());
 
-/** Requests go to the replicas in turn: so many that each has some. */
+/** Requests go to the replicas in turn; this many reach all of them. */
 const ROUNDS = 4;
 
-test('a device enrolls by token, then renews by its certificate, through whichever replica', async () => {
-  // A replica may hear of the configuration a moment after the other.
+test('a device enrolls by token, then renews by its certificate, through any replica', async () => {
+  // One replica may receive the configuration a moment after the other.
   await expect
     .poll(
       async () => {
@@ -125,7 +125,7 @@ test('a device enrolls by token, then renews by its certificate, through whichev
   ]);
 });
 
-test('a certificate of another authority is no proof, nor one that is only written down', async () => {
+test('a certificate of another authority, or one that is only sent in a header, proves nothing', async () => {
   const names = ['-subj', '/CN=device', '-keyout', inFolder('alien.key')];
   const out = ['-out', inFolder('alien.pem')];
   await openssl('req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...names, ...out);

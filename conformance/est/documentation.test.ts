@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
-test('enroll a device by its token and renew by its certificate', async () => {
+test('the documented commands enroll a device by its token and renew by its certificate', async () => {
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({
     dataFolder: join(folder.path, 'data'),

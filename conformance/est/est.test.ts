@@ -1,7 +1,4 @@
-/**
- * EST (RFC 7030, RFC 8951) by curl and openssl alone, as the commands of the RFC would have it: no part of
- * ours on the client's side.
- */
+/** EST (RFC 7030, RFC 8951) with curl and openssl only, without any code of Keelson on the client's side. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -76,7 +73,7 @@ afterAll(async () => {
 });
 
 describe('EST by curl and openssl', () => {
-  test('cacerts give the CA, to anybody', async () => {
+  test('cacerts returns the CA to anyone', async () => {
     for (const path of ['cacerts', 'gateways/cacerts']) {
       const answer = await device.curl(path);
       expect(answer.status).toBe(200);
@@ -88,7 +85,7 @@ describe('EST by curl and openssl', () => {
     expect(subject).toContain('CN = Devices');
   });
 
-  test('csrattrs say which key is wanted', async () => {
+  test('csrattrs describes the required key', async () => {
     const answer = await device.curl('csrattrs');
     expect(answer.status).toBe(200);
     expect(answer.headers).toContain('content-type: application/csrattrs');
@@ -98,7 +95,7 @@ describe('EST by curl and openssl', () => {
     expect((await device.curl('anything/csrattrs')).status).toBe(204);
   });
 
-  test('who shows nothing is asked for HTTP Basic', async () => {
+  test('a caller without credentials is asked for HTTP Basic', async () => {
     const answer = await device.curl(
       'simpleenroll',
       ...device.post(await device.newRequest('/CN=nobody', 'nobody')),
@@ -113,7 +110,7 @@ describe('EST by curl and openssl', () => {
 
   test('a token as password enrolls where its policies allow it', async () => {
     const request = await device.newRequest('/CN=device-1', 'device-1');
-    // --anyauth waits for the challenge before it shows anything.
+    // --anyauth waits for the challenge before it sends credentials.
     const basic = ['--anyauth', '--user', `device:${tokens.enrols}`];
     const answer = await device.curl('simpleenroll', ...basic, ...device.post(request));
     expect(answer.status).toBe(200);
@@ -126,7 +123,7 @@ describe('EST by curl and openssl', () => {
     for (const [token, label] of [
       [tokens.looksOnly, ''],
       ['wrong', ''],
-      // Its policies say nothing of what the label stands for.
+      // Its policies do not cover the label's path.
       [tokens.enrols, 'anything/'],
     ]) {
       const refused = await device.curl(
@@ -181,9 +178,9 @@ describe('EST by curl and openssl', () => {
     expect(labelled.status).toBe(200);
   });
 
-  test('a certificate that a client only writes into a header is none', async () => {
+  test('a certificate that a client only sends in a header proves nothing', async () => {
     const pem = await readFile(inFolder('device-1.pem'), 'utf8');
-    // Not even where the mount wants to see headers of that name.
+    // Not even if the mount passes on headers with that name.
     const passthrough_request_headers = ['Client-Cert'];
     await set('factory/sys/mounts/devices/tune', { passthrough_request_headers });
     const header = `Client-Cert: :${pem.replaceAll(/-----.*-----|\s/g, '')}:`;
@@ -223,7 +220,7 @@ describe('EST by curl and openssl', () => {
     );
     expect([alien.status, alien.body]).toEqual([
       403,
-      'the certificate of the client is no proof: no issuer that counts has signed it\n',
+      'the client certificate is not accepted: no accepted issuer has signed it\n',
     ]);
     await set('factory/devices/revoke', {
       certificate: await readFile(inFolder('device-1.pem'), 'utf8'),
@@ -236,20 +233,20 @@ describe('EST by curl and openssl', () => {
     expect(revoked.status).toBe(403);
   });
 
-  const SERVED = 'EST has cacerts, csrattrs, simpleenroll and simplereenroll here';
+  const SERVED = 'EST here has cacerts, csrattrs, simpleenroll and simplereenroll';
   test.for([
-    ['fullcmc', `"fullcmc" is not served: ${SERVED}`],
-    ['serverkeygen', `"serverkeygen" is not served: ${SERVED}`],
-    ['gateways/serverkeygen', `"serverkeygen" is not served: ${SERVED}`],
+    ['fullcmc', `"fullcmc" is not supported: ${SERVED}`],
+    ['serverkeygen', `"serverkeygen" is not supported: ${SERVED}`],
+    ['gateways/serverkeygen', `"serverkeygen" is not supported: ${SERVED}`],
     ['nothing/simpleenroll', 'no mount serves EST under the label "nothing"'],
     ['a/b/cacerts', 'no mount serves EST under the label "a/b"'],
-    ['', `"" is not served: ${SERVED}`],
+    ['', `"" is not supported: ${SERVED}`],
   ] as const)('there is no "%s": %s', async ([path, text]) => {
     const answer = await device.curl(path);
     expect([answer.status, answer.body]).toEqual([404, `${text}\n`]);
   });
 
-  test('what was asked for is in the audit log, and no token is', async () => {
+  test('requests are in the audit log, and tokens are not', async () => {
     const log = await readFile(auditFile, 'utf8');
     const entries = log
       .trim()

@@ -30,7 +30,7 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]();
 });
 
-test('hvac goes from health to tokens, policies, wrapping, messages, mounts and a certificate authority', async () => {
+test('hvac uses health, tokens, policies, wrapping, messages, mounts and a certificate authority', async () => {
   const env = {
     ...process.env,
     PYTHONPATH: packages,

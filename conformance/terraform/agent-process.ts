@@ -9,13 +9,13 @@ const MAIN = fileURLToPath(new URL('../../deploy/agent/src/main.ts', import.meta
 
 export interface AgentProcess {
   readonly child: ChildProcess;
-  /** What it said so far. */
+  /** The output so far. */
   readonly output: () => string;
-  /** Resolves when it has said this. */
+  /** Resolves when the output contains this text. */
   readonly said: (text: string) => Promise<void>;
-  /** As an operator does; resolves when it has left. */
+  /** Stops it like an operator; resolves when it has deregistered. */
   readonly stop: () => Promise<number | null>;
-  /** As a machine that loses its power; the tool that it runs may live on. */
+  /** Kills it like a power failure; the tool that it runs may continue. */
   readonly kill: () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export const createPool = async (installation: Installation, name: string): Prom
   return { poolId: pool.data.id, token: String(token.data.attributes['token']) };
 };
 
-/** @param folder of an agent that was there before, or an empty one */
+/** @param folder folder of an earlier agent, or an empty one */
 export const startAgent = async (
   { address, caFile, providersFile }: Installation,
   { token }: PoolAccess,

@@ -1,14 +1,14 @@
 /**
- * A provider of terraform with one kind of resource, `files_file`: a file with a content. What it made
- * can be changed behind the tool's back, which no resource that is built into the tool allows. It speaks
- * version 5 of the plugin protocol; the tool starts it, and is told not to ask it for TLS.
+ * A terraform provider with one kind of resource, `files_file`: a file with a content. Unlike the resources
+ * built into the tool, it can be changed behind the tool's back. It speaks version 5 of the plugin protocol;
+ * the tool starts it without TLS.
  */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 
-/** Bytes of a message's fields by their numbers, numbers themselves left out. */
+/** The bytes of a message's length-delimited fields, by field number. */
 type Fields = ReadonlyMap<number, Uint8Array>;
 
 const decode = (bytes: Uint8Array): Fields => {
@@ -85,7 +85,7 @@ const attribute = (name: string): Buffer => {
 const schema = (attributes: readonly string[]): Buffer =>
   encode([[2, encode(attributes.map((name) => [2, attribute(name)] as const))]]);
 
-/** What is on disk of a file that was made; null where it is gone. */
+/** Content of a created file; null if it no longer exists. */
 const readBack = (known: FileValue | undefined): FileValue | null =>
   known !== undefined && existsSync(known.path)
     ? { path: known.path, content: readFileSync(known.path, 'utf8') }

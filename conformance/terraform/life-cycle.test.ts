@@ -87,7 +87,7 @@ describe.runIf(hasTerraform).for(BACKENDS)('terraform with %s', ([, select]) => 
     expect(await run('state', 'list')).toBe('terraform_data.one\n');
   });
 
-  test('takes over a local state', async () => {
+  test('migrates a local state', async () => {
     const project = await installation.project({ 'main.tf': configuration('local') });
     await project.run('init');
     await project.run('apply', '-auto-approve');

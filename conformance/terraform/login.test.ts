@@ -10,7 +10,7 @@ describe.runIf(hasTerraform)('terraform login', () => {
   });
   afterAll(() => installation[Symbol.asyncDispose]());
 
-  test('names a page that says how to make a token, takes one, and logout forgets it', async () => {
+  test('names a page that explains how to create a token, stores one, and logout removes it', async () => {
     const { host, token } = installation;
     const home = await installation.folder('home');
     // The tool does not make it.
@@ -27,7 +27,7 @@ describe.runIf(hasTerraform)('terraform login', () => {
     expect(await kept()).not.toContain(token);
   });
 
-  test('refuses a token that is none', async () => {
+  test('refuses an invalid token', async () => {
     const home = await installation.folder('another-home');
     const { code, output } = await installation.asStranger(
       home,

@@ -1,4 +1,4 @@
-/** A folder that the tool takes providers from in place of a registry. */
+/** A folder from which the tool installs providers instead of from a registry. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +11,10 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '3
 /** For the tool, or for an agent that runs it: the provider speaks without TLS. */
 export const PROVIDER_ENVIRONMENT = { TF_DISABLE_PLUGIN_TLS: '1' };
 
-/** Makes the mirror in `folder`. @returns a configuration file of the tool that names it */
+/**
+ * Creates the mirror in `folder`.
+ * @returns a CLI configuration file of the tool that names it
+ */
 export const makeProviderMirror = async (folder: string): Promise<string> => {
   const platform = `${process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`;
   const place = join(folder, SOURCE, VERSION, platform);

@@ -1,4 +1,4 @@
-/** Runs that are canceled, agents that die, assessments: with the real tool. */
+/** Canceled runs, killed agents and assessments with the real tool. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ import { cloudBlock, hasTerraform, type Installation, install } from './terrafor
 
 const SLOW_MS = 240_000;
 
-/** Makes one thing, then takes its time with the next. */
+/** Creates one resource quickly and the next slowly. */
 const SLOW = `
 resource "terraform_data" "made" { input = "made" }
 resource "terraform_data" "slow" {
@@ -50,11 +50,11 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     await installation[Symbol.asyncDispose]();
   }, SLOW_MS);
 
-  test('stops an apply that is canceled, with what was made', async () => {
+  test('stops a canceled apply and keeps the resources that were created', async () => {
     const { start, run, workspace, id } = await open('canceled', SLOW);
     const applying = start('apply', '-auto-approve');
     await applying.printed('now it takes long');
-    // What is made already is stored on the way.
+    // Resources created so far are stored during the apply.
     const states =
       '/state-versions?filter[organization][name]=acme&filter[workspace][name]=canceled';
     await vi.waitFor(
@@ -74,7 +74,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(await run('state', 'list')).toContain('terraform_data.made');
   });
 
-  test('recovers from the death of the agent: the run ends, the lock is free, the state is kept', async () => {
+  test('recovers when the agent is killed: the run ends, the lock is released, the state is kept', async () => {
     const { start, workspace, id } = await open('orphaned', SLOW);
     const applying = start('apply', '-auto-approve');
     await applying.printed('now it takes long');
@@ -97,7 +97,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
 
   // Two assessments, each by an agent.
   const TWICE = { timeout: 2 * SLOW_MS };
-  test('assesses a workspace, and finds what drifted', TWICE, async () => {
+  test('assesses a workspace and finds drift', TWICE, async () => {
     const file = join(await installation.folder('outside'), 'one.txt');
     const { run, id } = await open('assessed', fileConfiguration(file, 'as it was made'));
     await run('apply', '-auto-approve');
@@ -111,7 +111,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     await expect
       .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
       .toMatchObject({ succeeded: true, drifted: false, 'error-msg': null });
-    // Somebody else than the tool.
+    // A change made outside the tool.
     await writeFile(file, 'as it was changed');
     await expect
       .poll(async () => (await result())?.attributes, { timeout: SLOW_MS / 2, interval: 200 })
@@ -137,7 +137,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect((await read('json-schema')).document).toMatchObject({
       provider_schemas: { 'keelson.example/test/files': expect.any(Object) as object },
     });
-    // It was looked at and nothing more.
+    // The file was only read.
     expect(await readFile(file, 'utf8')).toBe('as it was changed');
     const plan = await installation.call('GET', `/plans/${assessed.replace('asmtres-', 'plan-')}`);
     const log = await (await fetch(String(plan.data.attributes['log-read-url']))).text();

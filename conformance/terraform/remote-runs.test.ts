@@ -1,4 +1,7 @@
-/** The unmodified terraform binary with workspaces whose runs an agent executes, also those that nobody asked for. */
+/**
+ * The unmodified terraform binary in workspaces whose runs an agent executes, including runs queued by the
+ * service.
+ */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +21,7 @@ const AUTO_DESTROY_MS = 1000;
 describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, () => {
   let installation: Installation;
   let agent: AgentProcess;
-  /** Its time comes while the other tests run: the service looks once a minute. */
+  /** It becomes due while the other tests run, because the service checks once a minute. */
   let doomed: Awaited<ReturnType<typeof open>>;
   beforeAll(async () => {
     installation = await install();
@@ -54,7 +57,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
       data: { type: 'vars', attributes },
     });
 
-  test('plans, asks, applies, shows outputs and destroys', async () => {
+  test('plans, asks for confirmation, applies, shows outputs and destroys', async () => {
     const { run, write, answering, workspace, id } = await open('remote', configuration('first'));
     const planned = await run('plan');
     expect(planned).toContain('Running plan in');
@@ -85,7 +88,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     const applied = listed.list.find((one) => one.attributes['status'] === 'applied');
     const applyId = applied?.id.replace('run-', 'apply-');
     const apply = await installation.call('GET', `/applies/${applyId}`);
-    // A slow apply stores what it has made so far too.
+    // A slow apply stores its intermediate states too.
     expect(apply.data.relationships?.['state-versions']?.data).not.toHaveLength(0);
     const redacted = await installation.call(
       'GET',
@@ -94,7 +97,7 @@ describe.runIf(hasTerraform)('terraform with an agent', { timeout: SLOW_MS }, ()
     expect(redacted.document).toMatchObject({ plan_format_version: expect.any(String) as string });
   });
 
-  test('is refused when the answer is no, and leaves the workspace free', async () => {
+  test('discards a run that is not confirmed, and releases the workspace', async () => {
     const { startAnswering, workspace, id } = await open('declined', configuration('first'));
     const declined = startAnswering(['no'], 'apply');
     expect((await declined.outcome).output).toContain('Apply discarded');
@@ -141,7 +144,7 @@ resource "terraform_data" "environment" {
     expect(await older.run('plan')).toContain('2 workspace variables');
   });
 
-  test('reads the state of another workspace where that shares it, and not before', async () => {
+  test('reads the state of another workspace only while that one shares it', async () => {
     const producer = await open('producer', 'output "shared" { value = "of the producer" }\n');
     await producer.run('apply', '-auto-approve');
     const consumer = await open(
@@ -158,7 +161,7 @@ data "terraform_remote_state" "producer" {
 output "read" { value = data.terraform_remote_state.producer.outputs.shared }
 `,
     );
-    // Its own person may read everything; the run may not.
+    // The user may read everything, but the run may not.
     expect(await consumer.refused('apply', '-auto-approve')).toContain('Error');
     const added = await installation.call(
       'POST',
@@ -198,7 +201,7 @@ output "words" { value = file("../shared/words.txt") }
     expect(await run('-chdir=live', 'apply', '-auto-approve')).toContain('of the parent');
   });
 
-  test('keeps what a failed apply has made, and ends as errored', async () => {
+  test('keeps the resources of a failed apply, and ends as errored', async () => {
     const { refused, workspace, run } = await open(
       'failing',
       `
@@ -214,7 +217,7 @@ resource "terraform_data" "failing" {
     expect(await run('state', 'list')).toContain('terraform_data.made');
   });
 
-  test('destroys what is to destroy itself', async () => {
+  test('runs an auto-destroy', async () => {
     await expect
       .poll(async () => (await doomed.workspace()).attributes, {
         timeout: SLOW_MS / 2,

@@ -14,10 +14,10 @@ import {
   type Project,
 } from './terraform-cli.ts';
 
-/** For a machine that is busy with other things. */
+/** Enough for a busy machine. */
 const LARGE_MS = 600_000;
 
-/** An apply that says that it has begun, and goes on when it is told to: through two named pipes. */
+/** An apply that reports its start and waits for permission to continue, through two named pipes. */
 const heldConfiguration = (folder: string): string => `
 resource "terraform_data" "held" {
   provisioner "local-exec" {
@@ -26,7 +26,7 @@ resource "terraform_data" "held" {
 }
 `;
 
-describe.runIf(hasTerraform)('terraform that is disturbed', () => {
+describe.runIf(hasTerraform)('terraform under faults', () => {
   let installation: Installation;
   beforeAll(async () => {
     installation = await install();
@@ -42,7 +42,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
     return project;
   };
 
-  /** An apply that has its lock and is in the middle of its work. */
+  /** An apply that holds the lock and is in progress. */
   const startHeldApply = async (project: Project) => {
     execFileSync('mkfifo', [join(project.folder, 'begun'), join(project.folder, 'go')]);
     await project.write('main.tf', heldConfiguration(project.folder));
@@ -54,7 +54,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
   const workspace = (name: string) =>
     installation.call('GET', `/organizations/acme/workspaces/${name}`);
 
-  test('of two applies at once one is refused by the lock', async () => {
+  test('one of two simultaneous applies is refused because of the lock', async () => {
     const first = await open('busy');
     const second = await open('busy');
     const held = await startHeldApply(first);
@@ -64,7 +64,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
     expect(await second.run('apply', '-auto-approve')).toContain('1 added, 0 changed, 1 destroyed');
   });
 
-  test('a killed apply leaves its lock, which force-unlock takes away', async () => {
+  test('a killed apply leaves its lock, which force-unlock removes', async () => {
     const project = await open('killed');
     await project.run('apply', '-auto-approve');
     const held = await startHeldApply(project);
@@ -82,7 +82,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
     expect((await workspace('killed')).data.attributes['locked']).toBe(false);
   });
 
-  test('a lock that a person holds is not taken or released', async () => {
+  test('a lock that a person holds is neither acquired nor released', async () => {
     const project = await open('manual');
     const { data } = await workspace('manual');
     const lock = { reason: 'maintenance' };
@@ -97,7 +97,7 @@ describe.runIf(hasTerraform)('terraform that is disturbed', () => {
     expect(await project.run('plan', '-lock=false')).toContain('1 to add');
   });
 
-  test('a state of 100 MB goes there and back', { timeout: LARGE_MS }, async () => {
+  test('a state of 100 MB is uploaded and downloaded', { timeout: LARGE_MS }, async () => {
     const project = await open('large');
     await project.run('apply', '-auto-approve');
     const small = JSON.parse(await project.run('state', 'pull')) as {

@@ -1,7 +1,7 @@
 /** The unmodified terraform binary against a control plane of its own, over HTTPS with Keelson's own CA. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBinary, startKeelson, temporaryDirectory } from '@keelson/testkit';
 import { makeProviderMirror, PROVIDER_ENVIRONMENT } from './provider-mirror.ts';
@@ -52,7 +52,12 @@ export interface Installation extends AsyncDisposable {
   readonly host: string;
   /** "https://localhost:PORT". */
   readonly address: string;
-  /** Of the authority that the control plane made for itself. */
+  /** "http://127.0.0.1:PORT". */
+  readonly http: string;
+  readonly dataFolder: string;
+  /** Ends the process with the signal and starts it again; its addresses stay only if ports were set. */
+  restart(signal: NodeJS.Signals): Promise<void>;
+  /** Certificate of the control plane's own CA. */
   readonly caFile: string;
   /** Where the tool finds providers, for those who run it themselves. */
   readonly providersFile: string;
@@ -65,7 +70,7 @@ export interface Installation extends AsyncDisposable {
     answers: readonly string[],
     ...args: readonly string[]
   ): Promise<Outcome>;
-  /** Of the first user. */
+  /** Token of the first user. */
   readonly token: string;
   /** A new configuration in a folder of its own. */
   project(files: Readonly<Record<string, string>>): Promise<Project>;
@@ -141,18 +146,31 @@ const execute = (
   return { child, printed, outcome };
 };
 
+type Settings = Readonly<Record<string, string>>;
+type MakeFolder = Installation['folder'];
+
 /**
  * A control plane with the organization "acme", and a place for configurations.
- * @param settings of the control plane, by their names in the environment
+ * @param settings of the control plane, by their names in the environment; a function is given folders for them
  */
 export const install = async (
-  settings: Readonly<Record<string, string>> = {},
+  settings: Settings | ((folder: MakeFolder) => Promise<Settings>) = {},
 ): Promise<Installation> => {
   const directory = await temporaryDirectory();
-  const keelson = await startKeelson({
-    dataFolder: join(directory.path, 'keelson'),
-    env: { KEELSON_RATE_LIMIT: 'off', ...settings },
-  });
+  // Passed through by the users that runs have of their own.
+  await chmod(directory.path, 0o711);
+  const makeFolder: MakeFolder = async (name) => {
+    const folder = join(directory.path, name);
+    await mkdir(folder);
+    return folder;
+  };
+  const given = typeof settings === 'function' ? await settings(makeFolder) : settings;
+  const start = () =>
+    startKeelson({
+      dataFolder: join(directory.path, 'keelson'),
+      env: { KEELSON_RATE_LIMIT: 'off', ...given },
+    });
+  let keelson = await start();
   const host = new URL(keelson.https).host;
   const facts = JSON.parse(await readFile(join(keelson.dataFolder, 'first-run.json'), 'utf8')) as {
     ca_certificate_file: string;
@@ -201,10 +219,12 @@ export const install = async (
     address: keelson.https,
     caFile: facts.ca_certificate_file,
     providersFile,
-    folder: async (name) => {
-      const folder = join(directory.path, name);
-      await mkdir(folder);
-      return folder;
+    folder: makeFolder,
+    http: keelson.http,
+    dataFolder: keelson.dataFolder,
+    restart: async (signal) => {
+      await keelson.stop(signal);
+      keelson = await start();
     },
     call,
     token: keelson.apiToken,

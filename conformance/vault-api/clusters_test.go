@@ -43,7 +43,7 @@ func read(t *testing.T, client *api.Client, path string) map[string]any {
 	return secret.Data
 }
 
-// What other clusters do is seen in no other way than by asking again.
+// The state of other clusters can only be observed by polling.
 func until(t *testing.T, what string, isSo func() bool) {
 	t.Helper()
 	for limit := time.Now().Add(4 * time.Minute); !isSo(); time.Sleep(50 * time.Millisecond) {

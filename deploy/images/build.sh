@@ -8,11 +8,14 @@ tag=${1:-keelson:dev}
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 
-git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/policy-service deploy/demo-replication deploy/images/standalone.js \
+git ls-files -z --cached --others --exclude-standard -- package.json package-lock.json libs services proto bench/package.json conformance/package.json deploy/agent deploy/policy-service deploy/demo-replication \
   | grep -zvE '\.test\.ts$|/testdata/|^libs/testkit/src/|^libs/testcontainers/' \
   | xargs -0 cp --parents -t "$context"
-# What the demo shares with the tests; neither starts a process.
+# Modules that the demo shares with the tests; neither starts a process.
 cp --parents -t "$context" libs/testkit/src/addressed-cluster.ts libs/testkit/src/fault-proxy.ts
+# Built here: the image has no packages for it.
+make --silent console
+cp -r --parents -t "$context" services/console/dist
 (cd "$context" && npm install --no-save --omit=dev --no-audit --no-fund --loglevel=error)
 docker build --quiet ${BASE_IMAGE:+--build-arg BASE_IMAGE="$BASE_IMAGE"} "$@" \
   -t "$tag" -f deploy/images/Dockerfile "$context"

@@ -40,6 +40,6 @@ secret keelson-pki "$(database pki)" "$(text redis-url "$redis")" "$(text nats-u
   "$(file pki internal-ca-certificate.pem)" "$(file pki join-token)"
 secret keelson-workspace "$(database workspace)" "$(text redis-url "$redis")" "$(text nats-url "$nats")" \
   "$(file workspace internal-ca-certificate.pem)" "$(file workspace join-token)" \
-  "$(text bootstrap-token "$(openssl rand -hex 32)")"
+  "$(text bootstrap-token "$(openssl rand -hex 32)")" "$(text runner-token "$(openssl rand -hex 32)")"
 secret keelson-gateway "$(text redis-url "$redis")" \
   "$(file gateway internal-ca-certificate.pem)" "$(file gateway join-token)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the whole suite needs on a fresh Debian machine, installed when run as root; elsewhere it says
-# what is missing. `prepare.sh --check` only says.
+# Installs what the suite needs on a fresh Debian machine if run as root; otherwise names what is missing.
+# `prepare.sh --check` only names it.
 set -eu
 
 # program:package

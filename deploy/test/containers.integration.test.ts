@@ -1,7 +1,7 @@
 /**
- * What runs in containers: the standalone image inside somebody's test suite (@keelson/testcontainers) and as
- * restricted as in a pod, and the distributed installation of docker-compose.yml with two replicas of sys, pki and workspace, the clusters
- * of its profile `replication` and the story told with them, and the policy service beside it.
+ * The containers: the standalone image in a test suite of its user (@keelson/testcontainers) and restricted
+ * as in a pod; the distributed installation of docker-compose.yml with two replicas of sys, pki and
+ * workspace; the clusters of its profile `replication` with their story; and the policy service.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes, X509Certificate } from 'node:crypto';
@@ -50,7 +50,7 @@ interface PodContainer {
 }
 
 describe('the standalone image', () => {
-  test('serves inside the test suite of another project, which has @keelson/testcontainers', async () => {
+  test('runs in the test suite of another project through @keelson/testcontainers', async () => {
     await using project = await temporaryDirectory();
     const own = join(REPOSITORY, 'libs/testcontainers');
     const modules = join(project.path, 'node_modules');
@@ -140,8 +140,10 @@ describe('the distributed installation', () => {
   let base: string;
   let rootToken: string;
   let apiToken: string;
-  /** What the policy service is given: docker-compose.yml mounts it. */
+  /** Folder with the policies of the policy service, mounted by docker-compose.yml. */
   let policyFolder: TemporaryDirectory;
+  /** Folder with releases for the runner, mounted by docker-compose.yml: there are none. */
+  let toolsFolder: TemporaryDirectory;
 
   const compose = (...args: string[]) =>
     run('docker-compose', ['-p', project, '--profile', 'replication', ...args], {
@@ -153,6 +155,7 @@ describe('the distributed installation', () => {
         KEELSON_BRANCH_PORT: '127.0.0.1:0',
         KEELSON_SPARE_PORT: '127.0.0.1:0',
         KEELSON_POLICY_FOLDER: policyFolder.path,
+        KEELSON_TOOLS_FOLDER: toolsFolder.path,
       },
       maxBuffer: 64 * 1024 * 1024,
     });
@@ -196,6 +199,9 @@ describe('the distributed installation', () => {
 
   beforeAll(async () => {
     policyFolder = await temporaryDirectory();
+    toolsFolder = await temporaryDirectory();
+    // Read by the users that runs have of their own.
+    await chmod(toolsFolder.path, 0o755);
     const replicated = ['gateway', 'sys', 'pki', 'workspace'];
     await compose('up', '-d', ...replicated.flatMap((name) => ['--scale', `${name}=2`]));
     const { stdout } = await compose('port', 'proxy', '8200');
@@ -209,6 +215,7 @@ describe('the distributed installation', () => {
   afterAll(async () => {
     await compose('--profile', 'policy', 'down', '-v', '--timeout', '5');
     await policyFolder[Symbol.asyncDispose]();
+    await toolsFolder[Symbol.asyncDispose]();
   });
 
   test(
@@ -225,7 +232,7 @@ describe('the distributed installation', () => {
       expect(told).toContain('Seen from beginning to end.');
       expect(told).not.toContain('✘');
       expect(told).not.toContain(rootToken);
-      // What it made on the way goes on.
+      // The secondary that the story set up still answers.
       const { secondary } = await keptByDemo('tokens.json');
       const { stdout } = await compose('port', 'branch', '8200');
       const headers = { 'x-service-token': secondary as string };
@@ -235,7 +242,7 @@ describe('the distributed installation', () => {
     STORY_LIMIT_MS + 60_000,
   );
 
-  test('opens every replica once one of them was initialized', async () => {
+  test('unseals every replica after one of them was initialized', async () => {
     await vi.waitFor(
       async () => {
         const { stdout } = await compose('logs', 'sys');
@@ -260,7 +267,7 @@ describe('the distributed installation', () => {
     expect(new Set(issued.map(({ body }) => body.data.serial_number as string)).size).toBe(50);
   });
 
-  test('leaves certificates to the policy service of its profile', async () => {
+  test('leaves the decision about certificates to the policy service of its profile', async () => {
     // Another mount vouches for both ends.
     await v1('POST', 'sys/mounts/services', { type: 'pki', config: { max_lease_ttl: '8760h' } });
     const root = await v1('POST', 'services/root/generate/internal', {
@@ -312,6 +319,40 @@ describe('the distributed installation', () => {
     ]);
   });
 
+  test('hands runs to the container of the runner', async () => {
+    const resource = (type: string, attributes: object, relationships: object = {}) => ({
+      data: { type, attributes, relationships },
+    });
+    const organization = { name: 'built', email: 'a@b.example' };
+    await api('POST', 'organizations', resource('organizations', organization));
+    const path = 'organizations/built/workspaces';
+    const workspace = await api('POST', path, resource('workspaces', { name: 'web' }));
+    const id = workspace.body.data.id as string;
+    const announced = await api(
+      'POST',
+      `workspaces/${id}/configuration-versions`,
+      resource('configuration-versions', { 'auto-queue-runs': false }),
+    );
+    const url = announced.body.data.attributes['upload-url'] as string;
+    // Never unpacked: there is no tool.
+    expect((await fetch(url, { method: 'PUT', body: Uint8Array.of(0x1f, 0x8b) })).status).toBe(204);
+    const asked = { workspace: { data: { type: 'workspaces', id } } };
+    const run = await api('POST', 'runs', resource('runs', {}, asked));
+    const planId = (run.body.data.id as string).replace('run-', 'plan-');
+    const plan = await vi.waitFor(
+      async () => {
+        const shown = await api('GET', `plans/${planId}`);
+        expect(shown.body.data.attributes.status).toBe('errored');
+        return shown;
+      },
+      { timeout: 180_000, interval: 200 },
+    );
+    const log = await fetch(plan.body.data.attributes['log-read-url'] as string);
+    expect(await log.text()).toContain(
+      'The folder /tools (KEELSON_RUNNER_TOOLS_FOLDER) has no terraform or tofu.',
+    );
+  });
+
   test('lets one of many lockers over two replicas win', async () => {
     await api('POST', 'organizations', {
       data: { type: 'organizations', attributes: { name: 'acme', email: 'a@b.example' } },
@@ -328,7 +369,7 @@ describe('the distributed installation', () => {
     ]);
   });
 
-  test('refuses a revoked token at once, whichever replica answers', async () => {
+  test('refuses a revoked token at once on every replica', async () => {
     const { body } = await v1('POST', 'auth/token/create', {});
     const token = body.auth.client_token as string;
     const lookUp = () =>
@@ -339,7 +380,7 @@ describe('the distributed installation', () => {
     expect(after.map(({ status }) => status)).toEqual(after.map(() => 403));
   });
 
-  test('goes on when one of two gateways is killed, and is asked for its health', async () => {
+  test('continues after one of two gateways is killed, and reports its health', async () => {
     const idsOf = async (service: string): Promise<string[]> =>
       (await compose('ps', '-q', service)).stdout.trim().split('\n');
     const healthOf = async (id: string): Promise<string> => {
@@ -365,7 +406,7 @@ describe('the distributed installation', () => {
   });
 
   test.for(['postgres', 'redis', 'nats', 'gateway', 'sys', 'pki', 'workspace'])(
-    'recovers from a killed %s without help',
+    'recovers from a killed %s without intervention',
     async (service) => {
       await restarted(service);
       await eventually(200, () => v1('LIST', 'ca/roles'));
@@ -373,8 +414,8 @@ describe('the distributed installation', () => {
       await eventually(200, () =>
         v1('POST', 'ca/issue/any', { common_name: `after-${service}.example.com` }),
       );
-      // Of the 50 before the kills and one after each none is lost.
-      // Either gateway is asked, and each finds its services again by itself.
+      // None of the 50 certificates issued before the kills, nor the one issued after each kill, is lost.
+      // Either gateway may answer, and each reconnects to its services by itself.
       const kept = await vi.waitFor(
         async () => {
           const listed = await v1('LIST', 'ca/certs');

@@ -1,8 +1,8 @@
-/** Pages that lead somewhere. */
+/** Links and numbers of decisions lead to files that exist, and the index of decisions is complete. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,6 +23,9 @@ const linksOf = (page: string): string[] => {
     .map((target) => normalize(join(dirname(page), target)));
 };
 
+/** "decision 0007", "decisions 0007 and 0010", "docs/decisions/0007-….md". */
+const REFERENCE = /\bdecisions?[/ ]\d{4}(?:(?:, | and )\d{4})*/gi;
+
 test('links lead to files of the repository', () => {
   const broken = pages.flatMap((page) =>
     linksOf(page)
@@ -30,4 +33,57 @@ test('links lead to files of the repository', () => {
       .map((target) => `${page}: ${target}`),
   );
   expect(broken).toEqual([]);
+});
+
+/** Tests are named with or without their suffix: `libs/replication/test/kill`. */
+const TEST_SUFFIXES = ['', '.test.ts', '.integration.test.ts', '.property.test.ts'];
+
+test('files named in the guarantees exist', () => {
+  const text = readFileSync(join(REPOSITORY, 'docs/guarantees.md'), 'utf8');
+  const named = [...text.matchAll(/`((?:bench|conformance|deploy|libs|services)\/[^` ]+)`/g)];
+  const missing = named
+    .map(([, path = '']) => path)
+    .filter((path) =>
+      TEST_SUFFIXES.every((suffix) => globSync(path + suffix, { cwd: REPOSITORY }).length === 0),
+    );
+  expect(named.length).toBeGreaterThan(50);
+  expect(missing).toEqual([]);
+});
+
+describe('decisions', () => {
+  const folder = join(REPOSITORY, 'docs/decisions');
+  const decisions = globSync('0*.md', { cwd: folder }).sort();
+  const numbers = decisions.map((file) => file.slice(0, 4));
+
+  test('are at most 25, numbered without gaps', () => {
+    expect(numbers).toEqual(decisions.map((_, index) => String(index + 1).padStart(4, '0')));
+    expect(decisions.length).toBeLessThanOrEqual(25);
+  });
+
+  test('are all in the index, under the title of their page', () => {
+    const listed = [
+      ...readFileSync(join(folder, 'README.md'), 'utf8').matchAll(
+        /\[(\d{4})\]\((.+?)\) (.+?) +\|/g,
+      ),
+    ].map(([, number = '', file = '', title = '']) => ({ file, heading: `# ${number} ${title}` }));
+    const pagesOfFolder = decisions.map((file) => ({
+      file,
+      heading: readFileSync(join(folder, file), 'utf8').split('\n', 1)[0],
+    }));
+    expect(listed.sort((a, b) => a.file.localeCompare(b.file))).toEqual(pagesOfFolder);
+  });
+
+  test('referred to in code and pages exist', () => {
+    const texts = globSync('{**/*.{md,ts,js,mjs,proto,yaml,yml,sh},**/Dockerfile,Makefile}', {
+      cwd: REPOSITORY,
+      exclude: (path) => /(^|\/)(node_modules|data|\.\w+)(\/|$)/.test(path),
+    });
+    const unknown = texts.flatMap((file) =>
+      [...readFileSync(join(REPOSITORY, file), 'utf8').matchAll(REFERENCE)]
+        .flatMap(([reference]) => reference.match(/\d{4}/g) ?? [])
+        .filter((number) => !numbers.includes(number))
+        .map((number) => `${file}: ${number}`),
+    );
+    expect(unknown).toEqual([]);
+  });
 });

@@ -11,17 +11,17 @@ export const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
 const run = promisify(execFile);
 const LABEL = 'keelson.test-image';
-/** What is older was left by a run that was killed. */
+/** Older images were left behind by a run that was killed. */
 const KEPT_FOR = '24h';
 
 /** Options of `docker build` for an image that no run but this one uses. */
 export const TEST_IMAGE_OPTIONS = ['--label', LABEL] as const;
 
-/** A name that no other run gives. */
+/** A name that is unique to this run. */
 export const newImageName = (name: string): string =>
   `${name}:test-${randomBytes(6).toString('hex')}`;
 
-/** With what a failed test has left running of them. */
+/** Removes the images with the containers that a failed test left running, and prunes old test images. */
 export const removeImages = async (...images: readonly string[]): Promise<void> => {
   const ancestors = images.flatMap((image) => ['--filter', `ancestor=${image}`]);
   const { stdout } = await run('docker', ['ps', '--all', '--quiet', ...ancestors]);
@@ -34,7 +34,7 @@ export const removeImages = async (...images: readonly string[]): Promise<void> 
 
 export interface TestImages extends AsyncDisposable {
   readonly keelson: string;
-  /** What docker-compose.yml needs to run on local images alone. */
+  /** Environment variables with which docker-compose.yml uses local images only. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The manifests of deploy/kubernetes as kubectl renders them, held against what they speak of: the types of
- * Kubernetes, the settings of each process, the compose installation, the Secrets that secrets.sh prints,
- * and the paths that a running control plane answers. Which of it a cluster was seen to run: its README.
+ * The manifests of deploy/kubernetes as kubectl renders them, checked against what they refer to: Kubernetes
+ * types, the settings of each process, the compose installation, the Secrets that secrets.sh prints,
+ * and the paths that a running control plane answers. Its README lists what was verified on a cluster.
  */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
@@ -14,8 +14,10 @@ import { REPOSITORY } from './images.ts';
 
 const run = promisify(execFile);
 const FOLDER = join(REPOSITORY, 'deploy/kubernetes');
+/** Forms of the control plane; the built-in runner, whose pods differ, is looked at by itself. */
 const FORMS = ['standalone', 'distributed', 'trial'] as const;
-type Form = (typeof FORMS)[number];
+const RENDERED = [...FORMS, 'runner'] as const;
+type Form = (typeof RENDERED)[number];
 
 /** `undefined` where it is not installed, and a line that says what is not tested for it. */
 const find = async (name: string, untested: string): Promise<string | undefined> => {
@@ -98,7 +100,7 @@ let secretsText: string;
 beforeAll(async () => {
   if (kubectl === undefined) return;
   await Promise.all(
-    FORMS.map(async (form) => {
+    RENDERED.map(async (form) => {
       const { stdout } = await run(kubectl, ['kustomize', join(FOLDER, form)]);
       rendered[form] = { text: stdout, manifests: manifestsIn(stdout) };
     }),
@@ -144,6 +146,8 @@ interface ComposeService {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly cap_add?: readonly string[];
 }
 const composeServices = async (): Promise<Readonly<Record<string, ComposeService>>> =>
   (
@@ -154,7 +158,7 @@ const composeServices = async (): Promise<Readonly<Record<string, ComposeService
 
 describe.runIf(kubectl !== undefined)('the manifests', () => {
   test.runIf(go !== undefined)(
-    'are of the types of Kubernetes, without a field too many',
+    'match the schemas of Kubernetes and contain no unknown field',
     async () => {
       const folder = join(import.meta.dirname, 'strict-manifests');
       await using temporary = await temporaryDirectory();
@@ -168,7 +172,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
           (failed: { stdout: string }) => failed.stdout,
         );
       };
-      for (const form of FORMS)
+      for (const form of RENDERED)
         expect(await decode(rendered[form].text)).toBe(
           `${rendered[form].manifests.length} manifests\n`,
         );
@@ -179,7 +183,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
     },
   );
 
-  test('give each process settings that it knows, all it needs, and those of compose', async () => {
+  test('give each process valid and sufficient settings, the same as compose', async () => {
     const compose = await composeServices();
     for (const form of ['standalone', 'distributed'] as const)
       for (const workload of ownWorkloads(form)) {
@@ -189,10 +193,10 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
         expect([...settings.keys()]).toEqual(expect.arrayContaining(given));
         const required = [...settings].filter(([, { isRequired }]) => isRequired);
         expect(given).toEqual(expect.arrayContaining(required.map(([key]) => key)));
-        // Those that compose leaves empty are for who runs it to set.
+        // Settings that compose leaves empty are for the operator to set.
         const composed = Object.entries(compose[component]?.environment ?? {})
           .filter(([key, value]) => value !== `\${${key}:-}`)
-          // Compose brings a proxy of its own; who stands in front of a cluster its operator knows.
+          // Compose includes a proxy; in a cluster, only the operator knows which proxies are in front.
           .filter(([key]) => key !== 'KEELSON_TRUSTED_PROXIES')
           .map(([key]) => key);
         expect(given).toEqual(expect.arrayContaining(composed));
@@ -205,7 +209,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
     );
   });
 
-  test('run what compose runs, on its ports and with its images', async () => {
+  test('run the images of compose on the same ports', async () => {
     const compose = await composeServices();
     const publishedPort = Number(compose['proxy']?.ports?.[0]?.split(':').at(-1));
     for (const form of ['standalone', 'trial'] as const)
@@ -217,7 +221,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
           isEdge ? { http: publishedPort, https: 8443 } : { rpc: 9000, probes: 9001 },
         );
         const command = compose[componentOf(workload)]?.command;
-        expect(args).toEqual(command ?? ['services/standalone/src/start.js']);
+        expect(args).toEqual(command ?? ['services/standalone/src/main.ts']);
       }
     for (const name of ['postgres', 'redis', 'nats']) {
       const neighbour = workloads('trial').find((workload) => workload.name === name);
@@ -273,7 +277,7 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
     }
   });
 
-  test('ask probes of ports and paths that answer when it is up', async () => {
+  test('probe ports and paths that answer when the process is ready', async () => {
     await using folder = await temporaryDirectory();
     await using started = new AsyncDisposableStack();
     const keelson = await startKeelson({ dataFolder: folder.path });
@@ -293,7 +297,39 @@ describe.runIf(kubectl !== undefined)('the manifests', () => {
       }
   });
 
-  test('let no pod do what it has no need of', () => {
+  test('run the built-in runner with the settings and rights that compose gives it', async () => {
+    const [runner] = workloads('runner');
+    const service = (await composeServices())['runner'];
+    const environment = Object.entries(service?.environment ?? {});
+    expect(runner?.container.args).toEqual(service?.command);
+    const settings = await settingsOf('runner');
+    const given = (runner?.container.env ?? []).map(({ name }) => name);
+    expect([...settings.keys()]).toEqual(expect.arrayContaining(given));
+    expect(given.toSorted()).toEqual(environment.map(([name]) => name).toSorted());
+    expect(runner?.container.securityContext).toEqual({
+      runAsUser: 0,
+      runAsGroup: 0,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: service?.cap_drop, add: service?.cap_add },
+    });
+    expect(runner?.pod).toMatchObject({
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    expect(runner?.volumeNames).toEqual(
+      expect.arrayContaining((runner?.container.volumeMounts ?? []).map(({ name }) => name)),
+    );
+    // The address is that of the edge's Service.
+    const [edge] = named('distributed', 'Service').filter(
+      ({ metadata }) => metadata.name === 'keelson',
+    );
+    const address = runner?.container.env?.find(({ name }) => name === 'KEELSON_RUNNER_ADDRESS');
+    expect(address?.value).toBe(`http://keelson.keelson:${edge?.spec?.ports?.[0]?.port}`);
+  });
+
+  test('grant no pod more than it needs', () => {
     for (const form of FORMS)
       for (const { pod, container } of workloads(form)) {
         expect(pod).toMatchObject({

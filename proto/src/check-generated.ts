@@ -1,5 +1,5 @@
 /**
- * Generates the code again into a scratch folder and compares: `gen/` is committed, and a change to a
+ * Generates the code into a scratch folder and compares it with the committed `gen/`, so that a changed
  * .proto without its generated code fails here (`npm run check -w proto`).
  */
 import { execFileSync } from 'node:child_process';
@@ -15,7 +15,7 @@ const filesBelow = (folder: string): readonly string[] =>
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     .toSorted();
 
-/** Generated files that differ from, are missing in, or are left over in the committed folder. */
+/** Files in the committed folder that differ from the generated ones, are missing, or are left over. */
 export const staleFiles = (): readonly string[] => {
   const scratch = mkdtempSync(join(tmpdir(), 'keelson-proto-'));
   try {

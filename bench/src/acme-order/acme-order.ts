@@ -16,9 +16,12 @@ const CALLERS = 16;
 interface Scale {
   readonly callers: number;
   readonly rounds: number;
-  /** Of clients and Keelson, once: their code is compiled while it runs, over some thousands of orders. */
+  /**
+   * Seconds of warm-up of clients and Keelson, once, because their code is compiled over some thousands of
+   * orders.
+   */
   readonly firstWarmupSeconds: number;
-  /** Of either server, before each round. */
+  /** Seconds of warm-up of each server before each round. */
   readonly warmupSeconds: number;
   readonly seconds: number;
 }
@@ -38,12 +41,12 @@ const QUICK: Scale = {
   seconds: 0.5,
 };
 
-/** How often Pebble may stop answering before it is given up. */
+/** How often Pebble may stop answering before the bench gives up. */
 const MAX_STOPS = 20;
-/** Pebble stops for good now and then, and it is then to be noticed; Keelson may be slow on a busy machine. */
+/** Short for Pebble, which sometimes hangs permanently; longer for Keelson, which may be slow when busy. */
 const ANSWER_WITHIN_MS = { pebble: 5000, keelson: 60_000 };
 
-/** What was measured of a server, over all its rounds. */
+/** Measurements of one server over all its rounds. */
 class Tally {
   orders = 0;
   readonly #latencies = build({ lowestDiscernibleValue: 1, highestTrackableValue: 60_000_000 });
@@ -52,7 +55,9 @@ class Tally {
   #clientMicroseconds = 0;
   #peakMemoryMegabytes = 0;
 
-  /** Orders for a time, or until the server stops answering; then false, and what came before counts. */
+  /**
+   * Places orders for a time. Returns false when the server stopped answering; the orders before that count.
+   */
   async measure({ pid }: AcmeServer, load: BenchProcess, seconds: number): Promise<boolean> {
     const [server, client] = [processUsage(pid), load.usage()];
     const result = await load.ask<LoadResult>('orders', seconds);
@@ -91,7 +96,7 @@ class Tally {
 
 export const acmeOrder: Bench = {
   name: 'acme-order',
-  claim: 'P4: full ACME orders, http-01, P-256, at >= 1.5 x Pebble with validation on',
+  claim: 'P4: full ACME orders, http-01, P-256, at >= 1.4 x Pebble with validation on',
   method:
     `${CALLERS} clients with an account each, over kept HTTPS connections from a process of their own that also ` +
     'answers the challenges. New order, authorization, challenge, finalize, certificate; polls (5 ms apart, then ' +
@@ -109,7 +114,7 @@ export const acmeOrder: Bench = {
     const load = await startProcess(new URL('./load-process.ts', import.meta.url));
     const names = await startNames();
     const [keelsonTally, pebbleTally] = [new Tally(), new Tally()];
-    /** Opens clients and warms both sides up; false when the server stopped answering. */
+    /** Opens clients and warms up both sides; false when the server stopped answering. */
     const warmUp = async (
       { directory }: AcmeServer,
       answerWithinMs: number,
@@ -121,7 +126,7 @@ export const acmeOrder: Bench = {
     };
 
     let stops = 0;
-    /** A round with a Pebble that was just started; again where it stops before anything was measured. */
+    /** A round with a newly started Pebble; repeated when it stops before anything was measured. */
     const pebbleRound = async (surroundings: AcmeSurroundings): Promise<void> => {
       const pebble = await startPebble(surroundings);
       try {

@@ -1,4 +1,4 @@
-/** The two servers that are compared, told the same: whom to ask for names, where to find the challenges. */
+/** The two ACME servers that are compared, with the same resolver and the same challenge port. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -67,7 +67,7 @@ export const startPebble = async ({
   const settings = {
     PEBBLE_VA_NOSLEEP: '1',
     PEBBLE_WFE_NONCEREJECT: '0',
-    // Every order proves its name.
+    // Makes every order prove its name.
     PEBBLE_AUTHZREUSE: '0',
   };
   const server = new ServerProcess({

@@ -1,6 +1,6 @@
 /**
- * The web server on which names are proven, as small as HTTP allows: it runs beside the clients and is to
- * take as little of their time as can be, since one server asks for each file three times.
+ * The web server that proves names, as small as HTTP allows: it runs next to the clients and must
+ * take as little CPU as possible, because Pebble requests each file three times.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -33,14 +33,14 @@ export const serveFiles = async (): Promise<number> => {
       if (request.includes('\r\n\r\n')) answer(socket, request);
       else if (request.length > MAX_REQUEST_CHARACTERS) socket.destroy();
     });
-    // The other side may go when it has read enough.
+    // The peer may disconnect once it has read enough.
     socket.on('error', () => socket.destroy());
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return (server.address() as AddressInfo).port;
 };
 
-/** Puts a file there; resolves when it is asked for. */
+/** Serves a file; resolves when it is requested. */
 export const putFile = (token: string, content: string): Promise<void> => {
   const asked = Promise.withResolvers<void>();
   files.set(token, { content, asked });

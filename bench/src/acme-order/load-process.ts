@@ -21,21 +21,21 @@ export interface Clients {
 }
 
 export interface LoadResult {
-  /** Of each order. */
+  /** Duration of each order. */
   readonly latenciesMicroseconds: readonly number[];
-  /** From the begin to the end, or to the last order before the server stopped answering. */
+  /** From the start to the end, or to the last order before the server stopped answering. */
   readonly seconds: number;
-  /** Why it ended early; undefined: it did not. */
+  /** Why the load ended early; undefined if it did not. */
   readonly stopped: string | undefined;
 }
 
-/** Before the second look at what the server has still to do; twice as long before each further one. */
+/** Delay before the second poll of the server; it doubles before each further one. */
 const POLL_MS = 5;
 const MAX_POLL_MS = 80;
 
 type CreateRequest = (name: string) => Promise<string>;
 
-/** Makes the request that finalizes an order for a name, with a new signature each time. */
+/** Creates the CSR that finalizes an order for a name, with a new signature each time. */
 const createRequests = async (): Promise<CreateRequest> => {
   const pair = await createKeyPair({ type: 'ec', bits: 256 });
   const key = Buffer.from(pair.privateKeyDer);
@@ -90,7 +90,7 @@ const within = async (limitMs: number, what: string, awaited: Promise<void>): Pr
   }
 };
 
-/** RFC 8555 §7.5.1: asks only when there is something to wait for, and not before the file was fetched. */
+/** RFC 8555 §7.5.1: polls only while validation is in progress, and not before the file was fetched. */
 const prove = async (session: AcmeSession, authorization: string): Promise<void> => {
   const { challenges } = (await session.post(authorization)).json;
   const { token, url } = challenges.find(({ type }: { type: string }) => type === 'http-01');

@@ -1,8 +1,8 @@
-/** How long an answer takes in a trial that runs in one process with what is tried. */
+/** The response time in a trial that runs in the same process as the system under test. */
 export interface TimedAnswer<T> {
   readonly answer: T;
   readonly milliseconds: number;
-  /** Of it, at most, work: a machine that does something else, or a slow disk, is not what is tried. */
+  /** Upper bound of the time spent working; waiting for a busy machine or a slow disk is not judged. */
   readonly workMilliseconds: number;
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { TRIALS } from './trials.ts';
 
-/** How long an answer takes says nothing where other tests run beside: only what never comes fails. */
+/** Durations are not judged, as other tests run at the same time: only a missing response fails. */
 const PATIENCE_MS = 120_000;
 
 describe('in its short form', { timeout: 600_000 }, () => {

@@ -1,19 +1,19 @@
-/** What a trial by faults or bad input is: a promise, and a bounded run that tries to break it. */
+/** A trial with faults or bad input: a promise, and a bounded run that tries to break it. */
 export interface ChaosContext {
-  /** How many of the trial's units. */
+  /** Number of the trial's units. */
   readonly count: number;
   /** The same seed and count give the same run. */
   readonly seed: number;
-  /** Whether the time given to the run is used up: what is under way ends, and is judged. */
+  /** Whether the run's time is used up: operations in progress then finish and are judged. */
   readonly isOver: () => boolean;
-  /** No single answer may take longer. Tests, which share their machine with others, are patient. */
+  /** Limit of each response; generous in tests, which share the machine with others. */
   readonly patienceMs: number;
   /** Progress, shown to whoever waits. */
   readonly say: (line: string) => void;
 }
 
 export interface ChaosReport {
-  /** What was broken, with the input that did it; empty: everything held. */
+  /** Broken promises with the inputs that broke them; empty: everything held. */
   readonly broken: readonly string[];
   /** Name and value of what was counted. */
   readonly figures: Readonly<Record<string, string | number>>;
@@ -21,13 +21,13 @@ export interface ChaosReport {
 
 export interface Chaos {
   readonly name: string;
-  /** The target it tries, as in docs/chaos.md. */
+  /** The target that it tests, as in docs/chaos.md. */
   readonly promise: string;
-  /** What is counted. */
+  /** The unit of the counts. */
   readonly unit: 'inputs' | 'kills' | 'faults' | 'cases' | 'seconds';
-  /** Of a full run, and of the short one that the tests run. */
+  /** Counts of a full run and of the short one in the tests. */
   readonly counts: { readonly full: number; readonly short: number };
-  /** The tests leave it out: other tests make its faults. */
+  /** Excluded from the tests, because other tests cover its faults. */
   readonly isApart?: true;
   run(context: ChaosContext): Promise<ChaosReport>;
 }

@@ -1,13 +1,13 @@
 /**
- * Looks into a running process through Node's inspector, so that what is tried needs no door of its own:
- * memory that is live after a collection, and what keeps its event loop.
+ * Inspects a running process through Node's inspector, so that the tested process needs no interface for it:
+ * memory that is live after a collection, and the resources that keep its event loop alive.
  */
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KeelsonProcess } from '@keelson/testkit';
 
-/** Environment of a process that can be looked into, on a port that the system chooses. */
+/** Environment of a process that can be inspected, on a port that the system chooses. */
 export const INSPECTED = { NODE_OPTIONS: '--inspect=127.0.0.1:0' };
 
 const MEGABYTE = 1024 ** 2;
@@ -18,11 +18,11 @@ const EXPRESSION =
 export interface Sight {
   /** Heap and external memory of the main thread after a collection, in MB. */
   readonly liveMegabytes: number;
-  /** Memory of the process that is in no file, in MB. */
+  /** Memory of the process that is not backed by a file, in MB. */
   readonly anonymousMegabytes: number;
   readonly openFiles: number;
   readonly threads: number;
-  /** Of the event loop: timers, sockets, requests, by kind. */
+  /** Active resources of the event loop by kind: timers, sockets, requests. */
   readonly resources: ReadonlyMap<string, number>;
 }
 
@@ -45,7 +45,7 @@ const countKinds = (kinds: readonly string[]): ReadonlyMap<string, number> => {
 const fromStatus = (status: string, field: string): number =>
   Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? Number.NaN);
 
-/** Printed before anything else, but not in the same stream: it may be read later. */
+/** Printed first, but on the other stream, so that it may be read later. */
 const addressOf = async (process: KeelsonProcess): Promise<string> => {
   for (;;) {
     const address = /Debugger listening on (ws:\S+)/.exec(process.output())?.[1];

@@ -1,9 +1,9 @@
-/** Memory of this process that is in use after a collection. */
+/** Memory of this process that is still in use after a garbage collection. */
 import { collectGarbage } from '../collect-garbage.ts';
 
 /**
- * Growth over the second half of a run that counts as flat: bounded caches are still filling then. 64
- * bytes kept of each of 500,000 inputs would show.
+ * Growth over the second half of a run that counts as flat, because bounded caches are still filling. A leak
+ * of 64 bytes in each of 500,000 inputs would exceed it.
  */
 export const MAX_GROWTH_MEGABYTES = 32;
 

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos` lists; `npm run chaos -- <name>… [--short] [--count N] [--minutes M] [--seed N]` tries.
- * Minutes are how long a trial that counts seconds goes on, and how long any other one does at most.
+ * `npm run chaos` lists the trials; `npm run chaos -- <name>… [--short] [--count N] [--minutes M] [--seed N]`
+ * runs some. Minutes are the duration of a trial that counts seconds, and the time limit of any other.
  */
 import { parseArgs } from 'node:util';
 import type { Chaos } from './chaos.ts';

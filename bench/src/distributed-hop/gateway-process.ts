@@ -5,6 +5,9 @@ import { connectEdge } from '@keelson/edge/stream';
 import { composeGateway, gatewayConfig } from '@keelson/gateway-service';
 import { createLogger } from '@keelson/logging';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import { stubService } from '@keelson/testkit';
 import { answerCommands } from '../child-process.ts';
 import { echoService } from '../edge-hop/echo-service.ts';
 import { openAccess } from '../edge-hop/open-access.ts';
@@ -20,7 +23,9 @@ const start = async (port: number | null): Promise<string> => {
     logger: createLogger({ name: 'bench', level: 'error' }),
     services: { sys: service, workspace: service, pki: service },
     access: connected?.client(AccessDefinition) ?? openAccess,
-    identity: { identify: () => Promise.resolve({ principal: undefined }) },
+    identity: stubService<RpcService<typeof IdentityDefinition>>({
+      identify: () => Promise.resolve({ principal: undefined }),
+    }),
   });
   const { addresses } = await gateway.start();
   return addresses[0] as string;

@@ -5,7 +5,7 @@ import { measureLatency, measureThroughput } from '../load.ts';
 import { echoService, edgeRequest } from './echo-service.ts';
 
 interface Load {
-  /** Absent: the service in this process. */
+  /** Absent: the service runs in this process. */
   readonly port?: number;
   readonly callers: number;
   readonly perSecond: number;

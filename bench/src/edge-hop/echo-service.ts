@@ -4,7 +4,7 @@ import { RequestHead } from '@keelson/proto/edge/v1/edge';
 const BODY_BYTES = 600;
 const BODY = Buffer.alloc(BODY_BYTES, 'k');
 
-/** Reads a 600-byte body and answers with one: the least a real handler does. */
+/** Reads a 600-byte body and responds with one: the minimum of a real handler. */
 export const echoService: EdgeService = {
   handle: async ({ body }) =>
     edgeResponse(200, { 'content-type': 'application/json' }, await body.bytes(BODY_BYTES)),

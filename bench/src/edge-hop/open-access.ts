@@ -1,10 +1,11 @@
 import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import { type AccessDefinition, AuditDeviceList, Resolution } from '@keelson/proto/sys/v1/access';
 import type { RpcService } from '@keelson/rpc';
+import { stubService } from '@keelson/testkit';
 import { edgeRequest } from './echo-service.ts';
 
-/** Decides as sys does for a token that may do everything, without looking anything up. */
-export const openAccess: RpcService<typeof AccessDefinition> = {
+/** Allows every request without a lookup, as sys does for a root token. */
+export const openAccess = stubService<RpcService<typeof AccessDefinition>>({
   resolve: ({ path }) => {
     const { mount, namespace, caller } = edgeRequest().head;
     return Promise.resolve(
@@ -24,5 +25,4 @@ export const openAccess: RpcService<typeof AccessDefinition> = {
     );
   },
   auditDevices: () => Promise.resolve(AuditDeviceList.fromPartial({ generation: 1 })),
-  wrap: () => Promise.reject(new Error('not wrapped')),
-};
+});

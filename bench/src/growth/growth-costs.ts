@@ -1,4 +1,4 @@
-/** Stores that hold a given number of records, and what one operation costs there. */
+/** Stores with a given number of records, and the cost of single operations on them. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import {
@@ -16,43 +16,43 @@ import { COUNTED_ONCE, QUERIES, type Query, SELDOM } from '../workspace/workspac
 
 export interface Size {
   readonly count: number;
-  /** Of each cost. */
+  /** Seconds for which each cost is measured. */
   readonly seconds: number;
-  /** Of each list. */
+  /** Requests for each list. */
   readonly turns: number;
   /** Entries of another log, in each window. */
   readonly applied: number;
 }
 
-/** What one operation costs. */
+/** The CPU cost of one operation. */
 export interface Cost {
   readonly name: string;
-  /** Microseconds of CPU, of all threads, for one of some operations that are made now. */
+  /** Microseconds of CPU, over all threads, of one operation. */
   measure(): Promise<number>;
 }
 
-/** A store that holds so many records. */
+/** A store with the given number of records. */
 export interface Filled {
   readonly costs: readonly Cost[];
   close(): Promise<void>;
 }
 
-/** How often each cost is measured; what runs first in a process is compiled while it runs, and once more for that. */
+/** How often each cost is measured, plus one first time, during which code is compiled. */
 export const WINDOWS = 11;
 
 const PER_TRANSACTION = 2000;
 /** Entries that a secondary applies in one go. */
 const PER_APPLY = 250;
-/** Between records that are asked for one after the other. */
+/** Distance between records that are requested in sequence. */
 const STRIDE = 7919;
-/** Shown again and again: answers that are remembered at every number of records. */
+/** Workspaces that are shown repeatedly, from the cache at every number of records. */
 const SHOWN_AGAIN = 1000;
-/** Of a window, each for the first time. */
+/** Workspaces per window, each shown for the first time. */
 const SHOWN_FIRST = 1500;
-/** Of the time that one cost is measured for, what the lists of a window take at least. */
+/** The lists of a window take at least this fraction (1/n) of the time for one cost. */
 const LISTS_SHARE = 25;
 
-/** @param work resolves with how many operations it made */
+/** @param work resolves with the number of its operations */
 const cpuOf = async (work: () => Promise<number>): Promise<number> => {
   const before = process.cpuUsage();
   const operations = await work();
@@ -60,7 +60,7 @@ const cpuOf = async (work: () => Promise<number>): Promise<number> => {
   return (user + system) / operations;
 };
 
-/** Of callers who each begin the next when the last has ended. */
+/** The cost of callers who each start an operation when their previous one has ended. */
 const costOfCalls = (name: string, seconds: number, operation: () => Promise<unknown>): Cost => ({
   name,
   measure: async () => {
@@ -69,10 +69,10 @@ const costOfCalls = (name: string, seconds: number, operation: () => Promise<unk
   },
 });
 
-/** An answer that is made, and one that is remembered. */
+/** The costs of an uncached and of a cached response. */
 const costsOfShows = ({ workspaces, ids }: Scene, seconds: number): readonly Cost[] => {
   let turn = 0;
-  // In another order than they were made in, none twice: the stride is a prime number.
+  // Not in the order of creation, and none twice: the stride is a prime number.
   const next = (among: number) =>
     workspaces.ask('GET', `/workspaces/${ids[((turn += 1) * STRIDE) % among] ?? ''}`);
   const perWindow = Math.min(SHOWN_FIRST, Math.floor(ids.length / (WINDOWS + 1)));
@@ -90,8 +90,8 @@ const costsOfShows = ({ workspaces, ids }: Scene, seconds: number): readonly Cos
 };
 
 /**
- * A window is of `turns / WINDOWS` lists, and of those that cost little as many more as it takes for what
- * a creation leaves to be done not to be counted as theirs.
+ * A window has `turns / WINDOWS` lists, and more for cheap lists, so that the after-effects of a creation are
+ * not counted as theirs.
  * @param isCountedOnce each of the few values once
  */
 const costOfLists = (

@@ -1,4 +1,4 @@
-/** A certificate authority alone in a process: takes revocations by the million, makes their list. */
+/** A certificate authority alone in a process, which revokes a million certificates and builds their CRL. */
 import { randomFillSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -26,14 +26,14 @@ const seed = async ({ folder, count }: { folder: string; count: number }): Promi
           revokedAtMs: Date.UTC(2026, 0, 1) + (one % 86_400) * 1000,
           issuerId,
           notAfterMs,
-          // Half of them say why.
+          // Half of the revocations have a reason.
           reason: one % 2 === 0 ? undefined : REVOCATION_REASON.superseded,
         });
     });
   await authority.close();
 };
 
-/** Resident memory: all of it, and without mapped pages of files, which the kernel takes back at will. */
+/** Resident memory: in total, and without mapped pages of files, which the kernel reclaims as needed. */
 const residentMegabytes = (): { readonly all: number; readonly anonymous: number } => {
   const status = readFileSync('/proc/self/status', 'utf8');
   const megabytes = (name: string): number =>
@@ -43,7 +43,7 @@ const residentMegabytes = (): { readonly all: number; readonly anonymous: number
 
 export interface CrlMeasurement {
   readonly seconds: number;
-  /** By the clock: includes that other processes had the core. */
+  /** Wall-clock time, including the use of the core by other processes. */
   readonly longestBlockMilliseconds: number;
   /** CPU time of the thread between two turns of its event loop. */
   readonly longestWorkMilliseconds: number;
@@ -56,7 +56,7 @@ export interface CrlMeasurement {
 const SAMPLE_MILLISECONDS = 1;
 const SAMPLES_PER_MEMORY_READING = 10;
 
-/** Watches the event loop and the memory until it is told to stop. */
+/** Watches the event loop and the memory until it is stopped. */
 const watch = () => {
   const idle = residentMegabytes();
   const delay = monitorEventLoopDelay({ resolution: SAMPLE_MILLISECONDS });

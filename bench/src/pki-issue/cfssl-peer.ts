@@ -1,6 +1,6 @@
 /**
- * Another certificate authority beside ours: Debian's cfssl, storing in SQLite with its default, durable
- * settings. Its API is its own; a server that speaks ours is measured with `--target`.
+ * A peer for comparison: Debian's cfssl, storing in SQLite with its default, durable settings. Its API
+ * differs; a server with Keelson's API is measured with `--target`.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import autocannon from 'autocannon';
 import type { BenchContext, Figure } from '../bench.ts';
 import { onceEach } from './pki-server.ts';
 
-/** What its certificate database needs to exist. */
+/** Schema of its certificate database. */
 const SCHEMA = `
 CREATE TABLE certificates (
   serial_number blob NOT NULL, authority_key_identifier blob NOT NULL, ca_label blob, status blob NOT NULL,
@@ -34,8 +34,8 @@ const writeFiles = (folder: string): void => {
 };
 
 /**
- * Requests per second that the peer answers to one of its endpoints, under the load that ours gets.
- * @returns undefined, and says so, where the peer is not installed
+ * Requests per second of the peer at one of its endpoints, under the same load.
+ * @returns undefined, with a message, if the peer is not installed
  */
 export const measureCfssl = async (
   { quick, say }: BenchContext,

@@ -1,11 +1,11 @@
-/** A server with a certificate authority in it, and the load that its benches put on it. */
+/** A server with a certificate authority, and the load of its benches. */
 import { randomBytes } from 'node:crypto';
 import autocannon from 'autocannon';
 import type { BenchContext, Figure } from '../bench.ts';
 import { processUsage } from '../child-process.ts';
 import { askV1, type MeasuredServer, openMeasuredServer } from '../measured-server.ts';
 
-/** A mount of its own with a root and a role `bench`; returns its path. */
+/** Creates a mount with a root and a role `bench`; returns its path. */
 const setUpMount = async (server: MeasuredServer, role: object): Promise<string> => {
   const mount = `bench-${randomBytes(4).toString('hex')}`;
   const tuning = { type: 'pki', config: { max_lease_ttl: '87600h' } };
@@ -29,7 +29,7 @@ export interface PkiLoad {
 const cpuAndMemory = (server: MeasuredServer) =>
   server.pid === undefined ? undefined : processUsage(server.pid);
 
-/** The bound of a quick run: within a time a busy machine may answer nothing. */
+/** The bound of a quick run, in requests, because a busy machine may answer nothing within a time limit. */
 export const onceEach = (connections: number) => ({ amount: connections, timeout: 120 });
 
 /** Requests per second that the server answers from a given number of connections, all of them with success. */

@@ -13,7 +13,7 @@ export const RECORD_BYTES = 1200;
 const RECORDS_PER_COMMIT = 1000;
 const WRITERS = 64;
 const POLL_MS = 500;
-/** What a process may use in that time and count as having nothing to do. */
+/** CPU time within one poll below which a process counts as idle. */
 const IDLE_CPU_MICROSECONDS = 40_000;
 
 export interface Clusters extends AsyncDisposable {
@@ -37,7 +37,7 @@ export const openClusters = async (): Promise<Clusters> => {
   };
 };
 
-/** Until it has published or applied what there is. */
+/** Waits until it has published or applied everything. */
 export const untilIdle = async (cluster: Cluster): Promise<void> => {
   const used = (): number => processUsage(cluster.process().pid).cpuMicroseconds;
   for (let before = used(); ; ) {
@@ -96,7 +96,7 @@ export const fill = async (cluster: Cluster, count: number): Promise<number> => 
   return count / seconds;
 };
 
-/** Stops the cluster and makes some of its records, evenly spread, other ones. */
+/** Stops the cluster and changes some of its records, evenly spread. */
 export const makeDiffer = async (
   cluster: Cluster,
   differing: number,

@@ -1,4 +1,4 @@
-/** Answers on NATS what it is asked: the round trip alone. */
+/** Echoes NATS requests, to measure the round trip alone. */
 import { JetStreamBus } from '@keelson/bus/jetstream';
 import { answerCommands } from '../child-process.ts';
 

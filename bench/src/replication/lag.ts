@@ -7,13 +7,13 @@ import { openCaller } from './calls.ts';
 import { type Clusters, RECORD_BYTES } from './clusters.ts';
 
 const WRITES_PER_SECOND = 1000;
-/** Of so many writes one is looked for on the secondary, so that reading is not what is measured. */
+/** Every n-th write is read on the secondary, so that reading does not dominate. */
 const READ_EVERY = 10;
 const CONNECTIONS = 64;
 const INDEX_HEADER = 'x-service-index';
 const SUBJECT = 'bench.echo';
 const REQUEST_TIMEOUT_MS = 120_000;
-/** What the index names is not there after two seconds: to be asked again. */
+/** The indexed write is not there after two seconds: repeat the read. */
 const TOO_EARLY = 412;
 const ROLE = { allowed_domains: 'example.com', key_type: 'ec' };
 

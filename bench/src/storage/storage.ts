@@ -31,7 +31,7 @@ const measure = async (
   };
 };
 
-/** A record and a log row in plain SQLite with a flush in every commit: what the store is built upon. */
+/** A record and a log row in plain SQLite with a flush in every commit: the basis of the store. */
 const measureBareSqlite = async (file: string, seconds: number): Promise<Figure> => {
   const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;

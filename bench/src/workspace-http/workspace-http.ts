@@ -9,7 +9,7 @@ interface Created {
 
 export const workspaceHttp: Bench = {
   name: 'workspace-http',
-  claim: 'P7: show a workspace at >= 0.4 of bare Fastify',
+  claim: 'P7: show a workspace at >= 10 x a peer',
   method:
     'GET by id over HTTP from 64 connections, all workspaces in turn, no rate limit; the limit is Fastify ' +
     'serving as many bytes on the same paths.',

@@ -1,11 +1,11 @@
-/** Names, tags and queries of the bench: from a seed, so that no two queries need be the same. */
+/** Names, tags and queries of the bench, from a seed, so that no two queries need be equal. */
 const WORDS = (
   'web api billing auth gateway data lake stream batch infra network vpc dns cert vault audit ' +
   'report search index mail notify queue worker cache redis store order cart pay fraud risk user ' +
   'profile media video image edge core shared portal ledger metrics alert backup archive quota'
 ).split(' ');
 const ENVIRONMENTS = ['prod', 'staging', 'dev', 'test'];
-/** Workspaces of a team: an organization grows by teams, not they by it. */
+/** Workspaces of a team: an organization grows by more teams, not by larger ones. */
 const PER_TEAM = 2000;
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
@@ -59,10 +59,10 @@ const anyAt = (random: () => number, count: number): number => Math.floor(random
 
 const anyTeam = (random: () => number, count: number): string => partsOf(anyAt(random, count)).team;
 
-/** Found more often as an organization grows: its pages are not of one size. */
+/** Occurs more often as an organization grows, so that its pages vary in size. */
 export const SELDOM = 'two characters, seldom';
 
-/** By what they are called in the table. */
+/** Queries by their names in the table. */
 export const QUERIES: Readonly<Record<string, Query>> = {
   'default order': () => '',
   'by name, descending': () => 'sort=-name',
@@ -75,7 +75,7 @@ export const QUERIES: Readonly<Record<string, Query>> = {
     `sort=latest-change-at&page[number]=${Math.ceil(count / PAGE)}`,
   'a page in the middle': (random, count) =>
     `page[number]=${Math.ceil((count * (0.4 + 0.2 * random())) / PAGE)}`,
-  // Of two words, as much as fills a page in the smallest organization too.
+  // Two words match enough names to fill a page even in the smallest organization.
   'start of the name': (random) =>
     `search[wildcard-name]=${pick(WORDS, random())}-${pick(WORDS, random()).slice(0, 1)}*`,
   'start of the name, one word': (random) => `search[wildcard-name]=${pick(WORDS, random())}*`,
@@ -104,10 +104,10 @@ export const QUERIES: Readonly<Record<string, Query>> = {
   'two tag keys': () => 'search[tags]=env,team',
 };
 
-/** Those whose totals are found by counting matches, and then remembered. */
+/** Queries whose total is found by counting the matches and then cached. */
 export const COUNTED_ONCE: readonly string[] = ['part, common', 'part, by latest change'];
 
-/** Of a caller who sees few. */
+/** Queries of a caller who sees few workspaces. */
 export const RESTRICTED_QUERIES: Readonly<Record<string, Query>> = {
   'default order': () => '',
   'by latest change': () => 'sort=latest-change-at',

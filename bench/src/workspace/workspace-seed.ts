@@ -1,13 +1,15 @@
-/** Many workspaces at once: copies of one that the service made, written to the store as records. */
+/**
+ * Creates many workspaces at once, as copies of one that the service created, written directly to the store.
+ */
 import { DatabaseSync } from 'node:sqlite';
 import type { Store } from '@keelson/storage';
 import { nameOf, tagsOf } from './workspace-names.ts';
 
 const PER_TRANSACTION = 1000;
 const AT_ONCE = 4;
-/** Fewer are made one way only. */
+/** Smaller numbers are created in a single way. */
 const MANY = 50_000;
-/** Of many, made without indexes that are made afterwards; the others leave the indexes as they grow. */
+/** This many workspaces are inserted without indexes, which are built afterwards; the rest with indexes. */
 const IN_BULK = 0.9;
 const HOUR_MS = 3_600_000;
 
@@ -18,7 +20,7 @@ interface Stored {
   readonly runs: object;
 }
 
-/** In the order of creation, as ids are, and before those that are made now. */
+/** In the order of creation, like real ids, and before those that are created later. */
 const idOf = (prefix: string, at: number): string =>
   `${prefix}-${at.toString(36).padStart(16, '0')}`;
 
@@ -33,7 +35,7 @@ export interface Seed {
   readonly project: { readonly id: string; readonly size: number };
 }
 
-/** What is seeded without and with indexes. */
+/** The parts seeded without and with indexes. */
 export const splitSeed = (seed: Seed): { readonly bulk?: Seed; readonly rest: Seed } => {
   const count = seed.to - seed.from;
   if (count < MANY) return { rest: seed };
@@ -42,8 +44,8 @@ export const splitSeed = (seed: Seed): { readonly bulk?: Seed; readonly rest: Se
 };
 
 /**
- * Runs `work` while the tables of lists in the file have no indexes but their keys: those are made
- * afterwards, which sorts all entries at once. Nobody has the file open before and after.
+ * Runs `work` while the tables of lists in the file have no indexes except their keys. The indexes are
+ * rebuilt afterwards, which sorts all entries in one pass. No other connection may have the file open.
  */
 export const withoutIndexes = async (file: string, work: () => Promise<void>): Promise<void> => {
   const statements = usingDatabase(file, (database) => {
@@ -72,7 +74,7 @@ const usingDatabase = <T>(file: string, work: (database: DatabaseSync) => T): T 
   }
 };
 
-/** Of all that are seeded. */
+/** Ids of all seeded workspaces. */
 export const seededIds = ({ from, to }: Pick<Seed, 'from' | 'to'>): readonly string[] =>
   Array.from({ length: to - from }, (_, at) => idOf('ws', from + at));
 
@@ -112,5 +114,53 @@ export const seedWorkspaces = async (store: Store, seed: Seed): Promise<void> =>
   for (let start = from; start < to; start += PER_TRANSACTION * AT_ONCE) {
     const starts = Array.from({ length: AT_ONCE }, (_, turn) => start + turn * PER_TRANSACTION);
     await Promise.all(starts.filter((some) => some < to).map(write));
+  }
+};
+
+/** Writes the current runs of seeded workspaces, which `seedWorkspaces` only names. */
+export const seedRuns = async (store: Store, workspaceIds: readonly string[]): Promise<void> => {
+  const phase = { additions: 1, changes: 2, destructions: 0, imports: 0 };
+  for (let start = 0; start < workspaceIds.length; start += PER_TRANSACTION) {
+    await store.transact(async (tx) => {
+      for (const workspaceId of workspaceIds.slice(start, start + PER_TRANSACTION)) {
+        const record = await tx.read(`shared/workspaces/${workspaceId}`);
+        const workspace = JSON.parse(Buffer.from(record?.value ?? '{}').toString()) as Stored & {
+          readonly runs: { readonly current: { readonly id: string; createdAtMs: number } | null };
+        };
+        const { current } = workspace.runs;
+        if (current === null) continue;
+        const run = {
+          id: current.id,
+          number: 1,
+          organizationId: workspace.organizationId,
+          workspaceId,
+          configurationVersionId: current.id.replace('run-', 'cv-'),
+          status: 'applied',
+          statusTimesMs: { pending: current.createdAtMs, applied: current.createdAtMs },
+          message: 'Triggered via API',
+          source: 'tfe-api',
+          isDestroy: false,
+          refresh: true,
+          refreshOnly: false,
+          autoApply: true,
+          planOnly: false,
+          savePlan: false,
+          allowEmptyApply: false,
+          targetAddrs: [],
+          replaceAddrs: [],
+          variables: [],
+          terraformVersion: '1.11.4',
+          planned: { ...phase, hasChanges: true },
+          applied: phase,
+          cancelRequestedAtMs: null,
+          agentPoolId: null,
+          agentId: null,
+          stateVersionIds: [],
+          createdById: null,
+          createdAtMs: current.createdAtMs,
+        };
+        tx.write(`shared/runs/${current.id}`, json(run));
+      }
+    });
   }
 };

@@ -1,12 +1,17 @@
 /** The workspace service alone in this process, called as the gateway calls it. */
 import { join } from 'node:path';
 import { systemClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
 import { Dialect, type Principal } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
-import { composeWorkspace, WORKSPACE_PROJECTIONS } from '@keelson/workspace-service';
+import {
+  composeWorkspace,
+  WORKSPACE_PROJECTIONS,
+  workspaceConfigSchema,
+} from '@keelson/workspace-service';
 
 /** The store, in the folder that is given. */
 export const WORKSPACE_FILE = 'workspace.db';
@@ -23,7 +28,7 @@ export interface RawRequest {
   readonly query: string;
   readonly body: Uint8Array;
   readonly contentType: string;
-  /** Nobody when absent. */
+  /** Absent: unauthenticated. */
   readonly principal?: Principal | undefined;
 }
 
@@ -32,11 +37,11 @@ export interface InProcessWorkspaces {
   readonly admin: Principal;
   /** OpenAPI operations by path and method. */
   describe(): Promise<Readonly<Record<string, Readonly<Record<string, unknown>>>>>;
-  /** Whatever the answer is. */
+  /** Returns any response, without failing on errors. */
   send(request: RawRequest): Promise<{ readonly status: number; readonly text: string }>;
   /** As the administrator, unless a token is given. @returns the document's resource */
   call(method: string, path: string, body?: unknown, principal?: Principal): Promise<Answer>;
-  /** The same where the answer is not looked at: to read it is work of a client, which is not measured. */
+  /** Like `call` without parsing the response, because parsing is the client's work and is not measured. */
   ask(method: string, path: string, body?: unknown, principal?: Principal): Promise<void>;
   identify(token: string): Promise<Principal>;
   stop(): Promise<void>;
@@ -50,11 +55,7 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
     projections: WORKSPACE_PROJECTIONS,
   });
   const service = composeWorkspace({
-    config: {
-      workspaceRuntimeVersions: ['1.11.4'],
-      workspaceGlobalRemoteState: false,
-      workspaceAssessmentIntervalSeconds: 86_400,
-    },
+    config: { ...parseConfig(workspaceConfigSchema, {}), workspaceRuntimeVersions: ['1.11.4'] },
     store,
     barrier,
     clock: systemClock,
@@ -70,6 +71,7 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
           replicationRoles: [],
           clusterId: '',
           clusterName: '',
+          unreadableMountUuids: [],
           mounts: [],
         };
         await new Promise((resolve) => options?.signal?.addEventListener('abort', resolve));

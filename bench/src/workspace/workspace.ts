@@ -17,20 +17,20 @@ import { type InProcessWorkspaces, startWorkspaces, WORKSPACE_FILE } from './wor
 
 const COLLECTION = '/organizations/bench/workspaces';
 const CALLERS = 64;
-/** In the project of the caller who sees few. */
+/** Number of workspaces in the project of the restricted caller. */
 const VISIBLE = 300;
 const CREATIONS_PER_SECOND = 20;
 
 export interface Scene {
   readonly workspaces: InProcessWorkspaces;
   readonly ids: readonly string[];
-  /** Sees one project only. */
+  /** Caller who sees one project only. */
   readonly reader: Principal;
   /** Creates the next workspace. */
   readonly create: () => Promise<unknown>;
 }
 
-/** An organization of so many workspaces. */
+/** An organization with the given number of workspaces. */
 export const setScene = async (folder: string, count: number): Promise<Scene> => {
   let workspaces = await startWorkspaces(folder);
   const call: InProcessWorkspaces['call'] = (...given) => workspaces.call(...given);
@@ -82,7 +82,7 @@ export const setScene = async (folder: string, count: number): Promise<Scene> =>
   };
 };
 
-/** Calls per second and CPU of this process for each, as many at once as there are callers. */
+/** Calls per second, and CPU of this process per call, with the given number of parallel callers. */
 export const measureCalls = async (
   name: string,
   seconds: number,
@@ -95,7 +95,7 @@ export const measureCalls = async (
   return { name, value: perSecond, unit: '/s', cpuMicrosecondsPerOperation };
 };
 
-/** A list with other values each time. */
+/** A list query with different values each time. */
 export const listing = ({ workspaces }: Scene, query: Query, count: number, caller?: Principal) => {
   const random = seededRandom(count);
   return () => workspaces.ask('GET', `${COLLECTION}?${query(random, count)}`, undefined, caller);
@@ -105,9 +105,9 @@ export const listing = ({ workspaces }: Scene, query: Query, count: number, call
 const P99_TARGET_MS = 25;
 
 /**
- * CPU of all threads for a list, in microseconds, one after the other and a creation before each: what
- * counts where other work has the machine too. Of one alone it cannot be told: the kernel counts in
- * steps longer than it takes.
+ * CPU of all threads per list, in microseconds, with one list at a time and a creation before each: this
+ * matters when other work uses the machine. It cannot be measured for a single list, because the kernel
+ * counts in steps longer than one takes.
  */
 const measureCpu = async (
   list: () => Promise<unknown>,
@@ -128,7 +128,7 @@ const measureCpu = async (
 export interface ListRate {
   readonly perSecond: number;
   readonly seconds: number;
-  /** Lists whose CPU is taken. */
+  /** Number of lists whose CPU is measured. */
   readonly turns: number;
 }
 

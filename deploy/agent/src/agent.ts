@@ -1,7 +1,8 @@
-/** The life of an agent: it registers, tells that it is there, asks for work, and leaves. */
+/** The life cycle of an agent: it registers, sends heartbeats, polls for work, and deregisters. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { AgentConfig } from './config.ts';
 import { isGone, type RegisteredAgent } from './control-plane.ts';
 import { type PhaseParts, performPhase } from './phase.ts';
 import { recoverPhases, type Say } from './recovery.ts';
@@ -9,10 +10,14 @@ import { Interruption } from './terraform.ts';
 
 const VERSION = '0.1.0';
 
+export interface AgentParts extends PhaseParts {
+  readonly config: AgentConfig;
+}
+
 export interface Agent {
-  /** Asks for no more work, ends the phase at hand, leaves. A second call interrupts that phase. */
+  /** Stops polling, finishes the current phase and deregisters. A second call interrupts the phase. */
   stop(): void;
-  /** Resolves when the agent has left. */
+  /** Resolves when the agent has deregistered. */
   readonly ended: Promise<void>;
 }
 
@@ -21,7 +26,7 @@ const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
   pause(delayMs, undefined, { signal }).catch(() => undefined);
 
 const register = async (
-  { config, controlPlane }: PhaseParts,
+  { config, controlPlane }: AgentParts,
   say: Say,
 ): Promise<RegisteredAgent> => {
   const file = join(config.folder, 'agent-id');
@@ -53,7 +58,7 @@ const keepPinging = async (
   }
 };
 
-export const startAgent = (parts: PhaseParts, say: Say): Agent => {
+export const startAgent = (parts: AgentParts, say: Say): Agent => {
   const { config, controlPlane } = parts;
   const phases = join(config.folder, 'phases');
   const stopping = new AbortController();
@@ -74,7 +79,7 @@ export const startAgent = (parts: PhaseParts, say: Say): Agent => {
     }
   };
 
-  /** One registration, until the agent is to stop or something breaks. */
+  /** One registration, until the agent is stopped or an error occurs. */
   const serve = async (): Promise<void> => {
     await recoverPhases(phases, say);
     const agent = await register(parts, say);

@@ -7,7 +7,7 @@ const GIVEN = {
   KEELSON_AGENT_TOKEN: 'of the pool',
 };
 
-test('has settings of its own where none are given', () => {
+test('uses defaults for absent settings', () => {
   expect(readConfig(GIVEN)).toMatchObject({
     address: 'https://keelson.example:8443',
     token: 'of the pool',
@@ -25,10 +25,10 @@ test.for([
   ['KEELSON_AGENT_TOKEN', ''],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '0'],
   ['KEELSON_AGENT_POLL_MILLISECONDS', '2s'],
-] as const)('names %s where it is %j', ([name, value]) => {
+] as const)('names %s when it is %j', ([name, value]) => {
   expect(() => readConfig({ ...GIVEN, [name]: value })).toThrow(name);
 });
 
-test('keeps what is its own from the tool', () => {
+test('hides its own settings from the tool', () => {
   expect(withoutOwnSettings({ ...GIVEN, PATH: '/bin' })).toEqual({ PATH: '/bin' });
 });

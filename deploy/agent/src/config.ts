@@ -1,29 +1,29 @@
-/** What an agent is told by its environment. */
+/** Settings of an agent, from its environment. */
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 
 export interface AgentConfig {
-  /** Of the control plane, without a trailing slash. */
+  /** Address of the control plane, without a trailing slash. */
   readonly address: string;
-  /** Of the agent pool. */
+  /** Token of the agent pool. */
   readonly token: string;
   readonly name: string;
-  /** Keeps who the agent is, and the phase it works on. */
+  /** Folder for the agent's identity and its current phase. */
   readonly folder: string;
-  /** PEM file of an authority that vouches for the control plane. */
+  /** PEM file of a CA trusted for the control plane, in addition to the system's. */
   readonly caFile: string | undefined;
-  /** The binary where no folder of versions is given, or it lacks the one that is asked for. */
+  /** Binary used when `versionsFolder` is not set or lacks the requested version. */
   readonly terraform: string;
   /** Holds `<version>/terraform`. */
   readonly versionsFolder: string | undefined;
-  /** Pause between two questions for work, in milliseconds. */
+  /** Pause between two requests for work, in milliseconds. */
   readonly pollMs: number;
 }
 
 const PREFIX = 'KEELSON_AGENT_';
 
-/** @throws Error that names the setting which is missing or wrong */
+/** @throws Error naming a setting that is missing or wrong */
 export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
   const find = (name: string): string | undefined => env[PREFIX + name] || undefined;
   const need = (name: string): string => {
@@ -51,6 +51,6 @@ export const readConfig = (env: NodeJS.ProcessEnv): AgentConfig => {
   };
 };
 
-/** The environment without what is the agent's alone: the tool runs code of others. */
+/** The environment without the agent's own settings, because the tool runs untrusted code. */
 export const withoutOwnSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith(PREFIX)));

@@ -22,11 +22,14 @@ export interface PhaseAttributes {
   readonly 'workspace-id': string;
   readonly 'workspace-name': string;
   readonly 'working-directory': string;
+  /** The release that was chosen; null: none satisfies the constraint. */
   readonly 'runtime-version': string | null;
+  /** As the workspace has it: a release, a constraint or `latest`. */
+  readonly 'runtime-version-constraint': string;
   readonly 'is-destroy': boolean;
   readonly refresh: boolean;
   readonly 'refresh-only': boolean;
-  /** It is only to tell what drifted. */
+  /** Whether the run only detects drift. */
   readonly 'is-assessment': boolean;
   readonly 'target-addrs': readonly string[];
   readonly 'replace-addrs': readonly string[];
@@ -45,12 +48,12 @@ export interface PhaseAttributes {
 
 export interface Phase {
   readonly runId: string;
-  /** Ends with the phase. */
+  /** Revoked when the phase ends. */
   readonly token: string;
   readonly attributes: PhaseAttributes;
 }
 
-/** The control plane refused; it was reached. */
+/** The control plane was reached and refused the request. */
 export class Refused extends Error {
   readonly status: number;
 
@@ -60,7 +63,7 @@ export class Refused extends Error {
   }
 }
 
-/** The token or the thing is gone: what it stood for goes on without this agent. */
+/** Whether the token or the resource no longer exists: the work has ended or was reassigned. */
 export const isGone = (error: unknown): boolean =>
   error instanceof Refused && (error.status === 401 || error.status === 404);
 
@@ -69,7 +72,7 @@ const isTransient = (error: unknown): boolean =>
 
 const RETRY_PAUSES_MS = [250, 500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 
-/** Again, for about a minute, while the control plane cannot be reached or cannot answer. */
+/** Retries for about a minute while the control plane is unreachable or unavailable. */
 const insisting = async <T>(attempt: () => Promise<T>): Promise<T> => {
   for (const delayMs of RETRY_PAUSES_MS) {
     try {
@@ -83,8 +86,17 @@ const insisting = async <T>(attempt: () => Promise<T>): Promise<T> => {
 };
 
 interface JsonDocument {
-  readonly data: { readonly id: string; readonly attributes: Readonly<Record<string, unknown>> };
+  readonly data: {
+    readonly id: string;
+    readonly attributes: Readonly<Record<string, unknown>>;
+    readonly relationships?: { readonly agent?: { readonly data?: { readonly id: string } } };
+  };
 }
+
+const toPhase = ({ data }: JsonDocument): Phase => {
+  const attributes = data.attributes as unknown as PhaseAttributes;
+  return { runId: data.id, token: attributes.token ?? '', attributes };
+};
 
 const refusalText = async (response: Response): Promise<string> =>
   `${response.status} ${(await response.text().catch(() => '')).slice(0, 500)}`;
@@ -108,7 +120,7 @@ export type PhaseEnd =
 
 export interface StateAnnouncement {
   readonly serial: number;
-  /** Hex, of the bytes that are put. */
+  /** Hexadecimal, of the uploaded bytes. */
   readonly md5: string;
   readonly lineage: string;
   readonly isIntermediate: boolean;
@@ -159,7 +171,7 @@ export class ControlPlane {
     };
   }
 
-  /** @param status that the agent has no phase, or leaves; absent: it goes on */
+  /** @param status set when the agent has no phase or exits; absent: it continues */
   async ping(agentId: string, status?: 'idle' | 'exited'): Promise<RegisteredAgent> {
     const attributes = status === undefined ? {} : { status };
     const data = { type: 'agents', attributes };
@@ -170,16 +182,31 @@ export class ControlPlane {
     };
   }
 
-  /** undefined: nothing waits. */
+  /** Resolves to undefined when no work is waiting. */
   async claim(agentId: string): Promise<Phase | undefined> {
     const data = { type: 'agents', id: agentId };
     const answer = await this.#call(this.#poolToken, 'POST', '/agent-runs/actions/claim', data);
-    if (answer === undefined) return undefined;
-    const attributes = answer.data.attributes as unknown as PhaseAttributes;
-    return { runId: answer.data.id, token: attributes.token ?? '', attributes };
+    return answer && toPhase(answer);
   }
 
-  /** Whether the phase is to stop. */
+  /**
+   * The same for the built-in runner, which has no pool. The agent that comes with the phase is for `ping`.
+   * @param runtimeVersions releases of the tool that it has: one of them is chosen for the phase
+   */
+  async claimAsRunner(
+    name: string,
+    version: string,
+    runtimeVersions: readonly string[],
+  ): Promise<(Phase & { readonly agentId: string }) | undefined> {
+    const attributes = { name, version, 'runtime-versions': runtimeVersions };
+    const data = { type: 'agents', attributes };
+    const answer = await this.#call(this.#poolToken, 'POST', '/runner/actions/claim', data);
+    const agentId = answer?.data.relationships?.agent?.data?.id;
+    if (answer === undefined || agentId === undefined) return undefined;
+    return { ...toPhase(answer), agentId };
+  }
+
+  /** Whether the phase has to stop. */
   async isCancelRequested({ runId, token }: Phase): Promise<boolean> {
     const answer = await this.#call(token, 'GET', `/agent-runs/${runId}`);
     return answer?.data.attributes['cancel-requested-at'] != null;
@@ -214,7 +241,7 @@ export class ControlPlane {
   }
 }
 
-/** Reads a signed address into a file. */
+/** Downloads from a signed URL into a file. */
 export const download = (url: string, file: string): Promise<void> =>
   insisting(async () => {
     const response = await fetch(url);
@@ -224,7 +251,7 @@ export const download = (url: string, file: string): Promise<void> =>
     await writeFile(file, Readable.fromWeb(response.body));
   });
 
-/** Puts a file to a signed address. */
+/** Uploads a file to a signed URL. */
 export const upload = (url: string, file: string): Promise<void> =>
   insisting(async () => {
     const { size } = await stat(file);

@@ -1,15 +1,15 @@
-/** The log of a phase on its way to the control plane: in order, in pieces, while it is written. */
+/** Sends the log of a phase to the control plane: in order, in pieces, while it is written. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ControlPlane, type Phase, Refused } from './control-plane.ts';
 
-/** Pieces are no longer, in UTF-16 units. */
+/** Maximum length of a piece, in UTF-16 units. */
 const PIECE_LENGTH = 32_000;
-/** Text is gathered for as long. */
+/** Time for which text is collected before it is sent. */
 const GATHER_MS = 500;
 
 const endsWithinPair = (text: string): boolean => /[\uD800-\uDBFF]$/.test(text);
 
-/** The first piece of a text; never half of a character. */
+/** The first piece of a text, without splitting a character. */
 const firstPiece = (text: string): string => {
   const piece = text.slice(0, PIECE_LENGTH);
   return piece.length < text.length && endsWithinPair(piece) ? piece.slice(0, -1) : piece;
@@ -20,7 +20,7 @@ export class LogStream {
   readonly #phase: Phase;
   #waiting = '';
   #sending: Promise<void> | undefined;
-  /** The control plane takes no more of it: it is too long, or the phase is over. */
+  /** The control plane accepts no more of the log: it is too long, or the phase has ended. */
   #isClosed = false;
 
   constructor(controlPlane: ControlPlane, phase: Phase) {
@@ -34,7 +34,7 @@ export class LogStream {
     this.#sending ??= this.#send();
   }
 
-  /** Resolves when everything written was taken. */
+  /** Resolves when everything written has been sent. */
   async end(): Promise<void> {
     while (this.#sending !== undefined) await this.#sending;
   }
@@ -48,7 +48,7 @@ export class LogStream {
         await this.#controlPlane.writeLog(this.#phase, piece);
       }
     } catch (error) {
-      // A phase goes on without its log; where it may not, others will say so.
+      // A phase continues without its log; if it has to stop, other calls will report that.
       if (error instanceof Refused) this.#isClosed = true;
       this.#waiting = '';
     } finally {

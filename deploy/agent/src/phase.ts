@@ -1,7 +1,7 @@
-/** One phase of a run, from its files to its report. */
+/** Executes one phase of a run, from fetching its files to its report. */
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AgentConfig, withoutOwnSettings } from './config.ts';
 import { type ControlPlane, isGone, type Phase, type PhaseEnd, upload } from './control-plane.ts';
@@ -9,7 +9,14 @@ import { LogStream } from './log-stream.ts';
 import { countChanges, hasDrift, readApplyCounts, type ShownPlan } from './plan-summary.ts';
 import { type JsonFields, redactPlan } from './redacted-plan.ts';
 import { StateKeeper } from './state-keeper.ts';
-import { findBinary, Interruption, type Outcome, runTool, type ToolPlace } from './terraform.ts';
+import {
+  findBinary,
+  Interruption,
+  type Outcome,
+  type OutputLimits,
+  runTool,
+  type ToolPlace,
+} from './terraform.ts';
 import { toEnvironment } from './variable-files.ts';
 import {
   type Leftover,
@@ -20,20 +27,22 @@ import {
 } from './work-folder.ts';
 
 export interface PhaseParts {
-  readonly config: AgentConfig;
+  readonly config: Pick<AgentConfig, 'address' | 'terraform' | 'versionsFolder'>;
   readonly controlPlane: ControlPlane;
   /** The agent's own environment. */
   readonly environment: NodeJS.ProcessEnv;
   /** Authorities that the tool trusts, PEM; undefined: those of the system. */
   readonly caBundleFile: string | undefined;
+  /** Absent: what the tool prints is not limited. */
+  readonly outputLimits?: OutputLimits;
 }
 
-/** A step of the phase failed; what the tool said is in the log. */
+/** A step of the phase failed; the tool's output is in the log. */
 class StepFailed extends Error {}
 
-/** How often the control plane is asked whether to stop. */
+/** Interval of the requests whether the phase has to stop. */
 const WATCH_MS = 2000;
-/** How long the tool may take to write its state when the phase is given to someone else. */
+/** Time for the tool to write its state when the phase is reassigned. */
 const ABANDON_GRACE_MS = 15_000;
 
 const watchForEnd = async (
@@ -48,7 +57,7 @@ const watchForEnd = async (
     try {
       if (await controlPlane.isCancelRequested(phase)) interruption.cancel();
     } catch (error) {
-      // Canceled by force, or given up because it went silent.
+      // Canceled by force, or abandoned because the agent's heartbeats stopped.
       if (!signal.aborted && isGone(error)) interruption.abandon(ABANDON_GRACE_MS);
     }
   }
@@ -59,13 +68,15 @@ interface Execution {
   readonly folder: WorkFolder;
   readonly log: LogStream;
   readonly controlPlane: ControlPlane;
-  /** Runs the tool; what it says goes to the log where `isLogged`. */
+  /** File name of the binary. */
+  readonly toolName: string;
+  /** Runs the tool; its output goes to the log when `isLogged`. */
   readonly tool: (args: readonly string[], isLogged?: boolean) => Promise<Outcome>;
-  /** Runs it also when the phase is to stop: for what has to be done before. */
+  /** Runs the tool even when the phase has to stop, for steps that must still be done. */
   readonly lastTool: (args: readonly string[]) => Promise<Outcome>;
 }
 
-/** The log of an assessment has one JSON document a line, as the tool itself writes it there. */
+/** The log of an assessment has one JSON document per line, in the tool's own format. */
 const toLogLine = (text: string, level: 'info' | 'error'): string =>
   `${JSON.stringify({
     '@level': level,
@@ -75,11 +86,11 @@ const toLogLine = (text: string, level: 'info' | 'error'): string =>
     type: 'log',
   })}\n`;
 
-/** Writes what no program asked for: to people as it is. */
+/** Writes a message of the agent to the log, as plain text for people. */
 const tell = ({ log, phase }: Pick<Execution, 'log' | 'phase'>, text: string): void =>
   log.write(phase.attributes['is-assessment'] ? toLogLine(text, 'error') : text);
 
-/** @throws StepFailed with the tool's words in the log, where it does not succeed */
+/** @throws StepFailed when the tool fails; its output is then in the log */
 const need = async (
   execution: Execution,
   args: readonly string[],
@@ -99,7 +110,7 @@ const planArgs = (execution: Execution): readonly string[] => {
     '-input=false',
     '-no-color',
     '-detailed-exitcode',
-    // Its log is read by programs.
+    // Programs read its log.
     ...(attributes['is-assessment'] ? ['-json'] : []),
     `-out=${execution.folder.planFile}`,
     ...(attributes['is-destroy'] ? ['-destroy'] : []),
@@ -115,7 +126,7 @@ const plan = async (execution: Execution): Promise<PhaseEnd> => {
   const { phase, folder, tool } = execution;
   const { attributes } = phase;
   const planned = await tool(planArgs(execution), true);
-  // 2: there are changes.
+  // Exit code 2 means that there are changes.
   if (planned.code !== 0 && planned.code !== 2) throw new StepFailed('terraform plan failed');
   const shown = await need(execution, ['show', '-json', folder.planFile]);
   const schemas = await need(execution, ['providers', 'schema', '-json']);
@@ -141,7 +152,7 @@ const plan = async (execution: Execution): Promise<PhaseEnd> => {
   return { status: 'finished', 'has-changes': hasChanges, ...countChanges(document) };
 };
 
-/** The state that could not be stored is left with the run. */
+/** Uploads a state that could not be stored, as a file of the run. */
 const saveErroredState = async ({ phase, folder, log }: Execution): Promise<void> => {
   const url = phase.attributes['errored-state-upload-url'];
   if (url === undefined) return;
@@ -193,7 +204,8 @@ const greeting = async (execution: Execution): Promise<void> => {
     wanted === null || wanted === version
       ? ''
       : ` (the workspace names ${wanted}, which this agent does not have)`;
-  const text = `Terraform v${version} on ${platform}${difference}\nInitializing plugins and modules...\n`;
+  const name = execution.toolName === 'tofu' ? 'OpenTofu' : 'Terraform';
+  const text = `${name} v${version} on ${platform}${difference}\nInitializing plugins and modules...\n`;
   execution.log.write(execution.phase.attributes['is-assessment'] ? toLogLine(text, 'info') : text);
 };
 
@@ -203,9 +215,32 @@ const execute = async (execution: Execution): Promise<PhaseEnd> => {
   return execution.phase.attributes.phase === 'plan' ? plan(execution) : apply(execution);
 };
 
-/** Does a phase and reports how it ended. */
+const reportEnd = async (
+  controlPlane: ControlPlane,
+  phase: Phase,
+  end: PhaseEnd,
+): Promise<void> => {
+  await controlPlane.report(phase, end).catch((error: unknown) => {
+    // The phase was ended by the control plane.
+    if (!isGone(error)) throw error;
+  });
+};
+
+/** Ends a phase that is not executed, or no longer, as errored; `text` is for its log. */
+export const refusePhase = async (
+  controlPlane: ControlPlane,
+  phase: Phase,
+  text: string,
+): Promise<void> => {
+  const log = new LogStream(controlPlane, phase);
+  tell({ log, phase }, `${text}\n`);
+  await log.end();
+  await reportEnd(controlPlane, phase, { status: 'errored' });
+};
+
+/** Executes a phase and reports its outcome. */
 export const performPhase = async (
-  { config, controlPlane, environment, caBundleFile }: PhaseParts,
+  { config, controlPlane, environment, caBundleFile, outputLimits }: PhaseParts,
   phase: Phase,
   root: string,
   interruption: Interruption,
@@ -224,6 +259,7 @@ export const performPhase = async (
       binary: await findBinary(config, attributes['runtime-version']),
       folder: folder.configuration,
       pidFile: folder.pidFile,
+      outputLimits,
       environment: {
         ...withoutOwnSettings(environment),
         ...(caBundleFile === undefined ? {} : { SSL_CERT_FILE: caBundleFile }),
@@ -240,7 +276,8 @@ export const performPhase = async (
     const tool: Execution['tool'] = (args, isLogged = false) =>
       runTool(place, args, interruption, isLogged ? (text) => log.write(text) : undefined);
     const lastTool: Execution['lastTool'] = (args) => runTool(place, args, new Interruption());
-    end = await execute({ phase, folder, log, controlPlane, tool, lastTool });
+    const toolName = basename(place.binary);
+    end = await execute({ phase, folder, log, controlPlane, toolName, tool, lastTool });
   } catch (error) {
     if (!(error instanceof StepFailed)) {
       tell({ log, phase }, `\n${error instanceof Error ? error.message : String(error)}\n`);
@@ -250,17 +287,14 @@ export const performPhase = async (
     over.abort();
     await watching;
   }
-  // A plan that was to be stopped is not gone on with; an apply that is done is done.
-  if (
-    interruption.reason === 'canceled' &&
-    (end.status === 'errored' || attributes.phase === 'plan')
-  ) {
-    end = { status: 'canceled' };
+  if (interruption.lastWords !== undefined) tell({ log, phase }, `\n${interruption.lastWords}\n`);
+  // A plan that had to stop is not reported as finished, but a completed apply is.
+  if (end.status === 'errored' || attributes.phase === 'plan') {
+    if (interruption.reason === 'canceled') end = { status: 'canceled' };
+    if (interruption.reason === 'exceeded') end = { status: 'errored' };
   }
   await log.end();
-  await controlPlane.report(phase, end).catch((error: unknown) => {
-    if (!isGone(error)) throw error;
-  });
-  // A state that is nowhere else stays, for the next start.
+  await reportEnd(controlPlane, phase, end);
+  // A state that exists only here is kept for recovery at the next start.
   if (!existsSync(leftoverFile(root))) await rm(root, { recursive: true, force: true });
 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countChanges, hasDrift, readApplyCounts } from './plan-summary.ts';
 
-test('counts changes of managed resources; a replacement is two', () => {
+test('counts changes of managed resources, a replacement as two', () => {
   const change = (...actions: string[]) => ({ change: { actions } });
   expect(
     countChanges({
@@ -37,12 +37,12 @@ test.for([
   });
 });
 
-test('reads what is said last: a program that the tool runs may say the same', () => {
+test('reads the last summary, because a program started by the tool may print one too', () => {
   const said = [5, 2].map((added) => `Apply complete! Resources: ${added} added.`);
   expect(readApplyCounts(said.join('\n'))).toMatchObject({ 'resource-additions': 2 });
 });
 
-test('tells drift from the changes that a configuration asks for', () => {
+test('distinguishes drift from changes in the configuration', () => {
   const change = { mode: 'managed', change: { actions: ['update'] } };
   expect(hasDrift({ resource_changes: [change] })).toBe(false);
   expect(hasDrift({ resource_drift: [change] })).toBe(true);

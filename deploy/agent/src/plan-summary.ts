@@ -1,4 +1,4 @@
-/** What a plan or apply changes, counted. */
+/** Resource counts of a plan or apply. */
 export interface Counts {
   readonly 'resource-additions': number;
   readonly 'resource-changes': number;
@@ -14,11 +14,11 @@ interface Change {
 /** The part of `terraform show -json` of a plan that is counted. */
 export interface ShownPlan {
   readonly resource_changes?: readonly { readonly mode?: string; readonly change: Change }[];
-  /** What is no longer as the state says. */
+  /** Resources that differ from the state. */
   readonly resource_drift?: readonly unknown[];
 }
 
-/** Managed resources alone; a replacement is one more and one less, as the tool says it. */
+/** Counts managed resources; like the tool, counts a replacement as an addition and a destruction. */
 export const countChanges = ({ resource_changes: changes = [] }: ShownPlan): Counts => {
   const managed = changes.filter(({ mode = 'managed' }) => mode === 'managed');
   const count = (action: string) =>
@@ -42,7 +42,7 @@ const NOTHING: Counts = {
 
 const SENTENCE = /(\d+) (added|changed|destroyed|imported)\b/g;
 
-/** What an apply says that it has done; nothing where it says nothing. */
+/** Counts from the summary line of an apply; all zero when the output has none. */
 export const readApplyCounts = (output: string): Counts => {
   for (const line of output.split('\n').toReversed()) {
     if (/^(Apply|Destroy) complete!/.test(line)) {

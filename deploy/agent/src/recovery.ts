@@ -1,4 +1,4 @@
-/** What an agent finds that was stopped in the middle of an apply: a state that is nowhere else. */
+/** Recovers the state of an apply that was interrupted when the agent stopped; no other copy of it exists. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Leftover, leftoverFile } from './work-folder.ts';
 
 export type Say = (text: string) => void;
 
-/** Whether a process works in that folder; one of the same id elsewhere is another one. */
+/** Whether the process runs in that folder; elsewhere, its id has been reused by another process. */
 const isRunning = async (pid: string, root: string): Promise<boolean> => {
   const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '');
   return folder.startsWith(root);
@@ -18,7 +18,7 @@ const isRunning = async (pid: string, root: string): Promise<boolean> => {
 const WAIT_MS = 250;
 const INTERRUPTED_FOR_MS = 30_000;
 
-/** Lets a tool that outlived its agent write its state, for as long as it may take. */
+/** Waits until a terraform that outlived its agent has written its state. */
 const endTool = async (root: string, { pidFile }: Leftover): Promise<void> => {
   const pid = (await readFile(pidFile, 'utf8').catch(() => '')).trim();
   if (!/^\d+$/.test(pid) || !(await isRunning(pid, root))) return;
@@ -29,14 +29,14 @@ const endTool = async (root: string, { pidFile }: Leftover): Promise<void> => {
   }
 };
 
-/** Ends what works in the folder still: the tool that did not hear, programs of provisioners. */
+/** Kills the processes left in the folder: a tool that ignored SIGINT, and programs of provisioners. */
 const endRest = async (root: string): Promise<void> => {
   for (const pid of await readdir('/proc').catch(() => [])) {
     if (!/^\d+$/.test(pid) || !(await isRunning(pid, root))) continue;
     try {
       process.kill(Number(pid), 'SIGKILL');
     } catch {
-      // It ended by itself.
+      // The process has already ended.
     }
   }
 };
@@ -55,8 +55,8 @@ const recoverOne = async (root: string, say: Say): Promise<void> => {
 };
 
 /**
- * Ends what an earlier start of the agent left. The phases themselves end when the agent says that it
- * has none.
+ * Ends what an earlier process of the agent left behind. The phases themselves end when the agent reports
+ * that it has none.
  */
 export const recoverPhases = async (folder: string, say: Say): Promise<void> => {
   for (const name of await readdir(folder).catch(() => [])) {
@@ -64,7 +64,7 @@ export const recoverPhases = async (folder: string, say: Say): Promise<void> => 
     try {
       await recoverOne(root, say);
     } catch (error) {
-      // The address has expired or the run has its state: nothing more can be done with it.
+      // The URL has expired or the run already has its state: nothing more can be done.
       if (!(error instanceof Refused)) {
         say(`${root} stays for the next start: ${String(error)}`);
         continue;

@@ -24,7 +24,7 @@ const planOf = (change: object) => ({
 
 const redact = (plan: object) => redactPlan(plan as never, SCHEMAS);
 
-test('hides marked values in their form, and shows whether they change', () => {
+test('hides sensitive values but keeps their structure, and shows whether they change', () => {
   const redacted = redact(
     planOf({
       actions: ['update'],
@@ -45,7 +45,7 @@ test('hides marked values in their form, and shows whether they change', () => {
 });
 
 test.for(['resource_changes', 'resource_drift', 'deferred_changes'])(
-  'hides what is marked in %s, however deep, and configuration that was made of it',
+  'hides values marked in %s at any depth, and configuration derived from them',
   (name) => {
     const change = {
       actions: ['update'],
@@ -102,7 +102,7 @@ test('leaves out variables, states and configuration, and hides outputs', () => 
   });
 });
 
-test('keeps the schemas of what the plan names', () => {
+test('keeps the schemas of the resources in the plan', () => {
   const redacted = redact(planOf({ actions: ['create'], before: null, after: {} }));
   expect(redacted['provider_schemas']).toEqual({
     'example.com/p': {

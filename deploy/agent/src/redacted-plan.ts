@@ -1,5 +1,5 @@
 /**
- * A plan that may be shown to who may not see sensitive values: what clients need to print it, its
+ * A plan for readers who may not see sensitive values: the parts that clients need to print it, with its
  * sensitive values replaced by others of the same form. Values that differ stay different, so that an
  * update is still seen as one.
  */
@@ -34,7 +34,7 @@ const within = (value: Json | undefined, at: string | number): Json | undefined 
 
 /**
  * Hides what `mask` marks: true for a whole value, else the same form as the value, below it.
- * @param before the value that this one takes the place of; undefined: it is itself the one before
+ * @param before the value that this one replaces; undefined when it is the former value itself
  */
 const masked = (
   value: Json,
@@ -71,7 +71,7 @@ const redactResource = (resource: Json): Json =>
     ? { ...resource, change: redactChange(resource['change']) }
     : resource;
 
-/** Schemas of what the plan names, and no others: those of a provider may be large. */
+/** Schemas of the resources in the plan only, as those of a whole provider may be large. */
 const schemasOf = (schemas: Json | undefined, resources: readonly Json[]): Fields => {
   const used = new Map<string, Set<string>>();
   for (const resource of resources) {

@@ -16,11 +16,14 @@ test('reads serial and lineage', () => {
   expect(parseStateText(minified)).toMatchObject({ serial: 0, lineage: 'x' });
 });
 
-test.for(['', '{', STATE.slice(0, -20), '{"lineage":"x"}'])('takes %j for no state', (text) => {
-  expect(parseStateText(text)).toBeUndefined();
-});
+test.for(['', '{', STATE.slice(0, -20), '{"lineage":"x"}'])(
+  'does not accept %j as a state',
+  (text) => {
+    expect(parseStateText(text)).toBeUndefined();
+  },
+);
 
-test('changes the serial alone: no number is rounded', () => {
+test('changes only the serial: no number is rounded', () => {
   const state = parseStateText(STATE);
   expect(state && withSerial(state, 12)).toBe(STATE.replace('"serial": 7', '"serial": 12'));
 });

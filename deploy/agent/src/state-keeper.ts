@@ -1,4 +1,4 @@
-/** Carries the state that an apply writes to the control plane: now and then on the way, and at its end. */
+/** Uploads the state of an apply to the control plane: at intervals during the apply and at its end. */
 import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { type ControlPlane, type Phase, upload } from './control-plane.ts';
 
 export const md5Of = (bytes: Uint8Array): string => createHash('md5').update(bytes).digest('hex');
 
-/** Numbers in a state may be larger than what JSON.parse keeps, so its text is not written anew. */
+/** Numbers in a state may exceed the precision of JSON.parse, so its text is never re-encoded. */
 const SERIAL = /^(\s*\{[\s\S]{0,400}?"serial":\s*)(\d+)/;
 const LINEAGE = /^\s*\{[\s\S]{0,600}?"lineage":\s*"([^"]*)"/;
 
@@ -17,7 +17,7 @@ export interface StateText {
   readonly lineage: string;
 }
 
-/** undefined: it is not a state, as while it is being written. */
+/** undefined when the text is not a complete state, as while it is being written. */
 export const parseStateText = (text: string): StateText | undefined => {
   const serial = SERIAL.exec(text)?.[2];
   const lineage = LINEAGE.exec(text)?.[1];
@@ -30,9 +30,9 @@ export const parseStateText = (text: string): StateText | undefined => {
 export const withSerial = ({ text }: StateText, serial: number): string =>
   text.replace(SERIAL, (_, before: string) => `${before}${serial}`);
 
-/** From a change of the state to its upload: what changes meanwhile comes along. */
+/** Delay from a change of the state to its upload, so that changes in between share one upload. */
 const SETTLE_MS = 5000;
-/** How often the state is looked at where its changes cannot be followed. */
+/** Polling interval of the state when its folder cannot be watched. */
 const LOOK_MS = 15_000;
 
 export class StateKeeper {
@@ -40,7 +40,7 @@ export class StateKeeper {
   readonly #phase: Phase;
   readonly #stateFile: string;
   readonly #root: string;
-  /** Digest of the file as it was last carried over, or as it came. */
+  /** Digest of the file when it was last uploaded or downloaded. */
   #knownMd5: string | undefined;
   #knownSerial = -1;
   #hasIntermediate = false;
@@ -56,7 +56,7 @@ export class StateKeeper {
     this.#stateFile = stateFile;
   }
 
-  /** Digest of the state that the phase begins with; null: there is none. */
+  /** Digest of the state at the start of the phase; null: there is none. */
   async start(): Promise<string | null> {
     const bytes = await readFile(this.#stateFile).catch(() => undefined);
     if (bytes === undefined) return null;
@@ -65,7 +65,7 @@ export class StateKeeper {
     return this.#knownMd5;
   }
 
-  /** Begins to store what the tool has written so far, each time that it changes, until `store`. */
+  /** From now on uploads the tool's state on each change, until `store`. */
   watch(): void {
     const name = basename(this.#stateFile);
     try {
@@ -74,7 +74,7 @@ export class StateKeeper {
       });
       this.#watcher.on('error', () => this.#lookNowAndThen());
     } catch {
-      // The system follows as many folders as it is set up for.
+      // The system limits the number of watched folders.
       this.#lookNowAndThen();
     }
   }
@@ -86,14 +86,14 @@ export class StateKeeper {
   #storeSoon(): void {
     this.#settling ??= setTimeout(() => {
       this.#settling = undefined;
-      // One that fails is made up for by the next, or at the end.
+      // The next upload, or the final one, replaces a failed one.
       this.#snapshot = this.#snapshot.then(() => this.#carry(true)).catch(() => undefined);
     }, SETTLE_MS);
   }
 
   /**
-   * Stores the state as the tool left it.
-   * @param showJson the state in its external form, of the file as it is then
+   * Stores the final state.
+   * @param showJson returns the current state in its external form
    */
   async store(showJson: () => Promise<string | undefined>): Promise<void> {
     this.stop();
@@ -113,14 +113,14 @@ export class StateKeeper {
   ): Promise<void> {
     const bytes = await readFile(this.#stateFile).catch(() => undefined);
     const state = bytes && parseStateText(bytes.toString());
-    // It may be read while the tool writes it.
+    // It may be read while the tool is writing it.
     if (bytes === undefined || (state === undefined && isIntermediate)) return;
     if (state === undefined) throw new Error('the tool left a state that cannot be read');
     const fileMd5 = md5Of(bytes);
     const isKnown = fileMd5 === this.#knownMd5;
-    // What came over on the way is stored once more as the state that counts.
+    // The last intermediate state is stored once more as the final one.
     if (isKnown && (isIntermediate || !this.#hasIntermediate)) return;
-    // The tool counts an apply as one step; each state that is stored is one.
+    // The tool counts an apply as one step, but each stored state needs its own serial.
     const serial = Math.max(state.serial, this.#knownSerial + 1);
     const file = join(this.#root, 'upload.tfstate');
     const text = withSerial(state, serial);

@@ -1,4 +1,4 @@
-/** Stopping a tool: real processes, with and without an ear for signals. */
+/** Stopping a tool: real processes that handle or ignore signals. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Runs a shell script; resolves when it has said "ready". */
+/** Runs a shell script; resolves when it has printed "ready". */
 const begin = async (script: string, interruption: Interruption) => {
   const place = {
     binary: '/bin/sh',
@@ -32,7 +32,7 @@ const LISTENING = 'trap "echo stopped; exit 7" INT; echo ready; while :; do slee
 const DEAF = 'trap "" INT; echo ready; while :; do sleep 0.05; done';
 
 describe('a tool', { timeout: 60_000 }, () => {
-  test('that is canceled ends what it has begun', async () => {
+  test('that is canceled finishes its current operation', async () => {
     const interruption = new Interruption();
     const { ended } = await begin(LISTENING, interruption);
     interruption.cancel();
@@ -40,14 +40,14 @@ describe('a tool', { timeout: 60_000 }, () => {
     expect(interruption.reason).toBe('canceled');
   });
 
-  test('that does not hear is killed after the time it was given', async () => {
+  test('that ignores the signal is killed after its grace period', async () => {
     const interruption = new Interruption();
     const { ended } = await begin(DEAF, interruption);
     interruption.abandon(50);
     expect((await ended).code).toBeNull();
   });
 
-  test('that was canceled before is killed at once', async () => {
+  test('that was already canceled is killed at once', async () => {
     const interruption = new Interruption();
     const { ended } = await begin(DEAF, interruption);
     interruption.cancel();
@@ -55,7 +55,7 @@ describe('a tool', { timeout: 60_000 }, () => {
     expect((await ended).code).toBeNull();
   });
 
-  test('that begins when the phase is to stop is told so', async () => {
+  test('that starts while the phase is being stopped is stopped too', async () => {
     const interruption = new Interruption();
     interruption.cancel();
     const place = {
@@ -69,7 +69,7 @@ describe('a tool', { timeout: 60_000 }, () => {
     expect(await readFile(join(folder, 'pid'), 'utf8')).toMatch(/^\d+$/);
   });
 
-  test('that is canceled takes along what it started and left', async () => {
+  test('that is canceled takes the processes with it that it started', async () => {
     const interruption = new Interruption();
     const child = 'sleep 3600 >/dev/null 2>&1 & echo $! > child;';
     const { ended } = await begin(`${child} ${LISTENING}`, interruption);
@@ -87,19 +87,19 @@ describe('a tool', { timeout: 60_000 }, () => {
     await expect.poll(isGone, { timeout: 30_000 }).toBe(true);
   });
 
-  test('is heard letter by letter, also where its words come in parts', async () => {
+  test('is logged completely, even if a character arrives in parts', async () => {
     const script = "echo ready; printf '\\360\\235'; sleep 0.2; printf '\\204\\236'";
     const { ended } = await begin(script, new Interruption());
     expect((await ended).stdout).toBe('ready\n𝄞');
   });
 
-  test('that does not exist is an error', async () => {
+  test('that does not exist causes an error', async () => {
     const place = { binary: '/absent', folder, environment: {}, pidFile: join(folder, 'pid') };
     await expect(runTool(place, [], new Interruption())).rejects.toThrow('ENOENT');
   });
 });
 
-test('the binary of a version is taken where there is one', async () => {
+test('is taken from a local binary of its version if there is one', async () => {
   const versionsFolder = join(folder, 'versions');
   const own = join(versionsFolder, '1.5.7', 'terraform');
   await mkdir(join(versionsFolder, '1.5.7'), { recursive: true });

@@ -1,4 +1,4 @@
-/** The provisioning tool as a process: its output as it comes, and two ways to stop it. */
+/** The provisioning tool as a process: its streamed output, and two ways to stop it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, writeFile } from 'node:fs/promises';
@@ -14,14 +14,29 @@ export interface Outcome {
   readonly output: string;
 }
 
-/** Where one phase lets the tool run. */
+/** Binary, folder and environment that one phase runs the tool with. */
 export interface ToolPlace {
   readonly binary: string;
   readonly folder: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Holds the id of the process while there is one, for who finds the phase after a crash. */
+  /** Holds the process id while the tool runs, so that recovery after a crash can end it. */
   readonly pidFile: string;
+  /** Limits of what the tool prints; none when absent. */
+  readonly outputLimits?: OutputLimits | undefined;
 }
+
+export interface OutputLimits {
+  /** Limit of a command whose output is the log, both streams together. */
+  readonly logBytes: number;
+  /** Ends the phase's log when a command has printed more. */
+  readonly lastWords: string;
+}
+
+/** Documents for programs, such as schemas of providers, are larger than logs, and held in memory. */
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+
+/** Time for a tool that exceeded a limit to write its state. */
+export const LIMIT_GRACE_MS = 15_000;
 
 /** Kills a tool with what it started: provisioners run programs. */
 const killGroup = ({ pid }: ChildProcess): void => {
@@ -29,18 +44,24 @@ const killGroup = ({ pid }: ChildProcess): void => {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It ended by itself, and all the others.
+    // The whole process group has already ended.
   }
 };
 
-/** What was asked of a phase from outside; the tool is told when it runs. */
+/** A request to interrupt the phase, passed to terraform if it is running. */
 export class Interruption {
   #child: ChildProcess | undefined;
-  #reason: 'canceled' | 'abandoned' | undefined;
+  #reason: 'canceled' | 'abandoned' | 'exceeded' | undefined;
+  #lastWords: string | undefined;
   #killTimer: NodeJS.Timeout | undefined;
 
-  get reason(): 'canceled' | 'abandoned' | undefined {
+  get reason(): 'canceled' | 'abandoned' | 'exceeded' | undefined {
     return this.#reason;
+  }
+
+  /** Why the phase was ended here, for its log; undefined where people or the control plane ended it. */
+  get lastWords(): string | undefined {
+    return this.#lastWords;
   }
 
   /** Lets the tool finish what it has begun and store it. */
@@ -50,7 +71,7 @@ export class Interruption {
     this.#child?.kill('SIGINT');
   }
 
-  /** The phase is not this agent's any more: the tool has `graceMs` from now to write its state. */
+  /** The phase no longer belongs to this agent: the tool has `graceMs` from now to write its state. */
   abandon(graceMs: number): void {
     if (this.#reason === 'abandoned') return;
     const wasAsked = this.#reason === 'canceled';
@@ -59,6 +80,18 @@ export class Interruption {
       this.#kill();
       return;
     }
+    this.#killAfter(graceMs);
+  }
+
+  /** The phase reached a limit: it ends as errored, and the tool has `graceMs` from now to write its state. */
+  exceed(lastWords: string, graceMs: number): void {
+    if (this.#lastWords !== undefined || this.#reason === 'abandoned') return;
+    this.#reason = 'exceeded';
+    this.#lastWords = lastWords;
+    this.#killAfter(graceMs);
+  }
+
+  #killAfter(graceMs: number): void {
     this.#child?.kill('SIGINT');
     this.#killTimer = setTimeout(() => this.#kill(), graceMs);
   }
@@ -78,7 +111,7 @@ export class Interruption {
   }
 }
 
-/** The binary of a version, or the one that there is. */
+/** The binary of a version, or else the default binary. */
 export const findBinary = async (
   { terraform, versionsFolder }: Pick<AgentConfig, 'terraform' | 'versionsFolder'>,
   version: string | null,
@@ -91,12 +124,12 @@ export const findBinary = async (
   );
 };
 
-/** Runs the tool once. `onOutput` sees text as it comes, from both streams. */
+/** Runs the tool once. `onOutput` sees text as it comes, from both streams, up to the limit. */
 export const runTool = async (
-  { binary, folder, environment, pidFile }: ToolPlace,
+  { binary, folder, environment, pidFile, outputLimits }: ToolPlace,
   args: readonly string[],
   interruption: Interruption,
-  onOutput: (text: string) => void = () => undefined,
+  onOutput?: (text: string) => void,
 ): Promise<Outcome> => {
   const child = spawn(binary, args, {
     cwd: folder,
@@ -107,14 +140,23 @@ export const runTool = async (
   });
   let stdout = '';
   let output = '';
+  let leftBytes = Number.POSITIVE_INFINITY;
+  if (outputLimits !== undefined) {
+    leftBytes = onOutput === undefined ? MAX_DOCUMENT_BYTES : outputLimits.logBytes;
+  }
   const collect = (stream: NodeJS.ReadableStream, isStdout: boolean): void => {
     const decoder = new StringDecoder('utf8');
     const add = (text: string): void => {
       output += text;
       if (isStdout) stdout += text;
-      if (text !== '') onOutput(text);
+      if (text !== '') onOutput?.(text);
     };
-    stream.on('data', (chunk: Buffer) => add(decoder.write(chunk)));
+    stream.on('data', (chunk: Buffer) => {
+      if (leftBytes <= 0) return;
+      leftBytes -= chunk.length;
+      add(decoder.write(chunk));
+      if (leftBytes <= 0) interruption.exceed(outputLimits?.lastWords ?? '', LIMIT_GRACE_MS);
+    });
     stream.on('end', () => add(decoder.end()));
   };
   collect(child.stdout, true);
@@ -124,7 +166,7 @@ export const runTool = async (
   try {
     if (child.pid !== undefined) await writeFile(pidFile, String(child.pid));
     const [code] = await closed;
-    // What it started goes on otherwise, with nobody to see it.
+    // Its child processes would otherwise continue unobserved.
     if (interruption.reason !== undefined) killGroup(child);
     return { code, stdout, output };
   } finally {

@@ -1,4 +1,4 @@
-/** An authority of one's own beside those of the system, for this process and for the tool. */
+/** A CA trusted in addition to the system's, by this process and by terraform. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';

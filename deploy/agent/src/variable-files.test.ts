@@ -15,17 +15,17 @@ const variable = (
   ...extra,
 });
 
-test('quotes what would be a template, an escape or the end of the text', () => {
+test('quotes templates, escapes and quotation marks', () => {
   expect(quoted('a "b" \\ ${c} %{d}\n')).toBe('"a \\"b\\" \\\\ $${c} %%{d}\\n"');
 });
 
-test('writes values as texts, and as they are where they are expressions', () => {
+test('writes values as texts, or unchanged if they are expressions', () => {
   expect(toVariableFiles([variable('a', '[1]'), variable('b', '[1]', { hcl: true })])).toEqual([
     'a = "[1]"\nb = [1]\n',
   ]);
 });
 
-test('puts a second value of a name into a later file, which wins', () => {
+test('writes a second value of a name to a later file, which overrides the first', () => {
   const given = [
     variable('a', 'workspace'),
     variable('b', 'x'),
@@ -34,13 +34,13 @@ test('puts a second value of a name into a later file, which wins', () => {
   expect(toVariableFiles(given)).toEqual(['a = "workspace"\nb = "x"\n', 'a = "run"\n']);
 });
 
-test('leaves out what no configuration can declare', () => {
+test('leaves out names that no configuration can declare', () => {
   expect(toVariableFiles([variable('1abc', 'x'), variable('a-b_1', 'y')])).toEqual([
     'a-b_1 = "y"\n',
   ]);
 });
 
-test('keeps what belongs to the environment apart', () => {
+test('separates environment variables', () => {
   const given = [variable('TOKEN', 'secret', { category: 'env' }), variable('a', '1')];
   expect(toEnvironment(given)).toEqual({ TOKEN: 'secret' });
   expect(toVariableFiles(given)).toEqual(['a = "1"\n']);

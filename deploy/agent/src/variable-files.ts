@@ -1,4 +1,4 @@
-/** Variables of a workspace and of a run in the forms that the tool reads. */
+/** Variables of a workspace and of a run in the file formats of the tool. */
 import type { PhaseVariable } from './control-plane.ts';
 
 /** A string of the configuration language: no template in it is evaluated. */
@@ -16,9 +16,9 @@ export const quoted = (text: string): string =>
 const isIdentifier = (key: string): boolean => /^[A-Za-z_][\w-]*$/.test(key);
 
 /**
- * Contents of files to be given in this order, as later ones win: a name appears once in a file, and
- * a run may give a value of its own for what the workspace has. A variable that no configuration can
- * declare, because its key begins with a digit, is in none of them.
+ * Contents of variable files, in this order because later files override earlier ones: a name may appear only
+ * once in a file, and a run may override a value of the workspace. A variable that no configuration can
+ * declare, because its key begins with a digit, is left out.
  */
 export const toVariableFiles = (variables: readonly PhaseVariable[]): readonly string[] => {
   const files: Map<string, string>[] = [];

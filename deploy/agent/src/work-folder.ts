@@ -1,4 +1,4 @@
-/** The folder of one phase: what the tool reads and writes, and what is left after a crash. */
+/** The folder of one phase: the files that the tool reads and writes, and what a crash leaves behind. */
 import { execFile } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
@@ -10,21 +10,21 @@ const run = promisify(execFile);
 
 export interface WorkFolder {
   readonly root: string;
-  /** Where the tool runs: the working directory of the workspace in its configuration. */
+  /** Folder in which the tool runs: the workspace's working directory within its configuration. */
   readonly configuration: string;
   readonly stateFile: string;
   readonly planFile: string;
   readonly lockFile: string;
   readonly cliConfigFile: string;
   readonly pidFile: string;
-  /** In the order in which they are given. */
+  /** In the order of precedence, lowest first. */
   readonly variableFiles: readonly string[];
 }
 
-/** What a folder that an agent left tells the one that finds it. */
+/** Record in a phase's folder from which a restarted agent recovers the phase. */
 export interface Leftover {
   readonly erroredStateUrl: string | null;
-  /** Digest of the state that the phase began with; null: there was none. */
+  /** Digest of the state at the start of the phase; null: there was none. */
   readonly startedFromMd5: string | null;
   readonly stateFile: string;
   readonly pidFile: string;
@@ -37,12 +37,12 @@ export const stateFileIn = (root: string, workspaceName: string): string =>
 const unpack = (archive: string, folder: string): Promise<unknown> =>
   run('tar', ['-xzf', archive, '-C', folder, '--no-same-owner']);
 
-/** Comes last among the files that override others, so that the state is here whatever they name. */
+/** Sorts last among override files, so that the state is stored here whatever they configure. */
 const OVERRIDE = 'zzzz_keelson_agent_override.tf';
 
 /**
- * The state of a workspace is the one in `states/<name>`. A plan holds these paths and is applied in
- * another folder of the same form, so they are relative to where the tool runs.
+ * The state of a workspace is in `states/<name>`. A plan contains these paths and is applied in another
+ * folder with the same structure, so that they are relative to the tool's working directory.
  */
 const overrideText = (root: string, configuration: string): string => `terraform {
   backend "local" {
@@ -52,7 +52,7 @@ const overrideText = (root: string, configuration: string): string => `terraform
 }
 `;
 
-/** Lets the tool reach other workspaces of the control plane, as the run it works for. */
+/** Gives the tool access to other workspaces of the control plane, with the rights of its run. */
 const credentials = (address: string, token: string): string =>
   `credentials ${quoted(new URL(address).host)} {\n  token = ${quoted(token)}\n}\n`;
 
@@ -71,7 +71,7 @@ export interface Preparation {
   readonly operatorConfigFile: string | undefined;
 }
 
-/** Fetches everything that the phase needs. */
+/** Downloads everything that the phase needs. */
 export const prepareFolder = async (
   root: string,
   { attributes, token }: Phase,
@@ -121,14 +121,17 @@ export const prepareFolder = async (
     const packed = join(root, 'plan.tar.gz');
     await download(planUrl, packed);
     await unpack(packed, root);
-    // The providers that made the plan are the ones that apply it.
+    // An apply must use the providers that created the plan.
     const locked = await readFile(join(root, '.terraform.lock.hcl')).catch(() => undefined);
     if (locked !== undefined) await writeFile(folder.lockFile, locked);
   }
   return folder;
 };
 
-/** The plan with the choice of providers that it was made with. @returns the packed file */
+/**
+ * Packs the plan with the provider versions used to create it.
+ * @returns the packed file
+ */
 export const packPlan = async ({ root, planFile, lockFile }: WorkFolder): Promise<string> => {
   const packed = join(root, 'plan.tar.gz');
   const locked = await readFile(lockFile).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** Where the demo finds clusters that run already. */
+/** Addresses and files of clusters that are already running, from the environment. */
 
 export interface ContainerConfig {
   /** HTTP addresses of the clusters. */
@@ -7,19 +7,19 @@ export interface ContainerConfig {
   readonly spare: string;
   readonly primaryNats: string;
   readonly spareNats: string;
-  /** What the clusters call these of each other: names of this process, whose lines lead there. */
+  /** Addresses by which the clusters know each other: they resolve to this process, which proxies them. */
   readonly primaryApiAddress: string;
   readonly primaryClusterAddress: string;
   readonly spareClusterAddress: string;
-  /** Of the primary, for `/api/v2`: the token, or the file in which the primary keeps the one it made. */
+  /** The primary's token for `/api/v2`, or the file in which the primary keeps the one it generated. */
   readonly apiToken: { readonly text: string } | { readonly file: string };
-  /** Where they are reached from the host, host:port; for the reader. */
+  /** Addresses as reached from the host, `host:port`; printed for the reader. */
   readonly published: {
     readonly primary: string;
     readonly secondary: string;
     readonly spare: string;
   };
-  /** Written once the story was told: root tokens are not for a log. */
+  /** File written at the end of the story, so that root tokens stay out of the log. */
   readonly tokensFile: string;
   /** `first-run.json` of each; the primary's is written when this process initializes it. */
   readonly firstRunFiles: {
@@ -31,7 +31,7 @@ export interface ContainerConfig {
 
 const PREFIX = 'KEELSON_DEMO_';
 
-/** @returns undefined: the demo starts clusters of its own. @throws Error that names the setting which is missing */
+/** @returns undefined when the demo starts its own clusters. @throws Error naming the missing setting */
 export const readConfig = (env: NodeJS.ProcessEnv): ContainerConfig | undefined => {
   if (!Object.keys(env).some((name) => name.startsWith(PREFIX))) return undefined;
   const need = (name: string): string => {

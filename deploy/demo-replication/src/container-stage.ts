@@ -1,7 +1,6 @@
 /**
- * Clusters that run already, in containers of docker-compose.yml: found by their addresses, reached by each
- * other through lines of this process. The primary is the distributed cluster; it is initialized here when
- * nobody has done it before.
+ * Clusters that already run in containers of docker-compose.yml. They reach each other through proxies in
+ * this process. The primary is the distributed cluster, which is initialized here if it has not been yet.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -10,7 +9,7 @@ import { type ProxyAddress, startFaultProxy } from '@keelson/testkit/fault-proxy
 import type { ContainerConfig } from './config.ts';
 import { type Building, Started } from './stage.ts';
 
-/** What counts at the first start of a cluster. Standalone ones write such a file themselves. */
+/** Credentials from a cluster's initialization. Standalone clusters write this file themselves. */
 interface FirstRun {
   readonly root_token: string;
   readonly api_token: string;
@@ -70,7 +69,7 @@ const clusterAt = (url: string, facts: FirstRun): AddressedCluster => {
 const writeSecret = (file: string, content: object): Promise<void> =>
   writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
 
-/** @throws Error when somebody else has initialized it: its tokens and shares are not known here */
+/** @throws Error when it was initialized elsewhere, because its tokens and shares are then unknown */
 const initialize = async (url: string, file: string, apiToken: string): Promise<FirstRun> => {
   const health = (): Promise<number> =>
     fetch(`${url}/v1/sys/health`).then(
@@ -78,7 +77,7 @@ const initialize = async (url: string, file: string, apiToken: string): Promise<
       () => 0, // Nobody listens there before it is up.
     );
   const status = await until(health, (one) => one === 200 || one === 501);
-  // The token of /api/v2 may be another one by now.
+  // The token of /api/v2 may have been replaced.
   if (existsSync(file)) return { ...readFirstRun(file), api_token: apiToken };
   if (status === 200)
     throw new Error(
@@ -110,7 +109,7 @@ const initialize = async (url: string, file: string, apiToken: string): Promise<
 export const openContainers = (config: ContainerConfig): Building => {
   const started = new Started();
   const { firstRunFiles, primaryApiAddress, primaryClusterAddress, spareClusterAddress } = config;
-  /** @param known what others call it: a name of this process */
+  /** @param known name of this process by which others know it */
   const line = (to: string, known: string) =>
     started.add(
       () => startFaultProxy(addressOf(to), { host: '0.0.0.0', port: addressOf(known).port }),
@@ -124,7 +123,7 @@ export const openContainers = (config: ContainerConfig): Building => {
       const toPrimary = await line(config.primaryNats, primaryClusterAddress);
       const toSpare = await line(config.spareNats, spareClusterAddress);
       const toApi = await line(config.primary, primaryApiAddress);
-      // As far away as the other clusters are.
+      // Reached through a proxy, as the other clusters reach it.
       const primaryUrl = `http://127.0.0.1:${toApi.port}`;
       const primary = clusterAt(
         primaryUrl,
@@ -137,7 +136,7 @@ export const openContainers = (config: ContainerConfig): Building => {
       );
       const standalone = async (url: string, file: string): Promise<AddressedCluster> => {
         await untilUp(url);
-        // Written after it serves.
+        // The file is written after the cluster serves requests.
         await untilWritten(file);
         return clusterAt(url, readFirstRun(file));
       };
@@ -165,7 +164,7 @@ export const openContainers = (config: ContainerConfig): Building => {
         wasPlayed: status?.mode !== 'disabled',
         keep: async () => {
           const tokens = { primary: primary.token, secondary: secondary.token, spare: dr.token };
-          // Kept when the story was told by an earlier process: what it made is not known here.
+          // Not written again after an earlier process ran the story, whose results are unknown here.
           if (!existsSync(config.tokensFile)) await writeSecret(config.tokensFile, tokens);
           const { published } = config;
           return [

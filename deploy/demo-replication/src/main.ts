@@ -1,37 +1,37 @@
 /**
  * `make demo-replication`: three clusters and a nats-server on loopback ports of this machine, in temporary
- * folders, and a story told with them. Ends with 0 when all of it was seen, with 1 when a step saw something
- * else, with 130 after Ctrl-C; nothing stays behind. `--keep`: the clusters stay up until Ctrl-C.
+ * folders, and a story that uses them. Exits with 0 when every step succeeded, with 1 when a step failed, and
+ * with 130 after Ctrl-C; nothing is left behind. `--keep`: the clusters keep running until Ctrl-C.
  *
- * With KEELSON_DEMO_* set (config.ts), as docker-compose.yml does it in its profile `replication`, the same
- * story is told with clusters that are there already. The lines between them go through this process.
+ * With KEELSON_DEMO_* set (config.ts), as in the profile `replication` of docker-compose.yml, the same story
+ * runs with existing clusters. The connections between them go through this process.
  */
 import { parseArgs } from 'node:util';
 import { readConfig } from './config.ts';
 import { openContainers } from './container-stage.ts';
 import type { Stage } from './stage.ts';
-import { tell, tellStory } from './story.ts';
+import { runStory, tell } from './story.ts';
 import { openTerminal } from './terminal.ts';
 
-/** Containers that start all at once take their time on a small machine. */
+/** Long, because containers that all start together are slow on a small machine. */
 const STEP_LIMIT_MS = 300_000;
 const ALREADY_PLAYED =
   'These clusters replicate already, and the story begins with such that never did: `docker compose --profile replication down --volumes`, then again. The lines between them are up.';
-/** What Ctrl-C ends with; the story's own code once it was told. */
+/** Exit code on Ctrl-C; replaced with the story's own code once it has ended. */
 let codeWhenInterrupted = 130;
 
 const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
 const config = readConfig(process.env);
 const building =
   config === undefined
-    ? // Not in the image, which has no servers to start.
+    ? // Not part of the image, which has no servers to start.
       (await import('./process-stage.ts')).openProcesses()
     : openContainers(config);
 const interruption = new AbortController();
 const interrupted = new Promise<void>((resolve) => {
   interruption.signal.addEventListener('abort', () => resolve());
 });
-// Further ones do not hurry it: what was started is ended and removed first.
+// Repeated signals change nothing: everything that was started is stopped and removed first.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
 const terminal = openTerminal(process.stdout, STEP_LIMIT_MS, interruption.signal);
 
@@ -39,7 +39,7 @@ const say = (text: string): void => {
   process.stdout.write(`${text}\n`);
 };
 
-/** What went wrong, who is what now, and what the processes said last. */
+/** Prints the error, the current roles of the clusters and the latest log lines. */
 const explain = async (error: unknown, stage: Stage | undefined): Promise<void> => {
   say(`\n${error instanceof Error ? error.message : String(error)}`);
   if (stage === undefined) return;
@@ -56,7 +56,7 @@ const play = async (): Promise<number> => {
     stage = await terminal.step(building.text, () => building.start());
     if (stage.wasPlayed) say(`\n${ALREADY_PLAYED}`);
     else {
-      await tellStory(terminal, stage);
+      await runStory(terminal, stage);
       say('\nSeen from beginning to end.');
     }
   } catch (error) {

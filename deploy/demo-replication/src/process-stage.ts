@@ -3,7 +3,7 @@ import { type FaultProxy, startFaultProxy, startNats } from '@keelson/testkit';
 import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
 import { type Building, Started } from './stage.ts';
 
-/** Enough to see what a process complained about. */
+/** Enough to show the error of a process. */
 const SHOWN_LOG_LINES = 5;
 
 export const openProcesses = (): Building => {

@@ -1,8 +1,8 @@
-/** What the story plays on: three clusters, and the lines between them that can be cut. */
+/** The setting of the story: three clusters, and the connections between them that can be cut. */
 import type { AddressedCluster } from '@keelson/testkit/addressed-cluster';
 
 export interface Line {
-  /** Resets what is connected and refuses what comes. */
+  /** Resets open connections and refuses new ones. */
   cut(): void;
   pass(): void;
 }
@@ -12,28 +12,28 @@ export interface Stage {
   readonly secondary: AddressedCluster;
   readonly dr: AddressedCluster;
   /**
-   * Between those who follow a cluster and its NATS: one to the primary's, one to that of its spare. A
-   * secondary without a primary tries both, so a partition cuts both.
+   * Connections from the secondaries to NATS: one to the primary's, one to that of its spare. A secondary
+   * without a primary tries both, so a partition cuts both.
    */
   readonly lines: readonly Line[];
-  /** The line to the NATS of the primary, as secondaries are told it. */
+  /** Address of the line to the primary's NATS, as given to secondaries. */
   readonly primaryAddress: string;
-  /** The one to the spare's: what the primary tells its secondaries about who may take its place. */
+  /** Address of the line to the spare's NATS, which the primary announces as its possible successor. */
   readonly spareAddress: string;
-  /** Where secondaries reach the API of the primary; undefined: where we do. */
+  /** Address at which secondaries reach the primary's API; undefined when the demo's own address works. */
   readonly primaryApiAddress?: string;
-  /** How the primary is lost, and is there again. The texts are steps of the story. */
+  /** How the primary is lost and brought back. The texts are steps of the story. */
   readonly loss: {
     readonly text: string;
     readonly lose: () => Promise<void>;
     readonly returnText: string;
     readonly bringBack: () => Promise<void>;
   };
-  /** They replicate already; the story needs clusters that never did. */
+  /** The clusters already replicate; the story needs clusters that never have. */
   readonly wasPlayed: boolean;
-  /** For a reader who goes on with them: where each is, and with which token, ready to print. */
+  /** Address and token of each cluster, ready to print for a reader who keeps using them. */
   readonly keep: () => Promise<string>;
-  /** What the clusters said last, ready to print. */
+  /** The latest log lines of the clusters, ready to print. */
   readonly newestLog: () => string;
 }
 
@@ -43,13 +43,13 @@ export interface Building {
   readonly text: string;
   /** @throws Error what could not be started or reached */
   start(): Promise<Stage>;
-  /** Ends everything that was started, also while `start` runs, and removes its folders. */
+  /** Stops everything that was started, even while `start` runs, and removes its folders. */
   stop(): Promise<void>;
 }
 
-/** Ends what was started in the reverse order of its start, also what is still starting. */
+/** Stops what was started in reverse order, including what is still starting. */
 export class Started {
-  /** Each resolves with what ends it. */
+  /** Each promise resolves to the function that stops the part. */
   readonly #ends: Promise<() => Promise<void>>[] = [];
   #isStopping = false;
 
@@ -57,7 +57,7 @@ export class Started {
     if (this.#isStopping) throw new Error('stopped');
     const it = starting();
     const ending = it.then((one) => () => end(one));
-    ending.catch(() => undefined); // Told by `it`.
+    ending.catch(() => undefined); // Reported by `it`.
     this.#ends.push(ending);
     return it;
   }

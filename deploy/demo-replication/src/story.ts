@@ -1,4 +1,4 @@
-/** The story, in the order in which it is told. Every step asks the clusters and stops when one says otherwise. */
+/** The steps of the story. Every step checks the clusters, and the story stops when a check fails. */
 import { isDeepStrictEqual } from 'node:util';
 import {
   type AddressedCluster,
@@ -19,7 +19,7 @@ const DR = 'sys/replication/dr';
 const PERFORMANCE = 'sys/replication/performance';
 const WRITES = 20;
 
-/** @throws Error with what was answered instead */
+/** @throws Error with the actual response */
 const wanted = (what: string, answer: Answer, ...statuses: readonly number[]): Answer['body'] => {
   if (!statuses.includes(answer.status))
     throw new Error(
@@ -284,7 +284,7 @@ const agree = async ({ step }: Terminal, { primary, secondary, dr }: Stage): Pro
   });
 };
 
-/** A table of who is what now. A cluster that is down or busy is said to be. */
+/** A table of the clusters' current roles, which also marks a cluster as down or busy. */
 export const tell = async (
   terminal: Terminal,
   { primary, secondary, dr }: Stage,
@@ -310,8 +310,8 @@ export const tell = async (
   terminal.table(['cluster', 'role', 'state', 'connection', 'position', 'Merkle root'], rows);
 };
 
-/** @throws Error what was not as it should be, after the step that saw it was printed */
-export const tellStory = async (terminal: Terminal, stage: Stage): Promise<void> => {
+/** @throws Error describing the unexpected result, after its step was printed */
+export const runStory = async (terminal: Terminal, stage: Stage): Promise<void> => {
   const chapters: readonly [string, (terminal: Terminal, stage: Stage) => Promise<void>][] = [
     ['Three clusters become one installation', prepare],
     ['What is written in one place is read in another', replicate],

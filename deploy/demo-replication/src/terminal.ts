@@ -1,13 +1,13 @@
-/** What the demo prints: one line for each step, with the time it took, and tables. */
+/** Output of the demo: one line for each step, with the time it took, and tables. */
 import { stripVTControlCharacters, styleText } from 'node:util';
 
 export interface Terminal {
   /** A part of the story. */
   readonly heading: (text: string) => void;
-  /** Something seen, below the step that it belongs to. */
+  /** An observation, printed below its step. */
   readonly note: (text: string) => void;
   readonly table: (header: readonly string[], rows: readonly (readonly string[])[]) => void;
-  /** Shows that it runs, then how it ended. @throws what `work` throws, and after `limitMs` that it took too long */
+  /** Shows the step as running, then its outcome. @throws the error of `work`; after `limitMs` a timeout */
   readonly step: <T>(text: string, work: () => Promise<T>) => Promise<T>;
 }
 
@@ -16,8 +16,8 @@ const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - widthOf(text)));
 
 /**
- * @param limitMs of each step; what other clusters do is waited for, and a fault would be waited for forever
- * @param interrupted nothing is printed after it, and no step begins
+ * @param limitMs of each step; steps wait for other clusters, and without a limit a fault would hang the demo
+ * @param interrupted once aborted, nothing more is printed and no step begins
  */
 export const openTerminal = (
   output: NodeJS.WriteStream,

@@ -8,7 +8,7 @@ import { expect, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-test('is seen to its end, and leaves nothing behind', async () => {
+test('the demo runs to its end and leaves nothing behind', async () => {
   await using folder = await temporaryDirectory();
   const demo = spawn(process.execPath, [MAIN], {
     env: { ...process.env, TMPDIR: folder.path },

@@ -9,7 +9,7 @@ base=keelson-base:bookworm
 exec 9>"${TMPDIR:-/tmp}/keelson-stand-ins.lock"
 flock 9
 
-# A base of before lacks what was added since.
+# An older base lacks packages added since.
 if ! docker run --rm --entrypoint /usr/sbin/haproxy "$base" -v >/dev/null 2>&1; then
   root=$(mktemp -d)
   trap 'rm -rf "$root"' EXIT

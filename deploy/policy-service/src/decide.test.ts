@@ -80,7 +80,7 @@ const certificateOf = ({ certificate = '' }: { readonly certificate?: string }) 
   parseCertificate(decodePem(certificate)[0]?.der ?? new Uint8Array(0));
 
 describe('the rules of a policy', () => {
-  test('give a certificate for allowed names, for the asked issuer', async () => {
+  test('issue a certificate for allowed names from the requested issuer', async () => {
     const decision = await ask({ common_name: 'a.example.com', ip_sans: ['10.0.0.1'] });
     expect(decision).toMatchObject({
       request_uuid: 'id',
@@ -92,7 +92,7 @@ describe('the rules of a policy', () => {
     expect(parseName(certificate.subject)[0]?.[0]?.value).toBe('a.example.com');
   });
 
-  test('look at what the CSR names too', async () => {
+  test('check the names in the CSR too', async () => {
     const named = await csr('', [{ kind: 'dns', value: 'b.example.org' }]);
     expect(await ask({ csr: named })).toEqual({
       request_uuid: 'id',
@@ -116,7 +116,7 @@ describe('the rules of a policy', () => {
     expect((await ask({ csr: named })).error).toMatch(/only host names/);
   });
 
-  test('make an intermediate where they say so', async () => {
+  test('allow an intermediate where they say so', async () => {
     const values = { policy_name: 'ca', issuance_mode: 'ica' };
     const certificate = certificateOf(await ask({ common_name: 'Region North' }, values));
     expect(certificate.extensions.map(({ oid }) => oid)).toEqual([

@@ -44,7 +44,7 @@ const readCsr = (pem: string): CsrFields => {
   return parseCsr(block.der);
 };
 
-/** What the CSR names, and what was asked for beside it. */
+/** Names in the CSR and in the request. */
 const namesAskedFor = (
   { user_request_key_values: values }: Question,
   csr: CsrFields,

@@ -1,4 +1,4 @@
-/** What each policy lets a requester have, read once from a file. */
+/** The policies: what a requester may obtain, read once from a file. */
 import { EXTENDED_KEY_USAGE, KEY_USAGES } from '@keelson/x509';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
@@ -41,7 +41,7 @@ const Policy = Type.Object(
 
 const Rules = Type.Object(
   {
-    /** For requests that name no policy; there is nothing for them when not set. */
+    /** Policy for requests that name none; when not set, these are refused. */
     default_policy: Type.Optional(Type.String()),
     policies: Type.Record(Type.String(), Policy),
   },

@@ -15,10 +15,10 @@ export interface PolicyServerOptions {
   /** PEM. */
   readonly certificate: string;
   readonly key: string;
-  /** PEM of who vouches for callers; any caller is answered when not set. */
+  /** PEM of the CA that callers' certificates must come from; when not set, any caller is answered. */
   readonly callerAuthorities?: string | undefined;
   readonly address: string;
-  /** 0 takes a free one. */
+  /** Port; 0 picks a free one. */
   readonly port: number;
   readonly nowMs: () => number;
 }

@@ -22,6 +22,7 @@ import (
 var kinds = map[string]func() any{
 	"v1 ConfigMap":                       func() any { return &corev1.ConfigMap{} },
 	"v1 Namespace":                       func() any { return &corev1.Namespace{} },
+	"v1 PersistentVolumeClaim":           func() any { return &corev1.PersistentVolumeClaim{} },
 	"v1 Secret":                          func() any { return &corev1.Secret{} },
 	"v1 Service":                         func() any { return &corev1.Service{} },
 	"v1 ServiceAccount":                  func() any { return &corev1.ServiceAccount{} },

@@ -50,14 +50,14 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(await publishAll('a', 'b', 'c')).toEqual([1, 2, 3]);
     });
 
-    test('stores a message once for equal ids', async () => {
+    test('stores messages with equal ids once', async () => {
       await bus.ensureStream({ stream: STREAM });
       expect(await publishAll('a', 'a', 'b', 'a')).toEqual([1, 1, 2, 1]);
       const messages = await takeMessages(bus, STREAM, 0, 2);
       expect(messages.map(({ payload }) => textOf(payload))).toEqual(['a', 'b']);
     });
 
-    test('stores a message only where it is expected to come', async () => {
+    test('stores a message only at the expected position', async () => {
       await bus.ensureStream({ stream: STREAM });
       const publish = (messageId: string, expectedLastSequence: number) =>
         bus.publish(STREAM, bytes(messageId), { messageId, expectedLastSequence });
@@ -67,7 +67,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect((await bus.tail(STREAM)).lastSequence).toBe(2);
     });
 
-    test('tells the end of a stream', async () => {
+    test('reports the end of a stream', async () => {
       await expect(bus.tail(STREAM)).rejects.toEqual(code('bus.stream_not_found'));
       await bus.ensureStream({ stream: STREAM });
       expect(await bus.tail(STREAM)).toEqual({ lastSequence: 0, message: undefined });
@@ -80,7 +80,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       ]);
     });
 
-    test('needs the stream', async () => {
+    test('requires the stream to exist', async () => {
       await expect(publishAll('a')).rejects.toEqual(code('bus.stream_not_found'));
     });
 
@@ -91,7 +91,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       },
     );
 
-    test('keeps messages over a second ensureStream', async () => {
+    test('keeps messages when ensureStream is called again', async () => {
       await bus.ensureStream({ stream: STREAM });
       await publishAll('a');
       await bus.ensureStream({ stream: STREAM, maxBytes: 1_000_000, maxAgeMs: 3_600_000 });
@@ -100,7 +100,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
   });
 
   describe('consuming', () => {
-    test('gives what was published: id, headers and payload', async () => {
+    test('yields what was published: id, headers and payload', async () => {
       await bus.ensureStream({ stream: STREAM });
       const payload = Uint8Array.from([0, 255, 10, 13]);
       await bus.publish(STREAM, payload, { messageId: '7', headers: { epoch: 'é 3' } });
@@ -113,7 +113,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(Buffer.from(message?.payload ?? [])).toEqual(Buffer.from(payload));
     });
 
-    test('begins after the position and goes on with live messages', async () => {
+    test('starts after the position and continues with live messages', async () => {
       await bus.ensureStream({ stream: STREAM });
       await publishAll('a', 'b', 'c');
       const taken = takeMessages(bus, STREAM, 1, 4);
@@ -139,7 +139,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(await late).toEqual((await early).slice(count));
     });
 
-    test('ends when it is told to', async () => {
+    test('ends when its signal aborts', async () => {
       await bus.ensureStream({ stream: STREAM });
       await publishAll('a');
       const ending = new AbortController();
@@ -151,7 +151,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(seen).toEqual(['a']);
     });
 
-    test('fails instead of leaving out what was pruned', async () => {
+    test('fails instead of skipping pruned messages', async () => {
       await bus.ensureStream({ stream: STREAM, maxBytes: 2000 });
       const large = 'x'.repeat(900);
       for (const id of ['a', 'b', 'c', 'd', 'e'])
@@ -160,13 +160,13 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(await takeMessages(bus, STREAM, 4, 1)).toHaveLength(1);
     });
 
-    test('fails when the stream is behind the position', async () => {
+    test('fails when the stream ends before the position', async () => {
       await bus.ensureStream({ stream: STREAM });
       await publishAll('a');
       await expect(takeMessages(bus, STREAM, 2, 1)).rejects.toEqual(code('bus.position_ahead'));
     });
 
-    test('stores a message only where it is expected to come', async () => {
+    test('stores a message only at the expected position', async () => {
       await bus.ensureStream({ stream: STREAM });
       const publish = (messageId: string, expectedLastSequence: number) =>
         bus.publish(STREAM, bytes(messageId), { messageId, expectedLastSequence });
@@ -176,7 +176,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect((await bus.tail(STREAM)).lastSequence).toBe(2);
     });
 
-    test('tells the end of a stream', async () => {
+    test('reports the end of a stream', async () => {
       await expect(bus.tail(STREAM)).rejects.toEqual(code('bus.stream_not_found'));
       await bus.ensureStream({ stream: STREAM });
       expect(await bus.tail(STREAM)).toEqual({ lastSequence: 0, message: undefined });
@@ -189,7 +189,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       ]);
     });
 
-    test('needs the stream', async () => {
+    test('requires the stream to exist', async () => {
       await expect(takeMessages(bus, STREAM, 0, 1)).rejects.toEqual(code('bus.stream_not_found'));
     });
 
@@ -206,7 +206,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
   describe('request and reply', () => {
     const echo = async (payload: Uint8Array): Promise<Uint8Array> => bytes(`<${textOf(payload)}>`);
 
-    test('gives the answer of one that serves the subject', async () => {
+    test('returns the answer of a process that serves the subject', async () => {
       await bus.respond('echo', echo, stop.signal);
       const answers = await Promise.all(
         ['a', 'b', 'c'].map((text) => bus.request('echo', bytes(text), { timeoutMs: 5000 })),
@@ -214,7 +214,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       expect(answers.map(textOf)).toEqual(['<a>', '<b>', '<c>']);
     });
 
-    test('asks one of many', async () => {
+    test('asks one of several processes', async () => {
       let asked = 0;
       const count = async (): Promise<Uint8Array> => bytes(String(++asked));
       await bus.respond('count', count, stop.signal);
@@ -229,7 +229,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       );
     });
 
-    test('fails when nobody serves any more', async () => {
+    test('fails when no process serves the subject any more', async () => {
       const serving = new AbortController();
       await bus.respond('echo', echo, serving.signal);
       await bus.request('echo', bytes('a'), { timeoutMs: 5000 });
@@ -247,7 +247,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
       });
     });
 
-    test('passes on an error with its code, and hides what is unexpected', async () => {
+    test('passes on an error with its code, and hides unexpected ones', async () => {
       const refuse = async (payload: Uint8Array): Promise<Uint8Array> => {
         throw textOf(payload) === 'bug'
           ? new TypeError('internal detail')
@@ -271,7 +271,7 @@ export const registerBusContract = (start: () => Promise<BusUnderTest>): void =>
     });
   });
 
-  test('status goes to closed, and listeners hear of it', async () => {
+  test('status becomes closed, and listeners are called', async () => {
     await bus.ensureStream({ stream: STREAM });
     const heard: string[] = [];
     const forget = bus.onStatus((status) => heard.push(status));

@@ -15,7 +15,7 @@ import { requireStreamName } from './stream-name.ts';
 
 type Handler = (payload: Uint8Array) => Promise<Uint8Array>;
 
-/** The bus of a process that is alone. Streams live as long as it does. */
+/** The bus within one process. Its streams live as long as the process. */
 export class InProcessBus implements Bus {
   readonly #clock: Clock;
   readonly #streams = new Map<string, InProcessStream>();
@@ -65,7 +65,7 @@ export class InProcessBus implements Bus {
     const handler = handlers?.shift();
     if (handlers === undefined || handler === undefined)
       throw new KeelsonError('bus.no_responder', { subject });
-    handlers.push(handler); // Whoever serves the subject takes turns.
+    handlers.push(handler); // Handlers of a subject take turns.
     const { promise: timeout, reject } = Promise.withResolvers<never>();
     const cancel = this.#clock.after(timeoutMs, () =>
       reject(new KeelsonError('bus.timeout', { subject, timeoutMs })),
@@ -76,7 +76,7 @@ export class InProcessBus implements Bus {
         timeout,
       ]);
     } catch (error) {
-      // The same errors as over the wire: codes pass, causes stay.
+      // The same errors as over the network: codes are passed on, causes are not.
       const { code, detailsJson } = toWireError(error);
       throw fromWireError(code, detailsJson);
     } finally {

@@ -3,7 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { PublishOptions, StreamMessage, StreamOptions, StreamTail } from './message-bus.ts';
 import { requirePosition } from './stream-position.ts';
 
-/** As JetStream's, in `jetstream-bus.ts`. */
+/** Same value as for JetStream in `jetstream-bus.ts`. */
 const DEDUPLICATION_WINDOW_MS = 120_000;
 
 interface Kept extends StreamMessage {
@@ -13,11 +13,11 @@ interface Kept extends StreamMessage {
 export class InProcessStream {
   readonly #clock: Clock;
   #options: StreamOptions;
-  /** Ascending without gaps. */
+  /** In ascending order without gaps. */
   #messages: Kept[] = [];
   #keptBytes = 0;
   #lastSequence = 0;
-  /** In the order of publication. */
+  /** In order of publication. */
   readonly #recentIds = new Map<string, { readonly sequence: number; readonly atMs: number }>();
   #grown = Promise.withResolvers<void>();
 

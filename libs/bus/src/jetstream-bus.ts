@@ -1,7 +1,7 @@
 /**
- * The bus over NATS: streams of JetStream (file storage) and core request/reply. It connects on its own
- * and again after every loss; a stream is followed by position, which is checked against what the
- * server holds at every (re)connection, so a server that lost messages is noticed.
+ * The bus over NATS: JetStream streams (file storage) and core request/reply. It connects and reconnects by
+ * itself. A stream is consumed by position; each (re)connection checks that position against the server's, so
+ * that messages lost by a server are noticed.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeelsonError } from '@keelson/errors';
@@ -49,11 +49,11 @@ export interface JetStreamBusOptions {
 const DEDUPLICATION_WINDOW_MS = 120_000;
 const PUBLISH_TIMEOUT_MS = 5000;
 /**
- * Read ahead of the consumer at most. Not bounded in bytes: pulls of nats.js 3.4 with `max_bytes` stall
- * when messages of changing sizes do not fill them.
+ * Maximum number of messages fetched ahead of the consumer. There is no limit in bytes, because pulls of
+ * nats.js 3.4 with `max_bytes` stall when messages of changing sizes do not fill them.
  */
 const PREFETCH_MESSAGES = 64;
-/** Between questions to a server that is reachable and not ready. */
+/** Interval between attempts while a server is reachable but not ready. */
 const RETRY_DELAY_MS = 100;
 const STREAM_NOT_FOUND = 10_059;
 const WRONG_LAST_SEQUENCE = 10_071;
@@ -89,7 +89,10 @@ const toStreamMessage = (
 const isStreamMissing = (error: unknown): boolean =>
   error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 
-/** A failure of the server or of the way there, unless it is an answer of ours. */
+/**
+ * Turns a failure of the server or the connection into `bus.unavailable`; Keelson's own errors pass
+ * unchanged.
+ */
 const asUnavailable = (error: unknown): KeelsonError =>
   error instanceof KeelsonError ? error : new KeelsonError('bus.unavailable', {}, { cause: error });
 
@@ -165,7 +168,7 @@ export class JetStreamBus implements Bus {
           { stream, sequence: expectedLastSequence ?? 0 },
           { cause: error },
         );
-      // Nobody takes the subject, which the client reports as JetStream being switched off.
+      // No stream consumes the subject, which the client reports as JetStream being disabled.
       throw isNoResponder(error) || (error instanceof Error && isNoResponder(error.cause))
         ? new KeelsonError('bus.stream_not_found', { stream }, { cause: error })
         : asUnavailable(error);
@@ -178,7 +181,7 @@ export class JetStreamBus implements Bus {
     const name = toJetStreamName(stream);
     try {
       const { streams } = await jetstreamManager(connection, { checkAPI: false });
-      // The end is read first: should it move meanwhile, the message is the newer one and counts.
+      // The end is read first: if the stream grows in between, the message is newer and its sequence is used.
       const { state } = await this.#link.whileConnected(streams.info(name));
       const newest = await this.#link.whileConnected(
         streams.getMessage(name, { last_by_subj: stream }),
@@ -212,7 +215,7 @@ export class JetStreamBus implements Bus {
     if (!signal.aborted) throw new KeelsonError('bus.unavailable');
   }
 
-  /** Ends when `stop` aborts, when the connection is lost, and when the server cannot be asked. */
+  /** Ends when `stop` aborts, when the connection is lost, and when the server cannot be queried. */
   async *#consumeUntilDisconnected(
     stream: string,
     after: number,
@@ -222,10 +225,10 @@ export class JetStreamBus implements Bus {
     if (stop.aborted) return;
     const opening = this.#openConsumer(stream, after);
     const messages = await this.#link.whileConnected(opening).catch(async (error: unknown) => {
-      // Should it open after all, nobody reads it.
+      // A consumer that opens later has no reader, so it is closed.
       opening.then((late) => late.close()).catch(() => undefined);
       if (error instanceof KeelsonError && error.code !== 'bus.unavailable') throw error;
-      // The server is going, or it is back and JetStream is not up yet, which nobody is told of.
+      // The server is stopping, or has restarted without JetStream yet; no event reports either, so retry.
       await delay(RETRY_DELAY_MS, undefined, { ref: false });
       return undefined;
     });
@@ -261,7 +264,7 @@ export class JetStreamBus implements Bus {
       throw isStreamMissing(error) ? new KeelsonError('bus.stream_not_found', { stream }) : error;
     });
     requirePosition(stream, after, {
-      // An empty stream reports 0 or the next one as its first.
+      // An empty stream reports 0, or the next sequence, as its first.
       firstSequence: Math.max(state.first_seq, state.messages === 0 ? state.last_seq + 1 : 1),
       lastSequence: state.last_seq,
     });
@@ -336,7 +339,7 @@ const requireSize = (connection: NatsConnection, payload: Uint8Array): void => {
     throw new KeelsonError('request.too_large', { limitBytes });
 };
 
-/** Never rejects: a failure is an answer too. */
+/** Never rejects, because a failure is sent as an answer too. */
 const answer = async (
   message: Msg,
   subject: string,

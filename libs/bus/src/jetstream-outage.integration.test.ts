@@ -20,14 +20,14 @@ const reached = async (bus: JetStreamBus, status: BusStatus): Promise<void> => {
   forget();
 };
 
-/** Publishes as the log publisher does: the same message again until it is acknowledged. */
+/** Publishes as the log publisher does: repeats a message until it is acknowledged. */
 const publishUntilStored = async (bus: JetStreamBus, messageId: string): Promise<number> => {
   for (;;)
     try {
       await reached(bus, 'connected');
       return await bus.publish(STREAM, bytes(messageId), { messageId });
     } catch {
-      // The server was going or coming; the id keeps a second copy out.
+      // The server was stopping or starting; the message id prevents a second copy.
     }
 };
 
@@ -74,7 +74,7 @@ test('a consumer misses nothing and sees nothing twice while NATS is killed and 
   );
 });
 
-test('a request under way fails at once when the connection is lost', async () => {
+test('a request in progress fails at once when the connection is lost', async () => {
   await using nats = await startNats({ jetstream: true });
   await using bus = openBus(nats.url);
   const asked = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ test('a request under way fails at once when the connection is lost', async () =
   expect(await outcome).toMatchObject({ code: 'bus.unavailable' });
 });
 
-test('whoever serves a subject serves it again after a restart', async () => {
+test('a subject is served again after a restart', async () => {
   await using nats = await startNats({ jetstream: true });
   await using bus = openBus(nats.url);
   await bus.respond('echo', async (payload) => payload, never);
@@ -102,7 +102,7 @@ test('whoever serves a subject serves it again after a restart', async () => {
   expect(await bus.request('echo', bytes('a'), { timeoutMs: 5000 })).toEqual(bytes('a'));
 });
 
-test('a consumer goes on after the network was cut', async () => {
+test('a consumer continues after the network was cut', async () => {
   await using nats = await startNats({ jetstream: true });
   await using proxy = await startFaultProxy(nats.port);
   await using behindFault = openBus(`nats://127.0.0.1:${proxy.port}`);
@@ -118,7 +118,7 @@ test('a consumer goes on after the network was cut', async () => {
   expect((await taken).map(({ messageId }) => messageId)).toEqual(['0', '1', '2']);
 });
 
-test('a consumer is told when the server came back without what it had consumed', async () => {
+test('a consumer fails when the server restarts without messages that were consumed', async () => {
   await using kept = await startNats({ jetstream: true });
   await using fresh = await startNats({ jetstream: true });
   await using bus = openBus(kept.url);

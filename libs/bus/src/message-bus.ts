@@ -12,7 +12,7 @@ export interface StreamOptions {
 export interface StreamMessage {
   /** Position in the stream, gapless from 1 unless messages were pruned. */
   readonly streamSequence: number;
-  /** What `publish` was given; equal ids within the deduplication window are stored once. */
+  /** Id passed to `publish`; equal ids within the deduplication window are stored once. */
   readonly messageId: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Uint8Array;
@@ -22,8 +22,8 @@ export interface PublishOptions {
   readonly messageId: string;
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * The message is stored only directly after this stream sequence, which keeps a second publisher out;
-   * else `bus.stream_moved`.
+   * The message is stored only directly after this stream sequence, which excludes a second publisher;
+   * otherwise `bus.stream_moved`.
    */
   readonly expectedLastSequence?: number;
 }
@@ -32,7 +32,7 @@ export interface PublishOptions {
 export interface StreamTail {
   /** 0 when nothing was ever published. */
   readonly lastSequence: number;
-  /** The newest message; undefined when the stream holds none. */
+  /** The newest message; undefined when the stream is empty. */
   readonly message: StreamMessage | undefined;
 }
 
@@ -48,10 +48,10 @@ export interface Bus {
   /** @throws KeelsonError `bus.unavailable`, `bus.stream_not_found` */
   tail(stream: string): Promise<StreamTail>;
   /**
-   * Messages after `streamSequence`, then live ones, across reconnects, until `signal` aborts. None is
-   * left out: where the stream no longer holds the next one, it throws.
-   * @throws KeelsonError `bus.stream_not_found`; `bus.messages_pruned` when older messages than the next
-   *   one were dropped; `bus.position_ahead` when the stream lost messages that were consumed before
+   * Yields the messages after `streamSequence` and then new ones, across reconnections, until `signal`
+   * aborts. None is skipped: if the stream no longer has the next message, it throws.
+   * @throws KeelsonError `bus.stream_not_found`; `bus.messages_pruned` when the next message was deleted;
+   * `bus.position_ahead` when the stream lost messages that had been consumed
    */
   consume(
     stream: string,
@@ -59,9 +59,9 @@ export interface Bus {
     signal: AbortSignal,
   ): AsyncIterable<StreamMessage>;
   /**
-   * One answer from whoever serves `subject`.
-   * @throws KeelsonError `bus.no_responder`, `bus.timeout`, `bus.unavailable`, `request.too_large`, and
-   *   whatever KeelsonError the handler threw (`internal` for anything else)
+   * Sends a request to one of the processes that serve `subject`, and returns its answer.
+   * @throws KeelsonError `bus.no_responder`, `bus.timeout`, `bus.unavailable`, `request.too_large`, and any
+   * KeelsonError that the handler threw (`internal` for other errors)
    */
   request(
     subject: string,
@@ -69,8 +69,8 @@ export interface Bus {
     options: { readonly timeoutMs: number },
   ): Promise<Uint8Array>;
   /**
-   * Serves `subject`, shared among all that serve it, until `signal` aborts. Resolves once requests
-   * arrive here; waits for the connection when there is none.
+   * Serves `subject`, together with others that serve it, until `signal` aborts. Resolves once requests
+   * arrive here; waits for a connection if there is none.
    */
   respond(
     subject: string,
@@ -78,7 +78,7 @@ export interface Bus {
     signal: AbortSignal,
   ): Promise<void>;
   status(): BusStatus;
-  /** Reports changes; the returned function stops it. */
+  /** Calls `listener` on each change; the returned function unsubscribes it. */
   onStatus(listener: (status: BusStatus) => void): () => void;
   close(): Promise<void>;
 }

@@ -6,7 +6,7 @@ import { StatusListeners } from './status-listeners.ts';
 
 const RECONNECT_DELAY_MS = 100;
 
-/** A connection to NATS that comes up by itself, the first time as every time. */
+/** A connection to NATS that is established and re-established by itself. */
 export class NatsLink {
   readonly status = new StatusListeners('reconnecting');
   readonly #options: NodeConnectionOptions;
@@ -24,27 +24,30 @@ export class NatsLink {
     return this.#closed.signal;
   }
 
-  /** @throws KeelsonError `bus.unavailable` when there is none now */
+  /** @throws KeelsonError `bus.unavailable` while there is no connection */
   connection(): NatsConnection {
     if (this.#connection === undefined || this.status.current !== 'connected')
       throw new KeelsonError('bus.unavailable');
     return this.#connection;
   }
 
-  /** Waits for the first attempt to connect to be over, then as `connection`. */
+  /** Waits until the first attempt to connect has ended, then like `connection`. */
   async firstConnection(): Promise<NatsConnection> {
     await this.#firstAttempt.promise;
     return this.connection();
   }
 
-  /** Waits until there is one. @throws the reason of `signal`, `bus.unavailable` once closed */
+  /**
+   * Waits until there is a connection.
+   * @throws the reason of `signal`, `bus.unavailable` once closed
+   */
   async untilConnected(signal: AbortSignal): Promise<NatsConnection> {
     await this.status.until(['connected', 'closed'], signal);
     signal.throwIfAborted();
     return this.connection();
   }
 
-  /** `work`, or `bus.unavailable` as soon as the connection is lost: its answer cannot come any more. */
+  /** Result of `work`, or `bus.unavailable` once the connection is lost, because no answer can follow. */
   async whileConnected<T>(work: Promise<T>): Promise<T> {
     const { promise: lost, reject } = Promise.withResolvers<never>();
     const forget = this.status.add(() => reject(new KeelsonError('bus.unavailable')));

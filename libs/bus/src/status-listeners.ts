@@ -1,6 +1,6 @@
 import type { BusStatus } from './message-bus.ts';
 
-/** The status of a bus and who wants to hear of its changes. */
+/** The status of a bus, and the listeners for its changes. */
 export class StatusListeners {
   #status: BusStatus;
   readonly #listeners = new Set<(status: BusStatus) => void>();
@@ -14,7 +14,7 @@ export class StatusListeners {
   }
 
   set(status: BusStatus): void {
-    // Closed is for good.
+    // A closed bus stays closed.
     if (status === this.#status || this.#status === 'closed') return;
     this.#status = status;
     for (const listener of this.#listeners) listener(status);

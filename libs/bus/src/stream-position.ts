@@ -1,13 +1,13 @@
 import { KeelsonError } from '@keelson/errors';
 
-/** What a stream holds: `firstSequence` is last + 1 when it holds nothing. */
+/** Sequence numbers that a stream holds; `firstSequence` is `lastSequence` + 1 when it is empty. */
 export interface StreamRange {
   readonly firstSequence: number;
   readonly lastSequence: number;
 }
 
 /**
- * A follower that has consumed up to `sequence` can go on without leaving anything out.
+ * A follower that has consumed up to `sequence` can continue without a gap.
  * @throws KeelsonError `bus.messages_pruned`, `bus.position_ahead`
  */
 export const requirePosition = (stream: string, sequence: number, range: StreamRange): void => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ManualClock } from './clock.ts';
 
 describe('manual clock', () => {
-  test('runs what falls due in order of time, each at its own time', () => {
+  test('runs due callbacks in order of time, each at its own time', () => {
     const clock = new ManualClock(0);
     const seen: [string, number][] = [];
     clock.after(20, () => seen.push(['second', clock.nowMs()]));

@@ -1,8 +1,8 @@
-/** Time as a port: rules take `nowMs`, services hold a Clock, tests hold a manual one. */
+/** Time as a port: domain functions take `nowMs`, services hold a Clock, tests hold a manual one. */
 export interface Clock {
   /** Epoch milliseconds. */
   nowMs(): number;
-  /** Calls back once after `delayMs`; the returned function cancels. */
+  /** Calls `callback` once after `delayMs`, unless the returned function is called before. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
@@ -28,7 +28,7 @@ export const pause = (clock: Clock, delayMs: number, signal: AbortSignal): Promi
     if (signal.aborted) done();
   });
 
-/** A clock that stands still until it is advanced. Due callbacks run in order of their time. */
+/** A clock that only moves when it is advanced. Due callbacks run in order of their time. */
 export class ManualClock implements Clock {
   #nowMs: number;
   #timers: { readonly atMs: number; readonly callback: () => void }[] = [];
@@ -49,7 +49,7 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Moves time forward and runs what falls due, each at its own time. */
+  /** Moves time forward and runs callbacks that become due, each at its own time. */
   advance(byMs: number): void {
     const untilMs = this.#nowMs + byMs;
     for (;;) {

@@ -25,12 +25,13 @@ const state = (change: Partial<ClusterState>): ClusterState => ({
   keyringTerm: 1,
   clusterId: '',
   clusterName: '',
+  unreadableMountUuids: [],
   mounts: [],
   replicationRoles: [],
   ...change,
 });
 
-test('a member opens its store, follows the term, and lets go on seal, in the order of the states', async () => {
+test('a member opens its store, follows the key term, and drops the key on seal, in the order of the states', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
@@ -123,7 +124,7 @@ test('roles are taken up when the member acts on all of them, and not while it a
   await store.close();
 });
 
-test('a cluster that steps back in one set writes no canary for the other', async () => {
+test('a cluster demoted in one set writes no canary for the other', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const store = await openSqliteStore({ file: `${folder.path}/store.db`, barrier });
@@ -143,7 +144,7 @@ test('a cluster that steps back in one set writes no canary for the other', asyn
           apiAddress: '',
           connect: () => Promise.resolve(bus),
         },
-        // Nobody follows: there is no set to be told of.
+        // No secondary follows this cluster, so the membership of a set is never requested.
         sets: {} as ReplicationParts['sets'],
       },
     },
@@ -164,13 +165,13 @@ test('a cluster that steps back in one set writes no canary for the other', asyn
   await member.follow([orphan('secondary'), disasterPrimary], Buffer.alloc(32));
   clock.advance(5000);
   await setImmediate();
-  // Waits for what it began to write.
+  // Waits until pending writes are finished.
   await member.stop();
   expect(await findCanary(store)).toEqual(before);
   await store.close();
 });
 
-test('a role is taken up when every replica that lives acts on it', {
+test('a role is taken up when every running replica acts on it', {
   timeout: 60_000,
 }, async () => {
   await using folder = await temporaryDirectory();
@@ -204,7 +205,7 @@ test('a role is taken up when every replica that lives acts on it', {
     ).member;
   const leases = new InProcessLeaseStore();
   const [first, second] = [openReplica(leases), openReplica(leases)];
-  // Its lease is none for the others, as of a process that was killed.
+  // Its lease is invisible to the others, as that of a process that was killed.
   const gone = openReplica(new InProcessLeaseStore());
   const follow = (replica: ReplicationMember, generation: string) =>
     replica.follow([orphan(generation)], Buffer.alloc(32));
@@ -215,14 +216,14 @@ test('a role is taken up when every replica that lives acts on it', {
     seen.push('taken up');
     return isTakenUp;
   });
-  // Time enough for one that would not wait.
+  // Enough commits to end a wait that would end too early.
   for (let times = 0; times < 20; times += 1)
     await store.transact((tx) => tx.write('node/other', Buffer.from(`${times}`)));
   seen.push('the second begins');
   await follow(second, 'second');
   expect(await takenUp).toBe(true);
   expect(seen).toEqual(['the second begins', 'taken up']);
-  // A replica that is sealed acts on nothing, and holds nobody up.
+  // A sealed replica acts on no roles and delays no other replica.
   await follow(first, 'third');
   await second.stop();
   expect(await first.takesUp({ performance: 'third', dr: '' })).toBe(true);
@@ -230,7 +231,7 @@ test('a role is taken up when every replica that lives acts on it', {
   await store.close();
 });
 
-test('a member that opened with the former key goes on with that of the primary, which another replica took over', async () => {
+test('a member that opened with the former key continues with the primary’s key, which another replica adopted', async () => {
   await using folder = await temporaryDirectory();
   const barrier = createBarrier();
   const others = createBarrier();

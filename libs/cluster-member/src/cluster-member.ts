@@ -1,4 +1,4 @@
-/** Follows the state of the cluster: takes the key when sys hands it out, and gives it up on seal. */
+/** Follows the state of the cluster: opens the store when sys provides the key, and drops the key on seal. */
 
 import { hasCode } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
@@ -8,6 +8,7 @@ import type { RpcService } from '@keelson/rpc';
 import {
   type Barrier,
   countEncryptions,
+  loadStoreId,
   openBarrierFor,
   rotateBarrier,
   type Store,
@@ -16,7 +17,7 @@ import type { ReplicationMember } from './replication-member.ts';
 
 export { WORKSPACE_GROUP } from '@keelson/replication';
 export { awaitIndex } from './consistency.ts';
-export { forwardingRoutes, serveForwarded } from './forwarding.ts';
+export { forwardingRoutes, serveForwarded, type WarningPlace } from './forwarding.ts';
 export { type NatsTransport, NO_TRANSPORT, openNatsTransport } from './nats-transport.ts';
 export { parseKind, remoteMembership, replicationSets } from './remote-membership.ts';
 export { ReplicationMember, type ReplicationMemberOptions } from './replication-member.ts';
@@ -33,13 +34,16 @@ export interface ClusterMember {
   readonly barrier: Barrier;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly logger: Logger;
-  readonly request: JoinRequest;
+  readonly request: Omit<JoinRequest, 'storeId'>;
   readonly replication: ReplicationMember;
-  /** Called each time the store has become usable. */
+  /** Called each time the store becomes usable. */
   onUnsealed?(): Promise<void>;
-  /** Called with the mounts of each unsealed state. */
-  onMounts?(mounts: readonly Mount[]): Promise<void>;
-  /** Called with each sealed state: what is secret leaves memory. */
+  /**
+   * Called with the mounts of each unsealed state.
+   * @param unreadable uuids of additional mounts that cannot be served and whose data is kept
+   */
+  onMounts?(mounts: readonly Mount[], unreadable: readonly string[]): Promise<void>;
+  /** Called for each sealed state, to remove secrets from memory. */
   onSealed?(): void;
 }
 
@@ -51,7 +55,7 @@ const seal = async ({ store, barrier, logger, replication }: ClusterMember): Pro
   logger.info('sealed');
 };
 
-/** Before an activation the store is sealed under the key that the cluster had then. */
+/** Before an activation, the store is sealed under the key that the cluster had at that time. */
 const openBarrier = async (
   { store, barrier }: ClusterMember,
   serviceKey: Uint8Array,
@@ -78,10 +82,10 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
   if (pending !== undefined) {
     member.onSealed?.();
     await replication.activate(pending);
-    logger.info({ kind: pending.kind }, 'emptied, to follow the primary');
+    logger.info({ kind: pending.kind }, 'the store was emptied to follow the primary');
   }
   if ((!wasSealed || pending !== undefined) && !replication.isOpenWith(state.serviceKey)) {
-    // Another replica took the keyring of a primary over, perhaps after this one opened with the former.
+    // Another replica may have adopted the keyring of a primary after this one opened the previous keyring.
     member.onSealed?.();
     await openBarrierFor(store, barrier, state.serviceKey);
   }
@@ -91,12 +95,13 @@ const applyState = async (member: ClusterMember, state: ClusterState): Promise<v
     await member.onUnsealed?.();
   }
   if (state.keyringTerm > barrier.term) await rotateBarrier(store, barrier, state.keyringTerm);
-  await member.onMounts?.(state.mounts);
+  await member.onMounts?.(state.mounts, state.unreadableMountUuids);
 };
 
-/** Runs until `signal` aborts; throws when the stream breaks, to be started again. */
+/** Runs until `signal` aborts. Throws when the stream breaks; the caller restarts it. */
 export const followCluster = async (member: ClusterMember, signal: AbortSignal): Promise<void> => {
-  for await (const state of member.cluster.join(member.request, { signal }))
+  const storeId = await loadStoreId(member.store);
+  for await (const state of member.cluster.join({ ...member.request, storeId }, { signal }))
     await applyState(member, state);
   if (!signal.aborted) throw new Error('the cluster state stream ended');
 };

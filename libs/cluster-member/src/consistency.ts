@@ -1,6 +1,6 @@
 /**
- * Reading one's own writes on another cluster: answers to writes tell how far the log of the service
- * went, and a request that tells it is served once this cluster has come that far.
+ * Read-your-writes consistency across clusters: the answer to a write carries the log position of the
+ * service, and a request with that position is served once this cluster has applied the log up to it.
  */
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -8,11 +8,11 @@ import { Dialect, type RequestHead } from '@keelson/proto/edge/v1/edge';
 import { type LogIndex, openIndex, sealIndex } from './log-index.ts';
 import type { ReplicationMember } from './replication-member.ts';
 
-/** The names it has on requests inside of a cluster; clients may use those of the gateway. */
+/** The header names inside a cluster; the gateway maps the names that clients use to them. */
 export const INDEX_HEADER = 'x-service-index';
 const VENDOR_INDEX_HEADER = 'x-vault-index';
 const REACH_WITHIN_MS = 2000;
-/** What clients merge is two or three; more are nobody's. */
+/** Limit on the indices in one header; clients merge two or three. */
 const MAX_INDICES = 8;
 
 const indicesIn = (key: Uint8Array, header: string): readonly LogIndex[] =>
@@ -22,8 +22,8 @@ const indicesIn = (key: Uint8Array, header: string): readonly LogIndex[] =>
     .filter((index) => index !== undefined);
 
 /**
- * Waits until what the header names can be read here. Indices of other services, and of logs that this
- * cluster knows to be over, are not waited for.
+ * Waits until the log entries that the header names can be read here. Indices of other services, and of logs
+ * that this cluster knows to have ended, are ignored.
  * @throws KeelsonError `replication.index_missing`
  */
 export const awaitIndex = async (member: ReplicationMember, header: string): Promise<void> => {
@@ -34,7 +34,7 @@ export const awaitIndex = async (member: ReplicationMember, header: string): Pro
       throw new KeelsonError('replication.index_missing');
 };
 
-/** The answer to a write, with how far the log goes that holds it. */
+/** The response to a write, with the position of the log that contains it. */
 export const withIndex = async (
   member: ReplicationMember,
   { dialect }: RequestHead,
@@ -43,7 +43,7 @@ export const withIndex = async (
   const key = member.indexKey;
   const { head } = response;
   if (key === undefined || head.status >= 400) return response;
-  // The primary has told its own.
+  // A forwarded write already carries the index of the primary.
   if (head.headers.some(({ name }) => name === INDEX_HEADER)) return response;
   const index = await member.index();
   if (index === undefined) return response;

@@ -1,26 +1,34 @@
 /**
- * Requests on a performance secondary that write what only the primary may write: the handler meets the
- * closed gate before anything is committed, and the whole request goes to the primary, which answers.
- * The answer is given once what was written can be read here, too.
+ * Forwards requests on a performance secondary that write records only the primary may write. The closed
+ * write gate refuses the handler before anything is committed, and the whole request is then forwarded to the
+ * primary. Its response is returned once the written records can be read here as well.
  */
 import {
   bufferedBody,
+  type EdgeRequest,
   type EdgeResponse,
   type EdgeService,
-  edgeResponse,
   type Route,
   type RouteExchange,
 } from '@keelson/edge';
 import { hasCode, KeelsonError } from '@keelson/errors';
-import { type RequestHead, RequestStart, ResponseStart } from '@keelson/proto/edge/v1/edge';
+import {
+  type RequestHead,
+  RequestStart,
+  type ResponseHead,
+  ResponseStart,
+} from '@keelson/proto/edge/v1/edge';
 import { mountGroup, namespaceGroup } from '@keelson/replication';
 import { awaitIndex, INDEX_HEADER, withIndex } from './consistency.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { MayReach } from './replication-runs.ts';
 
-/** Held in memory here and, while its parts arrive, on the primary; above the edge's own limit of bodies. */
+/**
+ * Largest forwarded request. It is held in memory here and, while its parts arrive, on the primary. Larger
+ * than the edge's own limit of bodies.
+ */
 const FORWARDED_BYTES = 64 * 1024 * 1024;
-/** A primary that is heard of, and does not answer: the time limit of a request where that is shorter. */
+/** Time limit for a primary that is connected but does not answer; a request may have a shorter limit. */
 const ANSWER_WITHIN_MS = 30_000;
 const APPLY_WITHIN_MS = 2000;
 const LATE = 'the write was made on the primary and is not yet visible on this cluster';
@@ -33,7 +41,17 @@ const readAll = async (body: EdgeResponse['body']): Promise<Uint8Array> => {
   return Buffer.concat(chunks);
 };
 
-/** What a request reaches, as a paths filter names it. */
+/** undefined when the body is not a JSON object. */
+const parseDocument = (body: Buffer): object | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(body.toString());
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Filter groups that a request accesses. */
 const groupsOf = ({ mount, namespace }: RequestHead, whole: string | undefined): string[] => [
   ...(mount === undefined || mount.uuid === '' ? [] : [mountGroup(mount.uuid)]),
   ...(namespace === undefined || namespace.path === '' ? [] : [namespaceGroup(namespace.id)]),
@@ -41,8 +59,9 @@ const groupsOf = ({ mount, namespace }: RequestHead, whole: string | undefined):
 ];
 
 /**
- * The primary's side. A secondary asks for nothing that is kept from it; one that does finds nothing.
- * @param whole the group of a service whose data are one mount
+ * Serves requests that secondaries forward to this primary. A request for data withheld from the asking
+ * secondary fails with `sys.no_route`.
+ * @param whole the filter group of a service whose data belongs to a single mount
  */
 export const serveForwarded =
   (edge: () => EdgeService, whole?: string) =>
@@ -71,26 +90,39 @@ export const serveForwarded =
     }
   };
 
-/** An envelope of /v1 with one more warning; other documents have no place for one. */
-const withWarning = (body: Buffer, text: string): Uint8Array => {
-  try {
-    const document = JSON.parse(body.toString()) as { warnings?: readonly string[] | null };
-    if (!('warnings' in document)) return body;
-    return Buffer.from(
-      JSON.stringify({ ...document, warnings: [...(document.warnings ?? []), text] }),
-    );
-  } catch {
-    return body;
+/** Adds warnings in the format of one API. */
+export interface WarningPlace {
+  /** The response to a request that would otherwise be answered with 204. */
+  inPlaceOfNothing(text: string, request: EdgeRequest): EdgeResponse;
+  /** The document with one more warning; undefined if this kind of document has no place for warnings. */
+  inDocument(document: object, text: string): object | undefined;
+}
+
+const withWarning = (
+  head: ResponseHead,
+  body: Buffer,
+  request: EdgeRequest,
+  place: WarningPlace,
+): EdgeResponse => {
+  const headers = head.headers.filter(({ name }) => name !== 'content-length');
+  if (head.status === 204) {
+    const answer = place.inPlaceOfNothing(LATE, request);
+    return { ...answer, head: { ...answer.head, headers: [...answer.head.headers, ...headers] } };
   }
+  const document = parseDocument(body);
+  const warned = document && place.inDocument(document, LATE);
+  return { head: { ...head, headers }, body: warned ? Buffer.from(JSON.stringify(warned)) : body };
 };
 
 const forward = async (
   member: ReplicationMember,
-  { head, timeoutMs = ANSWER_WITHIN_MS }: RouteExchange,
+  exchange: RouteExchange,
   body: Uint8Array,
+  warningPlace: WarningPlace,
 ): Promise<EdgeResponse> => {
+  const { head, timeoutMs = ANSWER_WITHIN_MS } = exchange;
   const run = member.runOf('performance');
-  // It follows nobody, or does not yet act on its role.
+  // The cluster follows no primary, or this replica does not act on its new role yet.
   if (run?.role !== 'secondary') throw new KeelsonError('replication.primary_unreachable');
   const withinMs = Math.min(timeoutMs, ANSWER_WITHIN_MS);
   const request = RequestStart.encode({
@@ -106,33 +138,48 @@ const forward = async (
   const answer = ResponseStart.decode(response);
   if (answer.head === undefined)
     throw new KeelsonError('replication.malformed', { reason: 'no response' });
-  if (isApplied || answer.body.length === 0)
-    return { ...edgeResponse(answer.head.status, {}, answer.body), head: answer.head };
-  const headers = answer.head.headers.filter(({ name }) => name !== 'content-length');
-  return { head: { ...answer.head, headers }, body: withWarning(answer.body, LATE) };
+  return isApplied || answer.head.status >= 300
+    ? { head: answer.head, body: answer.body }
+    : withWarning(answer.head, answer.body, exchange, warningPlace);
+};
+
+/**
+ * A request that is refused although the gate was open when it began coincided with a role change, so that it
+ * may be retried.
+ */
+const handleWhileOpen = async (route: Route, exchange: RouteExchange): Promise<EdgeResponse> => {
+  try {
+    return await route.handle(exchange);
+  } catch (error) {
+    if (!hasCode(error, 'replication.read_only')) throw error;
+    throw new KeelsonError('replication.switching', {}, { cause: error });
+  }
 };
 
 const writeOrForward = async (
   member: ReplicationMember,
   route: Route,
   exchange: RouteExchange,
+  warningPlace: WarningPlace,
 ): Promise<EdgeResponse> => {
-  if (member.gate.closed !== 'shared') return route.handle(exchange);
+  if (member.gate.closed !== 'shared') return handleWhileOpen(route, exchange);
   const body = await exchange.body.bytes(FORWARDED_BYTES);
   try {
-    return await route.handle({ ...exchange, body: bufferedBody(body) });
+    return await route.handle(exchange.withBody(bufferedBody(body)));
   } catch (error) {
     if (!hasCode(error, 'replication.read_only')) throw error;
-    return forward(member, exchange, body);
+    return forward(member, exchange, body, warningPlace);
   }
 };
 
 /**
- * The routes of a service within a performance set: those that may not write here are answered by the
- * primary, writes tell how far the log goes, and requests wait for what they are told.
+ * Wraps the routes of a service for a performance set: the primary answers writes that this cluster may not
+ * make, responses to writes carry a log position, and requests wait for the position they carry.
+ * @param warningPlace for writes that the primary made and that cannot be read here yet
  */
 export const forwardingRoutes = (
   member: ReplicationMember,
+  warningPlace: WarningPlace,
   routes: readonly Route[],
 ): readonly Route[] =>
   routes.map((route) => {
@@ -143,7 +190,7 @@ export const forwardingRoutes = (
         const wanted = exchange.head.headers[INDEX_HEADER];
         if (wanted !== undefined) await awaitIndex(member, wanted);
         if (isRead) return route.handle(exchange);
-        const response = await writeOrForward(member, route, exchange);
+        const response = await writeOrForward(member, route, exchange, warningPlace);
         return member.indexKey === undefined
           ? response
           : withIndex(member, exchange.head, response);

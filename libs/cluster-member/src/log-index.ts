@@ -1,12 +1,12 @@
 /**
- * How far the log of a service went when a request was answered, as clients carry it from one cluster to
- * another (X-Service-Index): base64 of `v1:<log id>:<local>:<replicated>:<HMAC-SHA256, hex>`. The key is
- * one that the clusters of a set share for this service alone, so that of another service is none here.
+ * Log position of a service when it answered a request, which clients carry from one cluster to another
+ * (X-Service-Index): base64 of `v1:<log id>:<local>:<replicated>:<HMAC-SHA256, hex>`. The clusters
+ * of a set share one key per service, so an index of another service does not verify here.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface LogIndex {
-  /** Of the primary's log. */
+  /** Id of the primary's log. */
   readonly logId: string;
   /** Newest entry of the cluster that answered. */
   readonly local: number;
@@ -25,7 +25,7 @@ export const sealIndex = (key: Uint8Array, { logId, local, replicated }: LogInde
   return Buffer.from(`${text}:${macOf(key, text)}`).toString('base64');
 };
 
-/** undefined: not one of this service. */
+/** Verifies and parses an index; undefined if it belongs to another service. */
 export const openIndex = (key: Uint8Array, given: string): LogIndex | undefined => {
   if (given.length > MAX_LENGTH) return undefined;
   const parts = Buffer.from(given, 'base64').toString().split(':');

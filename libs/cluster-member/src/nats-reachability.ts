@@ -3,13 +3,13 @@ import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';
 
-/** A first connection that takes longer is told as missing. */
+/** A first connection that takes longer is logged as missing. */
 const FIRST_CONNECTION_WITHIN_MS = 5000;
 
 /**
- * Logs that NATS cannot be reached, and that it is reached again.
- * @param whose which server, and for what
- * @returns ends it; to be called before the bus is closed
+ * Logs when NATS becomes unreachable and reachable.
+ * @param whose the server and its purpose, for the log message
+ * @returns a function that stops it, to be called before the bus is closed
  */
 export const logReachability = (
   bus: Pick<Bus, 'status' | 'onStatus'>,
@@ -21,7 +21,7 @@ export const logReachability = (
     const isReached = bus.status() === 'connected';
     if (isReached !== isMissed) return;
     isMissed = !isReached;
-    if (isReached) logger.info(whose, 'NATS is reached again: replication goes on');
+    if (isReached) logger.info(whose, 'NATS is reachable again: replication continues');
     else logger.warn(whose, 'NATS cannot be reached: replication waits for it');
   };
   const cancel = clock.after(FIRST_CONNECTION_WITHIN_MS, look);

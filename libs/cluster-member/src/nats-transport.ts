@@ -1,15 +1,17 @@
-/** Replication over NATS. Its client is loaded with its first use: it is a tenth of an idle process. */
+/**
+ * Replication over NATS. The NATS client is loaded on first use, because it takes a tenth of an idle process.
+ */
 import { rootCertificates } from 'node:tls';
 import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationTransport } from './replication-runs.ts';
 
 export interface NatsSettings {
-  /** undefined: this cluster has none, and can be a secondary only. */
+  /** undefined when this cluster has no NATS server, so that it can only be a secondary. */
   readonly natsUrl?: string | undefined;
-  /** Where other clusters reach that server; the same address when absent. */
+  /** Address at which other clusters reach that server; `natsUrl` when absent. */
   readonly clusterAddress?: string | undefined;
-  /** Where clients reach this cluster, when it is configured. */
+  /** Address at which clients reach this cluster, if configured. */
   readonly publicUrl?: string | undefined;
 }
 
@@ -22,7 +24,7 @@ const connect = async (
   trustedRoots: readonly string[] = [],
 ): Promise<Bus> => {
   const { JetStreamBus } = await import('@keelson/bus/jetstream');
-  // With these the client insists on TLS, which other addresses do not promise.
+  // With trusted roots the client requires TLS, which addresses other than tls:// do not guarantee.
   const isTls = servers.length > 0 && servers.every((server) => server.startsWith('tls://'));
   return isTls && trustedRoots.length > 0
     ? new JetStreamBus({
@@ -44,7 +46,7 @@ export const openNatsTransport = async (settings: NatsSettings): Promise<NatsTra
   };
 };
 
-/** Of a service that takes no part in replication. */
+/** The transport of a service that takes no part in replication. */
 export const NO_TRANSPORT: ReplicationTransport = {
   bus: undefined,
   clusterAddress: '',

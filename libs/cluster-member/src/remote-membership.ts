@@ -1,4 +1,4 @@
-/** The members of a replication set as a service other than sys knows them: by asking sys each time. */
+/** The members of a replication set, for services other than sys, which ask sys on each use. */
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationSetsDefinition } from '@keelson/proto/sys/v1/replication';
 import type { EpochKey, Membership, ReplicationKind } from '@keelson/replication';
@@ -59,7 +59,7 @@ export const remoteMembership = (
   };
 };
 
-/** What sys serves to the other services. */
+/** The RPC service through which sys gives the other services the membership of a set. */
 export const replicationSets = (
   membershipOf: (kind: ReplicationKind, service?: string) => Membership,
   supersede: (kind: ReplicationKind, promotion: number) => Promise<void>,

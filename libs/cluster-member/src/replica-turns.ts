@@ -1,16 +1,16 @@
 /**
- * Which roles each replica of a service acts on, as records that all of them read. A replica that lives
- * holds a lease of its own; the record of one whose lease can be had is of a process that is gone.
+ * The roles on which each replica of a service acts, as records that all replicas read. A running replica
+ * holds its own lease; a record whose lease can be acquired belongs to a process that has ended.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
 import { jsonRecords, type Store } from '@keelson/storage';
 
-/** By replica. */
+/** Turn records by replica. */
 const turns = jsonRecords<{ readonly turn: string }>('node/replication/replicas/');
 
-/** Shorter than others wait for a change: one that was killed does not hold them up to the end. */
+/** Short, because others wait for a killed replica until its lease expires. */
 const LEASE_TTL_MS = 8000;
 const LOOK_EVERY_MS = 500;
 const RETRY_MS = 1000;
@@ -32,7 +32,7 @@ export class ReplicaTurns {
     this.#options = options;
   }
 
-  /** This replica acts on these roles from now on, and on none before. */
+  /** Records that this replica now acts on these roles and on no earlier ones. */
   async note(turn: string): Promise<void> {
     this.#turn = turn;
     if (this.#living === undefined) {
@@ -44,25 +44,25 @@ export class ReplicaTurns {
     await this.#write();
   }
 
-  /** This replica acts on nothing any more. */
+  /** Ends the part of this replica: it no longer acts on any roles. */
   async end(): Promise<void> {
     const living = this.#living;
     if (living === undefined) return;
     this.#living = undefined;
     living.ending.abort();
     await living.ended;
-    // One that stays is of a replica that has no lease.
+    // A record left behind is harmless: its replica has no lease, so that the others ignore it.
     await this.#forget(this.#replica).catch(() => undefined);
   }
 
   /**
-   * Waits until every replica that lives acts on these roles.
-   * @returns false when `signal` aborted before
+   * Waits until every running replica acts on these roles.
+   * @returns false when `signal` aborts before
    */
   async allTake(turn: string, signal: AbortSignal): Promise<boolean> {
     const { store } = this.#options;
     while (!signal.aborted) {
-      // Taken first: what is written during the look makes another one.
+      // Read first, so that a write during the check causes another check.
       const position = await store.wal.headSequence();
       const entries = await turns.entries(store);
       const late = entries.filter(([, noted]) => noted.turn !== turn).map(([replica]) => replica);
@@ -73,7 +73,7 @@ export class ReplicaTurns {
     return false;
   }
 
-  /** A replica noted something; or it is time to see whether one is gone. */
+  /** Waits until a replica has recorded something, or it is time to check whether one has ended. */
   async #untilChange(position: number, signal: AbortSignal): Promise<void> {
     const { store, clock } = this.#options;
     const ending = new AbortController();
@@ -82,7 +82,7 @@ export class ReplicaTurns {
       for await (const { operations } of store.wal.follow(position, over))
         if (operations.some(({ path }) => path.startsWith(turns.prefix))) return;
     };
-    // A log that cannot be followed leaves the time.
+    // Without the log, only the time limit ends the wait.
     const noted = follow().then(
       () => ending.abort(),
       () => undefined,
@@ -106,12 +106,15 @@ export class ReplicaTurns {
       }
       return false;
     } catch {
-      // Without leases nobody knows who is gone.
+      // Without the lease store, no replica can be considered gone.
       return true;
     }
   }
 
-  /** Holds the lease until `signal` aborts. @param onHeld called once it is held, or cannot be had now */
+  /**
+   * Holds the lease until `signal` aborts.
+   * @param onHeld called once it is held, or cannot be acquired now
+   */
   async #live(signal: AbortSignal, onHeld: () => void): Promise<void> {
     const { leases, clock } = this.#options;
     while (!signal.aborted) {
@@ -123,7 +126,7 @@ export class ReplicaTurns {
         await pause(clock, RETRY_MS, signal);
         continue;
       }
-      // While it was lost another replica may have taken this one for gone.
+      // While the lease was lost, another replica may have regarded this one as ended.
       await this.#write().catch(() => undefined);
       const over = AbortSignal.any([signal, lease.lost]);
       await new Promise<void>((resolve) => {
@@ -140,7 +143,7 @@ export class ReplicaTurns {
 
   async #write(): Promise<void> {
     await this.#options.store.transact(async (tx) => {
-      // Of the moment of the commit: one that began with the roles before may be the later one.
+      // Read here, at commit time, because a transaction that began under older roles may commit last.
       const turn = this.#turn;
       if ((await turns.find(tx, this.#replica))?.turn !== turn)
         turns.write(tx, this.#replica, { turn });

@@ -1,6 +1,6 @@
 /**
- * A service's part in the replication sets of its cluster: it follows the roles that sys decides. What
- * may be written here follows from them, and so does what runs.
+ * A service's part in the replication sets of its cluster: it follows the roles that sys assigns. They
+ * determine which records may be written here and which background work runs.
  */
 import { hkdfSync } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
@@ -8,6 +8,7 @@ import { pause } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import {
+  type AdoptedKeyring,
   type ClosedScopes,
   filteredStreamOf,
   finishActivation,
@@ -21,7 +22,6 @@ import {
   type ReplicationKind,
   removeReplicated,
   streamOf,
-  type TakenOver,
   type WriteGate,
   writeLogEnd,
 } from '@keelson/replication';
@@ -40,7 +40,7 @@ import {
 } from './replication-runs.ts';
 
 export interface ReplicationMemberOptions extends RunParts {
-  /** What the service's own work writes through. */
+  /** Gate for the writes of the service itself, as opposed to those of replication. */
   readonly gate: WriteGate;
 }
 
@@ -50,18 +50,18 @@ interface Running {
 }
 
 const PUBLISHED_WITHIN_MS = 10_000;
-/** Longer than the lease of a replica that was killed lasts. */
+/** Maximum wait for the other replicas, longer than the lease of a killed replica. */
 const TAKEN_UP_WITHIN_MS = 12_000;
 const PUBLISHED_POLL_MS = 20;
 
 const LEASE_TTL_MS = 15_000;
 const NEVER = new AbortController().signal;
 
-/** What replicas that act on the same roles agree on. */
+/** Identifies a set of roles; equal in all replicas that act on the same roles. */
 const turnOf = (roles: readonly ReplicationRole[]): string =>
   roles.map(({ kind, generation }) => `${kind} ${generation}`).join();
 
-/** Another cluster took the place of this one as a primary. */
+/** Whether another cluster has replaced this one as primary. */
 const isSuperseded = (roles: readonly ReplicationRole[]): boolean =>
   roles.some(({ role }) => role === 'superseded');
 
@@ -76,7 +76,7 @@ export class ReplicationMember {
   readonly #options: ReplicationMemberOptions;
   readonly #running = new Map<ReplicationKind, Running>();
   #roles: readonly ReplicationRole[] = [];
-  /** What runs and what may be written are those of `#roles`. */
+  /** Whether the runs and the write gate already follow `#roles`. */
   #isSettled = false;
   #settled = Promise.withResolvers<void>();
   #rootKey: Uint8Array = new Uint8Array(0);
@@ -87,6 +87,12 @@ export class ReplicationMember {
   constructor(options: ReplicationMemberOptions) {
     this.#options = options;
     this.#replicas = new ReplicaTurns(options);
+    options.store.onDamaged((record) =>
+      options.logger.error(
+        { record },
+        'a record cannot be decrypted: what depends on it is refused (docs/runbooks/repair-damage.md)',
+      ),
+    );
   }
 
   get gate(): WriteGate {
@@ -101,7 +107,7 @@ export class ReplicationMember {
     return this.#options;
   }
 
-  /** Whether there is work to do for clients here: not on a DR secondary, nor on a superseded primary. */
+  /** Whether this cluster serves clients; false on a DR secondary and on a superseded primary. */
   get isServing(): boolean {
     return this.gate.closed !== 'all';
   }
@@ -110,27 +116,32 @@ export class ReplicationMember {
     return this.#running.get(kind)?.run;
   }
 
-  /** Faults of replication, in sentences for the operators of the cluster. */
+  /** Faults of replication and damaged records, in sentences for the operators of the cluster. */
   impaired(): readonly string[] {
-    return REPLICATION_KINDS.flatMap((kind) => {
+    // Paths contain names of customers, and readiness is shown to anyone; the log has them.
+    const damaged = this.#options.store.damagedPaths().length;
+    const unreachable = REPLICATION_KINDS.flatMap((kind) => {
       const run = this.runOf(kind);
       if (run === undefined || run.bus.status() === 'connected') return [];
       return run.role === 'primary'
         ? [`NATS cannot be reached: nothing is published to ${kind} secondaries`]
         : [`the NATS server of the ${kind} primary cannot be reached: nothing arrives here`];
     });
+    return damaged === 0
+      ? unreachable
+      : [...unreachable, `records that cannot be decrypted (the log names them): ${damaged}`];
   }
 
   roleOf(kind: ReplicationKind): ReplicationRole | undefined {
     return this.#roles.find((one) => one.kind === kind);
   }
 
-  /** Of the performance set and this service; undefined outside of one. */
+  /** Key for the indices of this service in the performance set; undefined outside such a set. */
   get indexKey(): Uint8Array | undefined {
     return this.#indexKey;
   }
 
-  /** How far the log of the performance set is known here. */
+  /** Position of the log of the performance set, as far as this cluster knows it. */
   async index(): Promise<LogIndex | undefined> {
     const run = this.runOf('performance');
     const local = await this.#options.store.wal.headSequence();
@@ -139,11 +150,11 @@ export class ReplicationMember {
     return position && { logId: position.logId, local, replicated: position.sequence };
   }
 
-  /** Waits until an entry of the primary's log can be read here; false when not in time. */
+  /** Waits until an entry of the primary's log can be read here; false after the time limit. */
   async reaches(position: LogPosition, withinMs: number): Promise<boolean> {
     const run = this.runOf('performance');
     if (run?.role === 'secondary') return run.secondary.followed.reaches(position, withinMs);
-    // Another log than its own is over for a primary.
+    // For a primary, any log other than its own has ended.
     return (
       run === undefined ||
       position.logId !== (await run.logId()) ||
@@ -151,7 +162,7 @@ export class ReplicationMember {
     );
   }
 
-  /** The role whose activation this store has not seen. */
+  /** The role whose activation this store has not completed. */
   async findPending(roles: readonly ReplicationRole[]): Promise<ReplicationRole | undefined> {
     for (const role of roles)
       if (
@@ -163,9 +174,9 @@ export class ReplicationMember {
   }
 
   /**
-   * Empties the store and takes the primary's keyring over, unless another replica did meanwhile. The
-   * barrier is open with the old one.
-   * @throws KeelsonError of the bus or the primary: to be tried again
+   * Empties the store and adopts the primary's keyring, unless another replica has done so. The barrier is
+   * open with the old keyring.
+   * @throws KeelsonError of the bus or the primary; the caller retries
    */
   async activate(role: ReplicationRole): Promise<void> {
     const { store, barrier, leases, service } = this.#options;
@@ -186,13 +197,13 @@ export class ReplicationMember {
     }
   }
 
-  /** Whether this service acts on roles with this key of its barrier. */
+  /** Whether this service acts on its roles with this key of its barrier. */
   isOpenWith(rootKey: Uint8Array): boolean {
     return Buffer.compare(this.#rootKey, rootKey) === 0;
   }
 
-  /** The keyring of this service's store at the primary: shows that the link works, too. */
-  async fetchKeyring(role: ReplicationRole): Promise<TakenOver> {
+  /** The keyring of this service's store on the primary. The request also shows that the link works. */
+  async fetchKeyring(role: ReplicationRole): Promise<AdoptedKeyring> {
     const { transport, service, store } = this.#options;
     const identity = toIdentity(role);
     if (identity === undefined) throw new KeelsonError('replication.not_ready');
@@ -212,8 +223,8 @@ export class ReplicationMember {
   }
 
   /**
-   * Does what the roles ask for; what goes on unchanged is not disturbed.
-   * @param rootKey of this service's barrier
+   * Applies the roles; runs whose role is unchanged continue undisturbed.
+   * @param rootKey root key of this service's barrier
    */
   follow(roles: readonly ReplicationRole[], rootKey: Uint8Array): Promise<void> {
     return this.#inTurn(async () => {
@@ -245,9 +256,9 @@ export class ReplicationMember {
   }
 
   /**
-   * Waits until all replicas of this service that live act on these roles and no longer on those before.
-   * @param generations of the roles of one moment; "": none of this kind
-   * @returns false when they did not in time
+   * Waits until all running replicas of this service act on these roles and no longer on earlier ones.
+   * @param generations of the roles at one moment; "": no role of this kind
+   * @returns false after the time limit
    */
   async takesUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<boolean> {
     const { clock } = this.#options;
@@ -280,7 +291,7 @@ export class ReplicationMember {
     return !this.#takesPart || this.#replicas.allTake(turnOf(this.#roles), late);
   }
 
-  /** Ends all that runs, as on seal: the barrier is needed for it. */
+  /** Ends all background work, as on seal, while the barrier is still open because the work needs it. */
   stop(): Promise<void> {
     return this.#inTurn(async () => {
       this.#isSettled = false;
@@ -293,8 +304,8 @@ export class ReplicationMember {
   }
 
   /**
-   * Nothing is written any more, and all that was is in the stream.
-   * @returns false when the stream could not be brought that far in time
+   * Stops all writes, and waits until everything written is in the stream.
+   * @returns false when the stream did not receive everything in time
    */
   async finishPublishing(kind: ReplicationKind): Promise<boolean> {
     const { service, store, clock } = this.#options;
@@ -302,7 +313,7 @@ export class ReplicationMember {
     const role = this.roleOf(kind);
     if (run?.role !== 'primary' || role === undefined) return true;
     this.gate.close('all', 'replication.switching');
-    // The other replicas have not heard of it: what they have not committed by now they cannot any more.
+    // Keeps the other replicas, which do not know about the switch yet, from committing anything further.
     await this.gate.takeTurn(store, `end of ${role.generation}`);
     await writeLogEnd(store, kind, (await this.#options.membershipOf(kind).identity()).logId);
     const head = await store.wal.headSequence();
@@ -346,7 +357,7 @@ export class ReplicationMember {
     return startSecondaryRun(this.#options, kind, identity, role.link);
   }
 
-  /** A DR secondary takes the performance set over with its keys: its address is worth knowing. */
+  /** A DR secondary takes over the performance set with its keys, so that its address must be known. */
   async #clusterAddresses(kind: ReplicationKind): Promise<readonly string[]> {
     const own = this.#options.transport.clusterAddress;
     const run = kind === 'performance' ? this.runOf('dr') : undefined;

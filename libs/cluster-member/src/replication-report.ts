@@ -1,4 +1,6 @@
-/** What a service tells sys of its part in replication, and does when sys asks. */
+/**
+ * The replication state that a service reports to sys, and the maintenance of its trees on request of sys.
+ */
 import type {
   ReplicationMemberDefinition,
   ReplicationPeer,
@@ -24,7 +26,7 @@ import { parseKind } from './remote-membership.ts';
 import type { ReplicationMember } from './replication-member.ts';
 import type { PrimaryRun, SecondaryRun } from './replication-runs.ts';
 
-/** What was done to the trees; 0: never. */
+/** Results of the newest maintenance of the trees; times are 0 before the first. */
 interface Upkeep {
   readonly checkedAtMs: number;
   readonly isCorrupted: boolean;
@@ -55,7 +57,7 @@ const toPeer = (
   ...filter,
 });
 
-/** Root of what crosses to a secondary; counting it for the first time goes on behind the report. */
+/** Root of the records that cross to a secondary; its first computation continues in the background. */
 const filteredRoot = async ({ views }: PrimaryRun, id: string) => {
   const reduced = await views.reducedTree(id).catch(() => undefined);
   if (reduced === undefined)
@@ -162,8 +164,8 @@ export const replicationMemberRpc = (
     return { trees, areTreesCorrupted, tables, isCorrupted };
   };
   /**
-   * Records first: trees counted from damaged ones would only hide it.
-   * @returns false where there is no primary to fetch them from
+   * Records first, because trees built from damaged records would hide the damage.
+   * @returns false when there is no primary to fetch them from
    */
   const repair = async (suspects: Difference): Promise<boolean> => {
     let isSecondary = false;
@@ -207,9 +209,9 @@ export const replicationMemberRpc = (
       const isCounted = !diff || checked?.areTreesCorrupted === true;
       const damaged = isCounted ? await store.merkle.rebuild() : [];
       const isRepaired = damaged.length === 0 || (await repair(toDifference(damaged)));
-      // The rows were counted as they were; what was fetched or removed is not what the trees have.
+      // The trees still contain the damaged rows instead of the records that the repair fetched or removed.
       if (damaged.length > 0 && isRepaired) await store.merkle.rebuild();
-      // Last, because the tables follow from the records, which have to be readable for it.
+      // Last, because the tables are derived from the records, which must be readable.
       if (isRepaired && (!diff || checked?.isCorrupted === true)) await store.rebuildProjections();
       if (!skipFlush) await store.merkle.save();
       await note({ reindexedAtMs: clock.nowMs(), isCorrupted: !isRepaired });

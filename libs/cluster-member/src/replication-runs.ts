@@ -1,4 +1,4 @@
-/** What runs while a service is primary or secondary of one set. */
+/** Background work of a service while it is primary or secondary of one set. */
 import type { Bus } from '@keelson/bus';
 import type { Clock } from '@keelson/clock';
 import type { LeaseStore } from '@keelson/locks';
@@ -24,13 +24,13 @@ import { logReachability } from './nats-reachability.ts';
 
 /** How the clusters of a set reach each other. */
 export interface ReplicationTransport {
-  /** NATS of this cluster; undefined: none is configured, and the cluster can be no primary. */
+  /** NATS of this cluster; undefined when none is configured, so that it cannot be a primary. */
   readonly bus: Bus | undefined;
-  /** Where other clusters reach that NATS; "" without one. */
+  /** Address at which other clusters reach that NATS; "" without one. */
   readonly clusterAddress: string;
-  /** Where clients reach this cluster; "" when it is not configured. */
+  /** Address at which clients reach this cluster; "" when not configured. */
   readonly apiAddress: string;
-  /** The NATS of another cluster. */
+  /** Connects to the NATS of another cluster. */
   connect(addresses: readonly string[], trustedRoots?: readonly string[]): Promise<Bus>;
 }
 
@@ -43,29 +43,29 @@ export interface RunParts {
   readonly logger: Logger;
   readonly transport: ReplicationTransport;
   readonly membershipOf: (kind: ReplicationKind) => Membership;
-  /** Another cluster was promoted to be the primary of the set. */
+  /** Called when another cluster was promoted to be the primary of the set. */
   readonly supersede: (kind: ReplicationKind, promotion: number) => Promise<void>;
   readonly serveForwarded: (request: Uint8Array, mayReach: MayReach) => Promise<Uint8Array>;
-  /** Which records of the service belong to what a paths filter names. */
+  /** Maps the records of the service to the groups that a paths filter names. */
   readonly groups: RecordGroups;
-  /** Of the service that knows the filters. */
+  /** The paths filter of a secondary; absent in services that do not know filters. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
-  /** Id of this cluster itself, of the service that knows it. */
+  /** Id of this cluster; absent in services that do not know it. */
   readonly localClusterId?: () => Promise<string>;
 }
 
-/** Whether what belongs to these groups crosses to the secondary that forwards a request. */
+/** Whether the records of these groups cross to the secondary that forwards a request. */
 export type MayReach = (groups: readonly string[]) => Promise<boolean>;
 
 export interface PrimaryRun {
   readonly role: 'primary';
   readonly primary: Primary;
   readonly bus: Bus;
-  /** Of the log of this service. One that is renewed meanwhile is told with the next role. */
+  /** Id of the log of this service. A log renewed during the run is reported with the next role. */
   logId(): Promise<string>;
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
-  /** Filters changed: the publisher of each secondary looks at its filter again, in whichever replica. */
+  /** Makes the publisher of each secondary reload its filter, whichever replica it runs in. */
   refreshFilters(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -85,10 +85,10 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 interface PrimaryOptions {
-  /** Of this service's barrier as of now. */
+  /** Current root key of this service's barrier. */
   readonly rootKey: () => Uint8Array;
   readonly clusterAddresses: () => Promise<readonly string[]>;
-  /** The store as it may be written now. */
+  /** The store behind the write gate. */
   readonly guarded: Store;
 }
 
@@ -131,7 +131,9 @@ export const startPrimaryRun = (
     onSuperseded: (promotion) => {
       parts
         .supersede(kind, promotion)
-        .catch((err: unknown) => logger.error({ err, kind }, 'superseded, and did not stop'));
+        .catch((err: unknown) =>
+          logger.error({ err, kind }, 'this superseded primary could not stop'),
+        );
     },
     onFiltered: (secondaryId) => filtered.ensure(secondaryId),
     ...(parts.describeFilter && { describeFilter: parts.describeFilter }),
@@ -165,7 +167,7 @@ export const startPrimaryRun = (
     filtered,
     refreshFilters: async () => {
       await filtered.refresh();
-      // An entry that all publishers see.
+      // An entry that reaches all publishers.
       await writeCanary(guarded, clock.nowMs());
     },
     stop: async () => {
@@ -175,7 +177,7 @@ export const startPrimaryRun = (
   };
 };
 
-/** The keys and addresses of a link as the library takes them. */
+/** The keys and addresses of a link in the form that the library expects. */
 export const toIdentity = ({ clusterId, link }: ReplicationRole): SecondaryIdentity | undefined =>
   link && {
     clusterId,

@@ -1,4 +1,4 @@
-/** Replication of a service other than sys, put together. */
+/** Composes the replication of a service other than sys. */
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -18,18 +18,18 @@ import { ReplicationMember } from './replication-member.ts';
 import { replicationMemberRpc } from './replication-report.ts';
 import type { ReplicationTransport } from './replication-runs.ts';
 
-/** What a composition root gives a service for it. */
+/** Replication dependencies that a composition root passes to a service. */
 export interface ReplicationParts {
   readonly transport: ReplicationTransport;
-  /** Of sys. */
+  /** Membership service of sys. */
   readonly sets: RpcService<typeof ReplicationSetsDefinition>;
 }
 
 export interface ServiceReplication {
-  /** For all of the service but replication. */
+  /** The store for everything in the service except replication. */
   readonly store: Store;
   readonly member: ReplicationMember;
-  /** For sys. */
+  /** RPC service that sys calls. */
   readonly rpc: RpcService<typeof ReplicationMemberDefinition>;
 }
 
@@ -39,15 +39,15 @@ export const composeServiceReplication = (
     readonly barrier: Barrier;
     readonly leases: LeaseStore;
     readonly clock: Clock;
-    /** Absent: the service takes no part. */
+    /** Absent when the service takes no part in replication. */
     readonly replication?: ReplicationParts | undefined;
   },
   own: {
     readonly service: string;
     readonly logger: Logger;
-    /** Answers what secondaries forward. */
+    /** Answers requests that secondaries forward. */
     readonly edge: () => EdgeService;
-    /** Where the records of what a paths filter names lie; of all others every secondary gets a copy. */
+    /** Locations of the records that a paths filter can withhold; all others go to every secondary. */
     readonly areas: readonly RecordArea[];
   },
 ): ServiceReplication => {

@@ -32,7 +32,7 @@ const problemsOf = (environment: Record<string, string>): readonly string[] => {
 };
 
 describe('configuration from the environment', () => {
-  test('takes defaults for what is absent or empty and ignores other variables', () => {
+  test('uses defaults for absent and empty values, and ignores other variables', () => {
     expect(parseConfig(schema, { KEELSON_DATA_DIR: '', PATH: '/bin' })).toEqual({
       dataDir: './data',
       httpPort: 8200,
@@ -60,7 +60,7 @@ describe('configuration from the environment', () => {
     });
   });
 
-  test('is frozen, lists included', () => {
+  test('is frozen, including its lists', () => {
     const config = parseConfig(schema, {});
     expect(Object.isFrozen(config) && Object.isFrozen(config.peers)).toBe(true);
   });
@@ -89,13 +89,13 @@ describe('configuration from the environment', () => {
       { KEELSON_RATE_LIMIT: '0' },
       'KEELSON_RATE_LIMIT must be a whole number of at least 1 or "off", not "0".',
     ],
-  ] as const)('stops with a sentence for %o', ([environment, sentence]) => {
+  ] as const)('stops with an explanation of %o', ([environment, sentence]) => {
     const problems = problemsOf(environment);
     expect(problems).toHaveLength(1);
     expect(problems[0]).toContain(sentence);
   });
 
-  test('names every problem at once', () => {
+  test('reports every problem at once', () => {
     expect(problemsOf({ KEELSON_X: '1', KEELSON_TRACED: '?' })).toHaveLength(2);
   });
 
@@ -128,7 +128,7 @@ describe('composed configuration', () => {
     expect([config.httpPort, config.sealKeyFile]).toEqual([8200, '/k']);
   });
 
-  test('refuses one key with two meanings', () => {
+  test('refuses two declarations of one key', () => {
     const clash = Type.Object({ httpPort: Type.String({ description: 'Other.' }) });
     expect(() => composeConfig(schema, clash)).toThrow('KEELSON_HTTP_PORT');
   });
@@ -164,7 +164,7 @@ describe('description of the configuration', () => {
     `);
   });
 
-  test('is a table for the documents', () => {
+  test('is a table in the documentation', () => {
     expect(configMarkdown(schema).split('\n')).toContain(
       '| `KEELSON_JOIN_TOKEN` | text that matches ^t- (secret) | not set | Joins. |',
     );

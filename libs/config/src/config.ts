@@ -1,9 +1,9 @@
 /**
  * Configuration from the environment: declared once as a typebox object, read once at start.
  *
- * Every key of a process starts with `KEELSON_`; a key nobody declared is a mistake and stops the start,
- * so a misspelt setting can never be ignored in silence. A process that is made of several parts
- * declares the union of their settings (`composeConfig`).
+ * Every key starts with `KEELSON_`. An undeclared key stops the start, so that a misspelt setting is never
+ * silently ignored. A process that consists of several parts declares the union of their settings
+ * (`composeConfig`).
  */
 import { Type } from 'typebox';
 import {
@@ -19,7 +19,7 @@ import { nearest } from './suggestion.ts';
 export { type SettingDescription, toEnvironmentName } from './setting.ts';
 export { nearest } from './suggestion.ts';
 
-/** Settings of a part: camel-case names, each with a `description` and usually a `default`. */
+/** Settings of a part: names in camel case, each with a `description` and usually a `default`. */
 export type ConfigSchema = Type.TObject<Type.TProperties>;
 
 /** The configuration that a schema describes. */
@@ -85,8 +85,8 @@ type Merged<S extends readonly ConfigSchema[]> = S extends readonly [
   : Record<never, Type.TSchema>;
 
 /**
- * The settings of several parts as one schema. Parts may share a setting only as the same declaration,
- * so that one key never means two things.
+ * Combines the settings of several parts into one schema. Parts may share a setting only with the same
+ * declaration, so that a key never has two meanings.
  */
 export const composeConfig = <const S extends readonly ConfigSchema[]>(
   ...schemas: S
@@ -101,7 +101,7 @@ export const composeConfig = <const S extends readonly ConfigSchema[]>(
   return Type.Object(properties) as unknown as Type.TObject<Merged<S>>;
 };
 
-/** The settings as an operator sees them, in the order of their declaration. */
+/** The settings as operators see them, in the order of their declaration. */
 export const settingDescriptions = (schema: ConfigSchema): SettingDescription[] =>
   settingsOf(schema).map(({ name, setting, required }) => describeSetting(name, setting, required));
 

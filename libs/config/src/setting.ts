@@ -1,16 +1,16 @@
 /**
- * How one declared setting is named in the environment, described, and read from its text.
- * Names follow one rule: `dataDir` is `KEELSON_DATA_DIR`, so no table of names can drift.
+ * The environment name, description and parser of one declared setting. Names follow one rule (`dataDir` is
+ * `KEELSON_DATA_DIR`), so that no table of names is needed.
  */
 import type { Type } from 'typebox';
 import { Check } from 'typebox/schema';
 
-/** What settings are declared with besides typebox's own keywords. */
+/** Schema keywords of settings, in addition to those of typebox. */
 declare module 'typebox' {
   interface TSchemaOptions {
-    /** The value is never shown: not in errors, not in --help, not in logs. */
+    /** Whether the value is hidden in errors, --help and logs. */
     secret?: boolean;
-    /** Whole names under which other products know the setting; the first that is set counts. */
+    /** Complete names under which other products know the setting; the first that is set is used. */
     aliases?: readonly string[];
   }
 }
@@ -21,7 +21,7 @@ export const PREFIX = 'KEELSON_';
 export const toEnvironmentName = (name: string): string =>
   PREFIX + name.replaceAll(/[A-Z]|(?<=[a-z])\d/g, (mark) => `_${mark}`).toUpperCase();
 
-/** The JSON Schema keywords of a setting that this library gives a meaning. */
+/** The JSON Schema keywords of settings that this library interprets. */
 interface Keywords {
   readonly type?: string;
   readonly const?: string | number | boolean;
@@ -39,7 +39,7 @@ interface Keywords {
 
 const keywords = (schema: Type.TSchema): Keywords => schema as Keywords;
 
-/** Text of the environment -> the JSON value it stands for; undefined when it cannot be one. */
+/** Parses a value from the environment; undefined if the text is invalid. */
 const toValue = (schema: Keywords, text: string): unknown => {
   if (schema.anyOf !== undefined)
     return schema.anyOf
@@ -65,7 +65,7 @@ const range = ({ minimum, maximum }: Keywords): string => {
   return maximum === undefined ? '' : ` of at most ${maximum}`;
 };
 
-/** What a value may be, to stand after "must be". */
+/** Description of the allowed values, placed after "must be" in a message. */
 const expectation = (schema: Keywords): string => {
   if (schema.anyOf !== undefined) return schema.anyOf.map(expectation).join(' or ');
   if (schema.const !== undefined) return `"${String(schema.const)}"`;
@@ -86,13 +86,13 @@ const expectation = (schema: Keywords): string => {
 const toText = (value: unknown): string =>
   Array.isArray(value) ? value.join(',') : String(value as string | number | boolean);
 
-/** Names in the environment, ours first. */
+/** Names in the environment, Keelson's own first. */
 export const environmentNames = (name: string, schema: Type.TSchema): readonly string[] => [
   toEnvironmentName(name),
   ...(keywords(schema).aliases ?? []),
 ];
 
-/** A setting as shown to an operator. */
+/** A setting as shown to operators. */
 export interface SettingDescription {
   /** Name in the environment. */
   readonly name: string;
@@ -125,7 +125,7 @@ export type SettingOutcome =
   | { readonly value: unknown; readonly problem?: never }
   | { readonly problem: string };
 
-/** Reads one setting; an empty text counts as not given. */
+/** Reads one setting; an empty text counts as absent. */
 export const readSetting = (
   name: string,
   schema: Type.TSchema,

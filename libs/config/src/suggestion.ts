@@ -1,6 +1,6 @@
-/** The known name that is most like a mistyped one. */
+/** Suggests the known name that is most similar to a mistyped one. */
 
-/** Insertions, removals and exchanges of a character that lead from one word to the other. */
+/** Number of characters to insert, remove or replace to turn one word into the other. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (let at = 1; at <= one.length; at++) {
@@ -14,7 +14,7 @@ const distance = (one: string, other: string): number => {
   return row.at(-1) ?? 0;
 };
 
-/** @returns the known word that is nearest, when few characters differ */
+/** @returns the nearest known word, if few characters differ */
 export const nearest = (word: string, known: Iterable<string>): string | undefined => {
   let best: string | undefined;
   let fewest = Math.max(2, Math.floor(word.length / 5)) + 1;

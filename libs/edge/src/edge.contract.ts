@@ -1,6 +1,6 @@
 /**
- * What the gateway relies on, whichever way a service is reached: held directly, or through the edge
- * stream. Each way registers the suite with its own way of reaching a service.
+ * Behavior on which the gateway relies with every transport to a service: in the same process or through the
+ * edge stream. Each transport runs this suite with its own connection.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -23,7 +23,7 @@ export interface ReachedService {
 
 export type Reach = (service: EdgeService) => Promise<ReachedService>;
 
-/** A service of one handler. */
+/** A service with a single handler. */
 export const serviceOf = (handle: EdgeService['handle']): EdgeService => ({
   handle,
   describe: () =>
@@ -37,7 +37,7 @@ export const serviceOf = (handle: EdgeService['handle']): EdgeService => ({
   check: () => Promise.resolve(['NATS cannot be reached']),
 });
 
-/** A request with only what matters. */
+/** A request with defaults for everything that a test does not set. */
 export const edgeRequest = (
   given: Partial<RequestHead> & { body?: EdgeBody; signal?: AbortSignal; timeoutMs?: number } = {},
 ): EdgeRequest => {
@@ -86,7 +86,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       await Promise.all(reached.splice(0).map((one) => one.close()));
     });
 
-    test('answers with status, headers and body, and is told all of the head', async () => {
+    test('receives the whole head, and answers with status, headers and body', async () => {
       let told: RequestHead | undefined;
       const edge = await reachService(({ head }) => {
         told = head;
@@ -117,7 +117,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       expect(await edge.describe()).toMatchObject({ service: 'echo', pathPrefix: '/v1' });
     });
 
-    test('says whether it can serve, and what keeps it from that', async () => {
+    test('reports whether it can serve requests, and what is impaired', async () => {
       const service = serviceOf(() => Promise.resolve(edgeResponse(204)));
       const able = await reach(service);
       const check = (): Promise<never> => Promise.reject(new KeelsonError('storage.lost'));
@@ -127,7 +127,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       await expect(unable.edge.check()).rejects.toMatchObject({ code: 'storage.lost' });
     });
 
-    test.for(SIZES)('takes a body of %i bytes and gives it back', async (size) => {
+    test.for(SIZES)('receives and returns a body of %i bytes', async (size) => {
       const bytes = randomBytes(size);
       const edge = await reachService(async ({ body }) =>
         edgeResponse(200, {}, await body.bytes(size)),
@@ -175,7 +175,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       expect(answers).toEqual(paths);
     });
 
-    test('is told when the client goes away', async () => {
+    test('is notified when the client disconnects', async () => {
       const started = Promise.withResolvers<void>();
       const stopped = Promise.withResolvers<void>();
       const edge = await reachService(
@@ -199,7 +199,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       expect(await outcome).toBe(499);
     });
 
-    test('hands on the refusal of a handler that rejects', async () => {
+    test('passes on the error of a handler that rejects', async () => {
       const edge = await reachService(() =>
         Promise.reject(new KeelsonError('request.invalid', { text: 'no' })),
       );
@@ -209,7 +209,7 @@ export const registerEdgeContract = (name: string, reach: Reach): void => {
       });
     });
 
-    test('breaks off a body whose source fails', async () => {
+    test('aborts a body whose source fails', async () => {
       const edge = await reachService(() =>
         Promise.resolve(
           edgeResponse(

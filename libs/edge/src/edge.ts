@@ -1,3 +1,4 @@
+export { type CachingService, cacheResponses } from './caching-service.ts';
 export { bufferedBody } from './edge-body.ts';
 export {
   type EdgeBody,
@@ -8,10 +9,10 @@ export {
 } from './edge-service.ts';
 export { parseJson } from './json-text.ts';
 export { allowHeader, type EdgeMethod, isEdgeMethod, methodRefused } from './methods.ts';
-export { RememberedAnswers, type StandingResponse } from './remembered-answers.ts';
-export { type RepeatingService, repeatAnswers } from './repeated-answers.ts';
 export { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 export { decodePath } from './request-path.ts';
+export { type CacheableResponse, createResponseCache } from './response-cache.ts';
+export { retryHeader } from './retry-header.ts';
 export {
   createEdgeService,
   type EdgeServiceOptions,

@@ -6,7 +6,7 @@ import { JSON_API_LIMITS, SECRETS_LIMITS } from './request-limits.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Why it is refused, undefined when it is not. */
+/** Why the text is refused; undefined if it is accepted. */
 const problemOf = (bytes: Uint8Array, { json } = SECRETS_LIMITS): unknown => {
   try {
     parseJson(bytes, json);
@@ -21,7 +21,7 @@ const UNPARSABLE = /^it (?:cannot be parsed from|ends too early, at) line \d+, c
 const TOLD = new RegExp(`${UNPARSABLE.source}|^it is empty$|^it is not UTF-8$`);
 
 describe('JSON within limits', () => {
-  test('is read, however it is written', () => {
+  test('is parsed in any notation', () => {
     fc.assert(
       fc.property(fc.json(), fc.nat({ max: 4 }), (text, indent) => {
         const value = JSON.parse(text) as unknown;
@@ -32,7 +32,7 @@ describe('JSON within limits', () => {
     );
   });
 
-  test('is told from what is no JSON, whose text is not repeated', () => {
+  test('is distinguished from text that is not JSON, which is never quoted in the error', () => {
     const isTold = (bytes: Uint8Array): void => {
       expect(problemOf(bytes) ?? 'it is empty').toMatch(TOLD);
     };
@@ -53,11 +53,11 @@ describe('JSON within limits', () => {
     ['{"a": 1} b', 'it cannot be parsed from line 1, column 10 on'],
     ['{"a": [true, {"b": null', 'it ends too early, at line 1, column 24'],
     ['  ', 'it ends too early, at line 1, column 3'],
-  ] as const)('is told where it ends: %j', ([text, problem]) => {
+  ] as const)('has its error located: %j', ([text, problem]) => {
     expect(problemOf(utf8(text))).toBe(problem);
   });
 
-  test('is told to end at the first change that makes it none', () => {
+  test('has its error located at the first change that makes it invalid', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         const broken = utf8(`${text}]`);
@@ -67,7 +67,7 @@ describe('JSON within limits', () => {
     );
   });
 
-  test('has strings of so many code units, in which nothing is counted', () => {
+  test('has strings up to a number of code units, whose content is not counted', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }),
@@ -98,14 +98,14 @@ describe('JSON within limits', () => {
       (count: number) => `[{},[1,2],{${'"a":[],'.repeat(count - 1)}"a":0}]`,
       'an object',
     ],
-  ] as const)('has so many %s', ([, write, what]) => {
+  ] as const)('has at most so many %s', ([, write, what]) => {
     for (const limits of [SECRETS_LIMITS, JSON_API_LIMITS]) {
       expect(problemOf(utf8(write(10_000)), limits)).toBeUndefined();
       expect(problemOf(utf8(write(10_001)), limits)).toBe(`${what} exceeds the limit of 10000`);
     }
   });
 
-  test('has so many entries in all containers together', () => {
+  test('has at most so many entries in all containers together', () => {
     const wide = `[${'0,'.repeat(9999)}0],`;
     expect(problemOf(utf8(`[${wide.repeat(9)}0]`))).toBeUndefined();
     expect(problemOf(utf8(`[${wide.repeat(11)}0]`))).toBe(
@@ -113,7 +113,7 @@ describe('JSON within limits', () => {
     );
   });
 
-  test.for([SECRETS_LIMITS, JSON_API_LIMITS])('has so many containers in containers', (limits) => {
+  test.for([SECRETS_LIMITS, JSON_API_LIMITS])('has at most so many nested containers', (limits) => {
     const { depth } = limits.json;
     const nested = (levels: number) => utf8('['.repeat(levels) + ']'.repeat(levels));
     expect(problemOf(nested(depth + 1), limits)).toBeUndefined();

@@ -1,7 +1,7 @@
 /**
- * JSON from a client, of a limited shape, so that a small body cannot cost a handler out of proportion.
- * Checked on its bytes before they are parsed: making an object of a million keys takes longer than
- * anything that could be refused afterwards.
+ * Parses JSON from clients within limits of its shape, so that a small body cannot cause disproportionate
+ * work. The bytes are checked before parsing, because building an object with a million keys takes longer
+ * than a later check could save.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { JsonLimits } from './request-limits.ts';
@@ -21,7 +21,7 @@ const ARRAY_END = 0x5d;
 const OBJECT = 0x7b;
 const OBJECT_END = 0x7d;
 
-/** Where the string ends that begins at `start`, on its closing quote. */
+/** Index of the closing quote of the string that starts at `start`. */
 const skipString = (bytes: Uint8Array, start: number, { stringLength }: JsonLimits): number => {
   let length = 0;
   let at = start + 1;
@@ -44,10 +44,10 @@ const requireFewer = (kind: number, entries: number, limits: JsonLimits): void =
   if (kind === ARRAY && entries > arrayElements) tooMuch('an array', arrayElements);
 };
 
-/** Of what is no JSON, it only has to be said that it is none, which parsing does. */
+/** Text that is not JSON passes: the parser refuses it. */
 const checkShape = (bytes: Uint8Array, limits: JsonLimits): void => {
   const { depth, documentEntries } = limits;
-  /** Open containers, and the entries seen in each. */
+  /** Open containers, and the number of entries so far in each. */
   const kinds: number[] = [];
   const counts: number[] = [];
   let total = 0;
@@ -77,7 +77,7 @@ const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const CHARACTERS = /(?:[^"\\\p{Cc}]|[\u007f-\u009f])+/uy;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** Where text stops being JSON, in UTF-16 code units; its length where it ends too early. */
+/** Index of the first syntax error, in UTF-16 code units; the length of the text if it ends too early. */
 const findFault = (text: string): number => {
   let at = 0;
   const take = (pattern: RegExp): boolean => {
@@ -115,7 +115,10 @@ const findFault = (text: string): number => {
   return at;
 };
 
-/** The position as an editor shows it; the parser's own message quotes the text, which may hold a secret. */
+/**
+ * Line and column of the error. The parser's own message is not used, because it quotes the text, which may
+ * contain a secret.
+ */
 const describeFault = (text: string): string => {
   const before = text.slice(0, findFault(text));
   const lines = before.split('\n');
@@ -127,7 +130,7 @@ const describeFault = (text: string): string => {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws KeelsonError `request.malformed_json` for what is no JSON in UTF-8, or exceeds a limit */
+/** @throws KeelsonError `request.malformed_json` for bytes that are not JSON in UTF-8 or exceed a limit */
 export const parseJson = (bytes: Uint8Array, limits: JsonLimits): unknown => {
   if (bytes.byteLength === 0) {
     throw new KeelsonError('request.malformed_json', { reason: 'it is empty' });

@@ -1,7 +1,7 @@
-/** The methods of requests, and the refusal of one that a path does not have. */
+/** Request methods, and the error for a method that a path does not serve. */
 import { type ErrorParams, KeelsonError } from '@keelson/errors';
 
-/** In the order in which a refusal names them. */
+/** In the order in which errors list them. */
 const METHODS = ['GET', 'HEAD', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export type EdgeMethod = (typeof METHODS)[number];
 
@@ -10,10 +10,10 @@ const KNOWN: ReadonlySet<string> = new Set(METHODS);
 export const isEdgeMethod = (method: string): method is EdgeMethod => KNOWN.has(method);
 
 /**
- * The refusal of a method.
- * @param served by the path that was asked; GET serves HEAD too. Without them: all methods but OPTIONS,
- *   which few paths have
- * @returns `request.unsupported_operation`, whose parameter `allowed` is for the header `Allow`
+ * The error for a method.
+ * @param served methods of the requested path; GET implies HEAD. Absent: all methods except OPTIONS, which
+ * few paths have
+ * @returns `request.unsupported_operation`, whose parameter `allowed` is the value of the `Allow` header
  */
 export const methodRefused = (served?: Iterable<EdgeMethod>): KeelsonError => {
   const names = new Set<EdgeMethod>(served ?? METHODS.filter((method) => method !== 'OPTIONS'));
@@ -22,7 +22,7 @@ export const methodRefused = (served?: Iterable<EdgeMethod>): KeelsonError => {
   return new KeelsonError('request.unsupported_operation', { allowed });
 };
 
-/** The header that RFC 9110 §15.5.6 wants with 405; none with other refusals. */
+/** The header that RFC 9110 §15.5.6 requires with status 405; empty for other errors. */
 export const allowHeader = ({
   httpStatus,
   params: { allowed },

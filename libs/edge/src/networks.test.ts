@@ -14,12 +14,12 @@ describe('networks', () => {
     (address) => expect(networks.includes(address)).toBe(false),
   );
 
-  test('that are none include nothing', () => {
+  test('without ranges include nothing', () => {
     expect(createNetworks([]).includes('127.0.0.1')).toBe(false);
   });
 
   test.for(['10.0.0.0/33', '::/129', '10.0.0.0/', '10.0.0.0/x', 'example.com', '', '10.0.0.0/8/8'])(
-    'are not made of "%s"',
+    'are not created from "%s"',
     (range) =>
       expect(() => createNetworks(['10.0.0.1', range])).toThrow(
         `invalid CIDR or IP address: "${range}"`,

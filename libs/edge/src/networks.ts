@@ -1,9 +1,14 @@
-/** Sets of addresses as settings and roles name them. An entry of its own, since threads load it too. */
+/**
+ * Sets of addresses from settings and roles. A separate entry point of the package, because worker threads
+ * load it too.
+ */
 import { BlockList, isIP } from 'node:net';
 import { KeelsonError } from '@keelson/errors';
 
 export interface Networks {
-  /** An IPv4 address counts in its IPv6 form (::ffff:a.b.c.d), too; false for what is no address. */
+  /**
+   * Also true for an IPv4 address in its IPv6 form (::ffff:a.b.c.d); false for text that is not an address.
+   */
   includes(address: string): boolean;
 }
 

@@ -1,23 +1,23 @@
 /**
- * Sizes that the caller of a dialect chooses, and how far they may go. A body of a protocol of its own
- * (ACME, EST, OCSP) has its limit where the protocol is read.
+ * Limits on everything whose size a caller chooses, for each dialect. Protocols with other bodies (ACME, EST,
+ * OCSP) have limits where they are parsed.
  */
 
 export interface JsonLimits {
-  /** Of containers below the outermost one. */
+  /** Nesting below the outermost container. */
   readonly depth: number;
-  /** UTF-16 code units. */
+  /** In UTF-16 code units. */
   readonly stringLength: number;
   readonly objectEntries: number;
   readonly arrayElements: number;
-  /** Of all objects and arrays of a document together. */
+  /** Entries of all objects and arrays in a document together. */
   readonly documentEntries: number;
 }
 
 export interface RequestLimits {
   readonly bodyBytes: number;
   readonly json: JsonLimits;
-  /** Of a query string, or of a form. */
+  /** Parameters of a query string or form. */
   readonly parameters: number;
 }
 
@@ -31,14 +31,14 @@ const ENTRIES = {
 export const SECRETS_LIMITS: RequestLimits = {
   bodyBytes: 32 * 1024 * 1024,
   json: { ...ENTRIES, depth: 300, stringLength: 1024 * 1024 },
-  // As many as a JSON object may have entries.
+  // The same number as the entries of a JSON object.
   parameters: ENTRIES.objectEntries,
 };
 
-/** `/api/v2`; endpoints that take files inside of a document allow larger bodies. */
+/** `/api/v2`; endpoints that accept files inside a document allow larger bodies. */
 export const JSON_API_LIMITS: RequestLimits = {
   bodyBytes: 1024 * 1024,
-  // Each attribute has a longest text of its own.
+  // Each attribute has its own length limit.
   json: { ...ENTRIES, depth: 32, stringLength: Number.POSITIVE_INFINITY },
   parameters: 256,
 };

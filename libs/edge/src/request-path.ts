@@ -1,11 +1,11 @@
 /**
- * Paths travel percent-encoded, as the client sent them. Whoever decides on a path (policies) and whoever
- * routes on it must read the same text: both decode once, with this function's meaning.
+ * Paths are transferred percent-encoded, as the client sent them. Policies and routers must see the same
+ * text, so that both decode it once, with this function.
  */
 import { KeelsonError } from '@keelson/errors';
 
 /**
- * The text that a percent-encoded path stands for.
+ * Decodes a percent-encoded path.
  * @throws KeelsonError `request.invalid` for broken encoding, for NUL, and for characters that end a
  *   path: a router would cut it there while a policy would not
  */

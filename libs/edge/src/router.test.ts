@@ -63,7 +63,7 @@ test.for([
   ['HEAD', '/other', 404],
   ['GET', '/roles/__proto__', ['/roles/:name', { name: '__proto__' }]],
   ['GET', '/roles/a%2Fb', ['/roles/:name', { name: 'a/b' }]],
-  // Decoded once: what policies see is what is routed on.
+  // Decoded only once, so that policies see the path that is routed.
   ['GET', '/roles/%2561', ['/roles/:name', { name: '%61' }]],
   ['GET', '/roles/%', 400],
   ['GET', '/roles/%ff', 400],
@@ -103,7 +103,7 @@ test('names the methods that a path has when it refuses one', async () => {
   ]);
 });
 
-test('lets a route say in its own document which methods its path has', async () => {
+test('lets a route refuse methods with its own document', async () => {
   const own = createEdgeService({
     service: 'sample',
     version: '1',

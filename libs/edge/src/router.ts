@@ -1,6 +1,6 @@
 /**
- * Routes of one service: matching, the 404/405 distinction, and the OpenAPI paths they make up.
- * The dialects (libs/secrets-api, libs/jsonapi) build `Route`s; this file knows nothing of documents.
+ * Routes of one service: matching, errors 404 and 405, and the OpenAPI paths of the routes. The dialects
+ * (libs/secrets-api, libs/jsonapi) create the routes; the router knows nothing about documents.
  */
 import { KeelsonError } from '@keelson/errors';
 import findMyWay, { type HTTPMethod } from 'find-my-way';
@@ -8,16 +8,47 @@ import type { EdgeRequest, EdgeResponse, EdgeService } from './edge-service.ts';
 import { type EdgeMethod, methodRefused } from './methods.ts';
 import { decodePath } from './request-path.ts';
 
-export interface RouteExchange extends EdgeRequest {
+/** A request with the parameters that its route has parsed. */
+export class RouteExchange implements EdgeRequest {
+  readonly head: EdgeRequest['head'];
+  readonly body: EdgeRequest['body'];
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  readonly query: URLSearchParams;
+  readonly #request: EdgeRequest;
+  #query: URLSearchParams | undefined;
+
+  constructor(request: EdgeRequest, params: Readonly<Record<string, string>>) {
+    this.#request = request;
+    this.head = request.head;
+    this.body = request.body;
+    this.params = params;
+  }
+
+  /** Parsed on first use. */
+  get query(): URLSearchParams {
+    return (this.#query ??= new URLSearchParams(this.head.query));
+  }
+
+  /** Read on first use, because the gateway creates it then. */
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
+
+  get timeoutMs(): number | undefined {
+    return this.#request.timeoutMs;
+  }
+
+  /** The same request with another body, for example one that has already been read. */
+  withBody(body: EdgeRequest['body']): RouteExchange {
+    const { head, signal, timeoutMs } = this;
+    return new RouteExchange({ head, body, signal, timeoutMs }, this.params);
+  }
 }
 
 export interface Route {
   readonly method: EdgeMethod;
   /**
-   * `/issuer/:ref/pem`; a trailing slash in the request is ignored. One `*` stands for one or more
+   * `/issuer/:ref/pem`; a trailing slash in the request is ignored. One `*` matches one or more
    * segments and gives the parameter `path`; fixed text may follow it: `/mounts/*` + `/tune`.
    */
   readonly path: string;
@@ -25,8 +56,9 @@ export interface Route {
   readonly operation: Readonly<Record<string, unknown>>;
   handle(exchange: RouteExchange): Promise<EdgeResponse>;
   /**
-   * Answers a request to this path whose method no route has, where that takes another document than
-   * `renderError` makes. @param error names the methods that routes have, see `methodRefused`
+   * Answers a request to this path with a method that no route has, for paths whose error document differs
+   * from `renderError`.
+   * @param error names the methods that routes have, see `methodRefused`
    */
   refuse?(error: KeelsonError, exchange: RouteExchange): Promise<EdgeResponse>;
 }
@@ -40,12 +72,9 @@ export interface EdgeServiceOptions {
   readonly routes: readonly Route[];
   /** OpenAPI component schemas that the routes refer to. */
   readonly schemas?: Readonly<Record<string, unknown>>;
-  /**
-   * Rejects with what keeps the service from serving requests, and resolves with what does not work although
-   * they are served; all works if absent.
-   */
+  /** See `EdgeService.check`. Absent: nothing is ever impaired. */
   readonly check?: () => Promise<readonly string[]>;
-  /** Turns what a handler threw into the service's own error document. */
+  /** Converts an error thrown by a handler to an error document of the service. */
   renderError(error: unknown, request: EdgeRequest): EdgeResponse;
 }
 
@@ -56,7 +85,7 @@ const toOpenApiPath = (path: string): string =>
 const toOpenApiPaths = (routes: readonly Route[]): Record<string, Record<string, unknown>> => {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    // OpenAPI 3.1 has no LIST: it is written as the extension `x-list`; GET ?list=true serves the same.
+    // OpenAPI 3.1 has no LIST method. It is written as the extension `x-list`; GET ?list=true does the same.
     const key = route.method === 'LIST' ? 'x-list' : route.method.toLowerCase();
     const path = toOpenApiPath(route.path);
     paths[path] = { ...paths[path], [key]: route.operation };
@@ -64,13 +93,16 @@ const toOpenApiPaths = (routes: readonly Route[]): Record<string, Record<string,
   return paths;
 };
 
-/** Routes that share everything up to their `*`, the longest text after it first. */
+/** Routes with the same text before their `*`; the one with the longest text after it is first. */
 type Alternatives = { readonly suffix: string; readonly route: Route }[];
 type Registered =
   | { readonly route: Route; readonly alternatives?: undefined }
   | { readonly route?: undefined; readonly alternatives: Alternatives };
 
-/** The alternative whose text after the `*` ends the captured segments, and what the `*` stands for. */
+/**
+ * The alternative whose text after the `*` matches the end of the captured segments, and the text that the
+ * `*` matches.
+ */
 const chooseAlternative = (alternatives: Alternatives, captured: string) => {
   const segments = captured.replace(/(?<!\/)\/+$/, '');
   const chosen = alternatives.find(
@@ -83,9 +115,9 @@ const chooseAlternative = (alternatives: Alternatives, captured: string) => {
 
 const NOTHING = new Uint8Array(0);
 
-/** An EdgeService from routes. A route for GET serves HEAD too. */
+/** An EdgeService with these routes. A route for GET also serves HEAD. */
 export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
-  // find-my-way refuses methods that Node does not know, so each method has its own tree under GET.
+  // find-my-way refuses methods that Node does not know, so that each method has its own tree under GET.
   const trees = new Map<EdgeMethod, ReturnType<typeof findMyWay>>();
   const wildcards = new Map<string, Alternatives>();
   const asGet: HTTPMethod = 'GET';
@@ -126,7 +158,7 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
     return tree && find(tree, path);
   };
 
-  /** `refusal`: the route is one of the path, and the method another. */
+  /** `refusal`: a route matches the path, but none the method. */
   const match = (
     method: string,
     path: string,
@@ -154,12 +186,11 @@ export const createEdgeService = (options: EdgeServiceOptions): EdgeService => {
     handle: async (request) => {
       try {
         const { route, params, refusal } = match(request.head.method, request.head.path);
-        const query = new URLSearchParams(request.head.query);
-        const exchange = { ...request, params, query };
+        const exchange = new RouteExchange(request, params);
         const response = await (refusal === undefined
           ? route.handle(exchange)
           : refuse(route, refusal, exchange));
-        // RFC 9110 §9.3.2: the headers of GET, without its content.
+        // RFC 9110 §9.3.2: the headers of GET without its content.
         return request.head.method === 'HEAD' ? { head: response.head, body: NOTHING } : response;
       } catch (error) {
         return options.renderError(error, request);

@@ -19,5 +19,5 @@ export interface ErrorMeaning {
   /** The same request may succeed later without change. */
   readonly retry: boolean;
   /** Text for the client; `{name}` is replaced by a parameter. */
-  readonly tell: string;
+  readonly message: string;
 }

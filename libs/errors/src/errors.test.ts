@@ -4,8 +4,8 @@ import { ERROR_CODES, type ErrorCode, hasCode, KeelsonError } from './errors.ts'
 const page = (): string => {
   const rows = Object.entries(ERROR_CODES)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([code, { http, grpc, retry, tell }]) => {
-      const text = tell.replaceAll('|', '\\|').replaceAll('<', '\\<');
+    .map(([code, { http, grpc, retry, message }]) => {
+      const text = message.replaceAll('|', '\\|').replaceAll('<', '\\<');
       return `| \`${code}\` | ${http} | ${grpc} | ${retry ? 'yes' : 'no'} | ${text} |`;
     });
   return [
@@ -44,12 +44,12 @@ describe('KeelsonError', () => {
     expect(new KeelsonError('request.invalid').message).toBe('{text}');
   });
 
-  test('does not expand placeholders that come in with a parameter', () => {
+  test('does not expand placeholders inside a parameter', () => {
     const error = new KeelsonError('request.invalid', { text: '{text} {code}' });
     expect(error.message).toBe('{text} {code}');
   });
 
-  test('keeps what is unknown as the cause of `internal`', () => {
+  test('keeps an unknown error as the cause of `internal`', () => {
     const thrown = new TypeError('secret detail');
     const error = KeelsonError.from(thrown);
     expect(error.code).toBe('internal');

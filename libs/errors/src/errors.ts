@@ -1,9 +1,9 @@
 /**
- * The closed list of error codes and the one error class that carries them.
+ * The closed list of error codes, and the one error class that carries them.
  *
- * A code means the same thing in every process: it crosses gRPC intact and is turned into a client
- * document once, at the edge of the service that answers (one file per dialect). docs/errors.md lists
- * all codes; a test fails when list and page differ.
+ * A code has the same meaning in every process. It crosses gRPC unchanged, and the service that answers
+ * converts it once to a document for clients (one file per dialect). docs/errors.md lists all codes; a test
+ * fails when list and page differ.
  */
 import { EDGE_ERRORS } from './codes/edge.ts';
 import { PKI_ERRORS } from './codes/pki.ts';
@@ -30,19 +30,19 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export type ErrorParams = Readonly<Record<string, string | number>>;
 
 /** `{name}` in a code's text is replaced by the parameter of that name. */
-const tell = (code: ErrorCode, params: ErrorParams): string =>
-  ERROR_CODES[code].tell.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
+const messageOf = (code: ErrorCode, params: ErrorParams): string =>
+  ERROR_CODES[code].message.replaceAll(/\{(\w+)\}/g, (whole, name: string) =>
     name in params ? String(params[name]) : whole,
   );
 
-/** An expected refusal. Its message is meant for the client; `cause` is logged and never sent. */
+/** An expected refusal. Its message is for the client; `cause` is logged and never sent. */
 export class KeelsonError extends Error {
   override readonly name = 'KeelsonError';
   readonly code: ErrorCode;
   readonly params: ErrorParams;
 
   constructor(code: ErrorCode, params: ErrorParams = {}, options?: ErrorOptions) {
-    super(tell(code, params), options);
+    super(messageOf(code, params), options);
     this.code = code;
     this.params = params;
   }
@@ -52,7 +52,7 @@ export class KeelsonError extends Error {
     return ERROR_CODES[this.code].http;
   }
 
-  /** Anything caught, as a KeelsonError: unknown things become `internal` with the thing as cause. */
+  /** Converts anything caught to a KeelsonError: unknown values become `internal` with the value as cause. */
   static from(thrown: unknown): KeelsonError {
     return thrown instanceof KeelsonError
       ? thrown

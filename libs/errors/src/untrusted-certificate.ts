@@ -1,6 +1,6 @@
 /**
- * OpenSSL's reasons for a certificate that leads to none of those that are trusted. Node.js adds advice
- * about its own command line to them, which is no help to whoever configures Keelson.
+ * OpenSSL's reasons for a certificate that does not lead to a trusted one. Node.js adds advice about its own
+ * command line to them, which does not help operators of Keelson.
  */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
   'CERT_UNTRUSTED',
@@ -11,6 +11,6 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether a TLS connection failed because nothing that is trusted vouches for the server. */
+/** Whether a TLS connection failed because no trusted certificate vouches for the server. */
 export const isUntrustedCertificate = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && UNTRUSTED.has(error.code);

@@ -1,4 +1,6 @@
 /** Shapes of JSON:API 1.0 documents (https://jsonapi.org/format/1.0/#document-structure). */
+import type { ResourceType } from './resource-types.ts';
+
 export interface ResourceIdentifier {
   readonly id: string;
   readonly type: string;
@@ -10,6 +12,7 @@ export interface Relationship {
 }
 
 export interface Resource extends ResourceIdentifier {
+  readonly type: ResourceType;
   readonly attributes?: Readonly<Record<string, unknown>>;
   readonly relationships?: Readonly<Record<string, Relationship>>;
   readonly links?: Readonly<Record<string, string | null>>;
@@ -24,7 +27,7 @@ export interface JsonApiDocument {
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** `meta` of an answer that did what it was asked, but not all that its caller may think. */
+/** `meta` of a response to a successful request whose effect may differ from the caller's expectation. */
 export const withWarnings = (
   warnings: readonly string[],
 ): { readonly meta?: { readonly warnings: readonly string[] } } =>
@@ -42,7 +45,9 @@ export const toMany = (type: string, ids: readonly string[], related?: string): 
   ...(related === undefined ? {} : { links: { related } }),
 });
 
-/** The resource with the identifiers of what is included in a relationship that else has links alone. */
+/**
+ * The resource with the identifiers of included resources in a relationship that otherwise has only links.
+ */
 export const withLinkage = (
   resource: Resource,
   name: string,

@@ -15,10 +15,9 @@ export interface JsonApiExchange<Body> {
   readonly principal: Principal;
   /** The decoded document; undefined when the body is optional and empty. */
   readonly body: Body;
-  readonly signal: AbortSignal;
 }
 
-/** Where the content itself is found. */
+/** Location of the content, as an HTTP redirect. */
 export interface Redirect {
   readonly status: 302 | 307;
   readonly location: string;
@@ -27,11 +26,11 @@ export interface Redirect {
 export interface DocumentAnswer {
   readonly status?: number;
   readonly document: JsonApiDocument;
-  /** See `EdgeResponse.stands`. */
-  readonly stands?: (() => Promise<boolean>) | undefined;
+  /** See `EdgeResponse.isStillValid`. */
+  readonly isStillValid?: (() => Promise<boolean>) | undefined;
 }
 
-/** `undefined` answers 204, or 202 where that is the status of success. */
+/** `undefined` is answered with 204, or with 202 if that is the status of success. */
 export type Answer = DocumentAnswer | Redirect | undefined;
 
 export interface EndpointDefinition<S extends TSchema, Optional extends boolean> {
@@ -41,9 +40,9 @@ export interface EndpointDefinition<S extends TSchema, Optional extends boolean>
   readonly summary: string;
   readonly body?: {
     readonly schema: S;
-    /** An empty body is accepted. */
+    /** Whether an empty body is accepted. */
     readonly optional?: Optional;
-    /** Old or vendor names and what they are called here. */
+    /** Old and vendor-specific names, and the names they have here. */
     readonly aliases?: AttributeAliases;
     /** See `CheckTexts`. */
     readonly check?: CheckTexts;
@@ -57,10 +56,10 @@ export interface EndpointDefinition<S extends TSchema, Optional extends boolean>
   ): Promise<Answer>;
 }
 
-/** An endpoint whose body type is no longer visible. */
+/** An endpoint without the type of its body, for lists of endpoints. */
 export type Endpoint = EndpointDefinition<TSchema, boolean>;
 
-/** Checks an endpoint's handler against its body and hides the body's type. */
+/** Type-checks an endpoint's handler against its body, and then hides the type of the body. */
 export const endpoint = <S extends TSchema, Optional extends boolean = false>(
   definition: EndpointDefinition<S, Optional>,
 ): Endpoint => definition as unknown as Endpoint;

@@ -1,8 +1,14 @@
 /**
- * Errors as JSON:API documents. `status` is a string: clients lose title and detail otherwise.
- * A refusal with several reasons is an AggregateError of KeelsonErrors with one status.
+ * Errors as JSON:API documents. `status` is a string, because clients otherwise lose title and detail. An
+ * error with several reasons is an AggregateError of KeelsonErrors with the same status.
  */
-import { allowHeader, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+import {
+  allowHeader,
+  type EdgeRequest,
+  type EdgeResponse,
+  edgeResponse,
+  retryHeader,
+} from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 
 const TITLES: Readonly<Record<number, string>> = {
@@ -23,22 +29,22 @@ const TITLES: Readonly<Record<number, string>> = {
 
 export const JSON_API_MEDIA_TYPE = 'application/vnd.api+json';
 
-/** What is wrong with one field. */
+/** A schema violation of one field. */
 export interface Violation {
   /** RFC 6901 pointer into the request document. */
   readonly pointer: string;
   readonly text: string;
 }
 
-/** The refusal of one field. */
+/** The error for one field. */
 export const invalidAttribute = (pointer: string, text: string): KeelsonError =>
   new KeelsonError('jsonapi.invalid_attribute', { pointer, text });
 
-/** The refusal of one query parameter. */
+/** The error for one query parameter. */
 export const invalidParameter = (parameter: string, text: string): KeelsonError =>
   new KeelsonError('jsonapi.invalid_attribute', { parameter, text });
 
-/** Throws what was found wrong, if anything was. */
+/** Throws if there are violations. */
 export const refuseInvalid = (violations: readonly Violation[]): void => {
   const reasons = violations.map(({ pointer, text }) => invalidAttribute(pointer, text));
   const [first] = reasons;
@@ -66,13 +72,15 @@ const toKeelsonErrors = (thrown: unknown): readonly [KeelsonError, ...KeelsonErr
   return [KeelsonError.from(thrown)];
 };
 
-/** Headers that RFC 9110 requires with a status: §11.6.1 for 401, §15.5.6 for 405. */
+/** Headers that belong to a status (RFC 9110): §11.6.1 for 401, §15.5.6 for 405, §15.6.4 for 503. */
 const toHeaders = (error: KeelsonError): Record<string, string> =>
-  error.httpStatus === 401 ? { 'www-authenticate': 'Bearer' } : { ...allowHeader(error) };
+  error.httpStatus === 401
+    ? { 'www-authenticate': 'Bearer' }
+    : { ...allowHeader(error), ...retryHeader(error) };
 
 /**
- * Turns what a handler threw into an error document.
- * @param onUnexpected told about what is a bug of ours, with its cause; nothing of it is sent
+ * Converts an error thrown by a handler to an error document.
+ * @param onUnexpected called with errors that are bugs, including their cause, which clients never see
  */
 export const createErrorRenderer =
   (onUnexpected: (error: unknown, requestId: string) => void) =>

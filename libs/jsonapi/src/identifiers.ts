@@ -2,14 +2,14 @@ import { randomFillSync } from 'node:crypto';
 
 /** In byte order. */
 const BASE58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-/** Milliseconds of 70 years. */
+/** Enough for the milliseconds of 70 years. */
 const TIME_LENGTH = 7;
 const FIRST_MS = Date.UTC(2020, 0);
 const RANDOM_LENGTH = 9;
-// Bytes from here on would favour the first letters of the alphabet.
+// Bytes from this value on would make the first letters of the alphabet more likely.
 const UNBIASED_BELOW = BASE58.length * Math.floor(256 / BASE58.length);
 
-/** Drawn for many ids at once: a draw costs about the same for a few bytes as for a thousand. */
+/** Random bytes for many ids, because drawing a thousand costs about the same as drawing a few. */
 const pool = Buffer.alloc(1024);
 let nextAt = pool.length;
 
@@ -32,8 +32,8 @@ const timeCharacters = (nowMs: number): string => {
 };
 
 /**
- * `<prefix>-` and 16 base-58 characters: 7 of the time, 9 random (53 bits). Ids that are made one after
- * the other are neighbours in every index, which writes fewer of its pages (docs/decisions/0087).
+ * `<prefix>-` and 16 base-58 characters: 7 of the time, 9 random (53 bits). Ids that are created in sequence
+ * are adjacent in every index, so that fewer index pages are written (docs/decisions/0003).
  */
 export const newResourceId = (prefix: string): string => {
   let id = `${prefix}-${timeCharacters(Date.now())}`;
@@ -46,6 +46,6 @@ export const newResourceId = (prefix: string): string => {
   return id;
 };
 
-/** True for text that may be an id of this prefix. Ids are opaque beyond their prefix. */
+/** Whether the text may be an id with this prefix. The rest of an id is opaque. */
 export const isResourceId = (prefix: string, text: string): boolean =>
   text.startsWith(`${prefix}-`) && /^[A-Za-z0-9-]{2,64}$/.test(text);

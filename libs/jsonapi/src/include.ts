@@ -2,8 +2,8 @@ import { KeelsonError } from '@keelson/errors';
 import type { QueryParameters } from './query.ts';
 
 /**
- * The `include` parameter in its underscore form; hyphens are accepted, as clients send both. What
- * leads to a name is in it as well: `a` with `a.b`.
+ * The `include` parameter with underscores; hyphens are accepted, because clients send both. Contains the
+ * intermediate names too: `a` for `a.b`.
  * @throws KeelsonError `jsonapi.invalid_include` for a name that is not in `allowed`
  */
 export const parseInclude = (
@@ -15,7 +15,7 @@ export const parseInclude = (
     if (!allowed.has(name))
       throw new KeelsonError('jsonapi.invalid_include', { name, parameter: 'include' });
   }
-  // What leads to a resource is included with it (JSON:API 1.0, "Inclusion of Related Resources").
+  // Intermediate resources of a path are included too (JSON:API 1.0, "Inclusion of Related Resources").
   const paths = names.flatMap((name) => {
     const parts = name.split('.');
     return parts.map((_, index) => parts.slice(0, index + 1).join('.'));

@@ -1,3 +1,4 @@
+export { metaWarnings } from './added-warning.ts';
 export {
   type IncludedResources,
   type JsonApiDocument,

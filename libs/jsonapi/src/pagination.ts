@@ -4,14 +4,14 @@ import { API_PREFIX } from './endpoint.ts';
 import type { QueryParameters } from './query.ts';
 
 export interface Page {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly size: number;
 }
 
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 100;
-// Keeps offsets exact integers in every database.
+// Limit that keeps offsets exact integers in every database.
 const MAX_NUMBER = 1_000_000_000;
 
 const positiveInteger = (text: string | undefined, fallback: number, max: number): number => {
@@ -20,13 +20,13 @@ const positiveInteger = (text: string | undefined, fallback: number, max: number
   return value < 1 ? fallback : Math.min(value, max);
 };
 
-/** The page asked for: number from 1, size 20 by default and clamped to 100. */
+/** The requested page: number from 1, size 20 by default and at most 100. */
 export const parsePage = (query: QueryParameters): Page => ({
   number: positiveInteger(query.one('page', 'number'), 1, MAX_NUMBER),
   size: positiveInteger(query.one('page', 'size'), DEFAULT_SIZE, MAX_SIZE),
 });
 
-/** Those of all items, in their order, that stand on the page. */
+/** The items on the page, in the order of `all`. */
 export const itemsOn = <T>({ number, size }: Page, all: readonly T[]): readonly T[] =>
   all.slice((number - 1) * size, number * size);
 
@@ -35,11 +35,11 @@ export interface PaginatedListing {
   readonly page: Page;
   readonly totalCount: number;
   readonly included?: IncludedResources;
-  /** Further members of `meta`. */
+  /** Additional members of `meta`. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }
 
-/** A listing with `links` (absolute; null at the ends) and `meta.pagination`. */
+/** A list with `links` (absolute; null at the ends) and `meta.pagination`. */
 export const toPaginatedDocument = (
   head: RequestHead,
   { data, page, totalCount, included, meta }: PaginatedListing,

@@ -6,7 +6,7 @@ import { parseQuery } from './query.ts';
 const segment = fc.stringMatching(/^[a-z0-9-]{1,8}$/);
 
 describe('query parameters', () => {
-  test('find what was written under the same path', () => {
+  test('return every value under the path with which it was written', () => {
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), fc.string(), (path, value) => {
         const [head = '', ...inner] = path;
@@ -20,7 +20,7 @@ describe('query parameters', () => {
     );
   });
 
-  test('no query string is an error, whatever it holds', () => {
+  test('never cause an error, whatever the query string contains', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         const query = parseQuery(new URLSearchParams(text));
@@ -47,7 +47,7 @@ describe('query parameters', () => {
     );
   });
 
-  test('a number of any length is a page, and what is too large is the largest', () => {
+  test('accept a page number of any length, reduced to the maximum', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: 10n ** 40n }), (value) => {
         const query = parseQuery(new URLSearchParams(`page[number]=${value}&page[size]=${value}`));

@@ -1,6 +1,6 @@
 /**
- * Query strings with brackets: `filter[tagged][0][key]=env`. Names that are not well formed and names
- * nobody asks for are ignored, because clients leak private ones.
+ * Query strings with brackets: `filter[tagged][0][key]=env`. Malformed and unknown names are ignored, because
+ * clients send private ones as well. Those that choose what a list contains are not (`requireAllRead`).
  */
 import { JSON_API_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -15,7 +15,21 @@ export interface QueryParameters {
   list(...path: readonly string[]): readonly string[];
   /** Names directly below `path`: `children('filter', 'tagged')` gives the indexes. */
   children(...path: readonly string[]): readonly string[];
+  /**
+   * To be called when everything that has an effect was read.
+   * @throws KeelsonError `jsonapi.unknown_parameter` naming a `filter`, `search` or `sort` that was given a
+   *   value and never read: without it the list would contain more than was asked for
+   */
+  requireAllRead(): void;
 }
+
+const CHOOSING: ReadonlySet<string> = new Set(['filter', 'search', 'sort']);
+const headOf = (key: string): string => key.split(SEPARATOR, 1)[0] ?? '';
+
+const toName = (key: string): string => {
+  const [head, ...inner] = key.split(SEPARATOR);
+  return [head, ...inner.map((name) => `[${name}]`)].join('');
+};
 
 /** @throws KeelsonError `request.invalid` when there are too many parameters */
 export const parseQuery = (parameters: URLSearchParams): QueryParameters => {
@@ -32,7 +46,12 @@ export const parseQuery = (parameters: URLSearchParams): QueryParameters => {
     if (known === undefined) values.set(key, [value]);
     else known.push(value);
   }
-  const at = (path: readonly string[]) => values.get(path.join(SEPARATOR)) ?? [];
+  const read = new Set<string>();
+  const at = (path: readonly string[]) => {
+    const key = path.join(SEPARATOR);
+    read.add(key);
+    return values.get(key) ?? [];
+  };
   return {
     one: (...path) => at(path).at(-1),
     list: (...path) =>
@@ -46,6 +65,17 @@ export const parseQuery = (parameters: URLSearchParams): QueryParameters => {
         .filter((key) => key.startsWith(prefix))
         .map((key) => key.slice(prefix.length).split(SEPARATOR, 1)[0] ?? '');
       return [...new Set(names)];
+    },
+    requireAllRead: () => {
+      for (const [key, given] of values) {
+        if (!CHOOSING.has(headOf(key)) || read.has(key) || given.every((value) => value === ''))
+          continue;
+        const known = [...read].filter((other) => CHOOSING.has(headOf(other))).map(toName);
+        throw new KeelsonError('jsonapi.unknown_parameter', {
+          parameter: toName(key),
+          known: known.length === 0 ? 'none' : known.join(', '),
+        });
+      }
     },
   };
 };

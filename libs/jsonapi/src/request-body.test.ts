@@ -43,13 +43,13 @@ describe('request document', () => {
     );
   });
 
-  test('brings an old name to the current one', () => {
+  test('replaces an old name by the current one', () => {
     expect(decoder.decode(document({ name: 'a', 'terraform-version': '1.5.0' }))).toEqual(
       document({ name: 'a', 'runtime-version': '1.5.0' }),
     );
   });
 
-  test('is refused at the names it is written with', () => {
+  test('is refused with pointers that use the names in the request', () => {
     const given = document({ name: 'a', terraform_version: 5, vcs_repo: { oauth_token_id: 5 } });
     expect(refusalOf(given).map(({ params }) => params['pointer'])).toEqual([
       '/data/attributes/terraform_version',
@@ -57,7 +57,7 @@ describe('request document', () => {
     ]);
   });
 
-  test('is refused at the names it is written with by what looks at it later, too', () => {
+  test('is refused later with pointers that use the names in the request, too', () => {
     const decoded = decoder.decode(document({ name: 'a', 'terraform-version': '1.5.0' }));
     const pointersOf = (...names: readonly string[]) => {
       const refusals = names.map((name) => invalidAttribute(`/data/attributes/${name}`, 'no'));
@@ -96,12 +96,12 @@ describe('request document', () => {
       document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 1 } }),
       '/data/attributes/vcs-repo/oauth-token-id',
     ],
-  ] as const)('names the field that is wrong: %s', ([, value, pointer]) => {
+  ] as const)('reports the field that is wrong: %s', ([, value, pointer]) => {
     const pointers = refusalOf(value).map(({ params }) => params['pointer']);
     expect(pointers).toContain(pointer);
   });
 
-  test('names the values of an enumeration, and each text that is wrong with it', () => {
+  test('lists the values of an enumeration, and reports each wrong text as well', () => {
     const mode = Type.Union([Type.Literal('remote'), Type.Literal('local')]);
     const attributes = Type.Object({
       'execution-mode': Type.Optional(nullable(mode)),
@@ -126,11 +126,11 @@ describe('request document', () => {
         ],
       }),
     );
-    // Values that the schema accepts are left to the handler.
+    // A value that the schema accepts is left to the handler.
     expect(strict.decode(document({ name: '!' }))).toEqual(document({ name: '!' }));
   });
 
-  test('names what is wrong inside a field that may be null, and not the field itself', () => {
+  test('reports the wrong member of a nullable field instead of the field itself', () => {
     const wrong = document({ name: 'a', 'vcs-repo': { 'oauth-token-id': 1 } });
     expect(refusalOf(wrong).map(({ params }) => params['pointer'])).toEqual([
       '/data/attributes/vcs-repo/oauth-token-id',

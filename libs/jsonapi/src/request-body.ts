@@ -1,7 +1,6 @@
 /**
- * Request documents: their schemas, and the way from parsed JSON to a typed value. Attribute names
- * may be written with underscores, and old names of an attribute are brought to the current one, both
- * before the schema is checked.
+ * Request documents: their schemas, and the conversion of parsed JSON to a typed value. Underscores in
+ * attribute names and old names of an attribute are replaced before the schema is checked.
  */
 import { KeelsonError } from '@keelson/errors';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
@@ -36,15 +35,15 @@ export const resourceListBody = <Item extends TSchema>(item: Item, maxItems = 10
   Type.Object({ data: Type.Array(item, { maxItems }) });
 
 /**
- * Faults of texts beyond their schema. It is called where the schema refuses other attributes of
- * the same document, so that one answer names all mistakes; handlers check for themselves what they take.
- * @param texts the attributes that the schema takes and that are text
+ * Additional checks of text attributes. Called when the schema refuses other attributes of the same document,
+ * so that one response names all mistakes. Handlers check the values they accept themselves.
+ * @param texts the text attributes that satisfy the schema
  */
 export type CheckTexts = (
   texts: Readonly<Record<string, string | undefined>>,
 ) => readonly Violation[];
 
-/** @throws KeelsonError `jsonapi.id_differs` when a document names another resource than its address */
+/** @throws KeelsonError `jsonapi.id_differs` when the id in a document differs from that of the URL */
 export const requireSameId = (given: string | null | undefined, id: string): void => {
   if (given && given !== id) throw new KeelsonError('jsonapi.id_differs', { pointer: '/data/id' });
 };
@@ -57,10 +56,10 @@ const isObject = (value: unknown): value is JsonObject =>
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Pointers by the current names, and what the request calls the last part of each instead. */
+/** JSON pointers with current names, and the name that the request uses for the last part of each. */
 type GivenNames = Map<string, string>;
 
-/** Brings the names of an object to the ones its schema declares, and so on inwards. */
+/** Renames the members of an object, and of all objects in it, to the names that the schema declares. */
 const canonicalNames = (
   value: unknown,
   schema: TSchema,
@@ -83,7 +82,7 @@ const canonicalNames = (
     .find((found) => found !== undefined);
   if (properties === undefined) return value;
   const result: JsonObject = {};
-  // The current names first, so that an alias is compared with them whatever the order was.
+  // Current names first, so that an alias is compared with them in any order.
   const names = Object.keys(value).sort(
     (a, b) => Number(b in properties) - Number(a in properties),
   );
@@ -116,12 +115,12 @@ const withEmptyAttributes = (value: unknown): unknown =>
 
 const escapePointer = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** What a value is refused with once more, where a variant of its schema refuses what is inside it. */
+/** Keywords that only repeat an error inside a value, when no variant of its schema accepts the value. */
 const VARIANT_KEYWORDS: readonly string[] = ['anyOf', 'const', 'type'];
 
 type SchemaErrors = ReturnType<Validator['Errors']>[1];
 
-/** The values of each enumeration that refused one, by its place. */
+/** The allowed values of each enumeration that refused a value, by JSON pointer. */
 const allowedValues = (errors: SchemaErrors): ReadonlyMap<string, readonly string[]> => {
   const allowed = new Map<string, string[]>();
   for (const { keyword, instancePath, params } of errors) {
@@ -167,7 +166,7 @@ const toViolations = (errors: SchemaErrors): readonly Violation[] => {
 
 const ATTRIBUTES_POINTER = '/data/attributes/';
 
-/** The findings of `check` in attributes that have no violation yet. */
+/** The violations found by `check` in attributes that have none yet. */
 const checkOthers = (
   document: unknown,
   violations: readonly Violation[],
@@ -187,7 +186,7 @@ const checkOthers = (
   return check(texts);
 };
 
-/** The pointer as the request writes its names. */
+/** The JSON pointer with the names that the request uses. */
 const toGivenPointer = (pointer: string, givenNames: GivenNames): string => {
   let current = '';
   return pointer
@@ -214,13 +213,13 @@ const pointToGiven = (thrown: unknown, givenNames: GivenNames): unknown => {
 
 export interface BodyDecoder<S extends TSchema> {
   decode(value: unknown): Static<S>;
-  /** A refusal of a decoded document, pointing to what the request holds under the names it has there. */
+  /** An error about a decoded document, with pointers that use the names in the request. */
   pointToGiven(document: unknown, refusal: unknown): unknown;
 }
 
 /**
- * From parsed JSON to the typed document. The schema is compiled at first use.
- * @throws KeelsonError `jsonapi.invalid_attribute` (or an AggregateError of them)
+ * Converts parsed JSON to the typed document. The schema is compiled on first use.
+ * @throws KeelsonError `jsonapi.invalid_attribute`, or an AggregateError of several
  */
 export const createBodyDecoder = <S extends TSchema>(
   schema: S,

@@ -26,7 +26,7 @@ const service = createEdgeService({
           document: {
             data: {
               id: params['thing_id'] ?? '',
-              type: 'things',
+              type: 'projects',
               attributes: body.data.attributes,
             },
           },
@@ -110,7 +110,7 @@ describe('JSON:API route', () => {
   test('decodes, calls and answers a document', async () => {
     const { status, document } = await call('POST', '/things/x', { body: thing });
     expect(status).toBe(201);
-    expect(document).toEqual({ data: { id: 'x', type: 'things', attributes: { name: 'n' } } });
+    expect(document).toEqual({ data: { id: 'x', type: 'projects', attributes: { name: 'n' } } });
   });
 
   test.for([
@@ -139,17 +139,17 @@ describe('JSON:API route', () => {
     ['text/plain; charset=utf-8', 415],
     ['', 415],
     [null, 415],
-  ] as const)('takes a body of the media type %j: %i', async ([contentType, status]) => {
+  ] as const)('accepts a body of the media type %j: %i', async ([contentType, status]) => {
     const { response } = await call('POST', '/things/x', { body: thing, contentType });
     expect(response.head.status).toBe(status);
     const sent = response.head.headers.find(({ name }) => name === 'content-type');
     expect(sent?.value).toBe('application/vnd.api+json');
-    // The media type is asked for before anything is done, with and without a body.
+    // The media type is checked before anything is done, with and without a body.
     const empty = await call('DELETE', '/things/x', { contentType });
     expect(empty.status).toBe(status === 415 ? 415 : 500);
   });
 
-  test('names the scheme of the token that is missing, and the methods that there are', async () => {
+  test('names the scheme of a missing token, and the existing methods', async () => {
     const headersOf = async (method: string, target: string, anonymous: boolean) => {
       const { response } = await call(method, target, { body: thing, anonymous });
       return response.head.headers.map(({ name, value }) => `${name}: ${value}`);
@@ -165,7 +165,7 @@ describe('JSON:API route', () => {
     [{ id: '' }, 204],
     [{ id: 'y' }, 409],
   ] as const)(
-    'takes a document of the resource at its address alone: %j',
+    'accepts a document only for the resource of its URL: %j',
     async ([given, status]) => {
       const body = JSON.stringify({ data: { type: 'things', ...given } });
       const answer = await call('PATCH', '/things/x', { body });
@@ -173,7 +173,7 @@ describe('JSON:API route', () => {
     },
   );
 
-  test('points to the id of another resource', async () => {
+  test('reports the id of another resource', async () => {
     const body = JSON.stringify({ data: { type: 'things', id: 'y' } });
     const { document } = await call('PATCH', '/things/x', { body });
     expect(document).toMatchObject({ errors: [{ source: { pointer: '/data/id' } }] });
@@ -184,7 +184,7 @@ describe('JSON:API route', () => {
     expect(answer.status).toBe(413);
   });
 
-  test('tells nothing of an unexpected failure but the request id', async () => {
+  test('reveals only the request id of an unexpected failure', async () => {
     const answer = await call('DELETE', '/things/x');
     expect(answer.status).toBe(500);
     expect(JSON.stringify(answer.document)).toContain('req-1');

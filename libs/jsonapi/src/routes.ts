@@ -13,8 +13,12 @@ import type { Endpoint } from './endpoint.ts';
 import { JSON_API_MEDIA_TYPE } from './error-document.ts';
 import { parseQuery } from './query.ts';
 import { type BodyDecoder, createBodyDecoder, requireSameId } from './request-body.ts';
+import { parseFields, withFields } from './sparse-fields.ts';
 
-/** Mutations name the media type even when their body is empty; a charset parameter may follow. */
+/**
+ * Requests that change something must name the media type even when their body is empty; a charset parameter
+ * may follow.
+ */
 const requireMediaType = ({ head }: RouteExchange): void => {
   if (head.method === 'GET' || head.method === 'HEAD') return;
   const given = (head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase();
@@ -83,7 +87,7 @@ const toOperation = (tag: string, definition: Endpoint): Record<string, unknown>
   };
 };
 
-/** The parameter with the id of what a request changes; undefined where its address names no id. */
+/** The path parameter with the id of the resource that a request changes; undefined if its path has none. */
 const changedIdParameter = ({ method, path }: Endpoint): string | undefined =>
   method === 'PATCH' || method === 'PUT' ? /:(\w+_id)$/.exec(path)?.[1] : undefined;
 
@@ -105,13 +109,16 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       if (principal === undefined) throw new KeelsonError('jsonapi.unauthorized');
       requireMediaType(exchange);
       const body = await readBody(definition, decoder, exchange);
-      const { head, params, query, signal } = exchange;
+      const { head, params } = exchange;
+      const query = parseQuery(exchange.query);
+      const fields = parseFields(query);
       if (idParameter !== undefined) requireSameId(idOf(body), params[idParameter] ?? '');
       const answer = await definition
-        .handle({ head, params, query: parseQuery(query), principal, body, signal })
+        .handle({ head, params, query, principal, body })
         .catch((refusal: unknown) => {
           throw decoder?.pointToGiven(body, refusal) ?? refusal;
         });
+      if (definition.method === 'GET') query.requireAllRead();
       if (answer === undefined) return edgeResponse(definition.success === 202 ? 202 : 204);
       if ('location' in answer) {
         const { status, location } = answer;
@@ -120,9 +127,11 @@ const toRoute = (tag: string, definition: Endpoint): Route => {
       const response = edgeResponse(
         answer.status ?? definition.success ?? 200,
         { 'content-type': JSON_API_MEDIA_TYPE },
-        Buffer.from(JSON.stringify(answer.document)),
+        Buffer.from(JSON.stringify(withFields(answer.document, fields))),
       );
-      return answer.stands === undefined ? response : { ...response, stands: answer.stands };
+      return answer.isStillValid === undefined
+        ? response
+        : { ...response, isStillValid: answer.isStillValid };
     },
   };
 };

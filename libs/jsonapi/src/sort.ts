@@ -7,8 +7,8 @@ interface Sort<Field extends string> {
 }
 
 /**
- * The `sort` parameter; undefined where it is absent or empty.
- * @throws KeelsonError `jsonapi.invalid_sort` for another field than these, or several at once
+ * The `sort` parameter; undefined if absent or empty.
+ * @throws KeelsonError `jsonapi.invalid_sort` for any other field, or for several
  */
 export const parseSort = <Field extends string>(
   query: QueryParameters,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { superLinearity } from './linear-expressions.ts';
 
-describe('more than linear time is told', () => {
+describe('more than linear time is reported', () => {
   test.for([
     [String.raw`^(?:\s+|a)*$`, 'exponential time', String.raw`\s+`],
     ['^(a+)+$', 'exponential time', 'a+'],
@@ -16,7 +16,7 @@ describe('more than linear time is told', () => {
   });
 });
 
-describe('linear time is not complained of', () => {
+describe('linear time is not reported', () => {
   test.for([
     [String.raw`(?<!\/)\/+$`, ''],
     [String.raw`^[+-]?\d*$`, ''],

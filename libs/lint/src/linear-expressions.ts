@@ -1,6 +1,6 @@
 /**
- * Regular expressions take time that grows with the length of the text, and no faster: texts come from
- * outside, and a backtracking engine can be kept busy for hours by one of a megabyte.
+ * A regular expression must take time linear in the length of the text. Texts come from clients, and a
+ * megabyte could keep a backtracking engine busy for hours.
  */
 import { analyse, type Report } from 'scslre';
 
@@ -20,7 +20,7 @@ const explain = (report: Report, pattern: string): string => {
   }
 };
 
-/** Why an expression takes more than linear time; undefined when nothing of the kind is known. */
+/** Why an expression takes more than linear time; undefined when no reason is known. */
 export const superLinearity = (pattern: string, flags: string): string | undefined => {
   const [report] = analyse({ source: pattern, flags }).reports;
   if (report === undefined) return undefined;
@@ -31,17 +31,17 @@ export const superLinearity = (pattern: string, flags: string): string | undefin
 interface Node {
   readonly type: string;
 }
-interface LiteralNode extends Node {
+export interface LiteralNode extends Node {
   readonly regex?: { readonly pattern: string; readonly flags: string };
 }
-interface CallNode extends Node {
+export interface CallNode extends Node {
   readonly callee: Node & { readonly name?: string };
 }
-interface RuleContext {
+export interface RuleContext {
   report(complaint: { readonly node: Node; readonly message: string }): void;
 }
 
-/** The rule: judges literals, and wants those that are put together at run time to be looked at. */
+/** The rule checks literals, and requires a review of expressions that are composed at run time. */
 export const linearExpressions = {
   create: (context: RuleContext) => {
     const refuseAssembled = (node: CallNode): void => {

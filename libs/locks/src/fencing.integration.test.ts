@@ -1,4 +1,4 @@
-/** Whatever happens to Redis, the store never takes commits of two holders in turns. */
+/** Whatever happens to Redis, the store never accepts commits of two holders alternately. */
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
@@ -43,7 +43,7 @@ const acquire = async (leases: LeaseStore, name: string): Promise<Fence> => {
 const commit = (fence: Fence, text: string): Promise<void> =>
   store.transact((tx) => tx.write('local/work', Buffer.from(text)), { fence });
 
-/** Whether the store took a commit of this holder; anything but fencing is an error. */
+/** Whether the store accepted a commit of this holder; any error other than fencing fails the test. */
 const isAccepted = (fence: Fence): Promise<boolean> =>
   commit(fence, 'work').then(
     () => true,
@@ -53,7 +53,7 @@ const isAccepted = (fence: Fence): Promise<boolean> =>
     },
   );
 
-/** A holder that stands still: it neither renews nor notices that time passes. */
+/** A paused holder: it neither renews its lease nor notices that time passes. */
 const openPaused = (url: string) =>
   new RedisLeaseStore({ connection: url, clock: new ManualClock() });
 
@@ -90,7 +90,7 @@ describe('after a failover to a replica that had not heard of the lease', () => 
     await Promise.all([paused, next].map((leases) => leases.close()));
   });
 
-  test('a promoted replica that follows keeps the lease with its holder', async () => {
+  test('a promoted replica that had the lease keeps it with its holder', async () => {
     await using primary = await startRedis();
     await using replica = await startRedis({ replicaOfPort: primary.port });
     const client = new Redis(replica.url);
@@ -126,7 +126,7 @@ describe('after a failover to a replica that had not heard of the lease', () => 
 test.for([
   ['at the same time', 0],
   ['with its clock set back by a year', -365 * 24 * 3_600_000],
-] as const)('a standalone process that starts again %s goes on at once', async ([, shiftMs]) => {
+] as const)('a restarted standalone process %s continues at once', async ([, shiftMs]) => {
   const startMs = Date.UTC(2030, 0, 1);
   const openAt = (nowMs: number): LeaseStore => {
     const clock = new ManualClock(nowMs);

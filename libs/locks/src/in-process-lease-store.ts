@@ -7,7 +7,7 @@ interface Entry {
   readonly expiresAtMs: number;
 }
 
-/** Leases in memory. Stores of one process that share it compete for the same leases. */
+/** Leases in memory. Stores in one process that share an instance compete for the same leases. */
 export class InProcessLeaseRecords implements LeaseRecords {
   readonly #clock: Clock;
   readonly #entries = new Map<string, Entry>();
@@ -38,16 +38,16 @@ export class InProcessLeaseRecords implements LeaseRecords {
   }
 
   async close(): Promise<void> {
-    // Nothing to give back: other stores may share the records.
+    // Nothing is released, because other stores may share the records.
   }
 }
 
 export interface InProcessLeaseStoreOptions extends LeaseStoreOptions {
-  /** Shared by several stores that compete; otherwise the store has its own. */
+  /** Shared by competing stores; by default the store has its own. */
   readonly records?: InProcessLeaseRecords;
 }
 
-/** Leases among the parts of one process, for standalone mode. */
+/** Leases between the parts of one process, for standalone mode. */
 export class InProcessLeaseStore extends KeptLeaseStore {
   constructor(options: InProcessLeaseStoreOptions = {}) {
     super(options.records ?? new InProcessLeaseRecords(options.clock), options);

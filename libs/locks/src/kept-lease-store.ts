@@ -5,7 +5,7 @@ import { KeptLease } from './kept-lease.ts';
 import type { LeaseRecords } from './lease-records.ts';
 import type { AcquireOptions, HeldLease, LeaseStore } from './leases.ts';
 
-/** Longest time between two attempts of a waiting `acquire`, which is told of no release. */
+/** Longest time between two attempts of a waiting `acquire`, which receives no notification of releases. */
 const MAX_WAIT_MS = 1000;
 
 export interface LeaseStoreOptions {
@@ -54,7 +54,7 @@ export class KeptLeaseStore implements LeaseStore {
   async #attempt(name: string, ttlMs: number): Promise<Attempt> {
     this.#closed.signal.throwIfAborted();
     const holder = randomUUID();
-    const askedAtMs = this.#clock.nowMs();
+    const requestedAtMs = this.#clock.nowMs();
     const acquisition = await this.#records.acquire(name, holder, ttlMs);
     if (acquisition.kind === 'held') return acquisition;
     const lease = new KeptLease({
@@ -63,7 +63,7 @@ export class KeptLeaseStore implements LeaseStore {
       name,
       holder,
       ttlMs,
-      askedAtMs,
+      requestedAtMs,
       onEnd: (ended) => this.#kept.delete(ended),
     });
     this.#kept.add(lease);
@@ -83,7 +83,7 @@ export class KeptLeaseStore implements LeaseStore {
   }
 }
 
-/** Who waits for a lease also waits for the records to come back. */
+/** Lets a waiting `acquire` also wait until the lease records are available again. */
 const treatOutageAsHeld = (error: unknown): Attempt => {
   if (!hasCode(error, 'lock.unavailable')) throw error;
   return { kind: 'held', remainingMs: MAX_WAIT_MS };

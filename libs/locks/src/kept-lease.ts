@@ -3,7 +3,7 @@ import { KeelsonError } from '@keelson/errors';
 import type { LeaseRecords } from './lease-records.ts';
 import type { HeldLease } from './leases.ts';
 
-/** Renewed this often per TTL, so that two renewals may fail before the lease is lost. */
+/** Renewals per TTL, so that two may fail before the lease is lost. */
 const RENEWALS_PER_TTL = 3;
 
 export interface KeptLeaseOptions {
@@ -12,15 +12,15 @@ export interface KeptLeaseOptions {
   readonly name: string;
   readonly holder: string;
   readonly ttlMs: number;
-  /** When the acquisition was asked for: the TTL runs from then at the latest. */
-  readonly askedAtMs: number;
+  /** When the acquisition was requested: the TTL starts no later than then. */
+  readonly requestedAtMs: number;
   /** Called once, when the lease is lost or released. */
   readonly onEnd: (lease: KeptLease) => void;
 }
 
 /**
- * A lease that renews itself. It is lost when the records say so, or by our own clock a TTL after the
- * last renewal that succeeded was asked for: whether or not an answer is still under way.
+ * A lease that renews itself. It is lost when the records say so, or, by the local clock, one TTL after the
+ * last successful renewal was requested, whether or not another renewal is in progress.
  */
 export class KeptLease implements HeldLease {
   readonly #options: KeptLeaseOptions;
@@ -33,7 +33,7 @@ export class KeptLease implements HeldLease {
 
   constructor(options: KeptLeaseOptions) {
     this.#options = options;
-    this.#confirmedAtMs = options.askedAtMs;
+    this.#confirmedAtMs = options.requestedAtMs;
     this.#watchExpiry();
     this.#scheduleRenewal();
   }
@@ -57,7 +57,7 @@ export class KeptLease implements HeldLease {
     try {
       await records.release(name, holder);
     } catch {
-      // Unreachable records free the lease by themselves when the TTL is over.
+      // If the records are unreachable, the lease becomes free after its TTL.
     }
   }
 
@@ -75,13 +75,13 @@ export class KeptLease implements HeldLease {
 
   async #renew(): Promise<void> {
     const { records, clock, name, holder, ttlMs } = this.#options;
-    const askedAtMs = clock.nowMs();
-    // Undefined: no answer. The expiry decides when there has been none for too long.
+    const requestedAtMs = clock.nowMs();
+    // undefined: no answer. The expiry ends the lease when there was none for too long.
     const isHeld = await records.renew(name, holder, ttlMs).catch(() => undefined);
     if (this.#hasEnded) return;
     if (isHeld === false) return this.#lose();
     if (isHeld === true) {
-      this.#confirmedAtMs = askedAtMs;
+      this.#confirmedAtMs = requestedAtMs;
       this.#watchExpiry();
     }
     this.#scheduleRenewal();

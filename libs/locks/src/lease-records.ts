@@ -1,8 +1,8 @@
-/** Where leases are kept. Each method is one atomic step. */
+/** Storage of leases. Each method is one atomic step. */
 export interface LeaseRecords {
   /** Takes the lease for `holder` unless another has it. */
   acquire(name: string, holder: string, ttlMs: number): Promise<Acquisition>;
-  /** Gives `holder` another `ttlMs`; false: it does not have the lease any more. */
+  /** Extends the lease of `holder` by `ttlMs`; false if it no longer holds the lease. */
   renew(name: string, holder: string, ttlMs: number): Promise<boolean>;
   /** Frees the lease if `holder` has it. */
   release(name: string, holder: string): Promise<void>;

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { LeaseStoreOptions } from './kept-lease-store.ts';
 import type { HeldLease, LeaseStore } from './leases.ts';
 
-/** One place where leases are kept; each call of `openStore` is another process that competes. */
+/** One lease storage; each call of `openStore` acts as another competing process. */
 export interface LeaseCompetition extends AsyncDisposable {
   openStore(options?: LeaseStoreOptions): LeaseStore;
 }
@@ -43,7 +43,7 @@ export const registerLeaseContract = (start: () => Promise<LeaseCompetition>): v
   });
 
   describe('acquiring', () => {
-    test('gives a lease to one of many', async () => {
+    test('gives a lease to one of several', async () => {
       const stores = Array.from({ length: 5 }, () => open());
       const held = await Promise.all(stores.map((store) => store.tryAcquire('crl', LONG)));
       expect(held.filter((lease) => lease !== undefined)).toHaveLength(1);
@@ -68,7 +68,7 @@ export const registerLeaseContract = (start: () => Promise<LeaseCompetition>): v
       expect(await waiting).toMatchObject({ name: 'crl' });
     });
 
-    test('stops waiting when it is told to', async () => {
+    test('stops waiting when its signal aborts', async () => {
       await requireLease(open().tryAcquire('crl', LONG));
       const stop = new AbortController();
       const waiting = open().acquire('crl', LONG, stop.signal);
@@ -76,7 +76,7 @@ export const registerLeaseContract = (start: () => Promise<LeaseCompetition>): v
       await expect(waiting).rejects.toThrow('enough');
     });
 
-    test('does not begin to wait when it was told to stop before', async () => {
+    test('does not wait when its signal has already aborted', async () => {
       await expect(open().acquire('crl', LONG, AbortSignal.abort('no'))).rejects.toBe('no');
     });
 
@@ -102,7 +102,7 @@ export const registerLeaseContract = (start: () => Promise<LeaseCompetition>): v
       await expect(waiting).rejects.toBe('done');
     });
 
-    test('passes to another a TTL after a holder stood still', async () => {
+    test('passes to another a TTL after a holder was paused', async () => {
       const stoodStill = new ManualClock();
       await requireLease(open({ clock: stoodStill }).tryAcquire('crl', SHORT));
       expect(await open().acquire('crl', SHORT, never)).toMatchObject({ name: 'crl' });
@@ -117,7 +117,7 @@ export const registerLeaseContract = (start: () => Promise<LeaseCompetition>): v
       expect(second.lost.aborted).toBe(false);
     });
 
-    test('is lost by the own clock when a whole TTL has passed at once', async () => {
+    test('is lost by the local clock when a whole TTL has passed at once', async () => {
       const clock = new ManualClock();
       const lease = await requireLease(open({ clock }).tryAcquire('crl', LONG));
       clock.advance(LONG.ttlMs);

@@ -1,16 +1,17 @@
 /**
- * Leases elect the one worker of a kind. A lease alone proves nothing (its holder may be paused and not
- * know that time passed): the holder takes the lease over in the store, too (`takeFence`), every commit
- * made under it carries that fence, and the store refuses the one of a holder that was replaced.
+ * Leases elect the single worker of a kind. A lease alone proves nothing, because its holder may be paused
+ * without noticing that time passes. The holder therefore also takes the lease over in the store
+ * (`takeFence`). Every commit made under the lease carries that fence, and the store refuses a holder that
+ * has been replaced.
  */
 export interface HeldLease {
   readonly name: string;
   /**
-   * Aborted, with KeelsonError `lock.lost` as reason, when the lease could not be renewed or was taken
-   * over: work must stop. Not aborted by `release`.
+   * Aborts with KeelsonError `lock.lost` as reason when the lease could not be renewed or was taken over:
+   * work must stop. Does not abort on `release`.
    */
   readonly lost: AbortSignal;
-  /** Gives the lease up. Safe to call more than once and after loss. */
+  /** Releases the lease. May be called repeatedly and after a loss. */
   release(): Promise<void>;
 }
 
@@ -25,8 +26,8 @@ export interface LeaseStore {
    * @throws KeelsonError `lock.unavailable`
    */
   tryAcquire(name: string, options: AcquireOptions): Promise<HeldLease | undefined>;
-  /** Waits for the lease, through outages too, until `signal` aborts; then throws its reason. */
+  /** Waits for the lease, through outages too, until `signal` aborts, and then throws its reason. */
   acquire(name: string, options: AcquireOptions, signal: AbortSignal): Promise<HeldLease>;
-  /** Releases what this store holds. */
+  /** Releases all leases held through this store. */
   close(): Promise<void>;
 }

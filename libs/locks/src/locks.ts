@@ -1,4 +1,4 @@
-/** The entry without Redis; `@keelson/locks/redis` is the other, so that its client is loaded where it is used. */
+/** Entry point without Redis. `@keelson/locks/redis` is separate, so that its client is loaded on demand. */
 export {
   InProcessLeaseRecords,
   InProcessLeaseStore,

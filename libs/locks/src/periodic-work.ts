@@ -1,4 +1,4 @@
-/** Work done again and again, by one replica at a time: under a lease, with its fence in each commit. */
+/** Periodic work that one replica at a time does, under a lease whose fence each commit carries. */
 import { type Clock, pause } from '@keelson/clock';
 import type { LeaseStore } from './leases.ts';
 
@@ -7,22 +7,22 @@ interface Fence {
   readonly holder: string;
 }
 
-/** What commits are made with: the options of a store's transaction. */
+/** Transaction options for the commits of the round. */
 export interface RoundOptions {
   readonly fence?: Fence;
 }
 
 export interface PeriodicWork {
   readonly everyMs: number;
-  /** One round; true when there is more to do at once. */
+  /** Runs one round; true if there is more to do at once. */
   readonly round: (options: RoundOptions) => Promise<boolean>;
-  /** Without a lease, in all replicas at a time. */
+  /** Runs in all replicas at once, without a lease. */
   readonly inEveryReplica?: true;
-  /** Begins a round early, where the work is done in this replica. */
+  /** Starts a round early, if this replica does the work. */
   readonly wakeup?: Wakeup;
 }
 
-/** A bell, heard also when it rings while nobody pauses. */
+/** A wake-up signal that also takes effect if it is given while nothing waits for it. */
 export class Wakeup {
   #bell = new AbortController();
 
@@ -30,7 +30,7 @@ export class Wakeup {
     this.#bell.abort();
   }
 
-  /** Ends with the time, with `signal`, or with the first ring since the last pause. */
+  /** Waits for `delayMs`, until `signal` aborts, or until the first ring since the last pause. */
   async pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
     await pause(clock, delayMs, AbortSignal.any([signal, this.#bell.signal]));
     this.#bell = new AbortController();
@@ -38,11 +38,11 @@ export class Wakeup {
 }
 
 export interface WorkParts {
-  /** Of the lease. */
+  /** Name of the lease. */
   readonly name: string;
   readonly leases: LeaseStore;
   readonly clock: Clock;
-  /** Takes the lease over in the store that the rounds commit to. */
+  /** Takes the lease over in the store to which the rounds commit. */
   readonly takeFence: (lease: string) => Promise<Fence>;
 }
 

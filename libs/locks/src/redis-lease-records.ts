@@ -3,7 +3,10 @@ import { KeelsonError } from '@keelson/errors';
 import { Redis, type RedisOptions } from 'ioredis';
 import type { Acquisition, LeaseRecords } from './lease-records.ts';
 
-/** KEYS lease; ARGV holder, ttl ms. Answers nil once it is held, else the milliseconds that remain of another's. */
+/**
+ * KEYS lease; ARGV holder, ttl ms. Returns nil if the lease is now held, otherwise the remaining milliseconds
+ * of the other holder.
+ */
 const ACQUIRE = `
 if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return nil end
 return redis.call('PTTL', KEYS[1])
@@ -35,11 +38,11 @@ const MAX_RECONNECT_DELAY_MS = 1000;
 
 const leaseKey = (name: string): string => `keelson:lease:${name}`;
 
-/** A replica that was a primary, or the reverse: the address leads to another server by now. */
+/** The server became a replica, or the reverse: the address now leads to another server. */
 const isFailover = (error: Error): boolean =>
   /^(READONLY|LOADING|MASTERDOWN)\b/.test(error.message);
 
-/** Options of ioredis; `url` goes before host and port. */
+/** Options of ioredis; `url` has precedence over host and port. */
 export type RedisConnection = Omit<RedisOptions, 'replyMapping'> & { readonly url?: string };
 
 export class RedisLeaseRecords implements LeaseRecords {
@@ -52,7 +55,7 @@ export class RedisLeaseRecords implements LeaseRecords {
       protocol: 2,
       connectTimeout: CONNECT_TIMEOUT_MS,
       commandTimeout: COMMAND_TIMEOUT_MS,
-      // While there is no connection a command fails at once instead of waiting for one.
+      // Without a connection, a command fails at once instead of being queued.
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
       retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_DELAY_MS),

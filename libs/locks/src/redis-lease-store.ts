@@ -2,13 +2,13 @@ import { KeptLeaseStore, type LeaseStoreOptions } from './kept-lease-store.ts';
 import { type RedisConnection, RedisLeaseRecords } from './redis-lease-records.ts';
 
 export interface RedisLeaseStoreOptions extends LeaseStoreOptions {
-  /** A URL ("redis://", "rediss://") or what ioredis takes, sentinels included. */
+  /** A URL ("redis://", "rediss://") or ioredis options, including sentinels. */
   readonly connection: string | RedisConnection;
 }
 
 /**
- * Leases among processes. It connects at once and again whenever the connection is lost; while there is
- * none, `tryAcquire` fails with `lock.unavailable` and `acquire` waits.
+ * Leases between processes. Connects at once and again whenever the connection is lost. Without a connection,
+ * `tryAcquire` fails with `lock.unavailable` and `acquire` waits.
  */
 export class RedisLeaseStore extends KeptLeaseStore {
   constructor(options: RedisLeaseStoreOptions) {

@@ -39,7 +39,7 @@ test('a lease outlives an outage shorter than its TTL', async () => {
 });
 
 test.for(['cut', 'stall'] as const)(
-  'a holder behind a network fault (%s) is told that its lease is lost, and another takes over',
+  'a holder behind a network fault (%s) loses its lease, and another acquires it',
   async (fault) => {
     await using redis = await startRedis();
     await using proxy = await startFaultProxy(redis.port);

@@ -1,7 +1,7 @@
-/** What every line has besides what is logged. */
+/** Fields added to every log line. */
 import { isSpanContextValid, trace } from '@opentelemetry/api';
 
-/** Ties a line to the trace under way. */
+/** Links a line to the active trace. */
 export const traceFields = (): { trace_id?: string; span_id?: string } => {
   const context = trace.getActiveSpan()?.spanContext();
   return context !== undefined && isSpanContextValid(context)
@@ -9,7 +9,7 @@ export const traceFields = (): { trace_id?: string; span_id?: string } => {
     : {};
 };
 
-/** Time of a line, made once for all lines of a millisecond: `,"time":"2030-01-01T00:00:00.000Z"`. */
+/** Time of a line, formatted once per millisecond: `,"time":"2030-01-01T00:00:00.000Z"`. */
 export const createTimestamp = (): (() => string) => {
   let madeForMs = 0;
   let field = '';

@@ -12,7 +12,7 @@ const MODULE = new URL('logging.ts', import.meta.url).href;
 
 const PEM = '-----BEGIN EC PRIVATE KEY-----\nMHcCAQEEIabcSECRETdef\n-----END EC PRIVATE KEY-----';
 
-/** The lines a logger writes, joined. */
+/** The lines that a logger writes, joined. */
 const written = (log: (logger: ReturnType<typeof createLogger>) => void): string => {
   const lines: string[] = [];
   log(
@@ -82,7 +82,7 @@ describe('the line of a request', () => {
   });
 });
 
-/** A process that logs to a file, and what the file holds when it has ended. */
+/** Runs a process that logs to a file; returns the content of the file after it has ended. */
 const fileAfter = async (
   folder: string,
   actions: string,
@@ -124,7 +124,7 @@ describe('a log file', () => {
   });
 
   test.for(['error', 'fatal'])(
-    'holds a line of level %s and all before it, whatever comes next',
+    'has a line of level %s and all before it, whatever happens next',
     async (level) => {
       await using folder = await temporaryDirectory();
       const actions = `countLines('info'); logger.child({ part: 'x' }).${level}('broken'); die()`;
@@ -134,7 +134,7 @@ describe('a log file', () => {
     },
   );
 
-  test('on a full disk does not end the process, which says so once', async () => {
+  test('on a full disk does not end the process, which reports it once', async () => {
     const script = `
       import { createLogger, openLogDestination } from ${JSON.stringify(MODULE)};
       const destination = openLogDestination('/dev/full');
@@ -147,7 +147,7 @@ describe('a log file', () => {
     expect(stderr.match(/log lines cannot be written: Error: ENOSPC/g)).toHaveLength(1);
   });
 
-  test('is not written to for each ordinary line', async () => {
+  test('is not written once per ordinary line', async () => {
     await using folder = await temporaryDirectory();
     const request =
       "{ requestId: 'r', method: 'GET', path: '/', status: 500, durationMs: 1, remoteAddress: '' }";

@@ -1,10 +1,10 @@
 /**
- * Structured logs: one JSON object per line, secrets taken out of every line before it is written.
+ * Structured logs: one JSON object per line, with secrets removed before it is written.
  *
- * Levels: `fatal` the process cannot go on; `error` somebody must look, a promise was not kept;
- * `warn` unusual and survived, look if it repeats; `info` a change of state an operator wants to know
- * and one line per request; `debug` what a developer needs to follow one request. A refusal that a
- * client caused is never above `info`.
+ * Levels: `fatal`: the process cannot continue. `error`: an operator must act, because a guarantee was not
+ * met. `warn`: unusual but handled, to be examined if it repeats. `info`: a change of state that operators
+ * want to know, and one line per request. `debug`: details for a developer who follows one request. A refusal
+ * caused by a client is never above `info`.
  */
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { createTimestamp, traceFields } from './line-fields.ts';
@@ -18,35 +18,35 @@ export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export interface LoggerOptions {
-  /** The part that logs: "gateway", "pki". Children get their own with `logger.child`. */
+  /** The logging component: "gateway", "pki". `logger.child` creates loggers with other names. */
   readonly name: string;
   readonly level: LogLevel;
-  /** Where lines go; standard output when absent. */
+  /** Destination of the lines; standard output when absent. */
   readonly destination?: DestinationStream;
 }
 
 const BATCH_LENGTH = 16_384;
 const WRITTEN_WITHIN_MS = 100;
-/** Of lines that wait for a disk that is full; what comes beyond is lost. */
+/** Maximum length of lines held while the disk is full; further lines are lost. */
 const MAX_WAITING_LENGTH = 4 * 1024 * 1024;
 
-/** Whether somebody must look at a line: `createLogger` puts the level first in each. */
+/** Whether a line needs attention: `createLogger` puts the level first. */
 const isUrgent = (line: string): boolean =>
   line.startsWith('{"level":"error"') || line.startsWith('{"level":"fatal"');
 
 export interface LogDestination extends DestinationStream {
   flushSync(): void;
-  /** Writes what is held, then opens the file again: one of that name is made where the old was moved. */
+  /** Writes held lines and reopens the file; creates it if log rotation moved it. */
   reopen(): void;
 }
 
 /**
- * Where the lines of a process go: a file (created with mode 0600, added to), or standard output. Lines
- * are written some at a time, since each write is a system call. An error is written at once, with all
- * that came before it, since what it tells of may end the process without a word; the others when the
- * process exits, by itself or after an uncaught error. They are held here because pino's destination
- * measures all that it holds again for each line. Where nothing can be written any more, a full disk,
- * standard error says so once and lines wait: a service does not end for want of its log.
+ * Opens the log of a process: a file (created with mode 0600, appended to), or standard output. Lines are
+ * written in batches, because each write is a system call. An error is written at once with all lines before
+ * it, because its cause may end the process abruptly; held lines are also written when the process exits,
+ * normally or after an uncaught error. Batches are held here because pino's destination measures its whole
+ * buffer again for each line. When writing fails, as on a full disk, standard error reports it once and lines
+ * wait, so that a service does not end for lack of a log.
  */
 export const openLogDestination = (file?: string): LogDestination => {
   const destination = pino.destination({
@@ -76,7 +76,7 @@ export const openLogDestination = (file?: string): LogDestination => {
   };
   const flushSync = (): void => {
     flush();
-    // On a full disk it would try for ever.
+    // On a full disk, flushing would retry for ever.
     if (!isFailing) destination.flushSync();
   };
   process.on('exit', flushSync);
@@ -93,14 +93,14 @@ export const openLogDestination = (file?: string): LogDestination => {
       try {
         destination.reopen();
       } catch (error) {
-        // The file in use stays.
+        // The current file stays in use.
         report(error);
       }
     },
   };
 };
 
-/** One for all loggers of the process, so that their lines keep their order. */
+/** Shared by all loggers of the process, so that lines stay in order. */
 let standardOutput: DestinationStream | undefined;
 
 /** A logger of one process. */

@@ -1,22 +1,22 @@
 /**
- * Takes secrets out of a finished log line. It works on the line and not on the logged object, so that
- * a secret inside a message, a stack or a nested error is caught as well as one in a known field.
+ * Removes secrets from a finished log line. Working on the line instead of the logged object also finds
+ * secrets inside a message, a stack or a nested error.
  */
 
 export const REDACTED = '[redacted]';
 
-/** Fields whose value is a secret whatever it looks like. Names as they appear in JSON. */
+/** Fields whose values are always secret. The names are those in the JSON. */
 const SECRET_FIELD =
   /"((?:[\w-]*[_-])?(?:token|tokens|secret|password|passphrase|authorization|cookie|set-cookie|private_key|privateKey|unseal_keys?|secret_key|service_key|serviceKey|salt|client_secret)|key|keys|keys_base64|recovery_keys|[a-z]+Token)":(?:"(?:[^"\\]|\\.)*"|\[[^\]]*\])/gi;
 
-/** Shapes that are secrets wherever they stand. A PEM block inside JSON has its line ends escaped. */
+/** Patterns of secrets that may occur anywhere. The line ends of a PEM block are escaped inside JSON. */
 // oxlint-disable-next-line keelson/linear-expressions -- too long for a literal; judged as a whole
 const SECRET_SHAPE = new RegExp(
   [
     '-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?="[,}])|$)',
     String.raw`\b(?:hv[sbr])\.[\w.-]{8,}`,
     String.raw`\b\w+\.atlasv1\.\w+`,
-    // Signature of an address that is its own credential: in the query, or after its expiry time.
+    // Signature of a signed URL: in the query, or after its expiry time.
     String.raw`(?<=[?&]signature=)[\w%-]+`,
     String.raw`(?<=/(?:uploads|downloads)/[^\s"?]{1,256}/\d{10}/)[\w%-]+`,
     String.raw`(?<=\b(?:Bearer|Basic) )[\w.~+/=-]{4,}`,
@@ -26,8 +26,8 @@ const SECRET_SHAPE = new RegExp(
   'gs',
 );
 
-// Few lines hold anything to look at closer, and every request writes a line: what each of these finds
-// is part of whatever the expression above it finds, at a tenth of the cost.
+// Cheap checks that run first, because every request writes a line and few lines match. Each finds part of
+// whatever the expression above it finds, at a tenth of its cost.
 const SECRET_FIELD_HINT = /token|secret|password|passphrase|authorization|cookie|key|salt/i;
 const SECRET_SHAPE_HINT =
   /PRIVATE KEY-----|hv[sbr]\.|\.atlasv1\.|Bearer |Basic |:\/\/|signature=|loads\//;

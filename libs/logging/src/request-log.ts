@@ -1,6 +1,6 @@
 /**
- * The line that every request writes. Its fields are always the same, so it is put together here instead
- * of by pino, at half the cost; level, bindings, trace, redaction and destination are the logger's.
+ * The log line of a request. Because its fields are always the same, it is built here instead of by pino, at
+ * half the cost; level, bindings, trace, redaction and destination come from the logger.
  */
 import { type DestinationStream, type Logger, symbols } from 'pino';
 import { createTimestamp, traceFields } from './line-fields.ts';
@@ -28,7 +28,7 @@ export const createRequestLog = (logger: Logger): ((line: RequestLine) => void) 
   const bindings = redactLine(toFields(logger.bindings()));
   return ({ requestId, method, path, status, durationMs, remoteAddress }) => {
     if (!logger.isLevelEnabled('info')) return;
-    // Nothing else of the line is given from outside.
+    // Only these fields of the line come from the client.
     const given = redactLine(
       `,"request_id":${JSON.stringify(requestId)},"method":${JSON.stringify(method)}` +
         `,"path":${JSON.stringify(path)}`,

@@ -48,16 +48,16 @@ export {
 export { findCanary, runCanary, writeCanary } from './primary/canary.ts';
 export { FilterViews } from './primary/filter-views.ts';
 export { FilteredPublishers } from './primary/filtered-publishers.ts';
-export type { SecondaryFacts } from './primary/heard-secondaries.ts';
 export { writeLogEnd } from './primary/log-end.ts';
 export { type KeyringHandover, Primary, type PrimaryOptions } from './primary/primary.ts';
+export type { SecondaryFacts } from './primary/secondary-heartbeats.ts';
 export { loadStreamEnd } from './primary/stream-position.ts';
 export { WalPublisher, type WalPublisherOptions } from './primary/wal-publisher.ts';
 export {
+  type AdoptedKeyring,
   finishActivation,
   isActivated,
   removeReplicated,
-  type TakenOver,
 } from './secondary/activation.ts';
 export type { LogPosition } from './secondary/followed-log.ts';
 export type { Difference, SecondaryStatus } from './secondary/follower-records.ts';

@@ -44,7 +44,7 @@ test.for([
   expect(found).toEqual(expected);
 });
 
-test('a transaction that meets the gate has written nothing, and deletes are writes', async () => {
+test('a transaction refused by the gate has written nothing, and deletions count as writes', async () => {
   gate.close('shared');
   expect(await writes(['local/before', 'shared/x'])).toBe(false);
   expect(await store.read('local/before')).toBeUndefined();
@@ -53,14 +53,14 @@ test('a transaction that meets the gate has written nothing, and deletes are wri
   });
 });
 
-test('what comes from another store goes past it', async () => {
+test('records from another store pass the gate', async () => {
   gate.close('all');
   const [copy] = await store.stored.read(['shared/a']);
   await guarded.applyRecords('log', copy === undefined ? [] : [{ ...copy, stored: undefined }]);
   expect(await guarded.read('shared/a')).toBeUndefined();
 });
 
-test('what began before the roles changed is not committed after it', async () => {
+test('a transaction that began before a role change is not committed after it', async () => {
   gate.close('none');
   await gate.takeTurn(store, 'first');
   const hasWritten = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 /**
- * Keeps a service from writing what another cluster decides: shared/ on a performance secondary, local/
- * too on a DR secondary, both while the role changes. What replication itself applies goes past it.
+ * Keeps a service from writing records that another cluster owns: shared/ on a performance secondary,
+ * also local/ on a DR secondary, and both during a role change. Replication itself bypasses the gate.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
@@ -8,8 +8,8 @@ import type { Store, Transaction } from '@keelson/storage';
 export type ClosedScopes = 'none' | 'shared' | 'all';
 
 /**
- * Why: another cluster decides what may be written, or a change that is under way, or another cluster was
- * promoted while this one was the primary.
+ * Reason of a refusal: another cluster owns the records, a role change is in progress, or another cluster
+ * was promoted while this one was the primary.
  */
 type GateRefusal = 'replication.read_only' | 'replication.switching' | 'replication.superseded';
 
@@ -20,8 +20,8 @@ const PREFIXES: Readonly<Record<ClosedScopes, readonly string[]>> = {
 };
 
 /**
- * What all replicas of a service agree on, as a record that every commit of theirs reads: one that acts
- * on other roles than the rest, because it has not heard of a change yet, commits nothing.
+ * Record of the roles that all replicas of a service agree on. Every commit reads it, so a replica that
+ * has not heard of a role change yet commits nothing.
  */
 const TURN_PATH = 'node/replication/turn';
 
@@ -40,15 +40,15 @@ export class WriteGate {
     this.#turn = turn;
   }
 
-  /** Of this replica; undefined: it has taken none, and nobody asks. */
+  /** Turn of this replica; undefined before it takes one, in which case it is not checked. */
   get turn(): string | undefined {
     return this.#turn;
   }
 
   /**
-   * @param begunIn the turn in which the transaction began: what met an open gate then is not committed
-   *   in the next one, which closed it
-   * @throws KeelsonError `replication.switching` when this replica or the others take another turn
+   * @param begunIn the turn in which the transaction began: a transaction that passed an open gate in one
+   * turn is not committed in the next one, which closed it
+   * @throws KeelsonError `replication.switching` when this replica or another one takes another turn
    */
   async requireTurn(tx: Transaction, begunIn: string | undefined): Promise<void> {
     if (this.#turn === undefined) return;
@@ -113,6 +113,8 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     appliedPosition: (source) => store.appliedPosition(source),
     position: () => store.position(),
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
+    damagedPaths: () => store.damagedPaths(),
+    onDamaged: (listener) => store.onDamaged(listener),
     wal: store.wal,
     merkle: store.merkle,
     stored: store.stored,

@@ -111,22 +111,22 @@ export interface TestPrimary extends TestPlace {
   readonly primary: Primary;
   readonly views: FilterViews;
   readonly filtered: FilteredPublishers;
-  /** Promotions of other clusters, as secondaries told of them. */
+  /** Promotions of other clusters that secondaries reported. */
   readonly heardOf: readonly number[];
   publish(limits?: WalPublisherOptions['limits']): Running;
   /** Answers nothing any more, as one that was lost after it had published. */
   silence(): void;
-  /** What it sends from now on is of this version. */
+  /** Sends this version from now on. */
   upgrade(version: string): void;
 }
 
-/** Of all clusters, unless something else is said. */
+/** Software version of all clusters, unless a test sets another. */
 const VERSION = '1.2.0';
 
 /** Primaries seal their keyring under it, and so does every secondary once it was activated. */
 const PRIMARY_ROOT_KEY = new Uint8Array(32).fill(1);
 
-/** Whose set it is: of a new store the cluster founds one, a known one goes on with its own. */
+/** Opens the replication set of the store, or creates it in a new store. Returns its id. */
 const openSet = async (membership: StoredMembership): Promise<string> => {
   try {
     return (await membership.identity()).clusterId;
@@ -230,7 +230,7 @@ export interface TestSecondary extends TestPlace {
   /** Stops following and starts again, as a restarted process would. */
   restart(): Promise<void>;
   until(predicate: (status: SecondaryStatus) => boolean): Promise<void>;
-  /** Until everything the primary has committed by now is applied here. */
+  /** Waits until everything that the primary has committed so far is applied here. */
   untilCaughtUp(primary: TestPrimary): Promise<void>;
 }
 
@@ -268,7 +268,7 @@ export const resumeSecondary = async (
     version,
   );
 
-/** What the primary gives at an activation. */
+/** Admits a secondary. Returns the identity that the primary gives it at its activation. */
 export const admit = async (
   { membership, clusterId }: TestPrimary,
   secondaryId: string,
@@ -279,10 +279,10 @@ export const admit = async (
   return { clusterId, secondaryId, keys, primaryPublicKey: primaryKeys.publicKey };
 };
 
-/** Of a cluster before its activation. */
+/** Root key of a cluster before its activation. */
 const NEW_ROOT_KEY = new Uint8Array(32).fill(2);
 
-/** Reports what is answered to a secondary, as it opens it. */
+/** Reports the decrypted answers to a secondary. */
 const listenTo = (
   bus: JetStreamBus,
   { keys, primaryPublicKey, clusterId, secondaryId }: SecondaryIdentity,

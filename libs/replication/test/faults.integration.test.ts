@@ -1,4 +1,4 @@
-/** What is lost, slow or killed delays replication and loses nothing. */
+/** Lost messages, slow links and killed processes delay replication without losing records. */
 import type { Bus } from '@keelson/bus';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { takeFence } from '@keelson/storage';
@@ -24,7 +24,7 @@ const watchStates = ({ secondary }: TestSecondary): Set<string> => {
   return states;
 };
 
-/** Leases of its own stand for a holder that has slept through the loss of its lease. */
+/** A separate lease store simulates a holder that slept through the loss of its lease. */
 const publishBeside = (
   { store, membership, kind }: TestPrimary,
   bus: Bus,
@@ -54,7 +54,7 @@ const expectOnce = async (bus: Bus, stream: string): Promise<void> => {
 };
 
 describe('a publisher', () => {
-  test('that ended between commit and publish goes on with what was not published', async () => {
+  test('that ended between commit and publish continues with the unpublished entries', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     let publishing = primary.publish();
@@ -99,7 +99,7 @@ describe('a publisher', () => {
     expect([...states]).toEqual(['stream-wals']);
   });
 
-  test('that does not know it was replaced adds nothing to the stream', async () => {
+  test('that has been replaced without knowing it adds nothing to the stream', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -119,7 +119,7 @@ describe('a publisher', () => {
     await expectOnce(bus, stream);
   });
 
-  test('that slept while another published the same entry begins again', async () => {
+  test('that was paused while another published the same entry starts again', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -153,7 +153,7 @@ describe('a publisher', () => {
     await begun.promise;
     await put(store, { 'shared/secret/a': 'a' });
     await asleep.promise;
-    // What the sleeper is about to send begins with this entry, too.
+    // The batch that the sleeping publisher is about to send begins with this entry, too.
     await secondary.untilCaughtUp(primary);
     awake.resolve();
     expect(await refused.promise).toMatchObject({ code: 'bus.stream_moved' });
@@ -166,7 +166,7 @@ describe('a publisher', () => {
 });
 
 describe('a secondary', () => {
-  test('that is stopped at any moment goes on where it was, without a comparison', async () => {
+  test('that is stopped at any moment continues from its position without a comparison', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -185,7 +185,7 @@ describe('a secondary', () => {
     expect([...states].sort()).toEqual(['shutdown', 'stream-wals']);
   });
 
-  test('whose lease was taken over in the store acquires it again, and goes on', async () => {
+  test('whose lease was taken over in the store acquires it again and continues', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -212,7 +212,7 @@ describe('a secondary', () => {
 });
 
 describe('NATS', () => {
-  test.for(['kill', 'stop'] as const)('may %s and come back under writes', async (how) => {
+  test.for(['kill', 'stop'] as const)('may %s and restart during writes', async (how) => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -231,7 +231,7 @@ describe('NATS', () => {
 });
 
 describe('a partition', () => {
-  test('is caught up from the stream', async () => {
+  test('is recovered from the stream', async () => {
     await using nats = await startNats({ jetstream: true });
     await using proxy = await startFaultProxy(nats.port);
     await using primary = await startPrimary(nats.url);
@@ -251,7 +251,7 @@ describe('a partition', () => {
     expect([...states]).toEqual(['stream-wals']);
   });
 
-  test('longer than the stream reaches is caught up by comparing Merkle trees', async () => {
+  test('longer than the stream reaches is recovered by comparing Merkle trees', async () => {
     await using nats = await startNats({ jetstream: true });
     await using proxy = await startFaultProxy(nats.port);
     await using primary = await startPrimary(nats.url);

@@ -45,7 +45,7 @@ const putAll = (primary: TestPrimary, mounts: readonly string[], count: number, 
     ),
   );
 
-/** Where a filtered secondary is not what its filter says, or its root is another than the primary tells. */
+/** Deviations of a filtered secondary from its filter, or of its root from the one the primary reports. */
 const findFilteredDeviations = async (
   primary: TestPrimary,
   secondary: TestSecondary,
@@ -97,7 +97,7 @@ const setFilter = async (
   await filtered.refresh();
 };
 
-test('a filter that was there before its secondary', async () => {
+test('a filter that existed before its secondary', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const identity = await admit(primary, 'secondary-1');
@@ -110,7 +110,7 @@ test('a filter that was there before its secondary', async () => {
   expect(await secondary.store.read(record('d', 1))).toBeDefined();
 }, 120_000);
 
-test('allow keeps back what comes later, deny does not', async () => {
+test('allow withholds new records, deny does not', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const [allowed, denied] = [await admit(primary, 'allowing'), await admit(primary, 'denying')];
@@ -127,7 +127,7 @@ test('allow keeps back what comes later, deny does not', async () => {
   expect(await findDeviations(primary, whole)).toEqual([]);
 }, 120_000);
 
-test('changes under writes take effect on what is there, in both directions', async () => {
+test('changes during writes apply to existing records, in both directions', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   await putAll(primary, ['a', 'b', 'c'], 1500, 'before');
@@ -168,7 +168,7 @@ test('changes under writes take effect on what is there, in both directions', as
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 180_000);
 
-test('what is let through again is fetched by its place, before anything is compared', async () => {
+test('records that are no longer withheld are fetched by path, before anything is compared', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const identity = await admit(primary, 'secondary-1');
@@ -190,12 +190,12 @@ test('what is let through again is fetched by its place, before anything is comp
   const mountsOf = ({ items }: Page) => new Set(items.map(({ path }) => path.split('/')[2]));
   expect(pages.map(mountsOf)).toEqual([new Set(['b']), new Set(['c'])]);
   expect(pages.map(({ items }) => items.length)).toEqual([300, 300]);
-  // The comparison after it found nothing.
+  // The later comparison found no difference.
   expect(told.some((one) => one?.$case === 'subpages' || one?.$case === 'records')).toBe(false);
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 
-test('a change is told over the stream, whenever the next heartbeat is', async () => {
+test('a change is announced on the stream, independently of heartbeats', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   await putAll(primary, ['a', 'b'], 20, 'before');
@@ -210,7 +210,7 @@ test('a change is told over the stream, whenever the next heartbeat is', async (
     },
   ]) {
     await change();
-    // As a primary writes its canary: an entry that is everybody's.
+    // Written like a primary's canary: an entry that crosses to every secondary.
     await put(primary.store, { 'shared/policies/root/one': 'changed' });
     const view = await primary.views.of('quiet', []);
     const { logId } = await primary.membership.identity();
@@ -222,7 +222,7 @@ test('a change is told over the stream, whenever the next heartbeat is', async (
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 
-test('a filter that was gone before its secondary could ask', async () => {
+test('a filter that was removed before its secondary could request it', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   await putAll(primary, ['a', 'b'], 20, 'before');
@@ -230,7 +230,7 @@ test('a filter that was gone before its secondary could ask', async () => {
   await secondary.untilCaughtUp(primary);
   primary.silence();
   await setFilter(primary, 'late', 'deny', 'b');
-  // Published for the others alone, in the stream that the secondary goes on with.
+  // Published only for the others, in the stream with which the secondary continues.
   await putAll(primary, ['a', 'b'], 20, 'meanwhile');
   const head = await primary.store.wal.headSequence();
   const stream = streamOf(primary.clusterId, SERVICE);
@@ -249,7 +249,7 @@ test('a filter that was gone before its secondary could ask', async () => {
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 
-test('restarts of both sides, and a stream that was pruned', async () => {
+test('restarts of both sides, and a pruned stream', async () => {
   await using primary = await startPrimary(nats.url);
   const publishing = primary.publish();
   const identity = await admit(primary, 'secondary-1');
@@ -273,7 +273,7 @@ test('restarts of both sides, and a stream that was pruned', async () => {
   expect(await findFilteredDeviations(primary, secondary, ['b'])).toEqual([]);
 }, 120_000);
 
-test('nothing of what is filtered is sent, and the log of the others does not open', async () => {
+test('withheld records are never sent, and the log of other secondaries does not open', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const answers: Uint8Array[] = [];
@@ -321,7 +321,7 @@ test('nothing of what is filtered is sent, and the log of the others does not op
     );
 }, 120_000);
 
-/** What went over the stream of a secondary, opened. */
+/** The decrypted messages of a secondary's own stream. */
 const loadOwnStream = async (primary: TestPrimary, id: string): Promise<Uint8Array[]> => {
   const { keys } = await primary.membership.identity();
   const secondary = await primary.membership.findSecondary(id);
@@ -348,7 +348,7 @@ const loadOwnStream = async (primary: TestPrimary, id: string): Promise<Uint8Arr
   return opened;
 };
 
-test('a revoked secondary gets nothing more on its own stream, and its id begins without a filter', async () => {
+test('a revoked secondary gets nothing more on its own stream, and its id starts without a filter', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const identity = await admit(primary, 'one');
@@ -368,7 +368,7 @@ test('a revoked secondary gets nothing more on its own stream, and its id begins
   expect(await primary.membership.findFilter('one')).toBeUndefined();
 }, 120_000);
 
-test('a secondary that asks for what is kept from it is told of nothing', async () => {
+test('a secondary that requests withheld records learns nothing', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   const identity = await admit(primary, 'curious');

@@ -1,4 +1,4 @@
-/** Whoever can read the stream can open its values, also when the primary cannot be asked any more. */
+/** Whoever can read the stream can decrypt its values, even when the primary is unreachable. */
 import { join } from 'node:path';
 import { rotateBarrier, type WalEntry } from '@keelson/storage';
 import { type NatsServer, startNats, temporaryDirectory } from '@keelson/testkit';
@@ -44,7 +44,7 @@ const untilSettled = async (primary: TestPrimary, secondary: TestSecondary): Pro
 };
 
 test.for(['performance', 'dr'] as const)(
-  'a secondary for %s opens what was rotated just before the primary was lost',
+  'a secondary for %s opens records of a key rotated just before the primary was lost',
   { timeout: 120_000 },
   async (kind) => {
     await using primary = await startPrimary(nats.url, kind);
@@ -71,7 +71,7 @@ test('a secondary with a paths filter does, too', async () => {
   expect(await findDeviations(primary, secondary)).toEqual([]);
 }, 120_000);
 
-test('a secondary that was away meanwhile does, and keeps the keys over a restart', async () => {
+test('a secondary that was stopped meanwhile does, and keeps the keys over a restart', async () => {
   await using folder = await temporaryDirectory();
   const file = join(folder.path, 'secondary.db');
   await using primary = await startPrimary(nats.url, 'dr');
@@ -94,7 +94,7 @@ test('a secondary that was away meanwhile does, and keeps the keys over a restar
   expect(again.barrier.term).toBe(3);
 }, 120_000);
 
-test('an epoch that began just before the primary was lost is open to those who stay', async () => {
+test('an epoch that started just before the primary was lost opens for the remaining secondaries', async () => {
   await using primary = await startPrimary(nats.url, 'dr');
   primary.publish();
   await using kept = await startSecondary(nats.url, primary, 'kept');
@@ -109,11 +109,11 @@ test('an epoch that began just before the primary was lost is open to those who 
   await revoked.until(({ state }) => state === 'idle');
   expect(revoked.barrier.term).toBe(1);
   expect(await revoked.store.read('shared/late')).toBeUndefined();
-  // It asked in vain what it was not given.
+  // It requested in vain what it is not allowed to have.
   expect(revoked.failures).not.toEqual([]);
 }, 120_000);
 
-test('a revoked secondary is told no new key, though it still gets the stream', async () => {
+test('a revoked secondary gets no new key, although it still receives the stream', async () => {
   await using primary = await startPrimary(nats.url);
   primary.publish();
   await using kept = await startSecondary(nats.url, primary, 'kept');
@@ -128,7 +128,7 @@ test('a revoked secondary is told no new key, though it still gets the stream', 
   expect(revoked.barrier.term).toBe(1);
 }, 120_000);
 
-test('a primary of before, which sends no keys along, is asked for them', async () => {
+test('a primary of an earlier version, which sends no keys with entries, is asked for them', async () => {
   await using primary = await startPrimary(nats.url);
   const publishing = primary.publish();
   await using secondary = await startSecondary(nats.url, primary);

@@ -25,7 +25,7 @@ const STEPS_OF_A_SECONDARY = [
   { steps: 240, isCopied: true },
 ];
 
-/** A store's file in a folder of its own, and the folder of the record of its disk. */
+/** A store's file in its own folder, and the folder of the record of its disk. */
 const placeFor = async (folder: TemporaryDirectory, name: string) => {
   const disk = join(folder.path, 'disk');
   await mkdir(disk);
@@ -54,7 +54,7 @@ test('a primary killed between any steps of commit and publish loses nothing it 
   for (const path of acknowledged) expect(await secondary.store.read(path)).toBeDefined();
 });
 
-test('a secondary killed between any steps of applying goes on and ends equal', async () => {
+test('a secondary killed between any steps of applying continues and ends equal', async () => {
   await using nats = await startNats({ jetstream: true });
   await using folder = await temporaryDirectory();
   const { file, record } = await placeFor(folder, 'secondary.db');
@@ -69,7 +69,7 @@ test('a secondary killed between any steps of applying goes on and ends equal', 
   for (const { steps, isCopied } of STEPS_OF_A_SECONDARY) {
     const ending = new AbortController();
     const writing = (async () => {
-      // Paths that no later round writes: what is lost in one stays lost.
+      // Paths that no later round writes, so that a loss in one round remains visible.
       for (let count = 0; !ending.signal.aborted; count += 1)
         await put(primary.store, { [`shared/${steps}/${count}`]: `${count}` });
     })();

@@ -1,4 +1,4 @@
-/** A process of its own that is a primary or a secondary until it kills itself at a given step. */
+/** A child process that runs a primary or a secondary until it kills itself at a given step. */
 
 import { put, resumeSecondary, startPrimary } from './cluster.ts';
 import { killAfter } from './kill-at-step.ts';

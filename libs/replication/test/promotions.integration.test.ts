@@ -25,7 +25,7 @@ test.for(['performance', 'dr'] as const)(
     await secondary.untilCaughtUp(primary);
     expect(await secondary.secondary.promotion.load()).toBe(2);
 
-    // As one that was lost and does not know: it leads the log that is followed, with its own number.
+    // Simulates a superseded primary that does not know: it publishes the followed log with its old number.
     secondary.failures.length = 0;
     await primary.membership.succeed(1);
     await put(primary.store, { 'shared/first': 'of the superseded' });

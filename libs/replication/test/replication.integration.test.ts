@@ -41,7 +41,7 @@ describe('activation', () => {
 });
 
 describe('a stream', () => {
-  test('carries commits as a whole, deletions too, to two secondaries', async () => {
+  test('carries whole commits, including deletions, to two secondaries', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url);
     primary.publish();
@@ -128,7 +128,7 @@ describe('a Merkle synchronisation', () => {
       tx.delete('shared/a/7');
       tx.write('shared/a/8', Buffer.from('changed'));
     });
-    // Another log: what follows in the stream does not go on from what is applied.
+    // A new log: the next entries in the stream do not continue those already applied.
     await primary.membership.renewLog();
     primary.publish();
     await secondary.until(({ copiedRecordCount }) => copiedRecordCount === 22);
@@ -136,7 +136,7 @@ describe('a Merkle synchronisation', () => {
     expect(await findDeviations(primary, secondary)).toEqual([]);
   });
 
-  test('takes back what a secondary has and its primary has not', async () => {
+  test('removes records that the secondary has and its primary does not have', async () => {
     await using nats = await startNats({ jetstream: true });
     await using primary = await startPrimary(nats.url, 'dr');
     await putMany(primary, 100, 'a');
@@ -148,7 +148,7 @@ describe('a Merkle synchronisation', () => {
     await publishing.stop();
     await primary.membership.renewLog();
     primary.publish();
-    // Those two, and the primary's own record of its new log.
+    // The two records, and the primary's own record of its new log.
     await secondary.until(({ copiedRecordCount }) => copiedRecordCount === 3);
     await secondary.untilCaughtUp(primary);
     expect(await findDeviations(primary, secondary)).toEqual([]);

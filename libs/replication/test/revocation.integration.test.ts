@@ -6,7 +6,7 @@ import { openBatch, PartAssembler, type SealedBatch } from '../src/wire/stream-m
 import { findDeviations, put, SERVICE, startPrimary, startSecondary } from './cluster.ts';
 import { putMany } from './cluster-writes.ts';
 
-test('a revoked secondary can decrypt nothing more, the others go on', async () => {
+test('a revoked secondary can decrypt nothing more, and the others continue', async () => {
   await using nats = await startNats({ jetstream: true });
   await using primary = await startPrimary(nats.url);
   primary.publish();
@@ -46,7 +46,7 @@ test('a revoked secondary can decrypt nothing more, the others go on', async () 
     );
 });
 
-test('an id is given again only after it was revoked, and then to another key', async () => {
+test('an id is available again only after its revocation, and then for another key', async () => {
   await using nats = await startNats({ jetstream: true });
   await using primary = await startPrimary(nats.url);
   primary.publish();

@@ -10,9 +10,9 @@ export interface KillPlan {
   readonly file: string;
   /** Folder of the record of the disk that the file is on; removed and made again. */
   readonly record: string;
-  /** How many steps are gone through before the end. */
+  /** Number of steps completed before the kill. */
   readonly steps: number;
-  /** Absent: it is the primary, and writes. */
+  /** Absent for the primary, which also writes. */
   readonly secondary?: {
     readonly identity: SecondaryIdentity;
     /** Counts steps only once it follows from the stream. */

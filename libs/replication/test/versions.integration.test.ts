@@ -22,7 +22,7 @@ const untilRefused = (secondary: TestSecondary): Promise<void> =>
   );
 
 test(
-  'a secondary applies nothing of a primary that is upgraded before it, and goes on once it is, too',
+  'a secondary applies nothing of a primary with a newer version until it is upgraded itself',
   async () => {
     await using nats = await startNats({ jetstream: true });
     await using folder = await temporaryDirectory();
@@ -48,7 +48,7 @@ test(
 );
 
 test(
-  'one that is older copies nothing from the beginning, one that is newer follows',
+  'an older secondary copies nothing at all, and a newer one follows',
   async () => {
     await using nats = await startNats({ jetstream: true });
     await using folder = await temporaryDirectory();

@@ -1,4 +1,4 @@
-/** Transport settings that clients and servers share. */
+/** Transport settings shared by clients and servers. */
 import type { ChannelOptions } from '@grpc/grpc-js';
 import { serviceDnsName, type TlsIdentity, type TrustedAuthority } from './tls-identity.ts';
 
@@ -14,7 +14,7 @@ export const transportOptions: ChannelOptions = {
   'grpc.keepalive_timeout_ms': 5_000,
 };
 
-/** Reconnects after 100 ms, then ever more slowly up to 5 s; never through an HTTP proxy. */
+/** Reconnects after 100 ms, with delays increasing to 5 s; never uses an HTTP proxy. */
 export const clientChannelOptions = (
   service: string,
   tls: TlsIdentity | TrustedAuthority | undefined,

@@ -1,4 +1,7 @@
-/** KeelsonError <-> gRPC status. The status code serves tools; the metadata carries the error itself. */
+/**
+ * Converts KeelsonErrors to gRPC statuses and back. The status code is for tools; the metadata contains the
+ * error.
+ */
 
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js';
 import { ERROR_CODES, type ErrorCode, KeelsonError } from '@keelson/errors';
@@ -13,7 +16,7 @@ const TRANSPORT_ERRORS: Readonly<Partial<Record<status, ErrorCode>>> = {
   [status.UNAVAILABLE]: 'edge.backend_unavailable',
 };
 
-/** What a handler threw, as the status that ends the call. */
+/** Converts an error thrown by a handler to the status that ends the call. */
 export const toGrpcStatus = (thrown: unknown): StatusObject => {
   const { code, message, detailsJson } = toWireError(thrown);
   const metadata = new Metadata();
@@ -23,7 +26,7 @@ export const toGrpcStatus = (thrown: unknown): StatusObject => {
 };
 
 /**
- * The error that ended a call. A status without our metadata was made by the transport itself.
+ * The error that ended a call. A status without Keelson metadata comes from the transport itself.
  * @param service the called service, named in `edge.backend_unavailable`
  */
 export const fromGrpcStatus = (error: ServiceError, service: string): KeelsonError => {

@@ -6,8 +6,8 @@ export interface PeerCall {
 }
 
 /**
- * The calling service as its certificate proves, or undefined for a caller without a certificate of the
- * internal CA (grpc-js shows no certificate unless the handshake verified it).
+ * The calling service as proved by its certificate, or undefined for a caller without a certificate of the
+ * internal CA (grpc-js shows a certificate only if the handshake verified it).
  */
 export const peerService = (call: PeerCall): string | undefined => {
   const certificate = call.getAuthContext().sslPeerCertificate;

@@ -1,4 +1,4 @@
-/** An RPC implementation in the form a gRPC server takes. */
+/** Registers an RPC implementation with a gRPC server. */
 
 import { once } from 'node:events';
 import type {
@@ -19,17 +19,17 @@ import { toGrpcServiceDefinition } from './service-definition.ts';
 import { serveInTrace, type TraceCarrier } from './trace-context.ts';
 
 /**
- * Which services may call: their names, any service that holds a certificate of the internal CA, or
- * anyone at all (only for enrolment, which brings its own proof).
+ * Which services may call: named ones, any service with a certificate of the internal CA, or anyone (only for
+ * enrolment, which has its own proof of identity).
  */
 export type Callers = readonly string[] | 'any-service' | 'anyone';
 
-/** Told what a handler threw when that was a bug; the caller only sees `internal`. */
+/** Called with unexpected errors of handlers, which are bugs; the caller only sees `internal`. */
 export type ReportBug = (error: unknown, method: string) => void;
 
 export interface ServiceOptions {
   readonly callers?: Callers;
-  /** Where bugs are logged. */
+  /** Called with bugs, for logging. */
   readonly report?: ReportBug;
 }
 
@@ -37,7 +37,7 @@ export interface GrpcRegistration {
   readonly definition: ServiceDefinition;
   readonly handlers: Readonly<Record<string, UntypedHandleCall>>;
   readonly callers: Callers;
-  /** Called when the server stops: take no new work, resolve when what is under way has ended. */
+  /** Called when the server stops. Must accept no new work, and resolve when the current work has ended. */
   readonly drain?: () => Promise<void>;
 }
 
@@ -56,7 +56,7 @@ interface Cancellable {
 
 const callOptions = (call: PeerCall & Cancellable): CallOptions => {
   const controller = new AbortController();
-  // grpc-js reports both the caller's cancellation and a passed deadline here.
+  // grpc-js reports both a cancellation by the caller and a passed deadline here.
   call.on('cancelled', () => controller.abort(new KeelsonError('request.cancelled')));
   if (call.cancelled) controller.abort(new KeelsonError('request.cancelled'));
   const peer = peerService(call);
@@ -97,7 +97,7 @@ const streamingHandler =
     serveInTrace(carrierOf(call.metadata), name, serve).then(
       () => call.end(),
       (error: unknown) => {
-        // A cancelled call has nobody left to tell.
+        // After a cancellation nobody receives the error.
         if (!call.cancelled) call.emit('error', statusOf(error, name, report));
       },
     );

@@ -1,6 +1,6 @@
 /**
- * Unary and server-streaming calls over gRPC. Connections are kept, re-made with back-off, and calls are
- * spread over all replicas that the address names.
+ * Unary and server-streaming calls over gRPC. Connections are kept and re-established with back-off, and
+ * calls are distributed over all replicas of the address.
  */
 
 import { isIP } from 'node:net';
@@ -26,13 +26,13 @@ export interface RpcClientOptions {
    */
   readonly address: string | readonly string[];
   readonly tls?: TlsIdentity | TrustedAuthority | undefined;
-  /** The service that must answer ("sys"): its name is checked in the certificate and put into errors. */
+  /** The service that must answer ("sys"): its name is checked in the certificate and used in errors. */
   readonly service: string;
 }
 
 export type RpcClient<D extends RpcDefinition> = RpcService<D> & { close(): void };
 
-/** A unary call without a time limit of its own ends after this long. */
+/** Time limit of a unary call that sets none. */
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 const hostOf = (address: string): string =>
@@ -56,7 +56,7 @@ const metadataOfTrace = (): Metadata => {
   return metadata;
 };
 
-/** Cancels `call` when the signal fires; the returned function stops listening. */
+/** Cancels `call` when the signal aborts; the returned function removes the listener. */
 const cancelOn = (signal: AbortSignal | undefined, call: { cancel(): void }): (() => void) => {
   const cancel = (): void => call.cancel();
   signal?.addEventListener('abort', cancel, { once: true });
@@ -109,8 +109,8 @@ const streamingCaller = (
       throw fromGrpcStatus(error as ServiceError, service);
     } finally {
       stopListening();
-      // Leaving the loop early tells the server; after the end it has no effect. The cancelled status
-      // still arrives as an error event, which nobody awaits any more.
+      // Leaving the loop early cancels the call; after the end this has no effect. The cancellation also
+      // arrives as an error event, which must have a listener although nobody awaits it.
       call.on('error', () => undefined);
       call.cancel();
     }

@@ -1,6 +1,6 @@
 /**
- * The gRPC server of a service process: registrations, who may call them, health, and a stop that
- * finishes what is under way.
+ * The gRPC server of a service process: registrations, access checks, health, and a stop that finishes open
+ * calls.
  */
 
 import {
@@ -21,17 +21,17 @@ import type { TlsIdentity } from './tls-identity.ts';
 export interface RpcServerOptions {
   /** "host:port"; port 0 picks a free one. */
   readonly address: string;
-  /** Undefined serves plain text, and then callers are not told apart: loopback and tests only. */
+  /** Undefined serves plain text without authenticating callers, for loopback and tests only. */
   readonly tls?: TlsIdentity | undefined;
-  /** `implementService(definition, implementation, callers)` each, and the edge server. */
+  /** Results of `implementService(definition, implementation, callers)`, and the edge server. */
   readonly services: readonly GrpcRegistration[];
 }
 
 export interface RpcServer {
   readonly port: number;
   /**
-   * Health turns to NOT_SERVING, no connection or new stream is taken, what is under way may finish.
-   * @param graceMs after this long the rest is cut off
+   * Reports NOT_SERVING, accepts no new connections or streams, and lets open calls finish.
+   * @param graceMs time after which open calls are cut off
    */
   stop(graceMs?: number): Promise<void>;
 }
@@ -47,7 +47,7 @@ const isAllowed = (callers: Callers, peer: string | undefined): boolean => {
 type AnyCall = ServerDuplexStream<unknown, unknown>;
 type AnyHandler = (call: AnyCall, callback?: sendUnaryData<unknown>) => void;
 
-/** The handler behind a check of the caller's certificate. */
+/** The handler with a check of the caller's certificate. */
 const guarded = (handler: UntypedHandleCall, callers: Callers, path: string): UntypedHandleCall => {
   const serve = handler as AnyHandler;
   const guard: AnyHandler = (call, callback) => {

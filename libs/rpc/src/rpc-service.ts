@@ -14,7 +14,7 @@ export interface RpcMethod {
   // oxlint-disable-next-line typescript/no-explicit-any -- the codec of any message
   readonly responseType: MessageFns<any>;
   readonly responseStream: boolean;
-  /** Set for methods that may be sent again when it is unknown whether the first one arrived. */
+  /** Set for methods that may be repeated when it is unknown whether the first attempt arrived. */
   readonly options?: { readonly idempotencyLevel?: 'NO_SIDE_EFFECTS' | 'IDEMPOTENT' };
 }
 
@@ -30,7 +30,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Time left for the call, in milliseconds. */
   readonly timeoutMs?: number;
-  /** What an implementation is told: the calling service, as its certificate proves. */
+  /** The calling service, authenticated by its certificate; set for implementations only. */
   readonly peer?: string;
 }
 
@@ -44,7 +44,7 @@ export type RpcService<D extends RpcDefinition> = {
     : Promise<Message<D['methods'][M]['responseType']>>;
 };
 
-/** A method of an implementation or client whose message types are not known where it is called. */
+/** A method of an implementation or client, without its message types. */
 export type UntypedMethod = (
   request: unknown,
   options?: CallOptions,

@@ -2,6 +2,7 @@
 import { KeelsonError } from '@keelson/errors';
 import { ClusterDefinition, ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { stubService } from '@keelson/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 import { implementService } from './registration.ts';
 import { createRpcClient } from './rpc-client.ts';
@@ -36,7 +37,7 @@ const identityClient = (...servers: RpcServer[]) =>
   );
 
 const answering = (identify: Identity['identify']) =>
-  implementService(IdentityDefinition, { identify });
+  implementService(IdentityDefinition, stubService<Identity>({ identify }));
 
 const principalOf = (token: string): IdentifyResponse =>
   IdentifyResponse.fromPartial({ principal: { kind: 'user', id: token } });
@@ -47,13 +48,13 @@ const untilCancelled = (options?: CallOptions): Promise<never> =>
   });
 
 describe('a unary call', () => {
-  test('brings the answer of the implementation', async () => {
+  test('returns the result of the implementation', async () => {
     const server = await serve([answering(({ token }) => Promise.resolve(principalOf(token)))]);
     const answer = await identityClient(server).identify({ token: 'ä-token' });
     expect(answer).toEqual(principalOf('ä-token'));
   });
 
-  test('brings an error with code and parameters, never its cause', async () => {
+  test('returns an error with code and parameters, never its cause', async () => {
     const refusal = new KeelsonError(
       'request.too_large',
       { limitBytes: 7 },
@@ -74,7 +75,7 @@ describe('a unary call', () => {
     const server = await serve([
       implementService(
         IdentityDefinition,
-        { identify: () => Promise.reject(bug) },
+        stubService<Identity>({ identify: () => Promise.reject(bug) }),
         { report: (error, method) => reported.push(error, method) },
       ),
     ]);
@@ -155,14 +156,14 @@ describe('a unary call', () => {
 });
 
 describe('a streaming call', () => {
-  const request = { service: 'pki', instanceId: 'a', version: '1', engines: [] };
+  const request = { service: 'pki', instanceId: 'a', version: '1', storeId: '', engines: [] };
   const clusterClient = (server: RpcServer) =>
     remember(
       createRpcClient(ClusterDefinition, { address: `127.0.0.1:${server.port}`, service: 'sys' }),
     );
   const joining = (join: Cluster['join']) => implementService(ClusterDefinition, { join });
 
-  test('brings every message, then the error that ends it', async () => {
+  test('yields every message, then the error that ends it', async () => {
     const server = await serve([
       joining(async function* () {
         for (let term = 1; term <= 300; term++) {

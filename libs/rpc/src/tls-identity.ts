@@ -1,7 +1,7 @@
 /**
- * Who a process is on the internal network: a certificate of the internal CA and its key. Servers and
- * clients hold the identity, not the files, so a renewed certificate serves the next handshake while
- * connections and streams under way go on.
+ * Identity of a process on the internal network: a certificate of the internal CA and its key. Servers and
+ * clients hold the identity instead of the files, so that a renewed certificate is used from the next
+ * handshake on, while open connections and streams continue.
  */
 import { ChannelCredentials, experimental, type ServerCredentials } from '@grpc/grpc-js';
 
@@ -14,7 +14,7 @@ export interface TlsMaterial {
   readonly caCertificatesPem: string;
 }
 
-/** TLS of a process that has no certificate yet: it can verify, and only enrol. */
+/** TLS of a process without a certificate: it can verify the server, and may only enrol. */
 export interface TrustedAuthority {
   readonly caCertificatesPem: string;
 }
@@ -55,8 +55,8 @@ export class TlsIdentity {
   }
 
   /**
-   * TLS of a server. A client without a certificate is let in as nobody: which methods such a caller
-   * may use is decided per registration (rpc-server.ts).
+   * TLS credentials of a server. A client without a certificate is accepted without an identity; each
+   * registration decides which methods such a caller may use (rpc-server.ts).
    */
   serverCredentials(): ServerCredentials {
     const provider = this.#provider();

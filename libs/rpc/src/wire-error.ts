@@ -1,6 +1,6 @@
 /**
- * A KeelsonError on the wire: its code and parameters, from which the receiver rebuilds the same error.
- * Causes and stacks stay in the process that made them.
+ * A KeelsonError in transit: its code and parameters, from which the receiver rebuilds the same error. Causes
+ * and stacks remain in the process that created them.
  */
 import { ERROR_CODES, type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 
@@ -11,7 +11,7 @@ export interface WireError {
   readonly detailsJson: string;
 }
 
-/** Anything thrown, as it is sent: unknown things become `internal`. */
+/** Converts any thrown value to the error that is sent; unknown values become `internal`. */
 export const toWireError = (thrown: unknown): WireError => {
   const { code, message, params } = KeelsonError.from(thrown);
   return { code, message, detailsJson: JSON.stringify(params) };
@@ -19,13 +19,13 @@ export const toWireError = (thrown: unknown): WireError => {
 
 const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(ERROR_CODES, code);
 
-/** The parameters of an error, as far as they are what a peer of ours would send. */
+/** The parameters of an error, dropping anything that a Keelson peer would not send. */
 export const parseErrorParams = (detailsJson: string): ErrorParams => {
   let parsed: unknown;
   try {
     parsed = JSON.parse(detailsJson === '' ? '{}' : detailsJson);
   } catch {
-    return {}; // The code alone still says what happened; a text without its parameters is legible.
+    return {}; // The code alone still describes the error; its text is readable without parameters.
   }
   if (typeof parsed !== 'object' || parsed === null) return {};
   return Object.fromEntries(
@@ -36,7 +36,10 @@ export const parseErrorParams = (detailsJson: string): ErrorParams => {
   );
 };
 
-/** The error a peer sent. A code of a newer version becomes `internal`, naming the code in its cause. */
+/**
+ * The error that a peer sent. An unknown code, as from a newer version, becomes `internal` with the code in
+ * its cause.
+ */
 export const fromWireError = (code: string, detailsJson: string): KeelsonError =>
   isErrorCode(code)
     ? new KeelsonError(code, parseErrorParams(detailsJson))

@@ -1,3 +1,3 @@
-/** Entry `@keelson/rpc/wire`: errors and traces on any wire, for those who do not speak gRPC. */
+/** Entry point `@keelson/rpc/wire`: errors and traces for transports other than gRPC. */
 export { injectTraceContext, serveInTrace, type TraceCarrier } from './trace-context.ts';
 export { fromWireError, toWireError, type WireError } from './wire-error.ts';

@@ -1,4 +1,4 @@
-/** What the main files of all processes have in common: settings, help, log, traces, signals. */
+/** Common parts of the main files of all processes: settings, help, log, traces, signals. */
 import {
   type Config,
   type ConfigSchema,
@@ -16,13 +16,13 @@ import { startTracing } from './tracing.ts';
 import { VERSION } from './version.ts';
 
 export interface ConfiguredProcess<S extends ConfigSchema> {
-  /** "keelson-pki": in logs, traces and refusals to start. */
+  /** Name such as "keelson-pki", used in logs, traces and start errors. */
   readonly name: string;
   /** Includes `processSettings`. */
   readonly schema: S;
   /** `process.env`: main files are its only readers. */
   readonly environment: Environment;
-  /** Where log lines go; standard output when absent. */
+  /** Destination of log lines; standard output when absent. */
   readonly logDestination?: (config: Config<S>) => LogDestination | undefined;
   readonly start: (config: Config<S>, logger: Logger) => Promise<Stoppable>;
 }
@@ -41,9 +41,20 @@ const unknownArgument = (argument: string, schema: ConfigSchema): string => {
   );
 };
 
+/** Why this version of Node cannot run a service; undefined if it can. */
+const explainNodeVersion = (version: string): string | undefined => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major > 24 || (major === 24 && minor >= 12)) return undefined;
+  return (
+    `it needs Node 24.12 or newer, this is ${version}. ` +
+    'After npm install, `make up`, `npm start` and node_modules/node/bin/node are one that fits.'
+  );
+};
+
 /**
- * Prints the settings for `--help`; else reads them from the environment, starts, and runs until a
- * signal; SIGHUP opens the log file again and reloads what is started. A bad setting stops the start with a sentence that names its key.
+ * Prints the settings for `--help`. Otherwise reads them from the environment, starts the process, and runs
+ * until a signal; SIGHUP reopens the log file and reloads certificates. An invalid setting stops the start
+ * with a sentence that names its key, an old Node.js version with one that names the required version.
  */
 export const runConfiguredProcess = async <S extends ConfigSchema>({
   name,
@@ -52,6 +63,12 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
   logDestination,
   start,
 }: ConfiguredProcess<S>): Promise<void> => {
+  const unfit = explainNodeVersion(process.versions.node);
+  if (unfit !== undefined) {
+    process.stderr.write(`${name} cannot start: ${unfit}\n`);
+    process.exitCode = 1;
+    return;
+  }
   const [argument] = process.argv.slice(2);
   if (argument === '--help' || argument === '--version') {
     process.stdout.write(
@@ -66,7 +83,7 @@ export const runConfiguredProcess = async <S extends ConfigSchema>({
     start: async () => {
       if (argument !== undefined) throw new Error(unknownArgument(argument, schema));
       const config = parseConfig(schema, environment);
-      // TypeScript cannot see inside S that the schema includes these.
+      // TypeScript cannot infer that S includes these.
       const { logLevel, otlpEndpoint } = config as unknown as Config<typeof processSettings>;
       const explained = (error: unknown): unknown => explainStartFailure(error, schema, config);
       const openLog = (): LogDestination | undefined => {

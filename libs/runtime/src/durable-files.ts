@@ -1,6 +1,6 @@
 /**
- * Files that survive a power cut. Flushing a file puts its content on disk; that the file is there under
- * its name, or is gone, is on disk only after its folder has been flushed too.
+ * Files that survive a power failure. Flushing a file stores its content; its name, or its removal, is stored
+ * only after its folder has been flushed too.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -17,7 +17,7 @@ import { dirname } from 'node:path';
 /** Readable and writable by the owner alone. */
 const PRIVATE = 0o600;
 
-/** Puts on disk which files a folder has. @throws Error of the file system */
+/** Flushes the entries of a folder to disk. @throws Error of the file system */
 export const syncFolder = (folder: string): void => {
   const descriptor = openSync(folder, 'r');
   try {
@@ -28,9 +28,9 @@ export const syncFolder = (folder: string): void => {
 };
 
 /**
- * Writes a file, which replaces one of that name; on disk when it returns. After a crash the file has
- * either its former content or the new one, never a part.
- * @param mode of the file; 0600 if absent
+ * Writes a file, replacing one with the same name. The file is on disk when this returns. After a crash it
+ * has either the former or the new content, never a part.
+ * @param mode of the file; 0600 by default
  * @throws Error of the file system
  */
 export const writeFileDurably = (file: string, text: string, mode = PRIVATE): void => {
@@ -41,8 +41,9 @@ export const writeFileDurably = (file: string, text: string, mode = PRIVATE): vo
 };
 
 /**
- * Makes a file with mode 0600 unless there is one of that name, which then stays: of several processes
- * that do this at once, one succeeds. It is on disk when this returns, and nobody ever sees a part of it.
+ * Creates a file with mode 0600 unless the name exists; an existing file is kept. If several processes do
+ * this at once, one of them succeeds. The file is on disk when this returns, and no process ever sees a part
+ * of it.
  * @throws Error of the file system
  */
 export const makeFileDurably = (file: string, text: string): void => {

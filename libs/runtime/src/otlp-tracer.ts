@@ -6,9 +6,14 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { Tracing } from './tracing.ts';
 
-/** A collector that is away is worth a warning, never a failed request. */
+/** The tracer registered for this process. */
+export interface Tracing {
+  /** Exports remaining spans, then unregisters the tracer. */
+  stop(): Promise<void>;
+}
+
+/** An unreachable collector causes a warning, never a failed request. */
 const reportTo = (logger: Logger): void => {
   const report = (message: string): void => logger.warn({ subject: 'tracing' }, message);
   const ignore = (): void => undefined;

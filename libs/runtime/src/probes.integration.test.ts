@@ -4,7 +4,7 @@ import { startProbes } from './probes.ts';
 const statusOf = async (port: number | undefined, path: string): Promise<number> =>
   (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 
-test('readiness is what the neighbours answer, being alive is not', async () => {
+test('readiness depends on other services, liveness does not', async () => {
   let answers = true;
   const probes = await startProbes('127.0.0.1:0', () =>
     answers ? Promise.resolve() : Promise.reject(new Error('away')),
@@ -20,7 +20,7 @@ test('readiness is what the neighbours answer, being alive is not', async () => 
   await expect(statusOf(probes.port, '/readyz')).rejects.toThrow('fetch failed');
 });
 
-test('neighbours that never answer are not ready', async () => {
+test('services that never answer are not ready', async () => {
   const probes = await startProbes('127.0.0.1:0', () => new Promise(() => undefined));
   expect(await statusOf(probes.port, '/readyz')).toBe(503);
   await probes.close();

@@ -1,16 +1,16 @@
-/** Where orchestrators ask a service whose own port speaks nothing but gRPC over mTLS. */
+/** HTTP probes for orchestrators, for services whose own port only serves gRPC over mTLS. */
 import type { Server } from 'node:http';
 
-// An import loads whatever the module has getters for: undici, 5 MB and 30 ms.
+// An import would evaluate the getters of the module and load undici with it: 5 MB and 30 ms.
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** Longer than that an orchestrator does not wait, either. */
+/** Time limit of a probe; orchestrators do not wait longer either. */
 const ANSWER_WITHIN_MS = 3000;
 
 export interface Probes {
-  /** From now on not ready, so that nothing new is sent here; then closed. */
+  /** Reports not ready, so that no new requests are sent here, and then closes. */
   close(): Promise<void>;
-  /** The one it listens on; undefined when it does not. */
+  /** Port of the probes; undefined without an address. */
   readonly port: number | undefined;
 }
 
@@ -37,10 +37,10 @@ const listen = (server: Server, address: string): Promise<number> =>
   });
 
 /**
- * `GET /healthz`: the process answers. `GET /readyz`: so do its neighbours, without which it serves nothing;
- * 503 else. Nothing of it is secret, and nobody has to be known.
- * @param address host:port; nothing listens when it is undefined
- * @param askNeighbours rejects when one does not answer
+ * `GET /healthz`: 200 if the process runs. `GET /readyz`: 200 if the services that this one depends on answer
+ * as well, otherwise 503. The responses contain no secrets and need no authentication.
+ * @param address host:port; undefined: no probes
+ * @param askNeighbours rejects when one of these services does not answer
  */
 export const startProbes = async (
   address: string | undefined,

@@ -1,18 +1,18 @@
-/** Settings that several processes share; each is declared here once. */
+/** Settings that several processes share, each declared once. */
 import { LOG_LEVELS } from '@keelson/logging';
 import { Type } from 'typebox';
 
-/** Every process. */
+/** Settings of every process. */
 export const processSettings = Type.Object({
   otlpEndpoint: Type.Optional(
     Type.String({
-      description: 'OTLP/HTTP collector of traces, without /v1/traces; no tracing when not set.',
+      description: 'OTLP/HTTP collector of traces, without /v1/traces. Not set: no tracing.',
       pattern: '^https?://',
     }),
   ),
   logLevel: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
-    { description: 'Least level that is logged.', default: 'info' },
+    { description: 'Lowest level that is logged.', default: 'info' },
   ),
 });
 
@@ -21,28 +21,28 @@ const SysAddresses = Type.Array(Type.String(), {
   default: ['sys:9000'],
 });
 
-/** A process that gets its mTLS certificate from sys. */
+/** Settings of a process that gets its mTLS certificate from sys. */
 export const enrolledSettings = Type.Object({
   sysAddresses: SysAddresses,
   internalCaFile: Type.String({
     description: 'Certificate of the internal CA, PEM: internal-ca-certificate.pem.',
   }),
   joinTokenFile: Type.String({
-    description: 'File with the join token that keelson-internal-ca made for this service.',
+    description: 'File with the join token that keelson-internal-ca created for this service.',
   }),
 });
 
-/** A process with stores. */
+/** Settings of a process with stores. */
 export const storeSettings = Type.Object({
   storeCacheBytes: Type.Integer({
     description:
-      'Memory for the caches of a store: four fifths for records, one fifth for which of them changed. A process has one store, standalone three.',
+      'Memory for the caches of a store: four fifths for records, one fifth for recent changes. A process has one store, standalone three.',
     default: 40 * 1024 * 1024,
     minimum: 1024 * 1024,
   }),
 });
 
-/** A service that is reached over gRPC and keeps records. */
+/** Settings of a service that is called over gRPC and stores records. */
 export const servingSettings = Type.Object({
   rpcAddress: Type.String({
     description: 'host:port on which other processes of the installation reach this one.',
@@ -51,7 +51,7 @@ export const servingSettings = Type.Object({
   probeAddress: Type.Optional(
     Type.String({
       description:
-        'host:port of a plain HTTP port for orchestrators: /healthz, and /readyz, which asks the database; none is opened when not set.',
+        'host:port of a plain HTTP port for orchestrators: /healthz, and /readyz, which checks the database. Not set: no port is opened.',
       pattern: '^.+:\\d+$',
     }),
   ),
@@ -61,25 +61,25 @@ export const servingSettings = Type.Object({
   }),
 });
 
-/** A process that takes part in replication between clusters. */
+/** Settings of a process that takes part in replication between clusters. */
 export const replicationSettings = Type.Object({
   natsUrl: Type.Optional(
     Type.String({
       description:
-        'NATS server with JetStream that this cluster publishes its logs on, as nats://host:port; without one the cluster can be no primary.',
+        'NATS server with JetStream on which this cluster publishes its logs: nats://host:port. A primary needs one.',
       pattern: '^(nats|tls|wss?)://',
     }),
   ),
   clusterAddress: Type.Optional(
     Type.String({
       description:
-        'Address under which other clusters reach that NATS server; the same as this one does when not set.',
+        'Address at which other clusters reach this NATS server. Not set: the same address.',
       pattern: '^(nats|tls|wss?)://',
     }),
   ),
 });
 
-/** A service with work that one replica at a time does. */
+/** Settings of a service with work that one replica at a time does. */
 export const electingSettings = Type.Object({
   redisUrl: Type.String({
     description: 'Redis that elects workers: redis://host:6379.',

@@ -27,7 +27,7 @@ describe('a process', () => {
     expect(out).toContain('"clean":true');
   });
 
-  test('says in one line why it cannot start', async () => {
+  test('explains in one line why it cannot start', async () => {
     expect(await runSample('refuse')).toMatchObject({
       code: 1,
       err: 'sample cannot start: KEELSON_X must be set\n',

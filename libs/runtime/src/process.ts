@@ -1,23 +1,23 @@
-/** The life of a process: start, wait for a signal, stop within a bounded time. */
+/** The life cycle of a process: start, wait for a signal, stop within a time limit. */
 import { isatty } from 'node:tty';
 import type { Logger } from '@keelson/logging';
 
 export interface Stoppable {
-  /** Finishes what is under way and frees everything. */
+  /** Finishes current work and frees all resources. */
   stop(): Promise<void>;
-  /** Opens files again and reads what operators exchange under way: certificates. Never rejects. */
+  /** Reopens files, and reloads certificates that operators replace at run time. Never rejects. */
   reload?(): Promise<void>;
 }
 
 export interface ProcessOptions {
-  /** "keelson-gateway": said when the start fails. */
+  /** Name such as "keelson-gateway", used when the start fails. */
   readonly name: string;
   readonly start: () => Promise<Stoppable & { readonly logger: Logger }>;
-  /** After this the process ends with what is left undone. */
+  /** Time after which the process ends even if work is unfinished. */
   readonly stopWithinMs?: number;
 }
 
-/** In a terminal SIGHUP says that it was closed; elsewhere that files were moved or exchanged. */
+/** In a terminal, SIGHUP means that it was closed; otherwise that files were moved or replaced. */
 const HAS_TERMINAL = isatty(0);
 const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL
   ? ['SIGINT', 'SIGTERM', 'SIGHUP']
@@ -28,7 +28,7 @@ const nextSignal = (): Promise<NodeJS.Signals> =>
     for (const signal of SIGNALS) process.once(signal, resolve);
   });
 
-/** One reload after the other; a signal before the start is over is nothing to it. */
+/** Runs reloads one after the other; ignores signals until the start is complete. */
 const reloadOnSignal = (): { begin(running: Stoppable): void } => {
   let under = Promise.resolve();
   let running: Stoppable | undefined;
@@ -54,8 +54,9 @@ const stopWithin = async (running: Stoppable, limitMs: number): Promise<boolean>
 };
 
 /**
- * Starts, runs until SIGINT or SIGTERM, reloads at SIGHUP, stops and exits: 0 after a clean stop, 1 otherwise. A second
- * signal ends the process at once. A start that fails says why in one line, without a stack.
+ * Starts the process, runs until SIGINT or SIGTERM, reloads on SIGHUP, stops and exits: with 0 after a clean
+ * stop, otherwise 1. A second signal ends the process at once. A failed start is reported in one line without
+ * a stack.
  */
 export const runProcess = async ({
   name,
@@ -64,7 +65,7 @@ export const runProcess = async ({
 }: ProcessOptions): Promise<never> => {
   const signalled = nextSignal();
   const reloads = reloadOnSignal();
-  // Until the first server listens nothing else may hold the event loop: waiting is not ending.
+  // Keeps the event loop alive until the first server listens, because nothing else may.
   const alive = setInterval(() => undefined, 2 ** 30);
   let running: Awaited<ReturnType<typeof start>>;
   try {

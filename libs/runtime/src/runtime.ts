@@ -15,6 +15,6 @@ export {
   servingSettings,
   storeSettings,
 } from './process-settings.ts';
-export { startTracing, type Tracing, type TracingOptions } from './tracing.ts';
+export { startTracing, type TracingOptions } from './tracing.ts';
 export { VERSION } from './version.ts';
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts';

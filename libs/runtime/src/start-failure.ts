@@ -1,4 +1,4 @@
-/** Why a process does not start, said with the setting that it is about and what to do. */
+/** Explains why a process does not start, naming the setting concerned and the remedy. */
 import { type Config, ConfigError, type ConfigSchema, toEnvironmentName } from '@keelson/config';
 
 /** Fields of a Node.js system-call error. */
@@ -24,15 +24,20 @@ const REASONS: Readonly<Record<string, (error: SystemError) => string>> = {
   ENOSPC: ({ path }) => `there is no space left for ${path}.`,
 };
 
-const mayNot = ({ path, port }: SystemError): string =>
+const explainDenied = ({ path, port }: SystemError): string =>
   path === undefined
     ? `this user may not open port ${port}; take one above 1023.`
     : `this user (${process.getuid?.() ?? 'unknown'}) may not use ${path}; give it the right, or set another place.`;
 
 const reasonOf = (error: SystemError): string | undefined =>
-  error.code === 'EACCES' || error.code === 'EPERM' ? mayNot(error) : REASONS[error.code]?.(error);
+  error.code === 'EACCES' || error.code === 'EPERM'
+    ? explainDenied(error)
+    : REASONS[error.code]?.(error);
 
-/** The setting that an error is about: a port by its number, else the longest value that the error names. */
+/**
+ * The setting that an error concerns: a port by its number, otherwise the setting with the longest value in
+ * the error.
+ */
 const settingOf = <S extends ConfigSchema>(
   error: Error,
   schema: S,
@@ -55,8 +60,8 @@ const settingOf = <S extends ConfigSchema>(
 };
 
 /**
- * An error of the start as an operator is told of it. What already names its setting stays as it is.
- * @returns one that names the setting and the remedy where the system's own error is about a setting
+ * Explains a start failure to an operator. An error that already names its setting is returned unchanged.
+ * @returns an error with the setting and the remedy, if the system error concerns a setting
  */
 export const explainStartFailure = <S extends ConfigSchema>(
   error: unknown,

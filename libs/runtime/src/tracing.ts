@@ -1,20 +1,16 @@
 /**
- * OpenTelemetry, only when asked for: without an endpoint nothing of the SDK is loaded, and the calls
- * of @opentelemetry/api all over the code cost a no-op.
+ * OpenTelemetry on request: without an endpoint the SDK is not loaded, and calls of @opentelemetry/api do
+ * nothing.
  */
 import type { Logger } from '@keelson/logging';
+import type { Tracing } from './otlp-tracer.ts';
 
 export interface TracingOptions {
   /** `service.name` of the spans: "keelson-gateway". */
   readonly serviceName: string;
-  /** OTLP over HTTP, without the `/v1/traces`: "http://collector:4318". Absent: no tracing. */
+  /** OTLP over HTTP, without `/v1/traces`: "http://collector:4318". Absent: no tracing. */
   readonly endpoint?: string | undefined;
   readonly logger: Logger;
-}
-
-export interface Tracing {
-  /** Sends what is still held and stops. */
-  stop(): Promise<void>;
 }
 
 const NO_TRACING: Tracing = { stop: () => Promise.resolve() };

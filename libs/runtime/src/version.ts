@@ -1,2 +1,2 @@
-/** Of the software: all its processes are released together. */
+/** Version of the software, one for all processes because they are released together. */
 export const VERSION = '0.1.0';

@@ -29,7 +29,7 @@ describe('a supervised worker', () => {
     await worker.stop();
   });
 
-  test('is not run again once it returned', async () => {
+  test('is not run again after it returned', async () => {
     let runs = 0;
     const worker = startWorker(
       'finite',

@@ -1,6 +1,6 @@
 /**
- * Background work under supervision: it is started again after a failure, later each time, and stops
- * when its signal is aborted. One failing worker never takes the process with it.
+ * Supervised background work: it is restarted after a failure, with increasing delays, and stops when its
+ * signal aborts. A failing worker never ends the process.
  */
 import { type Clock, pause, systemClock } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';
@@ -8,7 +8,7 @@ import type { Logger } from '@keelson/logging';
 export interface WorkerOptions {
   readonly logger: Logger;
   readonly clock?: Clock;
-  /** Wait after the first failure; doubles up to `maxDelayMs`. */
+  /** Delay after the first failure; doubles up to `maxDelayMs`. */
   readonly firstDelayMs?: number;
   readonly maxDelayMs?: number;
 }
@@ -18,12 +18,12 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-/** A run that lasted this long was healthy: the next failure waits the first delay again. */
+/** A run that lasted this long counts as healthy: after it, delays start again from the first. */
 const HEALTHY_AFTER_MS = 60_000;
 
 /**
- * Runs `run` until it returns or is stopped; when it throws, runs it again after a pause.
- * @param run gets a signal that is aborted on stop and returns soon after
+ * Calls `run` until it returns or is stopped; when it throws, calls it again after a delay.
+ * @param run gets a signal that aborts on stop, and must return soon after
  */
 export const startWorker = (
   name: string,

@@ -1,7 +1,11 @@
-/**
- * Answers of /v1: the envelope and the kinds that bypass it.
- */
-import { allowHeader, type EdgeRequest, type EdgeResponse, edgeResponse } from '@keelson/edge';
+/** Responses of /v1: the envelope, and the kinds without it. */
+import {
+  allowHeader,
+  type EdgeRequest,
+  type EdgeResponse,
+  edgeResponse,
+  retryHeader,
+} from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { JsonObject } from './coercions.ts';
 
@@ -19,32 +23,35 @@ export interface Answer {
   readonly wrapInfo?: JsonObject;
   /** 200 when absent. */
   readonly status?: number;
-  /** Members of `data` repeated beside the envelope, as some older endpoints have them. */
+  /** Repeats the members of `data` at the top level of the envelope, as some older endpoints do. */
   readonly mirrored?: true;
 }
 
 const ANSWERED = Symbol('answered');
-/** An answer whose bytes are final. */
+/** A response whose bytes are complete. */
 export interface FinalAnswer {
   readonly [ANSWERED]: EdgeResponse;
 }
 
-const encoder = new TextEncoder();
 const JSON_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' } as const;
+/** Shared by all responses. */
+const JSON_HEADER_LIST = edgeResponse(200, JSON_HEADERS).head.headers;
 
-const jsonResponse = (
-  status: number,
-  document: unknown,
-  headers: Readonly<Record<string, string>> = JSON_HEADERS,
-): EdgeResponse => edgeResponse(status, headers, encoder.encode(JSON.stringify(document)));
+const jsonResponse = (status: number, document: unknown): EdgeResponse => ({
+  head: { status, headers: JSON_HEADER_LIST },
+  body: Buffer.from(JSON.stringify(document)),
+});
 
-/** Bytes as they are: certificates, CRLs. @param stands see `EdgeResponse.stands` */
+/**
+ * A response with these bytes, such as a certificate or CRL.
+ * @param isStillValid see `EdgeResponse.isStillValid`
+ */
 export const rawResponse = (
   status: number,
   contentType: string,
   body: Uint8Array,
   headers: Readonly<Record<string, string>> = {},
-  stands?: EdgeResponse['stands'],
+  isStillValid?: EdgeResponse['isStillValid'],
 ): FinalAnswer => ({
   [ANSWERED]: {
     ...edgeResponse(
@@ -52,7 +59,7 @@ export const rawResponse = (
       contentType === '' ? headers : { 'content-type': contentType, ...headers },
       body,
     ),
-    ...(stands && { stands }),
+    ...(isStillValid && { isStillValid }),
   },
 });
 
@@ -61,10 +68,10 @@ export const topLevel = (document: JsonObject, status = 200): FinalAnswer => ({
   [ANSWERED]: jsonResponse(status, document),
 });
 
-/** `data` inside the envelope and once more at the top level (`sys/mounts`, …). */
+/** `data` inside the envelope and repeated at the top level (`sys/mounts`, …). */
 export const mirrored = (data: JsonObject): Answer => ({ data, mirrored: true });
 
-const COMMA = encoder.encode(',');
+const COMMA = Buffer.from(',');
 
 async function* separated(
   first: Uint8Array,
@@ -81,10 +88,10 @@ async function* separated(
 }
 
 /**
- * The answer to a LIST of any length. What has more than one page is sent as it is read, so that it
- * takes no more memory than a page, and other work has its turn.
+ * The response to a LIST of any length. A list of more than one page is sent while it is read, so that it
+ * takes the memory of one page and does not block other work.
  * @param pages JSON texts of keys, separated by commas
- * @returns undefined when there are none
+ * @returns undefined when there are no keys
  */
 export const listedKeys = async (
   pages: AsyncGenerator<Uint8Array, void>,
@@ -99,8 +106,8 @@ export const listedKeys = async (
 
 /** An envelope without `data`, with the keys of a list as its `data`. */
 const keysResponse = (envelope: object, keys: NonNullable<Answer['keys']>): EdgeResponse => {
-  const start = encoder.encode(`${JSON.stringify(envelope).slice(0, -1)},"data":{"keys":[`);
-  const end = encoder.encode(']}}');
+  const start = Buffer.from(`${JSON.stringify(envelope).slice(0, -1)},"data":{"keys":[`);
+  const end = Buffer.from(']}}');
   if (keys instanceof Uint8Array)
     return edgeResponse(200, JSON_HEADERS, Buffer.concat([start, keys, end]));
   const body = async function* (): AsyncGenerator<Uint8Array> {
@@ -111,7 +118,7 @@ const keysResponse = (envelope: object, keys: NonNullable<Answer['keys']>): Edge
   return edgeResponse(200, JSON_HEADERS, body());
 };
 
-/** The response of an answer. Nothing to say is 204; `warnings` come from the reading of the request. */
+/** The response for an answer: 204 if it has no content; `warnings` come from parsing the request. */
 export const renderAnswer = (
   answer: Answer | FinalAnswer | undefined,
   request: EdgeRequest,
@@ -140,7 +147,20 @@ export const renderAnswer = (
   );
 };
 
-/** A list whose keys are empty, or that holds nothing at all; answered 404 unless it carries warnings. */
+/** Adds warnings to the envelope of a rendered answer. */
+export const envelopeWarnings = {
+  inPlaceOfNothing: (text: string, request: EdgeRequest): EdgeResponse =>
+    renderAnswer({}, request, [text]),
+  inDocument: (document: object, text: string): object | undefined =>
+    'warnings' in document
+      ? {
+          ...document,
+          warnings: [...(Array.isArray(document.warnings) ? document.warnings : []), text],
+        }
+      : undefined,
+};
+
+/** A list with no keys or no content at all; answered with 404 unless it has warnings. */
 export const isEmptyList = (answer: Answer | FinalAnswer): boolean => {
   if (ANSWERED in answer || answer.keys !== undefined || (answer.warnings?.length ?? 0) > 0)
     return false;
@@ -150,20 +170,21 @@ export const isEmptyList = (answer: Answer | FinalAnswer): boolean => {
     : keys === undefined && Object.keys(answer.data ?? {}).length === 0;
 };
 
-/** The 404 of a read or list with nothing to show. */
+/** The 404 of a read or list without a result. */
 export const nothingFound = (): EdgeResponse => jsonResponse(404, { errors: [] });
 
-/** The document of an error that is known what it is. */
+/** The error document of a KeelsonError. */
 export const renderSecretsError = (error: unknown): EdgeResponse => {
   const known = KeelsonError.from(error);
   const document = { errors: known.message === '' ? [] : [known.message] };
-  return jsonResponse(known.httpStatus, document, { ...JSON_HEADERS, ...allowHeader(known) });
+  const headers = { ...JSON_HEADERS, ...allowHeader(known), ...retryHeader(known) };
+  return edgeResponse(known.httpStatus, headers, Buffer.from(JSON.stringify(document)));
 };
 
 /**
  * Error documents of /v1, for `createEdgeService`.
- * @param onUnexpected told about what is a bug of ours, with its cause; the client is told only the id
- *   of the request, under which it can be found
+ * @param onUnexpected called with errors that are bugs, including their cause; the client only receives the
+ * id of the request, by which the log entry can be found
  */
 export const createSecretsErrorRenderer =
   (onUnexpected: (error: unknown, requestId: string) => void) =>

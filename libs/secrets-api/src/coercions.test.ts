@@ -50,7 +50,9 @@ test.for([
   '1e3',
   Number.NaN,
   '9'.repeat(30),
-])('refuses what is no duration: %j', (raw) => {
+  '500ms',
+  0.5,
+])('refuses an invalid duration: %j', (raw) => {
   expect(() => read(field.durationSeconds({ description }), raw)).toThrow(
     'Field validation failed: error converting input for field "x": ',
   );
@@ -102,12 +104,12 @@ test.for([
   expect(read(field.integer({ description }), raw)).toBe(value);
 });
 
-test('a long text that is no integer is refused as soon as it is read', () => {
+test('a long text that is not an integer is refused quickly', () => {
   const long = `${' '.repeat(1_000_000)}x`;
   expect(() => read(field.integer({ description }), long)).toThrow('expected an integer');
 });
 
-test.for([1.5, '1.5', '0x10', 2 ** 53, 'one', true])('refuses what is no integer: %j', (raw) => {
+test.for([1.5, '1.5', '0x10', 2 ** 53, 'one', true])('refuses an invalid integer: %j', (raw) => {
   expect(() => read(field.integer({ description }), raw)).toThrow('expected an integer');
 });
 
@@ -123,7 +125,7 @@ test.for([
   expect(read(field.commaList({ description }), raw)).toEqual(value);
 });
 
-test.for([{}, 5, [{}], '[1', true])('refuses what is no list: %j', (raw) => {
+test.for([{}, 5, [{}], '[1', true])('refuses an invalid list: %j', (raw) => {
   expect(() => read(field.commaList({ description }), raw)).toThrow('Field validation failed');
 });
 
@@ -143,7 +145,7 @@ test.for(['ab', ['=b'], [1], { a: [] }, 5])('refuses what is no string map: %j',
   expect(() => read(field.stringMap({ description }), raw)).toThrow('Field validation failed');
 });
 
-test('JSON that comes as text keeps the limits of a body', () => {
+test('JSON inside text has the limits of a body', () => {
   const list = (count: number): string => JSON.stringify(Array.from({ length: count }, () => 'a'));
   expect(read(field.commaList({ description }), list(10_000))).toHaveLength(10_000);
   expect(() => read(field.commaList({ description }), list(10_001))).toThrow('expected JSON');
@@ -186,7 +188,7 @@ test('never repeats a refused value', () => {
   expect(() => read(field.bool({ description }), 'hunter2')).toThrow(/^((?!hunter2).)*$/);
 });
 
-test('applies defaults, checks and own texts in declared order', () => {
+test('applies defaults, checks and custom texts in declared order', () => {
   const fields = {
     title: field.string({ description, required: 'missing title parameter value' }),
     on: field.bool({ description, default: true, invalidText: () => 'invalid on' }),

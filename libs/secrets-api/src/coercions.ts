@@ -1,16 +1,16 @@
 /**
- * How a JSON (or form, or query) value becomes a typed one. Clients of this API are used to lenient
- * readings: numbers and booleans as text, lists as comma text, durations with units. What cannot be read
- * is refused; it is never guessed at.
+ * Converts a JSON, form or query value to a typed one. Clients of this API rely on lenient parsing: numbers
+ * and booleans as text, lists as comma-separated text, durations with units. Anything else is refused, never
+ * guessed.
  */
 import { parseJson, SECRETS_LIMITS } from '@keelson/edge';
 import { parseDurationSeconds } from './duration.ts';
 
-/** Ends the reading of a field; the reason says what was expected and never repeats the value. */
+/** Ends parsing of a field. The reason says what was expected and never contains the value. */
 type Refuse = (reason: string) => never;
 export type Coercion<T> = (raw: unknown, refuse: Refuse) => T;
 
-/** A moment as given: kept as text so that it is answered with the precision and offset it came with. */
+/** A time as it was given: kept as text, so that it is returned with the same precision and offset. */
 export interface Timestamp {
   readonly epochMs: number;
   /** RFC 3339. */
@@ -19,7 +19,7 @@ export interface Timestamp {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Neither null nor an array. */
+/** Whether the value is a JSON object, not null or an array. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -51,10 +51,12 @@ export const toInteger: Coercion<number> = (raw, refuse) => {
 
 export const toDurationSeconds: Coercion<number> = (raw, refuse) => {
   let seconds: number | undefined;
-  if (typeof raw === 'number') seconds = Math.trunc(raw) + 0;
+  if (typeof raw === 'number') seconds = parseDurationSeconds(`${raw}s`);
   else if (typeof raw === 'string') seconds = parseDurationSeconds(raw);
   if (seconds === undefined || !Number.isSafeInteger(seconds))
-    return refuse('expected a number of seconds or a duration such as "30s", "5m" or "2h"');
+    return refuse(
+      'expected a number of seconds or a duration of at least a second such as "30s", "5m" or "2h"',
+    );
   return seconds < 0 ? refuse('the duration must not be negative') : seconds;
 };
 
@@ -71,7 +73,7 @@ export const toCommaList: Coercion<readonly string[]> = (raw, refuse) => {
   );
 };
 
-/** Like `toCommaList`; elements, or the text as a whole, may be JSON objects too, kept as their text. */
+/** Like `toCommaList`, but elements, or the whole text, may also be JSON objects, which are kept as text. */
 export const toObjectList: Coercion<readonly string[]> = (raw, refuse) => {
   const value = typeof raw === 'string' && /^\s*[[{]/.test(raw) ? readJson(raw, refuse) : raw;
   const list = isJsonObject(value) ? [value] : value;
@@ -83,7 +85,7 @@ export const toObjectList: Coercion<readonly string[]> = (raw, refuse) => {
   );
 };
 
-/** A JSON object, or the same as JSON text (forms and query strings have no objects). */
+/** A JSON object, or one as JSON text, because forms and query strings have no objects. */
 export const toMap: Coercion<JsonObject> = (raw, refuse) => {
   const value = typeof raw === 'string' ? (raw === '' ? {} : readJson(raw, refuse)) : raw;
   return isJsonObject(value) ? value : refuse('expected an object');
@@ -114,7 +116,7 @@ export const toStringMap: Coercion<Readonly<Record<string, string>>> = (raw, ref
   );
 };
 
-// RFC 3339 §5.6. Day 30 of February and the like are caught by comparing what Date made of it.
+// RFC 3339 §5.6. A day such as 30 February is found by comparing it with the parsed Date.
 const RFC3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:[Zz]|[+-]([01]\d|2[0-3]):([0-5]\d))$/;
 

@@ -1,26 +1,26 @@
 /**
- * Everything in which the two dialects of /v1 answer differently. The dialect is decided at the edge;
- * no other file branches on it.
+ * All differences between the responses of the two dialects of /v1. The dialect is decided at the edge; no
+ * other file depends on it.
  */
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 
 interface DialectRules {
-  /** `expiration` of certificate data: epoch seconds as text or as a number. */
+  /** `expiration` of certificate data: epoch seconds, as text or as a number. */
   expiration(epochSeconds: number): string | number;
-  /** `ttl` and `max_ttl` of a role that is read: a duration such as "72h", or whole seconds. */
+  /** `ttl` and `max_ttl` of a role in responses: a duration such as "72h", or whole seconds. */
   roleLifetime(seconds: number): string | number;
-  /** A requested lifetime over the maximum of role or engine: refused, or cut with a warning. */
+  /** A requested lifetime above the maximum of role or engine is refused, or reduced with a warning. */
   readonly overlongLifetime: 'refuse' | 'cap';
-  /** Alternative names of certificates. Plain data: it crosses threads. */
+  /** Alternative names of certificates. Plain data, because it is sent to worker threads. */
   readonly names: {
-    /** A name that cannot be in the certificate refuses the request, or is left out with a warning. */
+    /** A name that a certificate cannot contain refuses the request, or is left out with a warning. */
     readonly unusable: 'refuse' | 'drop';
-    /** The kind of name as which a common name that is an IP address is repeated. */
+    /** The kind of alternative name that repeats a common name which is an IP address. */
     readonly addressCommonName: 'ip' | 'dns';
   };
-  /** Whether `pem_bundle` ends with the root where this service made that. */
+  /** Whether `pem_bundle` includes the root if this service created it. */
   readonly bundlesGeneratedRoot: boolean;
-  /** `version` of the service: its own, or the one by which the vendor's clients switch features. */
+  /** `version` of the service: its own, or the one from which the vendor's clients derive features. */
   version(versions: { readonly own: string; readonly compatible: string }): string;
 }
 
@@ -30,7 +30,7 @@ const UNITS = [
   ['s', 1],
 ] as const;
 
-/** In the largest unit that needs no second one, hours at most: "72h", "90m", "0s". */
+/** In the largest unit that gives a whole number, hours at most: "72h", "90m", "0s". */
 const toDurationText = (seconds: number): string => {
   const [unit, length] =
     UNITS.find(([, length]) => seconds !== 0 && seconds % length === 0) ?? UNITS[2];
@@ -56,5 +56,5 @@ const RULES: Readonly<Record<Dialect, DialectRules>> = {
   },
 };
 
-/** The differing answers of the dialect a request came in. */
+/** The rules of the dialect of a request. */
 export const dialectRules = (dialect: Dialect): DialectRules => RULES[dialect];

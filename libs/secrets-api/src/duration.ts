@@ -16,7 +16,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
 const WHOLE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h|d))+$/;
 const PART = /(?<![\d.])(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d)/g;
 
-/** Seconds, possibly with a fraction; undefined when the text is no duration. */
+/** Seconds, possibly with a fraction; undefined if the text is not a duration. */
 const parseSeconds = (text: string): number | undefined => {
   const trimmed = text.trim();
   if (trimmed === '') return 0;
@@ -28,22 +28,25 @@ const parseSeconds = (text: string): number | undefined => {
   return trimmed.startsWith('-') ? -seconds : seconds;
 };
 
-/** Without its fraction, and without the sign of zero; undefined when that is not exact. */
+/** Truncates a number to an integer without the sign of zero; undefined if the result is not exact. */
 const toWhole = (value: number): number | undefined => {
   const whole = Math.trunc(value) + 0;
   return Number.isSafeInteger(whole) ? whole : undefined;
 };
 
+/** Whether a duration is shorter than a second but not 0, which often means that there is no limit. */
+const isPartOfSecond = (seconds: number): boolean => seconds !== 0 && Math.abs(seconds) < 1;
+
 /**
- * Whole seconds (a fraction is cut off), or undefined when the text is no duration or too large to be
- * exact. May be negative.
+ * Whole seconds (a fraction is cut off), or undefined when the text is no duration, too large to be exact,
+ * or a fraction of a second, which would be truncated to 0. May be negative.
  */
 export const parseDurationSeconds = (text: string): number | undefined => {
   const seconds = parseSeconds(text);
-  return seconds === undefined ? undefined : toWhole(seconds);
+  return seconds === undefined || isPartOfSecond(seconds) ? undefined : toWhole(seconds);
 };
 
-/** The same in whole milliseconds. */
+/** Like `parseDurationSeconds`, in whole milliseconds. */
 export const parseDurationMs = (text: string): number | undefined => {
   const seconds = parseSeconds(text);
   // Tenths and thousandths have no exact binary form: 1.005 s is a little less in memory.

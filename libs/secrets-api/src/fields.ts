@@ -1,6 +1,7 @@
 /**
- * Declared parameters of an endpoint: one declaration gives the reading of requests, the types of what
- * a handler sees, and the OpenAPI schema.
+ * Declared parameters of an endpoint. One declaration defines how requests are parsed, the types that
+ * handlers see, and the OpenAPI schema. TypeBox, which declares the bodies of /api/v2, is not used here: /v1
+ * coerces values (the text "1h" to seconds, "a,b" to a list) and has its own error text for each field.
  */
 import { KeelsonError } from '@keelson/errors';
 import {
@@ -20,13 +21,13 @@ import {
 
 export interface FieldOptions<T> {
   readonly description: string;
-  /** The value when the parameter is not sent. */
+  /** The value if the parameter is absent. */
   readonly default?: NoInfer<T>;
-  /** Refused when not sent; a string is the text of the refusal. */
+  /** Whether an absent parameter is refused; a string is the text of the error. */
   readonly required?: true | string;
-  /** Text for a value of the wrong type, where the endpoint has its own. */
+  /** Error text for a value of the wrong type, for endpoints with their own text. */
   readonly invalidText?: (reason: string) => string;
-  /** A rule on the value; the returned text refuses it. */
+  /** A rule for the value; returns the text of the error if it is broken. */
   readonly check?: (value: T) => string | undefined;
 }
 
@@ -35,7 +36,7 @@ export interface Field<out T> {
   readonly schema: JsonObject;
   readonly required: boolean;
   /**
-   * The value of the parameter `name` from what was sent, undefined when it was not.
+   * Parses the parameter `name`; undefined if it was not sent.
    * @throws KeelsonError `request.invalid`
    */
   read(name: string, raw: unknown): T;
@@ -45,7 +46,7 @@ export type Fields = Readonly<Record<string, Field<unknown>>>;
 export type FieldValues<F extends Fields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
-/** What a PATCH sends: absent and null are both undefined; `given` tells them apart. */
+/** Field values of a PATCH: absent and null are both undefined; `given` distinguishes them. */
 export type PartialFieldValues<F extends Fields> = {
   readonly [K in keyof F]: FieldValues<F>[K] | undefined;
 };
@@ -86,7 +87,7 @@ const kind =
     } as FieldOf<T, O>;
   };
 
-/** The kinds of parameters; each takes its options and gives a typed `Field`. */
+/** The kinds of parameters; each takes options and returns a typed `Field`. */
 export const field = {
   string: kind<string>({ type: 'string' }, toText),
   bool: kind<boolean>({ type: 'boolean' }, toBoolean),
@@ -97,7 +98,7 @@ export const field = {
     toDurationSeconds,
   ),
   commaList: kind<readonly string[]>({ type: 'array', items: { type: 'string' } }, toCommaList),
-  /** Texts; an object is the text of its JSON. */
+  /** Texts; an object is represented by its JSON text. */
   objectList: kind<readonly string[]>(
     { type: 'array', items: { type: ['string', 'object'] } },
     toObjectList,
@@ -110,7 +111,7 @@ export const field = {
   time: kind<Timestamp>({ type: 'string', format: 'date-time' }, toTimestamp),
 } as const;
 
-/** Reads all declared fields in the order they are declared. */
+/** Parses all declared fields in the order of their declaration. */
 export const readFields = <F extends Fields>(fields: F, data: JsonObject): FieldValues<F> => {
   const values: Record<string, unknown> = {};
   for (const name in fields)
@@ -118,7 +119,10 @@ export const readFields = <F extends Fields>(fields: F, data: JsonObject): Field
   return values as FieldValues<F>;
 };
 
-/** Reads only what a merge patch sets; null (remove) and absent are undefined, no default is applied. */
+/**
+ * Parses only the fields that a merge patch sets. null (remove) and absent are undefined, and defaults are
+ * not applied.
+ */
 export const readPatchFields = <F extends Fields>(
   fields: F,
   data: JsonObject,

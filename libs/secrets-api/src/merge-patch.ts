@@ -1,7 +1,10 @@
-/** JSON Merge Patch, RFC 7396 §2. */
+/**
+ * JSON Merge Patch, RFC 7396 §2. The package json-merge-patch is not used: it changes its target, and drops
+ * what follows a key named "constructor".
+ */
 import { isJsonObject, type JsonObject } from './coercions.ts';
 
-/** What `target` becomes; neither argument is changed. */
+/** Returns `target` with the patch applied; neither argument is changed. */
 export const mergePatch = (target: unknown, patch: unknown): unknown => {
   if (!isJsonObject(patch)) return patch;
   const merged = new Map(isJsonObject(target) ? Object.entries(target) : []);

@@ -1,5 +1,5 @@
-/** What an endpoint declares, and what its handlers are given. */
-import type { EdgeMethod } from '@keelson/edge';
+/** Declaration of an endpoint, and the arguments of its handlers. */
+import type { EdgeMethod, EdgeRequest } from '@keelson/edge';
 import type { Caller, Dialect, Mount, Namespace, RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Answer, FinalAnswer } from './answers.ts';
 import type { JsonObject } from './coercions.ts';
@@ -14,13 +14,14 @@ export interface OperationContext<Values> {
   readonly given: ReadonlySet<string>;
   /** Everything that was sent, declared or not, after path parameters replaced their namesakes. */
   readonly data: JsonObject;
-  /** Texts to add to the answer's warnings. */
+  /** Texts that are added to the warnings of the response. */
   readonly warnings: string[];
   readonly mount: Mount | undefined;
   readonly caller: Caller | undefined;
   readonly namespace: Namespace;
   readonly dialect: Dialect;
-  readonly signal: AbortSignal;
+  /** The request itself; its signal aborts when the client disconnects. */
+  readonly request: EdgeRequest;
 }
 
 export type Result = Answer | FinalAnswer | undefined;
@@ -28,7 +29,9 @@ export type Result = Answer | FinalAnswer | undefined;
 export interface Operation<Values> {
   readonly summary: string;
   readonly description?: string;
-  /** Parameters beyond the declared fields are part of the request: no warning about them. */
+  /**
+   * Whether other parameters than the declared fields are part of the request, so that they cause no warning.
+   */
   readonly anyParameters?: true;
   handle(context: OperationContext<Values>): Promise<Result> | Result;
 }

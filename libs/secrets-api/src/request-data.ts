@@ -1,4 +1,4 @@
-/** What a request sends, as one object: its JSON or form body, or its query string. */
+/** The data of a request as one object, from its JSON or form body or its query string. */
 import { type EdgeBody, parseJson, type RouteExchange, SECRETS_LIMITS } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
@@ -9,13 +9,13 @@ const FORM = 'application/x-www-form-urlencoded';
 const SAMPLE_BYTES = 512;
 const AMPERSAND = 0x26;
 
-/** As much of a request as its body needs to be read. */
+/** The parts of a request needed to read its body. */
 export interface BodySource {
   readonly head: Pick<RequestHead, 'headers'>;
   readonly body: EdgeBody;
 }
 
-/** As much of a request as its query needs to be read. */
+/** The parts of a request needed to read its query string. */
 export interface QuerySource {
   readonly head: Pick<RequestHead, 'query'>;
   readonly query: URLSearchParams;
@@ -24,7 +24,7 @@ export interface QuerySource {
 const mediaType = (exchange: BodySource): string =>
   (exchange.head.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
 
-/** A parameter sent several times is a list. */
+/** A repeated parameter becomes a list. */
 const fromPairs = (pairs: Iterable<readonly [string, string]>): JsonObject => {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of pairs) {
@@ -36,7 +36,7 @@ const fromPairs = (pairs: Iterable<readonly [string, string]>): JsonObject => {
   return Object.fromEntries(values);
 };
 
-/** curl labels every body as a form, so the label alone does not make one. */
+/** curl labels every body as a form, so that the label alone proves nothing. */
 const looksLikeForm = (bytes: Uint8Array): boolean => {
   const start = new TextDecoder().decode(bytes.subarray(0, SAMPLE_BYTES)).trimStart();
   return /^[^\s{["=]+=/.test(start);
@@ -52,7 +52,7 @@ const parseJsonObject = (bytes: Uint8Array): JsonObject => {
 
 /** @throws KeelsonError `request.invalid` */
 const parseForm = (bytes: Uint8Array): JsonObject => {
-  // Counted before they are parsed, as JSON is (libs/edge, json-text.ts).
+  // Parameters are counted before they are parsed, as the entries of JSON are (libs/edge, json-text.ts).
   let count = 1;
   for (let at = bytes.indexOf(AMPERSAND); at !== -1; at = bytes.indexOf(AMPERSAND, at + 1)) {
     count += 1;

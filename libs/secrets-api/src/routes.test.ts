@@ -116,7 +116,7 @@ describe('answers', () => {
     ]);
   });
 
-  test('nothing to say is 204, a read of nothing 404', async () => {
+  test('an empty answer is 204, a read without a result 404', async () => {
     expect(await answer(things, { body: '{"size":0}' })).toEqual([204, undefined]);
     expect(await answer(things, { body: '{"size":0,"what":1}' })).toEqual([204, undefined]);
     expect(await answer(things, { method: 'DELETE' })).toEqual([204, undefined]);
@@ -170,7 +170,7 @@ test('warns of unknown parameters and of those the path replaced', async () => {
   ]);
 });
 
-test('a patch needs its media type, keeps defaults out, and shows what is removed', async () => {
+test('a patch needs its media type, ignores defaults, and shows what is removed', async () => {
   expect(await answer(things, { method: 'PATCH', body: '{}' })).toEqual([
     415,
     {
@@ -188,7 +188,7 @@ test('a patch needs its media type, keeps defaults out, and shows what is remove
 
 describe('bodies', () => {
   const form = 'application/x-www-form-urlencoded';
-  test('a form is read as one, JSON labelled as a form is read as JSON', async () => {
+  test('a form is parsed as one, and JSON labelled as a form is parsed as JSON', async () => {
     const expected = [
       200,
       envelope({ name: 'web', size: 3, tags: ['a', 'b'], given: ['name', 'size', 'tags'] }),
@@ -199,7 +199,7 @@ describe('bodies', () => {
     );
   });
 
-  test('a form has as many parameters as an object entries, even of one name', async () => {
+  test('a form has at most as many parameters as an object has entries, even with one name', async () => {
     const pairs = (count: number): string =>
       Array.from({ length: count }, () => 'tags=a').join('&');
     expect((await answer(things, { type: form, body: pairs(10_000) }))[0]).toBe(200);
@@ -256,7 +256,7 @@ test('unknown paths and methods have their codes', async () => {
   });
 });
 
-test('of a bug only the id of the request is told, and the bug is reported under it', async () => {
+test('a bug reveals only the id of the request, under which it is reported', async () => {
   const bug = new Error('secret detail');
   const broken = secretsRoutes({
     path: '/broken',

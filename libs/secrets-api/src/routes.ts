@@ -1,5 +1,5 @@
 /**
- * Routes of /v1 endpoints: read the request as declared, call the handler, put its answer into the
+ * Routes of /v1 endpoints: parse the request as declared, call the handler, and put its result into the
  * envelope.
  */
 import type { EdgeMethod, EdgeResponse, Route, RouteExchange } from '@keelson/edge';
@@ -31,7 +31,7 @@ const readData = async (method: EdgeMethod, exchange: RouteExchange): Promise<Js
   if (method === 'PATCH') return readPatch(exchange);
   if (method === 'POST' || method === 'PUT') return readBody(exchange);
   const query = readQuery(exchange);
-  // Clients cancel ceremonies with a nonce in the body.
+  // Clients cancel ceremonies by DELETE with a nonce in the body.
   return method === 'DELETE' ? { ...(await readBody(exchange)), ...query } : query;
 };
 
@@ -58,13 +58,16 @@ const parameterWarnings = (
   return warnings;
 };
 
-const present = (data: JsonObject, countNull: boolean): ReadonlySet<string> =>
-  new Set(Object.keys(data).filter((name) => countNull || data[name] !== null));
+const present = (data: JsonObject, countNull: boolean): ReadonlySet<string> => {
+  const names = new Set<string>();
+  for (const name of Object.keys(data)) if (countNull || data[name] !== null) names.add(name);
+  return names;
+};
 
 const toRoute = <F extends Fields>(
   declared: SecretsRoutes<F>,
   method: EdgeMethod,
-  // The values a handler sees differ only for PATCH, which is decided below with the same method.
+  // The type of a handler's values differs only for PATCH, which is chosen below by the same method.
   operation: Operation<never>,
 ): Route => ({
   method,
@@ -100,14 +103,14 @@ const toRoute = <F extends Fields>(
       caller: head.caller,
       namespace: head.namespace ?? ROOT,
       dialect: head.dialect,
-      signal: exchange.signal,
+      request: exchange,
     };
     const result = await operation.handle(context as OperationContext<never>);
     if (method === 'GET' || method === 'LIST') {
       if (result === undefined) return nothingFound();
       if (method === 'LIST' && warnings.length === 0 && isEmptyList(result)) return nothingFound();
     }
-    // What was ignored is told only where there is something else to tell: a 204 stays a 204.
+    // Ignored fields are reported only in answers with content, so that a 204 stays a 204.
     return renderAnswer(
       result,
       exchange,
@@ -116,7 +119,7 @@ const toRoute = <F extends Fields>(
   },
 });
 
-/** The routes of one path, one per method it serves. */
+/** The routes of one path, one for each method. */
 export const secretsRoutes = <const F extends Fields>(declared: SecretsRoutes<F>): Route[] =>
   (Object.keys(METHODS_OF) as (keyof typeof METHODS_OF)[]).flatMap((name) => {
     const operation = declared.operations[name];

@@ -1,6 +1,7 @@
 export {
   type Answer,
   createSecretsErrorRenderer,
+  envelopeWarnings,
   type FinalAnswer,
   listedKeys,
   mirrored,

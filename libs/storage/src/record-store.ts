@@ -1,36 +1,38 @@
 /** The Store over any Backend: encryption, optimistic transactions, group commit, cache and log. */
 import type { Clock } from '@keelson/clock';
-import { hasCode, KeelsonError } from '@keelson/errors';
+import { KeelsonError } from '@keelson/errors';
 import type { Kysely } from 'kysely';
 import type { Backend } from './backend.ts';
 import type { Barrier } from './barrier/barrier.ts';
-import type { CacheShares } from './cache-shares.ts';
+import { TreeKeeper } from './merkle/tree-keeper.ts';
 import type { Projection } from './projections/projection.ts';
 import { Projector } from './projections/projector.ts';
-import type { TableQuery } from './projections/table-queries.ts';
-import type { PartQuery } from './projections/text-search.ts';
-import { requireRecordPath } from './record-path.ts';
-import { RecordReader } from './record-reader.ts';
-import type { StoredRecord } from './records/stored-record.ts';
+import type { CacheShares } from './reading/cache-shares.ts';
+import { RecordReader } from './reading/record-reader.ts';
+import { storedReadsOf } from './reading/stored-reads.ts';
+import { isDamage } from './records/damaged-records.ts';
+import { requireRecordPath } from './records/record-path.ts';
 import type {
   AppliedPosition,
   ApplyOptions,
   Fence,
   ListOptions,
   Merkle,
+  PartQuery,
+  ScanOptions,
   Store,
   StoredReads,
+  StoredRecord,
+  TableQuery,
   Transaction,
   TransactOptions,
   WalEntry,
   WalOperation,
   WalReader,
 } from './store.ts';
-import { storedReadsOf } from './stored-reads.ts';
 import { BufferedTransaction } from './transaction/buffered-transaction.ts';
 import { CommitQueue } from './transaction/commit-queue.ts';
 import { holdFence } from './transaction/fence.ts';
-import { TreeKeeper } from './trees/tree-keeper.ts';
 import {
   decideFreshEntries,
   findAppliedPosition,
@@ -78,9 +80,9 @@ export class RecordStore implements Store {
       reader: this.#reader,
       clock,
       projector,
-      onCommitted: (notes) => {
+      onCommitted: (entries) => {
         grown.wake();
-        this.#trees.note(notes);
+        this.#trees.note(entries);
         // Saved late when this fails: the trees are counted again from the position saved last.
         this.#trees.follow(this.#reader.position).catch(() => undefined);
       },
@@ -93,7 +95,7 @@ export class RecordStore implements Store {
         await this.#reader.decryptValue(path, stored);
         return true;
       } catch (error) {
-        if (!hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) throw error;
+        if (!isDamage(error)) throw error;
         return false;
       }
     };
@@ -123,7 +125,7 @@ export class RecordStore implements Store {
     return this.transact((tx) => tx.list(prefix, options));
   }
 
-  async scan(prefix: string, options: ListOptions = {}): Promise<readonly StoredRecord[]> {
+  async scan(prefix: string, options: ScanOptions = {}): Promise<readonly StoredRecord[]> {
     return this.transact((tx) => tx.scan(prefix, options));
   }
 
@@ -156,7 +158,7 @@ export class RecordStore implements Store {
         if (fence !== undefined) await holdFence(run, fence);
         result = await body(run);
       } catch (error) {
-        // What the body refused may rest on records of different moments: then it runs again.
+        // The body may have failed because its reads were inconsistent; in that case it runs again.
         if (await this.#isStillCurrent(run)) throw error;
         continue;
       } finally {
@@ -252,6 +254,14 @@ export class RecordStore implements Store {
 
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean {
     return pathsOrPrefixes.some((key) => this.#reader.changes.hasChangedSince(key, position));
+  }
+
+  damagedPaths(): readonly string[] {
+    return this.#reader.damaged.paths;
+  }
+
+  onDamaged(listener: (path: string) => void): void {
+    this.#reader.damaged.onFound = listener;
   }
 
   async close(): Promise<void> {

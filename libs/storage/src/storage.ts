@@ -1,4 +1,4 @@
-/** The entry without PostgreSQL; `@keelson/storage/postgres` is the other, so that its client is loaded where it is used. */
+/** Entry point without PostgreSQL. `@keelson/storage/postgres` is separate, so its client loads on demand. */
 export { type Barrier, createBarrier, type KeyStatus } from './barrier/barrier.ts';
 export {
   countEncryptions,
@@ -10,15 +10,9 @@ export {
   takeOverKeyring,
 } from './barrier/open-barrier.ts';
 export { termOf } from './barrier/record-cipher.ts';
-export { checkTrees, type MerkleCorruptionReport } from './merkle/merkle-check.ts';
+export { checkTrees } from './merkle/merkle-check.ts';
 export type { MerkleTree } from './merkle/merkle-tree.ts';
 export { SUBPAGES_PER_PAGE } from './merkle/merkle-tree.ts';
-export {
-  digestRecord,
-  type SubpageIndex,
-  subpageOf,
-  type TreeType,
-} from './merkle/record-digest.ts';
 export { findDifferingSubpages, type RemoteTree } from './merkle/tree-difference.ts';
 export {
   type ColumnType,
@@ -26,16 +20,26 @@ export {
   type Projection,
   type ProjectionRow,
 } from './projections/projection.ts';
-export type { TableQuery } from './projections/table-queries.ts';
-export { comparePaths } from './record-path.ts';
+export { isDamage } from './records/damaged-records.ts';
 export { deriveView } from './records/derive-view.ts';
 export { jsonRecords, type ReadonlyDeep, type RecordCollection } from './records/json-records.ts';
+export { readableOnly, unlessDamaged } from './records/readable-records.ts';
+export { digestRecord, subpageOf } from './records/record-digest.ts';
+export { comparePaths } from './records/record-path.ts';
 export { type RecordedReads, recordReads } from './records/recorded-reads.ts';
+export { loadStoreId } from './records/store-id.ts';
 export { type FileLock, takeFileLock } from './sqlite/file-lock.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/sqlite-store.ts';
 export type * from './store.ts';
+export type {
+  DamagedRecord,
+  MerkleCorruptionReport,
+  MerkleRoots,
+  MerkleTrees,
+  PruneLimits,
+  SubpageIndex,
+  TableQuery,
+  TreeType,
+} from './store.ts';
 export { takeFence } from './transaction/fence.ts';
-export type { DamagedRecord } from './trees/row-repair.ts';
-export type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
-export type { PruneLimits } from './wal/prune.ts';
 export { decodeOperations, encodeOperations } from './wal/wal-codec.ts';

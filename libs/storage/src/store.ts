@@ -1,13 +1,4 @@
-import type { Kysely } from 'kysely';
-import type { MerkleCorruptionReport } from './merkle/merkle-check.ts';
-import type { MerkleTree } from './merkle/merkle-tree.ts';
-import type { SubpageIndex, TreeType } from './merkle/record-digest.ts';
-import type { TableQuery } from './projections/table-queries.ts';
-import type { PartQuery } from './projections/text-search.ts';
-import type { StoredRecord } from './records/stored-record.ts';
-import type { DamagedRecord } from './trees/row-repair.ts';
-import type { MerkleRoots, MerkleTrees } from './trees/tree-keeper.ts';
-import type { PruneLimits } from './wal/prune.ts';
+import type { CompiledQuery, Kysely } from 'kysely';
 
 /**
  * The port every service keeps its state behind: records, optimistic transactions, the write-ahead log
@@ -23,11 +14,27 @@ export type RecordScope = 'shared' | 'local' | 'node';
 
 export interface ListOptions {
   /**
-   * Only what comes after this: a name for `list`, where "x/" stands for all below it; a path for
-   * `scan`, where it is only a place in the order and need not exist.
+   * Returns only what comes after this: a name for `list`, where "x/" covers all paths below it; a path
+   * for `scan`, which is only a position in the order and need not exist.
    */
   readonly after?: string;
   readonly limit?: number;
+}
+
+export interface ScanOptions extends ListOptions {
+  /** Called with the path of each record that cannot be decrypted; without it, such a record is an error. */
+  readonly onDamaged?: (path: string) => void;
+}
+
+/** A record as it is read. */
+export interface StoredRecord {
+  readonly path: string;
+  /** Decrypted. */
+  readonly value: Uint8Array;
+  /** WAL sequence of the commit that last wrote the record; 0 while its transaction is open. */
+  readonly version: number;
+  /** The value parsed as JSON, once for all readers of the same version; none may change it. */
+  readonly json: unknown;
 }
 
 export interface Reads {
@@ -37,8 +44,11 @@ export interface Reads {
    * it ends with a slash; a name that is both a record and a prefix is listed twice.
    */
   list(prefix: string, options?: ListOptions): Promise<readonly string[]>;
-  /** Records below `prefix` in path order. `after` is a full path. */
-  scan(prefix: string, options?: ListOptions): Promise<readonly StoredRecord[]>;
+  /**
+   * Records below `prefix` in path order. `after` is a full path.
+   * @throws KeelsonError `barrier.damaged_value` unless `onDamaged` is given
+   */
+  scan(prefix: string, options?: ScanOptions): Promise<readonly StoredRecord[]>;
 }
 
 export interface Transaction extends Reads {
@@ -62,9 +72,9 @@ export interface TransactOptions {
 /** One record as a commit left it. */
 export interface WalOperation {
   readonly path: string;
-  /** As stored (encrypted for shared and local scope); undefined: deleted. */
+  /** Bytes as stored (encrypted for shared and local scope); undefined if deleted. */
   readonly stored: Uint8Array | undefined;
-  /** Merkle leaf of what it replaced, for shared and local scope; undefined: there was nothing. */
+  /** Merkle leaf of the replaced value, for shared and local scope; undefined if there was none. */
   readonly replaced?: Uint8Array | undefined;
 }
 
@@ -73,6 +83,18 @@ export interface WalEntry {
   readonly sequence: number;
   readonly committedAtMs: number;
   readonly operations: readonly WalOperation[];
+}
+
+/**
+ * Retention of the log. The age limit spares entries that a follower has not read. The size limit does
+ * not: a follower that is gone for good must not fill the disk, and one that returns too late is refused
+ * with `storage.wal_pruned` and compares Merkle trees instead. The newest entry is always kept.
+ */
+export interface PruneLimits {
+  readonly maxAgeMs: number;
+  readonly maxBytes: number;
+  /** Position of the follower furthest behind; absent without followers. */
+  readonly followedTo?: number;
 }
 
 export interface WalReader {
@@ -89,26 +111,32 @@ export interface WalReader {
   prune(limits: PruneLimits): Promise<void>;
 }
 
-/** A record of shared or local scope as it is stored: encrypted. */
+/** Trees of a store, by the scope of their records: shared and local; `node/` is in none. */
+export type TreeType = 'replicated' | 'local';
+
+/** Place of records in a tree: page × 256 + subpage. */
+export type SubpageIndex = number;
+
+/** A stored, encrypted record of shared or local scope. */
 export interface StoredCopy {
   readonly path: string;
   readonly stored: Uint8Array;
 }
 
-/** Records as they are stored, for a copy of this store elsewhere. Gives only what is on disk. */
+/** Stored records, for copying this store elsewhere. Returns only what is on disk. */
 export interface StoredReads {
   /** Paths of a tree that come after `after` ('' for the first), in byte order. */
   listPaths(tree: TreeType, after: string, limit: number): Promise<readonly string[]>;
   /** Paths of the records in a subpage of a tree, in byte order. */
   listSubpage(tree: TreeType, subpage: SubpageIndex): Promise<readonly string[]>;
-  /** Those of `paths` that exist, in their order. */
+  /** The records among `paths` that exist, in the order of `paths`. */
   read(paths: readonly string[]): Promise<readonly StoredCopy[]>;
 }
 
-/** How far the log of another store was applied. */
+/** Position up to which the log of another store was applied. */
 export interface AppliedPosition {
   readonly sequence: number;
-  /** What the follower gave with it: its place in the transport. */
+  /** The follower's position in the transport, stored with the sequence. */
   readonly cursor: number;
 }
 
@@ -127,30 +155,90 @@ export interface RecordSelection {
   has(path: string): boolean;
 }
 
+/** A Merkle tree to be compared with another; digests have 20 bytes each. */
+export interface TreeDigests {
+  rootDigest(): Uint8Array;
+  /** Digests of the 256 pages, one after another. */
+  pageDigests(): Uint8Array;
+  /** Digests of the 256 subpages of a page, one after another. */
+  subpageDigests(page: number): Uint8Array;
+}
+
+export interface MerkleTrees {
+  readonly replicated: TreeDigests;
+  readonly local: TreeDigests;
+  /** Newest commit counted. */
+  readonly position: number;
+}
+
+export interface MerkleRoots {
+  /** 40 hexadecimal characters each. */
+  readonly replicated: string;
+  readonly local: string;
+  readonly composite: string;
+}
+
+/** Comparison of both trees with the records, in the shape of the administration document. */
+export interface MerkleCorruptionReport {
+  readonly corrupted_root: boolean;
+  /** By subtree index: 1 replicated, 2 local. */
+  readonly corrupted_tree_map: Readonly<Record<string, SubtreeReport>>;
+}
+
+export interface SubtreeReport {
+  /** By page number; null when nothing is wrong. */
+  readonly corrupted_index_tuples_map: Readonly<
+    Record<string, { readonly corrupted: boolean; readonly subpages: readonly number[] }>
+  > | null;
+  readonly corrupted_subtree_root: boolean;
+  /** Root of the maintained tree, base64. */
+  readonly root_hash: string;
+  readonly tree_type: TreeType;
+}
+
+/** A record that cannot be read, and is no longer in the log. */
+export interface DamagedRecord {
+  readonly path: string;
+  readonly tree: TreeType;
+  readonly subpage: SubpageIndex;
+}
+
 export interface ReducedTree {
   /** At the head of this call or later. The first call reads the selected records. */
-  current(): Promise<MerkleTree>;
+  current(): Promise<TreeDigests>;
   /** The selected records were read: `current` takes no longer than the log since then. */
   readonly isCounted: boolean;
 }
 
 /** Digests over all records of shared scope ("replicated") and of local scope. */
 export interface Merkle {
-  /** Both trees at the head of this call or later; only to be read, before the next call. */
+  /** Both trees at the head of this call or later; read-only, and usable until the next call. */
   current(): Promise<MerkleTrees>;
   roots(): Promise<MerkleRoots>;
   /** The replicated tree without the selected records. */
   leavingOut(selection: RecordSelection): ReducedTree;
   /**
-   * Counts both trees again from the records, after putting right what the rows beside them and the log
-   * allow to. Commits wait meanwhile.
+   * Rebuilds both trees from the records, after repairing damaged rows as far as the log allows. Commits
+   * wait meanwhile.
    * @returns records that are still damaged
    */
   rebuild(): Promise<readonly DamagedRecord[]>;
-  /** Puts the trees on disk as they are now, which otherwise happens now and then. */
+  /** Writes the trees to disk now, which otherwise happens periodically. */
   save(): Promise<void>;
-  /** Counts both trees from the records beside the kept ones, and compares. Commits wait meanwhile. */
+  /** Recomputes both trees from the records and compares them with the maintained ones. Commits wait. */
   check(): Promise<MerkleCorruptionReport>;
+}
+
+/** A query of Kysely that has not been run. */
+export interface TableQuery<Row> {
+  compile(): CompiledQuery<Row>;
+}
+
+export interface PartQuery {
+  /** Searches are made among the rows with this value in the scope column. */
+  readonly scope: string;
+  readonly part: string;
+  readonly limit: number;
 }
 
 export interface Store extends Reads {
@@ -171,24 +259,24 @@ export interface Store extends Reads {
    * @returns undefined when there may be more than `limit`, or `part` has fewer than three characters
    */
   findByPart(table: string, query: PartQuery): Promise<readonly string[] | undefined>;
-  /** How many rows of a projection are counted under each key, in the order of the keys. */
+  /** Number of rows of a projection under each key, in the order of the keys. */
   tallies(table: string, keys: readonly string[]): Promise<readonly number[]>;
   /**
-   * Compares the tables of the projections with what the records say. Commits wait meanwhile.
+   * Compares the tables of the projections with the records. Commits wait meanwhile.
    * @returns names of the tables whose rows or tallies differ
    */
   findDamagedProjections(): Promise<readonly string[]>;
-  /** Drops all projections and builds them again. */
+  /** Drops and rebuilds all projections. */
   rebuildProjections(): Promise<void>;
   /**
-   * Commits entries of another store's log as they are, and with them how far it was followed: entries
-   * applied before are skipped. Entries may have lost operations on the way, none may be missing.
+   * Commits entries of another store's log unchanged, together with the position in that log; entries
+   * applied before are skipped. Entries may lack filtered operations, but no entry may be missing.
    * @throws KeelsonError `storage.wal_diverged` when entries between were skipped
    */
   applyEntries(source: string, entries: readonly WalEntry[], options?: ApplyOptions): Promise<void>;
   /**
-   * Commits records as another store holds them. `sequence`: from which place of its log on entries are
-   * to be applied next; absent while further records are to come.
+   * Commits records as another store holds them. `sequence` is the position of its log after which
+   * entries are applied next; absent while further records follow.
    */
   applyRecords(
     source: string,
@@ -197,15 +285,22 @@ export interface Store extends Reads {
   ): Promise<void>;
   /** Sequence of the newest entry applied from that log, 0 when none was. */
   appliedSequence(source: string): Promise<number>;
-  /** undefined: nothing was applied from that log, or a copy of its records was not finished. */
+  /** undefined if nothing was applied from that log, or if a copy of its records is incomplete. */
   appliedPosition(source: string): Promise<AppliedPosition | undefined>;
   /** Newest commit as of this call; later reads see it. */
   position(): Promise<number>;
   /**
    * Whether a record at or below one of these paths or prefixes changed after `position`, as far as
-   * the last `position()` or read knows; true also when that is too long ago to tell.
+   * the last `position()` or read knows; also true when `position` is too old to know.
    */
   hasChangedSince(pathsOrPrefixes: readonly string[], position: number): boolean;
+  /**
+   * Paths of records that could not be decrypted when they were last read, at most 100. A record leaves them
+   * when it is written or deleted.
+   */
+  damagedPaths(): readonly string[];
+  /** Replaces the listener that is called once for each of them. */
+  onDamaged(listener: (path: string) => void): void;
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;

@@ -1,4 +1,4 @@
-/** A standalone control plane in a container, for test suites of those who use Keelson. */
+/** A standalone control plane in a container, for the test suites of Keelson's users. */
 import {
   AbstractStartedContainer,
   GenericContainer,
@@ -25,13 +25,13 @@ const read = async (container: StartedTestContainer, file: string): Promise<stri
   return output;
 };
 
-/** One that serves: initialized, its seal open, with an administrator of either API. */
+/** A running container: initialized, unsealed, with an administrator of each API. */
 export class StartedKeelsonContainer extends AbstractStartedContainer {
   /** Token of the root policy, for `/v1`: `X-Service-Token` (or `X-Vault-Token`). */
   readonly rootToken: string;
   /** Token of an administrator who may create organizations, for `/api/v2`: `Authorization: Bearer`. */
   readonly apiToken: string;
-  /** PEM of what clients have to trust at `httpsUrl`; undefined when a certificate was given. */
+  /** CA certificate for clients of `httpsUrl`, PEM; undefined if a certificate was given. */
   readonly caCertificate: string | undefined;
 
   constructor(started: StartedTestContainer, facts: FirstRun, caCertificate: string | undefined) {
@@ -46,28 +46,28 @@ export class StartedKeelsonContainer extends AbstractStartedContainer {
     return `http://${this.getHost()}:${this.getMappedPort(HTTP_PORT)}`;
   }
 
-  /** "https://localhost:49154", which provisioning tools ask for. */
+  /** "https://localhost:49154", required by provisioning tools. */
   get httpsUrl(): string {
     return `https://${this.getHost()}:${this.getMappedPort(HTTPS_PORT)}`;
   }
 }
 
-/** `await new KeelsonContainer('keelson:dev').start()`; every setting by `withEnvironment`. */
+/** `await new KeelsonContainer('keelson:dev').start()`; use `withEnvironment` for settings. */
 export class KeelsonContainer extends GenericContainer {
-  /** @param image as `deploy/images/build.sh` makes it */
+  /** @param image as built by `deploy/images/build.sh` */
   constructor(image: string) {
     super(image);
     this.withExposedPorts(HTTP_PORT, HTTPS_PORT).withWaitStrategy(
       Wait.forAll([
         Wait.forHttp('/readyz', HTTP_PORT).forStatusCode(200),
-        // Written when all else is done.
+        // Written as the last step of the start.
         Wait.forSuccessfulCommand(`test -f ${FIRST_RUN_FILE}`),
       ]),
     );
   }
 
   override async start(): Promise<StartedKeelsonContainer> {
-    // The host that a test reaches containers at; inside a container it is not localhost.
+    // The host at which tests reach containers; inside a container it is not localhost.
     const { info } = await getContainerRuntimeClient();
     const names = new Set(['localhost', '127.0.0.1', '::1', info.containerRuntime.host]);
     this.withEnvironment({ KEELSON_TLS_NAMES: [...names].join(','), ...this.environment });

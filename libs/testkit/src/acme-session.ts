@@ -1,4 +1,4 @@
-/** A lean ACME client (RFC 8555) for many orders at a time: one account, kept connections, kept nonces. */
+/** A lean ACME client (RFC 8555) for many orders at a time: one account, reused connections and nonces. */
 import {
   createHash,
   createPublicKey,
@@ -10,13 +10,13 @@ import type { Agent } from 'undici';
 
 export interface AcmeSessionOptions {
   readonly directory: string;
-  /** What HTTPS trusts, PEM; absent: anything, for servers with a certificate for tests. */
+  /** Trusted CA certificates, PEM; if absent, any certificate is trusted, for test servers. */
   readonly ca?: string;
-  /** Connections at most. */
+  /** Largest number of connections. */
   readonly connections: number;
-  /** False opens a connection for each request. */
+  /** false opens a connection for each request. */
   readonly keepAlive?: boolean;
-  /** After this long without an answer a request fails. */
+  /** Time after which a request without an answer fails. */
   readonly answerWithinMs?: number;
 }
 
@@ -32,10 +32,10 @@ interface Received extends AcmeReply {
   readonly nonce: string | undefined;
 }
 
-/** The answer is a problem document. */
+/** An error that the server reported in a problem document. */
 export class AcmeRefusal extends Error {
   readonly status: number;
-  /** "badNonce"; empty when the body is none. */
+  /** Type such as "badNonce"; empty when the body is no problem document. */
   readonly type: string;
 
   constructor({ status, text, json }: AcmeReply) {
@@ -50,7 +50,7 @@ const base64url = (value: unknown): string =>
 
 const COORDINATE_BYTES = 32;
 
-/** The two numbers of an ECDSA signature on P-256, from DER (RFC 7518 §3.4): half of what node:crypto asks for that. */
+/** Converts an ECDSA P-256 signature from DER to R ‖ S (RFC 7518 §3.4), in half the time of node:crypto. */
 const toFixedLength = (der: Buffer): Buffer => {
   const fixed = Buffer.alloc(2 * COORDINATE_BYTES);
   let at = 2;
@@ -80,7 +80,7 @@ export class AcmeSession {
   readonly #nonces: string[] = [];
   #directory: Readonly<Record<string, string>> = {};
   #account = '';
-  /** Of the account's key (RFC 7638). */
+  /** Thumbprint of the account's key (RFC 7638). */
   readonly thumbprint: string;
 
   private constructor(directory: string, agent: Agent) {
@@ -92,14 +92,14 @@ export class AcmeSession {
     this.thumbprint = createHash('sha256').update(JSON.stringify(this.#jwk)).digest('base64url');
   }
 
-  /** A session with an account of its own. @throws AcmeRefusal */
+  /** Opens a session with a new account. @throws AcmeRefusal */
   static async open(options: AcmeSessionOptions): Promise<AcmeSession> {
     const { directory, ca, connections, keepAlive = true, answerWithinMs = 0 } = options;
-    // Not before it is needed: most of those that use this library open no session.
+    // Loaded only when needed, because most users of this library open no session.
     const { Agent } = await import('undici');
     const agent = new Agent({
       connections,
-      // 0: a connection for each request.
+      // 0 opens a connection for each request.
       pipelining: keepAlive ? 1 : 0,
       headersTimeout: answerWithinMs,
       bodyTimeout: answerWithinMs,
@@ -113,7 +113,7 @@ export class AcmeSession {
   }
 
   /**
-   * Signs and sends; a refused nonce is replaced by another.
+   * Signs and sends a request; after `badNonce` it is repeated with another nonce.
    * @param to URL, or the name of a resource in the directory
    * @param payload undefined: POST-as-GET
    * @throws AcmeRefusal

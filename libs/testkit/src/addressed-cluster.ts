@@ -1,6 +1,6 @@
 /**
- * Clusters by their public addresses alone, however they run, and what an operator does with them. Imports
- * nothing that starts a process: the demo's container has this file and not the rest of the testkit.
+ * Clusters that are known only by their public addresses, and the actions of their operators. This file
+ * imports nothing that starts a process, because the demo's container has it without the rest of the testkit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -13,11 +13,11 @@ export interface Answer {
 
 export type Kind = 'performance' | 'dr';
 
-/** However it runs. */
+/** A cluster under test, in whichever deployment. */
 export interface AddressedCluster {
-  /** What counts here: another one after a role change. */
+  /** Current token for `v1`; a role change replaces it. */
   token: string;
-  /** Shares of the cluster's first start, base64. */
+  /** Unseal key shares of the cluster's first start, base64. */
   readonly shares: readonly string[];
   v1(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
   api(method: string, path: string, body?: unknown, token?: string): Promise<Answer>;
@@ -73,7 +73,10 @@ export const callsOf = (
   },
 });
 
-/** Asks again until the answer is as wanted: what other clusters do is seen in no other way. */
+/**
+ * Repeats a request until the response is as expected, because the state of another cluster is visible in no
+ * other way.
+ */
 export const until = async <T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,
@@ -85,7 +88,7 @@ export const until = async <T>(
   }
 };
 
-/** A root token of the ceremony, from the shares that count there. */
+/** Generates a root token with the shares that are valid on that cluster. */
 export const generateRoot = async (
   cluster: AddressedCluster,
   shares: readonly string[],
@@ -113,15 +116,15 @@ const ceremony = async (
   return Buffer.from(mixed.map((byte, index) => byte ^ (password[index] ?? 0))).toString();
 };
 
-/** @throws Error with what the answer says when it is a refusal */
+/** @throws Error with the content of the answer if it is a refusal */
 const answered = ({ status, body }: Answer): Answer['body'] => {
   if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 };
 
 /**
- * Makes `secondary` one of `primary`, as an operator does.
- * @param primaryApiAddress where the secondary reaches the primary, when not where we do
+ * Makes `secondary` a secondary of `primary`, as operators do.
+ * @param primaryApiAddress address at which the secondary reaches the primary, if it differs from the test's
  */
 export const attach = async (
   kind: Kind,
@@ -141,7 +144,7 @@ export const attach = async (
   await untilStreaming(kind, secondary);
 };
 
-/** Has `former`, which stepped back, follow `leader` without clearing anything, as an operator does. */
+/** Makes `former`, which was demoted, follow `leader` without clearing its data, as operators do. */
 export const follow = async (
   kind: Kind,
   leader: AddressedCluster,
@@ -175,14 +178,14 @@ export const untilStreaming = (kind: Kind, secondary: AddressedCluster) =>
       status.connection_state === 'ready',
   );
 
-/** Until both sides show the same Merkle root. */
+/** Waits until both clusters report the same Merkle root. */
 export const untilEqual = async (
   kind: Kind,
   primary: AddressedCluster,
   secondary: AddressedCluster,
 ) =>
   until(
-    // No status while a cluster changes its role.
+    // There is no status while a cluster changes its role.
     async () => [
       (await primary.status(kind))?.merkle_root,
       (await secondary.status(kind))?.merkle_root,

@@ -3,10 +3,10 @@ import { findBinary } from './find-binary.ts';
 
 export type { Browser, Page } from 'playwright-core';
 
-/** What is waited for in a page comes when a busy machine gets to it. */
+/** Time limit of waiting for a page, generous because the machine may be busy. */
 const PATIENCE_MS = 120_000;
 
-/** The machine's Chromium; without its process for the graphics card, which machines of tests lack. */
+/** Launches the installed Chromium without its GPU process, because test machines have no graphics card. */
 export const launchChromium = async (): Promise<Browser> =>
   chromium.launch({
     executablePath: await findBinary('chromium', 'chromium'),
@@ -15,11 +15,11 @@ export const launchChromium = async (): Promise<Browser> =>
 
 export interface WatchedPage {
   readonly page: Page;
-  /** What went wrong in it: errors it throws or logs, files that were not loaded, its own end. */
+  /** Problems of the page: errors it throws or logs, files that failed to load, a crash. */
   readonly problems: readonly string[];
 }
 
-/** A page of a browser profile of its own, at `url`; its context is for the caller to close. */
+/** Opens a page at `url` in a separate browser context, which the caller closes. */
 export const openPage = async (
   browser: Browser,
   url: string,
@@ -33,7 +33,7 @@ export const openPage = async (
   page.on('crash', () => problems.push('the page crashed'));
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText;
-    // The page itself gave it up, to go elsewhere.
+    // The page cancelled the request because it navigates elsewhere.
     if (reason !== 'net::ERR_ABORTED') problems.push(`${request.url()}: ${reason}`);
   });
   page.on('response', (response) => {

@@ -1,6 +1,6 @@
 /**
- * A cluster of services in processes of their own, as docker-compose.yml runs it: sys, pki and workspace
- * with any number of replicas on PostgreSQL and Redis, behind gateways.
+ * A cluster whose services run in their own processes, as in docker-compose.yml: sys, pki and workspace with
+ * any number of replicas on PostgreSQL and Redis, behind gateways.
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -22,18 +22,18 @@ export type DistributedService = 'sys' | 'pki' | 'workspace';
 
 export interface DistributedOptions {
   readonly postgres: Pick<PostgresServer, 'createDatabase' | 'port'>;
-  /** redis://host:port[/database]: no two clusters share a database. */
+  /** redis://host:port[/database]; every cluster has its own database. */
   readonly redisUrl: string;
-  /** Of databases on that server; no two clusters share one. */
+  /** Name of the cluster and prefix of its databases; unique for each cluster. */
   readonly name: string;
   readonly replicas?: Readonly<Partial<Record<DistributedService | 'gateway', number>>>;
-  /** Further KEELSON_* variables without the prefix. */
+  /** Additional KEELSON_* variables, without the prefix. */
   readonly settings?: Readonly<
     Partial<Record<DistributedService | 'gateway', Readonly<Record<string, string>>>>
   >;
-  /** "shamir": one share opens it, and every start of sys needs it. Default: a key file that its replicas share. */
+  /** "shamir" needs one share at every start of sys; the default is a key file shared by its replicas. */
   readonly seal?: 'shamir' | 'static';
-  /** Where the services reach PostgreSQL, when not directly. */
+  /** Port at which the services reach PostgreSQL, if not directly. */
   readonly postgresPort?: number;
 }
 
@@ -64,7 +64,10 @@ const freeAddresses = async (count: number): Promise<readonly string[]> => {
   return addresses;
 };
 
-/** Gives a sealed cluster its share. @throws Error when that does not open it */
+/**
+ * Unseals a cluster with its share.
+ * @throws Error when it stays sealed
+ */
 const unseal = async (url: string, key: string): Promise<void> => {
   const body = JSON.stringify({ key });
   const answer = await fetch(`${url}/v1/sys/unseal`, { method: 'PUT', body });
@@ -72,7 +75,7 @@ const unseal = async (url: string, key: string): Promise<void> => {
   if (told.sealed !== false) throw new Error(`unseal: ${answer.status} ${JSON.stringify(told)}`);
 };
 
-/** Started, initialized and opened. */
+/** Starts, initializes and unseals a cluster. */
 export const startDistributed = async ({
   postgres,
   redisUrl,

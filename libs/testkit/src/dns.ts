@@ -1,12 +1,12 @@
-/** A DNS server on a loopback port of its own, with the records that a test gives it. */
+/** A DNS server on a free loopback port, with the records that a test sets. */
 import { createServer, Packet } from 'dns2';
 
 export type DnsRecordType = 'A' | 'AAAA' | 'CNAME' | 'TXT';
 
 export interface DnsOptions {
-  /** Has the records of a CNAME's target in the answer, as recursive servers do. */
+  /** Whether answers include the records of a CNAME's target, as those of recursive servers do. */
   readonly recursive?: boolean;
-  /** A of every name that has no records. Without it there is no such name. */
+  /** A record of every name without records. If absent, such names do not exist. */
   readonly defaultAddress?: string;
 }
 
@@ -14,7 +14,7 @@ export interface DnsServer extends AsyncDisposable {
   /** "127.0.0.1:PORT", UDP. */
   readonly address: string;
   readonly port: number;
-  /** "TYPE name" of each question so far. */
+  /** "TYPE name" of each query so far. */
   readonly asked: readonly string[];
   /** Replaces the records of this type. A TXT record may be given as its strings. */
   set(name: string, type: DnsRecordType, values: readonly (string | readonly string[])[]): void;
@@ -54,7 +54,7 @@ export const startDns = async (options: DnsOptions = {}): Promise<DnsServer> => 
             class: Packet.CLASS.IN,
             ttl: TTL_SECONDS,
             ...dataOf(wanted, value),
-          }) as unknown as Resource, // dns2 has one type per kind of record
+          }) as unknown as Resource, // The types of dns2 have one variant per kind of record.
       );
     if (kept === undefined && options.defaultAddress !== undefined && type === Packet.TYPE.A)
       return [

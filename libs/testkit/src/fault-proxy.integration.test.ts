@@ -24,7 +24,7 @@ const received = async (socket: Socket, length: number): Promise<string> => {
   return text;
 };
 
-test('passes bytes in order, whatever the delays were', async () => {
+test('forwards bytes in order, whatever the delays', async () => {
   await using echo = await startEcho();
   await using proxy = await startFaultProxy(echo.port);
   const socket = connect(proxy.port, '127.0.0.1');
@@ -52,7 +52,7 @@ test('a delay holds in both directions', async () => {
   socket.destroy();
 });
 
-test('holds everything back while stalled and loses none of it', async () => {
+test('withholds everything while stalled and loses nothing', async () => {
   await using echo = await startEcho();
   await using proxy = await startFaultProxy(echo.port);
   const socket = connect(proxy.port, '127.0.0.1');
@@ -78,7 +78,7 @@ test('holds everything back while stalled and loses none of it', async () => {
   direct.destroy();
 });
 
-test('cuts connections, refuses new ones, and passes again', async () => {
+test('cuts connections, refuses new ones, and forwards again', async () => {
   await using echo = await startEcho();
   await using proxy = await startFaultProxy(echo.port);
   const socket = connect(proxy.port, '127.0.0.1');

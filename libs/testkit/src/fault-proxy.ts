@@ -1,17 +1,17 @@
 /**
- * A TCP proxy that misbehaves as a network does: it delays, holds everything back (a partition: bytes
- * arrive when it heals, as retransmission makes them), or cuts connections and refuses new ones.
+ * A TCP proxy with the faults of a network: it delays data, withholds it (a partition: bytes arrive when it
+ * ends, as retransmission does), or cuts connections and refuses new ones.
  */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface FaultProxy extends AsyncDisposable {
   readonly port: number;
-  /** Forwards at once; what was held back goes first. */
+  /** Forwards immediately, starting with withheld data. */
   pass(): void;
   /** Every chunk arrives `delayMs` later, in both directions. */
   delay(delayMs: number): void;
-  /** Nothing arrives any more; connections stay. */
+  /** Withholds all data; connections stay open. */
   stall(): void;
   /** Resets all connections and every new one until `pass`, `delay` or `stall`. */
   cut(): void;
@@ -20,7 +20,7 @@ export interface FaultProxy extends AsyncDisposable {
 }
 
 class Link {
-  /** Chunks in order with the time at which each may go on. */
+  /** Chunks in order, each with the time at which it may be forwarded. */
   #queue: { readonly chunk: Buffer; readonly dueMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
   readonly #from: Socket;
@@ -75,8 +75,8 @@ export interface ProxyAddress {
 const LOOPBACK = '127.0.0.1';
 
 /**
- * @param upstream where it forwards to; a number: a loopback port
- * @param listen where it listens; a loopback port of its own unless given
+ * @param upstream target of the connections; a number is a loopback port
+ * @param listen listening address; a free loopback port by default
  */
 export const startFaultProxy = async (
   upstream: number | ProxyAddress,
@@ -101,7 +101,7 @@ export const startFaultProxy = async (
     for (const link of pair) links.add(link);
     for (const socket of [client, server]) {
       sockets.add(socket);
-      // The peer of a reset connection is told by its end; the error says nothing more.
+      // The end of the connection already informs the peer; the error adds nothing.
       socket.on('error', () => undefined);
       socket.once('close', () => {
         sockets.delete(socket);

@@ -3,15 +3,15 @@ import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
 
 export interface GoModule {
-  /** What `go vet` says of it; empty when all is well. */
+  /** Findings of `go vet`; empty if there are none. */
   vet(): Promise<string>;
   /** The report of its tests, whether they pass or not. */
   test(environment: Readonly<Record<string, string | undefined>>): Promise<string>;
 }
 
 /**
- * The Go module of a folder.
- * @param untested what does not run where Go is missing, which is then said on standard error
+ * The Go module in a folder.
+ * @param untested tests that cannot run without Go, reported on standard error if it is missing
  */
 export const findGoModule = async (
   folder: string,
@@ -32,7 +32,8 @@ export const findGoModule = async (
   };
   return {
     vet: async () => {
-      // Apart: it tells what it downloads, from a proxy that another authority vouches for.
+      // Run separately: it reports its downloads, and the certificate of the module proxy may be from another
+      // authority.
       await go(process.env, 'mod', 'download');
       return go(process.env, 'vet', './...');
     },

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBinary } from './find-binary.ts';
 
 /**
- * The program that the Go module of a folder names as its tool, in the version that its go.mod pins. Built
- * the first time, which takes minutes, and kept in Go's cache.
- * @param folder its name is the tool's
- * @returns undefined where Go is missing, which is then said on standard error
+ * Builds the program that the Go module in a folder declares as its tool, in the version pinned by go.mod.
+ * The first build takes minutes; later ones use Go's cache.
+ * @param folder named like the tool
+ * @returns undefined if Go is missing, which is reported on standard error
  */
 export const buildGoTool = async (folder: string): Promise<string | undefined> => {
   const go = await findBinary('go', 'golang').catch(() => undefined);
@@ -22,4 +22,30 @@ export const buildGoTool = async (folder: string): Promise<string | undefined> =
     env: { ...process.env, CGO_ENABLED: '0' },
   });
   return stdout.trim();
+};
+
+/**
+ * A program of a Go module, built with tags, which `go tool` does not take. Built the first time, which takes
+ * minutes, and kept beside Go's cache.
+ * @param folder of the module whose go.mod pins the program
+ * @param path import path of the program
+ * @returns undefined where Go is missing, which is then said on standard error
+ */
+export const buildTaggedGoProgram = async (
+  folder: string,
+  path: string,
+  tags: readonly string[],
+): Promise<string | undefined> => {
+  const name = basename(path);
+  const go = await findBinary('go', 'golang').catch(() => undefined);
+  if (go === undefined) {
+    process.stderr.write(`\n*** NOT TESTED: go is not in PATH, ${name} does not run\n\n`);
+    return undefined;
+  }
+  const run = promisify(execFile);
+  const { stdout: cache } = await run(go, ['env', 'GOCACHE']);
+  const binary = join(dirname(cache.trim()), 'keelson', name);
+  // It is linked again only if something of it has changed.
+  await run(go, ['build', '-tags', tags.join(' '), '-o', binary, path], { cwd: folder });
+  return binary;
 };

@@ -1,5 +1,5 @@
 /**
- * A real standalone control plane as a child process, on ports the system chooses, as `make up` runs it.
+ * A real standalone control plane as a child process, on ports chosen by the system, started as by `make up`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,34 +19,31 @@ export interface KeelsonProcess {
   readonly apiToken: string;
   /** Everything printed so far, both streams. */
   output(): string;
-  /** Sends the signal and resolves with the exit code (null after SIGKILL). */
+  /** Sends the signal and resolves with the exit code, null after SIGKILL. */
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 export interface KeelsonOptions {
   readonly dataFolder: string;
-  /** Further KEELSON_* variables. */
+  /** Additional KEELSON_* variables. Without `KEELSON_RUNNER` the built-in runner is off, as few tests have runs. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const MAIN = fileURLToPath(new URL('../../../services/standalone/src/start.js', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../services/standalone/src/main.ts', import.meta.url));
 
-/** Resolves when the process has printed its greeting. Rejects with its output when it ends before. */
+/** Resolves when the process has printed its greeting. Rejects with its output if it ends earlier. */
 export const startKeelson = async (options: KeelsonOptions): Promise<KeelsonProcess> => {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', MAIN],
-    {
-      env: {
-        ...process.env,
-        KEELSON_HTTP_PORT: '0',
-        KEELSON_HTTPS_PORT: '0',
-        KEELSON_DATA_DIR: options.dataFolder,
-        ...options.env,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+  const child: ChildProcess = spawn(process.execPath, [MAIN], {
+    env: {
+      ...process.env,
+      KEELSON_HTTP_PORT: '0',
+      KEELSON_HTTPS_PORT: '0',
+      KEELSON_DATA_DIR: options.dataFolder,
+      KEELSON_RUNNER: 'false',
+      ...options.env,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const lines: string[] = [];
   const addresses: string[] = [];
   const exited = once(child, 'exit') as Promise<[number | null]>;

@@ -5,7 +5,7 @@ import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface NatsOptions {
   readonly jetstream?: boolean;
-  /** PEM files, of a certificate for localhost: clients must use TLS. */
+  /** PEM files with a certificate for localhost. If set, clients must use TLS. */
   readonly tls?: { readonly certificateFile: string; readonly keyFile: string };
 }
 
@@ -15,7 +15,7 @@ export interface NatsServer extends AsyncDisposable {
   readonly process: ServerProcess;
 }
 
-/** A NATS server on a loopback port of its own; its streams survive `kill` and `restart`. */
+/** A NATS server on a free loopback port; its streams survive `kill` and `restart`. */
 export const startNats = async (options: NatsOptions = {}): Promise<NatsServer> => {
   const file = await findBinary('nats-server', 'nats-server');
   const directory = await temporaryDirectory();

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL refuses to run as root, so root runs it as `nobody`. Making a cluster takes a second: it is
- * made once per machine and version, and copied.
+ * PostgreSQL refuses to run as root, so that root runs it as `nobody`. Creating a database cluster takes a
+ * second, so that it is created once per machine and version, and then copied.
  */
 import { execFile } from 'node:child_process';
 import { chown, cp, mkdtemp, rename, rm, stat } from 'node:fs/promises';
@@ -19,17 +19,22 @@ const unprivileged = process.getuid?.() === 0 ? NOBODY : undefined;
 const DEBIAN_PACKAGE = 'postgresql';
 
 export interface PostgresOptions {
-  /** Server settings by name, over the defaults (fsync is off: no test pulls the plug). */
+  /**
+   * Server settings by name, overriding the defaults (fsync is off, because no test cuts the power of
+   * PostgreSQL).
+   */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
-  /** Of the database `postgres`, as superuser. */
+  /** Connection string of the database `postgres`, as superuser. */
   readonly connectionString: string;
   readonly process: ServerProcess;
-  /** Makes an empty database; returns its connection string. */
+  /** Creates an empty database; returns its connection string. */
   createDatabase(name: string): Promise<string>;
+  /** Replaces the database with an empty one. No client may be connected. */
+  emptyDatabase(name: string): Promise<void>;
 }
 
 const ownedDirectory = async (): Promise<string> => {
@@ -56,18 +61,18 @@ const clusterTemplate = async (): Promise<string> => {
     cwd: tmpdir(),
     ...unprivileged,
   });
-  // Renaming fails when another process was faster: then its template is as good.
+  // Renaming fails when another process was faster, whose template is equivalent.
   await rename(made, template).catch(() => rm(made, { recursive: true, force: true }));
   return template;
 };
 
-/** Copies as the user that owns the files, who is not always us. */
+/** Copies as the user who owns the files, which may be another than that of this process. */
 const copyCluster = async (template: string, target: string): Promise<void> => {
   if (unprivileged === undefined) await cp(template, target, { recursive: true });
   else await run('cp', ['-a', `${template}/.`, target], { ...unprivileged, cwd: tmpdir() });
 };
 
-/** A PostgreSQL server on a loopback port of its own. */
+/** A PostgreSQL server on a free loopback port. */
 export const startPostgres = async (options: PostgresOptions = {}): Promise<PostgresServer> => {
   const file = await findBinary('postgres', DEBIAN_PACKAGE);
   const folder = await ownedDirectory();
@@ -89,25 +94,32 @@ export const startPostgres = async (options: PostgresOptions = {}): Promise<Post
       ...Object.entries(settings).flatMap(([key, value]) => ['-c', `${key}=${value}`]),
     ],
     ready: /database system is ready to accept connections/,
-    // "Fast": ends sessions instead of waiting for them.
+    // "Fast" shutdown: ends sessions instead of waiting for them.
     stopSignal: 'SIGINT',
     ...(unprivileged === undefined ? {} : { user: unprivileged }),
   });
   await server.start();
   const connectionString = `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const query = async (write: (escape: (name: string) => string) => string): Promise<void> => {
+    const client = new pg.Client({ connectionString });
+    await client.connect();
+    try {
+      await client.query(write((name) => client.escapeIdentifier(name)));
+    } finally {
+      await client.end();
+    }
+  };
   return {
     port,
     connectionString,
     process: server,
     async createDatabase(name) {
-      const client = new pg.Client({ connectionString });
-      await client.connect();
-      try {
-        await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`);
-      } finally {
-        await client.end();
-      }
+      await query((escape) => `CREATE DATABASE ${escape(name)}`);
       return `postgres://postgres@127.0.0.1:${port}/${encodeURIComponent(name)}`;
+    },
+    async emptyDatabase(name) {
+      await query((escape) => `DROP DATABASE ${escape(name)}`);
+      await query((escape) => `CREATE DATABASE ${escape(name)}`);
     },
     async [Symbol.asyncDispose]() {
       await server.kill();

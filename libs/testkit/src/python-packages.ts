@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 /**
- * Installs packages into a folder that PYTHONPATH may name.
- * @param requirements file of "name==version" lines: all of them, since nothing that they need is added
- * @throws Error saying what such a test needs
+ * Installs packages into a folder for PYTHONPATH.
+ * @param requirements file with "name==version" lines for all packages, because dependencies are not added
+ * @throws Error describing what such a test needs
  */
 export const installPythonPackages = async (
   folder: string,

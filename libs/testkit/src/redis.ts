@@ -4,9 +4,9 @@ import { ServerProcess } from './server-process.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
 export interface RedisOptions {
-  /** Keeps what it acknowledged over a kill; otherwise every start is empty. */
+  /** Whether acknowledged data survives a kill; otherwise every start is empty. */
   readonly durable?: boolean;
-  /** Follows the server on this port. */
+  /** Replicates the server on this port. */
   readonly replicaOfPort?: number;
 }
 
@@ -16,7 +16,7 @@ export interface RedisServer extends AsyncDisposable {
   readonly process: ServerProcess;
 }
 
-/** A Redis server on a loopback port of its own. */
+/** A Redis server on a free loopback port. */
 export const startRedis = async (options: RedisOptions = {}): Promise<RedisServer> => {
   const file = await findBinary('redis-server', 'redis-server');
   const directory = await temporaryDirectory();

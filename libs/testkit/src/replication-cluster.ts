@@ -1,4 +1,4 @@
-/** Standalone clusters that replicate over one nats-server, through their public addresses alone. */
+/** Standalone clusters that replicate over one nats-server and are known only by their public addresses. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export * from './addressed-cluster.ts';
 /** A standalone one. */
 export interface Cluster extends AddressedCluster {
   readonly process: () => KeelsonProcess;
-  /** Ends the process and starts it again on its data, with more variables for this run alone. */
+  /** Ends the process and starts it again with the same data, with additional variables for this run only. */
   restart(signal?: NodeJS.Signals, more?: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export const startCluster = async (
     readonly unseal_keys: readonly string[];
   };
   const { apiToken } = running;
-  /** A stop waits for it, so that no process outlives it. */
+  /** A stop waits for the restart, so that no process outlives the stop. */
   let restarted: Promise<void> = Promise.resolve();
   const cluster: Cluster = {
     token: running.rootToken,

@@ -1,6 +1,6 @@
 /**
- * A real server as a child process: ready when it says so in its log, gone when its output is closed,
- * which is after the last of its own children has ended. Nothing here waits for a time to pass.
+ * A real server as a child process: ready when its log says so, and gone when its output is closed, which is
+ * after the last of its own children has ended. Nothing here waits for a fixed time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,9 +11,9 @@ export interface ServerCommand {
   readonly args: readonly string[];
   /** Matches the log once the server accepts connections. */
   readonly ready: RegExp;
-  /** Runs as this user and group when we are root. */
+  /** User and group of the server if this process is root. */
   readonly user?: { readonly uid: number; readonly gid: number };
-  /** Asks the server to stop. */
+  /** Signal that asks the server to stop. */
   readonly stopSignal?: NodeJS.Signals;
 }
 
@@ -25,7 +25,10 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** On Linux the kernel ends the server with us, however we end: no `exit` runs when we are killed. */
+/**
+ * On Linux the kernel ends the server together with this process in every case, because no `exit` handler
+ * runs after a kill.
+ */
 const endingWithUs = async (file: string, args: readonly string[]): Promise<[string, string[]]> =>
   process.platform === 'linux'
     ? [await findBinary('setpriv', 'util-linux'), ['--pdeathsig', 'KILL', '--', file, ...args]]
@@ -46,12 +49,15 @@ export class ServerProcess {
     return this.#log;
   }
 
-  /** Undefined while it does not run. */
+  /** undefined while it does not run. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Resolves once the server accepts connections. @throws Error with its log when it ends instead */
+  /**
+   * Resolves once the server accepts connections.
+   * @throws Error with its log if it ends instead
+   */
   async start(): Promise<void> {
     if (this.#child !== undefined) return;
     const { file, args, ready, user } = this.#command;
@@ -78,15 +84,15 @@ export class ServerProcess {
       throw new Error(`${file} ended before it was ready:\n${this.#log}`);
     });
     await Promise.race([isReady, ended]);
-    ended.catch(() => undefined); // Ending later is the business of whoever stops it.
+    ended.catch(() => undefined); // An end after the start is handled by the caller that stops it.
   }
 
-  /** Asks it to stop and waits until it is gone. */
+  /** Asks it to stop and waits until it has ended. */
   stop(): Promise<void> {
     return this.#end(this.#command.stopSignal ?? 'SIGTERM');
   }
 
-  /** kill -9: no time to flush or to say goodbye. */
+  /** kill -9: no time to flush or to close connections. */
   kill(): Promise<void> {
     return this.#end('SIGKILL');
   }

@@ -10,7 +10,7 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { temporaryDirectory } from './temporary-directory.ts';
 
-/** Sends `line` and gives back the first bytes of the answer. */
+/** Sends `line` and returns the first bytes of the answer. */
 const ask = async (port: number, line: string): Promise<string> => {
   const socket = connect(port, '127.0.0.1');
   socket.write(line);
@@ -25,7 +25,7 @@ const refused = (port: number) =>
   });
 
 describe('redis', () => {
-  test('answers when it is started, forgets when it is killed', async () => {
+  test('answers when it is started, and is empty after a kill', async () => {
     await using redis = await startRedis();
     expect(await ask(redis.port, 'SET a 1\r\n')).toBe('+OK\r\n');
     await redis.process.kill();
@@ -78,7 +78,7 @@ describe('postgres', () => {
   });
 });
 
-test('a server ends with the process that started it, even when that is killed', async () => {
+test('a server ends with the process that started it, even if that is killed', async () => {
   const module = new URL('./redis.ts', import.meta.url).href;
   const starter = spawn(process.execPath, [
     '--input-type=module',
@@ -100,7 +100,7 @@ test('a server ends with the process that started it, even when that is killed',
   expect(connection.destroyed).toBe(true);
 });
 
-test('a missing binary names the Debian package', async () => {
+test('a missing binary is reported with its Debian package', async () => {
   await expect(findBinary('no-such-server', 'no-such-package')).rejects.toThrow(
     'apt-get install no-such-package',
   );

@@ -1,7 +1,7 @@
 /**
- * Environment of a Node process that sees another time of day, as a machine whose clock is wrong does.
- * Timers run as ever.
- * @param byMs ahead of the real clock; negative: behind
+ * Environment of a Node.js process that sees another time of day, like a machine whose clock is wrong. Timers
+ * are not affected.
+ * @param byMs offset from the real clock; negative: behind
  */
 export const shiftedClock = (byMs: number): Readonly<Record<string, string>> => {
   const code = `const now = Date.now; const Real = Date; globalThis.Date = class extends Real {

@@ -6,7 +6,7 @@ export interface TemporaryDirectory extends AsyncDisposable {
   readonly path: string;
 }
 
-/** An empty directory that is removed when it is disposed of (`await using`). */
+/** An empty directory that is removed on disposal (`await using`). */
 export const temporaryDirectory = async (): Promise<TemporaryDirectory> => {
   const path = await mkdtemp(join(tmpdir(), 'keelson-test-'));
   return {

@@ -10,7 +10,7 @@ export { type FaultProxy, startFaultProxy } from './fault-proxy.ts';
 export { findBinary } from './find-binary.ts';
 export { findFreePort } from './free-port.ts';
 export { findGoModule } from './go-module.ts';
-export { buildGoTool } from './go-tool.ts';
+export { buildGoTool, buildTaggedGoProgram } from './go-tool.ts';
 export { type KeelsonOptions, type KeelsonProcess, startKeelson } from './keelson-process.ts';
 export { type NatsOptions, type NatsServer, startNats } from './nats.ts';
 export { type PostgresOptions, type PostgresServer, startPostgres } from './postgres.ts';
@@ -24,8 +24,10 @@ export {
 export { propertySettings } from './property-settings.ts';
 export { installPythonPackages } from './python-packages.ts';
 export { type RedisOptions, type RedisServer, startRedis } from './redis.ts';
+export { type ApiCall, type RepositoryServer, startRepositoryServer } from './repository-server.ts';
 export { ServerProcess } from './server-process.ts';
 export { shiftedClock } from './shifted-clock.ts';
+export { stubService } from './stub-service.ts';
 export { type TemporaryDirectory, temporaryDirectory } from './temporary-directory.ts';
 export {
   findBroken,

@@ -10,20 +10,20 @@ const written = async (statuses: Readonly<Record<string, number>>): Promise<Writ
 const root = (text: string) => async () => text;
 
 describe('a ledger of writes', () => {
-  test('tells what was acknowledged, refused and left open', async () => {
+  test('reports what was acknowledged, refused and left open', async () => {
     const ledger = await written({ a: 204, b: 400, c: 503 });
     await ledger.attempt('d', () => Promise.reject(new Error('no answer')));
     expect(ledger).toMatchObject({ acknowledged: ['a'], refused: ['b'], unknown: ['c', 'd'] });
   });
 
-  test('holds when all that was acknowledged is there, and nothing that was refused', async () => {
+  test('holds when everything acknowledged is present, and nothing refused', async () => {
     const ledger = await written({ a: 204, b: 400, c: 503 });
     const roots = { branch: [root('1'), root('1')] } as const;
     expect(await findBroken({ ledger, held: new Set(['a']), roots })).toEqual([]);
     expect(await findBroken({ ledger, held: new Set(['a', 'c']), roots })).toEqual([]);
   });
 
-  test('is broken by a lost write, by a refused one that is there', async () => {
+  test('is violated by a lost write, and by a refused one that is present', async () => {
     const ledger = await written({ a: 204, b: 400, c: 200 });
     expect(await findBroken({ ledger, held: new Set(['b', 'c']) })).toEqual([
       'a was acknowledged and is lost',
@@ -31,7 +31,7 @@ describe('a ledger of writes', () => {
     ]);
   });
 
-  test('allows what the reported lag does, and what came after it, and no more', async () => {
+  test('allows as many missing writes as the reported lag and later ones, and no more', async () => {
     const ledger = await written({ a: 200, b: 200, c: 200 });
     const mark = await ledger.mark(async () => 1);
     await ledger.attempt('d', async () => 200);
@@ -41,7 +41,7 @@ describe('a ledger of writes', () => {
     ]);
   });
 
-  test('is broken by roots that stay different', async () => {
+  test('is violated by roots that remain different', async () => {
     const ledger = await written({});
     const roots = { branch: [root('1'), root('2')] } as const;
     expect(await findBroken({ ledger, held: new Set(), roots, comparisons: 2 })).toEqual([

@@ -1,22 +1,25 @@
 /**
- * What clients were told while faults happened, to be compared with what a cluster holds afterwards:
- * nothing acknowledged is lost, or no more than the reported lag allows; what was refused is not there;
+ * Responses that clients received during faults, to compare with the content of a cluster afterwards: no
+ * acknowledged write is lost, or no more than the reported lag allows; no refused write is present; the
  * Merkle roots of primary and secondary are equal.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Statuses of a service that cannot say whether it wrote. */
+/** From this status on, it is unknown whether the service wrote. */
 const FIRST_SERVER_ERROR = 500;
 const FIRST_CLIENT_ERROR = 400;
-/** The canary moves both roots every few seconds: they are compared again so often, and so far apart. */
+/**
+ * The canary changes both roots every few seconds, so that differing roots are compared again this often, at
+ * this interval.
+ */
 const ROOT_COMPARISONS = 200;
 const ROOT_COMPARISON_EVERY_MS = 100;
 
-/** How far a ledger was when a status was asked for. */
+/** State of a ledger when a status was requested. */
 export interface LedgerMark {
-  /** Writes acknowledged before the question. */
+  /** Writes acknowledged before the request. */
   readonly acknowledged: number;
-  /** What the answer, of the primary, said is missing on the secondary. */
+  /** Entries missing on the secondary, as reported by the primary. */
   readonly lagEntries: number;
 }
 
@@ -25,26 +28,26 @@ export class WriteLedger {
   readonly #refused: string[] = [];
   readonly #unknown: string[] = [];
 
-  /** In the order of their acknowledgements. */
+  /** In the order of acknowledgement. */
   get acknowledged(): readonly string[] {
     return this.#acknowledged;
   }
 
-  /** Answered with a client error: never made. */
+  /** Writes answered with a client error, which never took effect. */
   get refused(): readonly string[] {
     return this.#refused;
   }
 
-  /** Not answered, or with a server error: made or not. */
+  /** Writes with an unknown outcome: unanswered, or answered with a server error. */
   get unknown(): readonly string[] {
     return this.#unknown;
   }
 
   /**
-   * Makes a write and notes how it was answered.
-   * @param key of what is written; each is written once
-   * @param write returns the HTTP status; may reject when there is no answer
-   * @returns the status; undefined without an answer
+   * Makes a write and records the response.
+   * @param key of the write; unique
+   * @param write returns the HTTP status; may reject when there is no response
+   * @returns the status; undefined without a response
    */
   async attempt(key: string, write: () => Promise<number>): Promise<number | undefined> {
     const status = await write().catch(() => undefined);
@@ -54,25 +57,25 @@ export class WriteLedger {
     return status;
   }
 
-  /** Asks for the lag, and remembers what had been acknowledged before. */
+  /** Requests the lag, and records what had been acknowledged before. */
   async mark(lagEntries: () => Promise<number>): Promise<LedgerMark> {
     const acknowledged = this.#acknowledged.length;
     return { acknowledged, lagEntries: await lagEntries() };
   }
 }
 
-/** One side of a replication set, as its status shows it. */
+/** Returns the Merkle root in the status of one cluster. */
 export type RootOf = () => Promise<string>;
 
 export interface LedgerCheck {
   readonly ledger: WriteLedger;
-  /** Keys that are in the cluster that leads now. */
+  /** Keys present in the cluster that is primary now. */
   readonly held: ReadonlySet<string>;
-  /** After an unplanned switch: what may be missing. Absent: nothing. */
+  /** State after an unplanned switch, which says how much may be missing. Absent: nothing may be. */
   readonly mark?: LedgerMark;
-  /** By name of the secondary: the roots that must be equal. */
+  /** The roots that must be equal, by name of the secondary. */
   readonly roots?: Readonly<Record<string, readonly [primary: RootOf, secondary: RootOf]>>;
-  /** How often roots that differ are compared again; as long as it may take to catch up. */
+  /** Number of comparisons of differing roots, enough for the secondary to catch up. */
   readonly comparisons?: number;
 }
 
@@ -101,7 +104,7 @@ const areEqualSoon = async (
   return false;
 };
 
-/** @returns a sentence for each rule that was broken; empty: all hold */
+/** @returns a sentence for each broken rule; empty: all hold */
 export const findBroken = async (check: LedgerCheck): Promise<readonly string[]> => {
   const { ledger, held, roots = {}, comparisons = ROOT_COMPARISONS } = check;
   const made = ledger.refused

@@ -112,7 +112,7 @@ const inspect = (command: string, args: readonly string[], name: string, content
 };
 
 describe('a certificate', () => {
-  test('is read back as it was written, by this library and by node', async () => {
+  test('is parsed as it was written, by this library and by Node.js', async () => {
     await fc.assert(
       fc.asyncProperty(
         subjects,

@@ -23,7 +23,7 @@ const fields = {
   extensions: [authorityKeyIdentifier(Buffer.alloc(20, 1)), crlNumber(7n)],
 };
 
-/** As a list holds it: without leading zero octets. */
+/** Serial number as encoded in a list, without leading zero octets. */
 const minimal = (serial: Uint8Array): Buffer => {
   let first = 0;
   while (first < serial.byteLength - 1 && serial[first] === 0) first++;
@@ -45,7 +45,7 @@ async function* inPages(entries: readonly CrlEntry[], size: number) {
   for (let at = 0; at < entries.length; at += size) yield entries.slice(at, at + size);
 }
 
-test('entries are read back as they were written, however they were divided into pages', async () => {
+test('entries are parsed as they were written, however they were divided into pages', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(entry, { maxLength: 40 }),

@@ -31,7 +31,7 @@ export interface CrlEntry {
   /** Big-endian magnitude. */
   readonly serialNumber: Uint8Array;
   readonly revokedAtMs: number;
-  /** Written as the reasonCode extension, but for `unspecified`. What was read has it in `extensions`. */
+  /** Written as the reasonCode extension, except `unspecified`. Parsed entries have it in `extensions`. */
   readonly reason?: RevocationReason | undefined;
   readonly extensions?: readonly Extension[];
 }

@@ -1,4 +1,4 @@
-/** What a server wants to see in requests (RFC 7030 §4.5.2): the kind of key. */
+/** The attributes that a server wants in requests (RFC 7030 §4.5.2): the type of the key. */
 import { integer, sequence, setOf } from './der/der-types.ts';
 import { type Der, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';

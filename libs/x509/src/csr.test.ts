@@ -13,7 +13,7 @@ const createRequest = async () => {
   return { der: Buffer.from(der), publicKeyDer };
 };
 
-test('a request with the key of another is refused', async () => {
+test('a request with another key is refused', async () => {
   const [one, other] = await Promise.all([createRequest(), createRequest()]);
   one.der.set(other.publicKeyDer, one.der.indexOf(one.publicKeyDer));
   expect(() => parseCsr(one.der)).toThrow('request signature invalid');

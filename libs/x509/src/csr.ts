@@ -72,7 +72,7 @@ const requestedExtensions = (attributes: DerReader): readonly Extension[] => {
   return extensions;
 };
 
-/** What the signature of a request is over, and with what it is checked. */
+/** The signed bytes of a request, and the key that verifies them. */
 interface Proof {
   readonly scheme: SignatureScheme;
   readonly key: KeyObject;

@@ -30,7 +30,10 @@ const OID = {
   anyExtendedKeyUsage: '2.5.29.37.0',
 } as const;
 
-/** As Java's keytool has it; the integrity check costs an attacker as much for a guess as the encryption. */
+/**
+ * The default of Java's keytool; a guess costs an attacker as much by the integrity check as by the
+ * encryption.
+ */
 const ITERATIONS = 10_000;
 const SALT_BYTES = 16;
 const AES_KEY_BYTES = 32;
@@ -43,7 +46,7 @@ export interface KeyStore {
   readonly certificateDer: Uint8Array;
   /** The issuer first. */
   readonly chain: readonly Uint8Array[];
-  /** By which programs show the entry. */
+  /** Name under which programs show the entry. */
   readonly friendlyName: string;
   /** Printable ASCII; see `checkStorePassword`. Secret. */
   readonly password: string;

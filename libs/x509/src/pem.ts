@@ -1,4 +1,4 @@
-/** PEM (RFC 7468), lax about what stands between blocks, strict about size and count. */
+/** PEM (RFC 7468), lax about text between blocks, strict about size and count. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface PemBlock {

@@ -37,7 +37,7 @@ export const reasonExtensions = (reason: RevocationReason | undefined): readonly
     : [extension(EXTENSION.reasonCode, enumeratedReason(reason))];
 
 /**
- * What an entry of an untrusted list says; undefined when it says nothing or no known reason.
+ * The reason in an entry of an untrusted list; undefined when there is none, or an unknown one.
  * @throws KeelsonError `pki.malformed`
  */
 export const findReason = (extensions: readonly Extension[]): RevocationReason | undefined => {

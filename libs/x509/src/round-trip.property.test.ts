@@ -100,7 +100,7 @@ const bytesOf = (value: Uint8Array): string => Buffer.from(value).toString('hex'
 
 interface Written {
   readonly extension: Extension;
-  /** What reading it gives and what was written; equal. */
+  /** The parsed and the written form, which must be equal. */
   readonly check: (value: Uint8Array) => readonly [unknown, unknown];
 }
 
@@ -183,7 +183,7 @@ const expectWritten = (found: readonly Extension[], written: readonly Written[])
 
 const asSets = (name: ReturnType<typeof toDistinguishedName>) => name.map((rdn) => new Set(rdn));
 
-describe('what is written is read back', () => {
+describe('what is written is parsed again', () => {
   test('as a certificate, by every scheme of every key, with every extension', async () => {
     await fc.assert(
       fc.asyncProperty(signing, names, names, extensions, async (by, issuer, subject, written) => {

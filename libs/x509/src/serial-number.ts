@@ -15,7 +15,7 @@ export const randomSerialNumber = (): Uint8Array => {
     randomFillSync(drawn);
     taken = 0;
   }
-  // A copy of its own: what is handed out outlives the next draw.
+  // A copy, because the returned number outlives the next draw.
   const octets = drawn.slice(taken * OCTETS, (taken + 1) * OCTETS);
   taken++;
   octets[0] = (octets[0] as number) & 0x7f;

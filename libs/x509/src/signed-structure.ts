@@ -1,4 +1,4 @@
-/** What certificates, requests and lists share: SEQUENCE { content, algorithm, signature BIT STRING }. */
+/** The structure of certificates, requests and lists: SEQUENCE { content, algorithm, signature BIT STRING }. */
 import { KeelsonError } from '@keelson/errors';
 import { DerReader } from './der/der-reader.ts';
 import { bitString, sequence, TAG } from './der/der-types.ts';
@@ -11,7 +11,7 @@ import {
 } from './keys/signature-scheme.ts';
 
 export interface SignedStructure {
-  /** The signed element, as it stands in the input. */
+  /** The signed element, as it is in the input. */
   readonly content: Uint8Array;
   /** AlgorithmIdentifier, DER. */
   readonly signatureAlgorithm: Uint8Array;

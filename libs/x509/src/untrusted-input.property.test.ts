@@ -61,7 +61,7 @@ const statusRequest = Buffer.from(
   'hex',
 );
 
-/** What reading ends with: a result, a refusal meant for the client, or something that must not happen. */
+/** The outcome of reading: a result, a refusal meant for the client, or a bug. */
 const outcomeOf = (read: () => unknown): unknown => {
   try {
     read();
@@ -94,7 +94,7 @@ const damaged = fc
   });
 
 describe('untrusted input', () => {
-  test('an undamaged request for a status is read', () => {
+  test('a valid request for a status is parsed', () => {
     const { certIds, nonce } = parseOcspRequest(statusRequest);
     expect(certIds.map(({ hash, serialNumber }) => [hash, toSerialHex(serialNumber)])).toEqual([
       ['sha1', '81:23:45:67:89:ab:cd:ef'],

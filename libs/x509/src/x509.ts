@@ -29,6 +29,7 @@ export { EXTENSION, type Extension, findExtension } from './extensions/extension
 export {
   authorityKeyIdentifier,
   keyIdentifierOf,
+  namesAuthorityKey,
   parseSubjectKeyIdentifier,
   publicKeyOctets,
   subjectKeyIdentifier,

@@ -1,101 +1,83 @@
-/** The files of the web console, ready to be served below `/ui/`. */
+/** The built files of the web console (`dist`, by `make console`), ready to be served below `/ui/`. */
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire, stripTypeScriptTypes } from 'node:module';
 import { join, relative, sep } from 'node:path';
+
+/** Encodings that the build has made beforehand, the smaller one first, and the ending of their files. */
+const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
+
+export type ContentEncoding = keyof typeof ENCODINGS;
 
 export interface ConsoleFile {
   readonly type: string;
-  readonly body: string;
-  /** Strong entity tag, with its quotes. */
+  readonly body: Uint8Array;
+  /** The same content, compressed. */
+  readonly encoded: ReadonlyMap<ContentEncoding, Uint8Array>;
+  /** Strong entity tag of `body`, with its quotes. */
   readonly etag: string;
+  /** Whether the name holds a hash of the content, so that it may be kept for ever. */
+  readonly isImmutable: boolean;
 }
 
 export interface Console {
-  /** By path below `/ui/`; the page itself is `index.html`. */
+  /** By path below `/ui/`; the page itself is `index.html`. Empty where the console was not built. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
-  /** What the page may load and who may frame it: itself and nobody. */
+  /** Lets the page load only from its own origin, and nobody frame it. */
   readonly contentSecurityPolicy: string;
 }
 
-const BROWSER_FOLDER = join(import.meta.dirname, 'browser');
-
-/** Modules of packages by the name that the pages import them by. */
-const PACKAGE_MODULES: Readonly<Record<string, string>> = {
-  preact: 'preact/dist/preact.mjs',
-  'preact/hooks': 'preact/hooks/dist/hooks.mjs',
-  htm: 'htm/dist/htm.mjs',
-  'htm/preact': 'htm/preact/index.mjs',
-};
-
-/** The map of imports goes behind this, into the page. */
-const IMPORT_MAP_PLACE = '<script type="importmap">';
-/** The scripts that the page itself holds, which its policy has to name. */
-const INLINE_SCRIPT = /<script(?: type="importmap")?>(.*?)<\/script>/gs;
+const DIST_FOLDER = join(import.meta.dirname, '..', 'dist');
 
 const TYPES: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   css: 'text/css; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  svg: 'image/svg+xml',
 };
 
-const typeOf = (path: string): string =>
-  TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('base64');
-
-const addFile = (files: Map<string, ConsoleFile>, path: string, body: string): void => {
-  files.set(path, { type: typeOf(path), body, etag: `"${sha256(body)}"` });
-};
-
-const readPackageModule = async (path: string): Promise<string> => {
-  const searched = createRequire(import.meta.url).resolve.paths(path) ?? [];
-  for (const folder of searched) {
-    const text = await readFile(join(folder, path), 'utf8').catch(() => undefined);
-    if (text !== undefined) return text.replace(/^\/\/# sourceMappingURL=.*$/m, '');
+const readEncoded = async (path: string): Promise<Map<ContentEncoding, Uint8Array>> => {
+  const encoded = new Map<ContentEncoding, Uint8Array>();
+  for (const [name, ending] of Object.entries(ENCODINGS) as [ContentEncoding, string][]) {
+    const body = await readFile(`${path}${ending}`).catch(() => undefined);
+    if (body !== undefined) encoded.set(name, body);
   }
-  throw new Error(`the console needs the package module ${path}`);
+  return encoded;
 };
 
-/** Where a TypeScript module of the pages is served: `app.ts` as `app.js`. */
-const servedPath = (path: string): string => path.replace(/\.ts$/, '.js');
+const readConsoleFile = async (absolute: string, path: string): Promise<ConsoleFile> => {
+  const body = await readFile(absolute);
+  return {
+    type: TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    body,
+    encoded: await readEncoded(absolute),
+    etag: `"${createHash('sha256').update(body).digest('base64url')}"`,
+    isImmutable: path.startsWith('assets/'),
+  };
+};
 
-const browserModule = (source: string): string =>
-  stripTypeScriptTypes(source).replaceAll(/(from ')(\.[^']+)\.ts'/g, "$1$2.js'");
-
-/** Reads the pages and strips their types; some tens of milliseconds, so ask once. */
+/** Reads the built files into memory; some hundred kilobytes, so ask once. */
 export const loadConsole = async (): Promise<Console> => {
   const files = new Map<string, ConsoleFile>();
-  const imports: Record<string, string> = {};
-  for (const [name, module] of Object.entries(PACKAGE_MODULES)) {
-    const path = `packages/${name.replaceAll('/', '-')}.js`;
-    addFile(files, path, await readPackageModule(module));
-    imports[name] = `/ui/${path}`;
-  }
-  const importMap = `${IMPORT_MAP_PLACE}${JSON.stringify({ imports })}`;
-  const entries = await readdir(BROWSER_FOLDER, { recursive: true, withFileTypes: true });
-  for (const entry of entries.filter((one) => one.isFile())) {
-    const absolute = join(entry.parentPath, entry.name);
-    const path = relative(BROWSER_FOLDER, absolute).split(sep).join('/');
-    const source = await readFile(absolute, 'utf8');
-    if (path.endsWith('.ts')) addFile(files, servedPath(path), browserModule(source));
-    else addFile(files, path, source.replace(IMPORT_MAP_PLACE, importMap));
-  }
-  const page = files.get('index.html')?.body ?? '';
-  const inline = [...page.matchAll(INLINE_SCRIPT)].map(
-    ([, text = '']) => `'sha256-${sha256(text)}'`,
+  const entries = await readdir(DIST_FOLDER, { recursive: true, withFileTypes: true }).catch(
+    () => [],
   );
-  return {
-    files,
-    contentSecurityPolicy: [
-      "default-src 'none'",
-      `script-src 'self' ${inline.join(' ')}`,
-      "style-src 'self'",
-      "connect-src 'self'",
-      "img-src 'self' data:",
-      "base-uri 'none'",
-      "form-action 'none'",
-      "frame-ancestors 'none'",
-    ].join('; '),
-  };
+  const endings: readonly string[] = Object.values(ENCODINGS);
+  for (const entry of entries) {
+    if (!entry.isFile() || endings.some((ending) => entry.name.endsWith(ending))) continue;
+    const absolute = join(entry.parentPath, entry.name);
+    const path = relative(DIST_FOLDER, absolute).split(sep).join('/');
+    files.set(path, await readConsoleFile(absolute, path));
+  }
+  return { files, contentSecurityPolicy: CONTENT_SECURITY_POLICY };
 };

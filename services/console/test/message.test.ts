@@ -20,7 +20,7 @@ describe('the text of a message', () => {
     );
   });
 
-  test('that is no UTF-8 is shown as it came', () => {
+  test('that is not UTF-8 is shown as received', () => {
     expect(fromBase64('//4=')).toBe('//4=');
   });
 });
@@ -73,7 +73,7 @@ describe('a message that is edited', () => {
     options: { dismiss: false },
   } as const;
 
-  test('is sent as it was, where nothing was changed', () => {
+  test('is sent unchanged where nothing was edited', () => {
     const { active: _, ...sent } = message;
     expect(bodyOf(draftOf(message), message)).toEqual(sent);
     const endless = { ...message, end_time: null, link: null, options: null };
@@ -81,7 +81,7 @@ describe('a message that is edited', () => {
     expect(bodyOf(draftOf(endless), endless)).toEqual(rest);
   });
 
-  test('is sent as it was written, where it was', () => {
+  test('is sent as edited', () => {
     const draft = { ...draftOf(message), text: 'ab', start: '2020-01-02T00:00', end: '' };
     const { active: _, end_time: __, ...sent } = message;
     expect(bodyOf(draft, message)).toEqual({

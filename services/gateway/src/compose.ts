@@ -1,40 +1,32 @@
 /** The composition root of the gateway. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
-import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
-import { VERSION } from '@keelson/runtime';
-import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
+import { createServeApiV2 } from './api-v2/serve-api-v2.ts';
+import { createApplication } from './application.ts';
 import { createAuditLog } from './audit/audit-log.ts';
 import { createAuditRecorder } from './audit/audit-recorder.ts';
 import { type GatewayConfig, requireConsistent } from './config.ts';
-import { registerConsoleRoutes } from './console/console-routes.ts';
-import { createErrorAnswers } from './errors/error-answers.ts';
 import { createBodyBudget } from './limits/body-budget.ts';
+import { limitConnections } from './limits/client-connections.ts';
+import { createLivePlaces } from './limits/live-places.ts';
 import { createRateLimit } from './limits/rate-limit.ts';
 import type { SharedCount } from './limits/shared-count.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { withSysMetrics } from './metrics/sys-metrics.ts';
-import { registerClientPages } from './pages/client-pages.ts';
-import { registerOwnRoutes } from './probes/own-routes.ts';
 import { createReadiness } from './probes/readiness.ts';
-import { createApiV2Surface } from './proxy/api-v2-surface.ts';
-import type { BodyLimits } from './proxy/body-rules.ts';
-import { createClientAddress } from './proxy/client-address.ts';
-import { createEstSurface, EST_PREFIX } from './proxy/est-surface.ts';
-import type { DecisionStates } from './proxy/remembered-answers.ts';
-import { requestIdOf, requireHost } from './proxy/request-head.ts';
-import { isBelow, toOriginForm } from './proxy/request-target.ts';
-import { createServeRequest, type ServedSurface } from './proxy/serve-request.ts';
-import { createV1Surface } from './proxy/v1-surface.ts';
+import { withServiceHealth } from './probes/service-health.ts';
+import type { BodyLimits } from './request/body-rules.ts';
+import { createClientAddress } from './request/client-address.ts';
+import { createSecurityHeaders } from './request/security-headers.ts';
 import { createHttpServers } from './server/http-servers.ts';
-import { createSecurityHeaders } from './server/security-headers.ts';
 import type { CertificateSource } from './tls/self-issued-certificate.ts';
+import type { DecisionStates } from './v1/response-cache.ts';
+import { createServeV1 } from './v1/serve-v1.ts';
 
 export { type GatewayConfig, gatewayConfig } from './config.ts';
 export { openCertificateFiles } from './tls/certificate-files.ts';
@@ -45,12 +37,6 @@ export {
 } from './tls/self-issued-certificate.ts';
 
 const DRAIN_WITHIN_MS = 25_000;
-const OWN_BODY_LIMIT_BYTES = 1024;
-
-/** In place of Fastify's compilers of schemas, which are only loaded where there are no others. */
-const refuseSchemas = (): never => {
-  throw new Error('routes of the gateway have no schemas');
-};
 
 export interface GatewayParts {
   readonly config: GatewayConfig;
@@ -63,26 +49,26 @@ export interface GatewayParts {
   };
   readonly access: RpcService<typeof AccessDefinition>;
   readonly identity: RpcService<typeof IdentityDefinition>;
-  /** Where the requests of EST go; it is not served when absent. */
+  /** Service that answers EST requests; EST is not served when absent. */
   readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
-  /** Given where sys is in this process: answers that still hold are then given again. */
+  /** Present when sys runs in this process; lets the gateway repeat responses that are still valid. */
   readonly decisionState?: DecisionStates;
-  /** Files and folders of this process, which no audit device may write; those of `config` go without saying. */
+  /** Files and folders of this process that no audit device may write to; those of `config` are implied. */
   readonly ownFiles?: readonly string[];
-  /** The fault that only a restart of this process mends, which `/healthz` then reports. */
+  /** A fault that only a restart of this process can fix; `/healthz` reports it. */
   readonly needsRestart?: () => string | undefined;
-  /** HTTPS is served when given. */
+  /** Certificate for HTTPS; HTTPS is not served when absent. */
   readonly tls?: CertificateSource | undefined;
-  /** Counts requests where several gateways share a rate limit; each its own when absent. */
+  /** Request counts of a rate limit that several gateways share; when absent, each gateway counts its own. */
   readonly sharedCount?: SharedCount | undefined;
 }
 
 export interface Gateway {
   /** @returns addresses it listens on: "http://127.0.0.1:8200" */
   start(): Promise<{ addresses: readonly string[] }>;
-  /** Opens audit files again and reads the certificate again. */
+  /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
-  /** Not ready first, then no new connections; requests under way are answered. */
+  /** Reports not ready, then refuses new connections; requests in progress are still answered. */
   stop(): Promise<void>;
 }
 
@@ -90,7 +76,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
   const readiness = createReadiness({ services, access });
-  const metrics = createMetrics(async () => (await readiness.state()).services);
+  const metrics = createMetrics(() => readiness.state());
   const auditLog = createAuditLog({
     access,
     clock,
@@ -115,100 +101,55 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     }),
   };
   const timeoutMs = config.requestTimeLimitSeconds * 1000;
-  const renderError = createErrorAnswers(logger);
-  const securityHeaders = createSecurityHeaders(config.hstsSeconds);
-  const serveRequest = createServeRequest({
-    logger,
-    metrics,
-    renderError,
-    timeoutMs,
-    publicUrl: config.publicUrl,
-    securityHeaders,
-    clientAddress: createClientAddress(config.trustedProxies),
-  });
-  const serveV1 = createV1Surface({
+  let isDraining = false;
+  const serveV1 = createServeV1({
     access,
-    services: { ...services, sys: withSysMetrics(services.sys, metrics) },
+    services: {
+      ...services,
+      sys: withServiceHealth(withSysMetrics(services.sys, metrics), services),
+    },
     audit,
-    rateLimit: createRateLimit(config.clientRateLimit),
     bodies,
     publicUrl: config.publicUrl,
     decisionState: parts.decisionState,
   });
-  const v1: ServedSurface = { surface: 'v1', prefix: '/v1', serve: serveV1 };
-  const { enrolment } = parts;
-  const est: ServedSurface | undefined = enrolment && {
-    surface: 'est',
-    prefix: EST_PREFIX,
-    serve: createEstSurface({ enrolment, serveV1 }),
-  };
-  const apiV2: ServedSurface = {
-    surface: 'api_v2',
-    prefix: '/api/v2',
-    serve: createApiV2Surface({
-      access,
-      identity,
-      workspace: services.workspace,
-      rateLimit: createRateLimit(config.rateLimit, parts.sharedCount?.counting),
-      audit,
-      bodies,
-      uploadLimitBytes: config.uploadLimitBytes,
-      transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
-    }),
-  };
-
-  const app = fastify({
-    logger: false,
-    exposeHeadRoutes: true,
-    // None of these routes takes a body.
-    bodyLimit: OWN_BODY_LIMIT_BYTES,
-    schemaController: {
-      compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
+  const rateLimit = createRateLimit(config.rateLimit, parts.sharedCount?.counting);
+  const serveApiV2 = createServeApiV2({
+    access,
+    identity,
+    workspace: services.workspace,
+    rateLimit,
+    audit,
+    bodies,
+    uploadLimitBytes: config.uploadLimitBytes,
+    transferTimeLimitMs: config.transferTimeLimitSeconds * 1000,
+  });
+  const app = createApplication({
+    logger,
+    metrics,
+    exchanges: {
+      timeoutMs,
+      securityHeaders: createSecurityHeaders(config.hstsSeconds),
+      isDraining: () => isDraining,
     },
-  });
-  app.addHook('onRequest', (request, reply, done) => {
-    requireHost(request.raw);
-    reply.headers(securityHeaders(request.raw));
-    done();
-  });
-  registerOwnRoutes(app, {
+    heads: {
+      publicUrl: config.publicUrl,
+      clientAddress: createClientAddress(config.trustedProxies),
+    },
     services: Object.values(services),
+    serveV1,
+    apiV2: { serveApiV2, rateLimit },
+    live: {
+      clock,
+      serve: { v1: serveV1, api_v2: serveApiV2 },
+      isDraining: () => isDraining,
+      places: createLivePlaces({ total: config.liveStreams, client: config.clientLiveStreams }),
+    },
+    enrolment: parts.enrolment,
+    clientRateLimit: createRateLimit(config.clientRateLimit),
     readiness,
     needsRestart: parts.needsRestart ?? (() => undefined),
-    metrics,
-    version: VERSION,
   });
-  registerConsoleRoutes(app);
-  registerClientPages(app);
-  const refuse = (thrown: unknown, request: FastifyRequest, reply: FastifyReply): unknown => {
-    const { head, body } = renderError('own', thrown, requestIdOf(request.raw));
-    return reply.code(head.status).type('application/json').send(body);
-  };
-  app.setNotFoundHandler((request, reply) => {
-    const text = 'unsupported path; the APIs are below /v1 and /api/v2 and described at /docs';
-    return refuse(new KeelsonError('request.not_found', { text }), request, reply);
-  });
-  app.setErrorHandler(refuse);
-
-  let isDraining = false;
-  const answer = (method: string, request: IncomingMessage, response: ServerResponse): void => {
-    if (isDraining) response.setHeader('connection', 'close');
-    const url = toOriginForm(request.url ?? '/');
-    request.url = url;
-    const served = isBelow(url, v1.prefix)
-      ? v1
-      : isBelow(url, apiV2.prefix)
-        ? apiV2
-        : isBelow(url, EST_PREFIX)
-          ? est
-          : undefined;
-    if (served === undefined) app.routing(request, response);
-    else
-      serveRequest(served, method, request, response).catch((err: unknown) => {
-        logger.error({ err }, 'answer could not be written');
-        response.destroy();
-      });
-  };
 
   const servers = createHttpServers({
     address: config.listenAddress,
@@ -218,7 +159,9 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
     requestsClientCertificates: config.requestClientCertificates,
     requestTimeLimitMs: Math.max(timeoutMs, config.transferTimeLimitSeconds * 1000),
     keepAliveMs: config.keepAliveSeconds * 1000,
-    answer,
+    maxConnections: config.maxConnections,
+    limitConnections: limitConnections(config.clientMaxConnections, config.trustedProxies),
+    answer: (request, response) => app.routing(request, response),
   });
 
   return {

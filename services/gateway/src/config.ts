@@ -9,41 +9,41 @@ import { ANONYMOUS_PART } from './limits/body-budget.ts';
 const Port = (description: string, fallback: number) =>
   Type.Integer({ description, minimum: 0, maximum: 65_535, default: fallback });
 
-/** What every process that serves clients is told. */
+/** Settings of every process that serves clients. */
 export const gatewayConfig = Type.Object({
   listenAddress: Type.String({
-    description: 'Address that the HTTP and HTTPS ports are bound to.',
+    description: 'Address to which the HTTP and HTTPS ports are bound.',
     default: '127.0.0.1',
   }),
-  httpPort: Port('Port of plain HTTP; 0 takes a free one.', 8200),
-  httpsPort: Port('Port of HTTPS, opened when there is a certificate; 0 takes a free one.', 8443),
+  httpPort: Port('Port of plain HTTP; 0 chooses a free one.', 8200),
+  httpsPort: Port('Port of HTTPS, opened if there is a certificate; 0 chooses a free one.', 8443),
   tlsCertificateFile: Type.Optional(
-    Type.String({ description: 'Certificate chain of HTTPS, PEM; read again when it changes.' }),
+    Type.String({ description: 'Certificate chain of HTTPS, PEM; reloaded when it changes.' }),
   ),
   tlsKeyFile: Type.Optional(
-    Type.String({ description: 'Private key of HTTPS, PEM; read again when it changes.' }),
+    Type.String({ description: 'Private key of HTTPS, PEM; reloaded when it changes.' }),
   ),
   hstsSeconds: Type.Integer({
     description:
-      'How long browsers are told on HTTPS to use nothing else for this host (Strict-Transport-Security); 0 does not tell them. Never told for localhost.',
+      'Time for which browsers must use HTTPS for this host (Strict-Transport-Security); 0 omits the header. Never sent for localhost.',
     minimum: 0,
     default: 31_536_000,
   }),
   requestClientCertificates: Type.Boolean({
     description:
-      'HTTPS asks clients for a certificate, for EST enrolment by certificate; a browser that has one may ask its user which to show.',
+      'Whether HTTPS requests client certificates, for EST enrolment by certificate. Browsers that have one may ask their users.',
     default: false,
   }),
   publicUrl: Type.Optional(
     Type.String({
       description:
-        'Scheme and authority under which clients reach this address, for absolute links; taken from the Host header when not set.',
+        'Scheme and authority that clients use, for absolute links. Not set: taken from the Host header.',
       pattern: '^https?://[^/]+$',
     }),
   ),
   trustedProxies: Type.Array(Type.String(), {
     description:
-      'Addresses and networks (CIDR) of proxies in front, which may say in X-Forwarded-For who the client is; nobody else may.',
+      'Addresses and networks (CIDR) of proxies whose X-Forwarded-For is trusted; all others are ignored.',
     default: [],
   }),
   requestBodyLimitBytes: Type.Integer({
@@ -53,72 +53,95 @@ export const gatewayConfig = Type.Object({
   }),
   anonymousBodyLimitBytes: Type.Integer({
     description:
-      'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, the ceremonies of key shares.',
+      'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, key ceremonies.',
     minimum: 1024,
     // The largest message of ACME and EST.
     default: 256 * 1024,
   }),
   bodiesLimitBytes: Type.Integer({
     description:
-      'Bytes of all request bodies whose requests are under way; a quarter of it for callers without a token. More are answered 503. Uploads to signed addresses do not count.',
+      'Total size of all request bodies in memory, a quarter of it for callers without a token; beyond it the answer is 503. Uploads to signed addresses do not count.',
     minimum: 4 * 1024,
     default: 64 * 1024 * 1024,
   }),
   clientBodiesLimitBytes: Type.Integer({
-    description: 'The same of one client address.',
+    description:
+      'Total size of the request bodies of one client address in memory; beyond it the answer is 503.',
     minimum: 1024,
     default: 32 * 1024 * 1024,
   }),
   uploadLimitBytes: Type.Integer({
-    description: 'Largest body of an upload to a signed address (states); passed on as it arrives.',
+    description: 'Largest upload to a signed address (states); streamed to the service.',
     minimum: 1024,
     default: 1_073_741_824,
   }),
   transferTimeLimitSeconds: Type.Integer({
     description:
-      'How long the upload or download of a state, a configuration or a plan at a signed address may take.',
+      'Time limit for the upload or download of a state, configuration or plan at a signed address.',
     minimum: 1,
     maximum: 86_400,
     default: 3600,
   }),
   requestTimeLimitSeconds: Type.Integer({
-    description: 'Time after which an unanswered request is given up.',
+    description: 'Time limit for answering a request.',
     minimum: 1,
     maximum: 3600,
     default: 90,
   }),
   keepAliveSeconds: Type.Integer({
-    description: 'How long an idle client connection is kept.',
+    description: 'Time after which an idle client connection is closed.',
     minimum: 1,
     default: 75,
   }),
+  maxConnections: Type.Integer({
+    description: 'Client connections allowed at a time on each port; others are closed.',
+    minimum: 16,
+    default: 8192,
+  }),
+  clientMaxConnections: Type.Integer({
+    description:
+      'Client connections allowed at a time for one client address (one /64 of IPv6), on both ports together; trusted proxies are exempt.',
+    minimum: 4,
+    default: 1024,
+  }),
+  liveStreams: Type.Integer({
+    description:
+      'Live streams (/live) at a time, each one page of the console; beyond it the answer is 503 and pages ask by themselves.',
+    minimum: 1,
+    default: 512,
+  }),
+  clientLiveStreams: Type.Integer({
+    description: 'The same for one client address (one /64 of IPv6).',
+    minimum: 1,
+    default: 32,
+  }),
   auditRequired: Type.Boolean({
     description:
-      'Requests fail while no enabled audit device accepts their entries. false serves and logs them: for the time it takes to disable a device that is broken for good.',
+      'Whether requests fail while no enabled audit device accepts their entries. Use false, which serves and logs them, only while disabling a broken device.',
     default: true,
   }),
   auditDirectories: Type.Array(Type.String(), {
     description:
-      'Folders that audit files may lie in; empty: anywhere but folders of the system and of Keelson. A folder below the data folder has to be named here.',
+      'Folders allowed for audit files. Empty: any except those of the system and of Keelson. A folder below the data folder must be listed here.',
     default: [],
   }),
   rateLimit: Type.Union([Type.Integer({ minimum: 4, maximum: 1_000_000 }), Type.Literal('off')], {
     description:
-      'Requests per second on /api/v2 for each user (each address when unauthenticated), counted by each gateway unless they share a count; below 4 deployed clients stop working.',
+      'Requests per second on /api/v2 per user (per address if unauthenticated), counted by each gateway unless they share a Redis. Below 4, deployed clients stop working.',
     default: 30,
   }),
   clientRateLimit: Type.Union(
     [Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Literal('off')],
     {
       description:
-        'Requests per second on /v1 and for EST of each client address (each /64 of IPv6), counted by each gateway; not of this machine itself.',
+        'Requests per second on /v1 and EST per client address (per /64 for IPv6), counted by each gateway. The machine itself is exempt.',
       default: 1000,
     },
   ),
 });
 export type GatewayConfig = Config<typeof gatewayConfig>;
 
-/** @throws ConfigError where a body that is allowed could never be received, or a proxy is no address */
+/** @throws ConfigError when a permitted body could never be received, or a proxy is not an address */
 export const requireConsistent = (config: GatewayConfig): void => {
   const { requestBodyLimitBytes, anonymousBodyLimitBytes } = config;
   const { bodiesLimitBytes, clientBodiesLimitBytes } = config;
@@ -141,7 +164,7 @@ export const requireConsistent = (config: GatewayConfig): void => {
   if (problems.length > 0) throw new ConfigError(problems);
 };
 
-/** What a gateway in a process of its own is told besides. */
+/** Extra settings of a gateway that runs as its own process. */
 export const gatewayProcessConfig = composeConfig(
   gatewayConfig,
   enrolledSettings,
@@ -157,7 +180,7 @@ export const gatewayProcessConfig = composeConfig(
     rateLimitRedisUrl: Type.Optional(
       Type.String({
         description:
-          'Redis in which several gateways count one rate limit: redis://host:6379; each counts for itself when not set, or while it cannot be reached.',
+          'Redis through which several gateways share one rate limit: redis://host:6379. Not set, or while it cannot be reached: each gateway counts alone.',
         pattern: '^rediss?://',
         secret: true,
       }),

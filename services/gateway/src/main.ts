@@ -1,4 +1,4 @@
-/** A gateway in a process of its own: the services are other processes, reached over mTLS. */
+/** Starts the gateway as its own process: the services are other processes, reached over mTLS. */
 import { systemClock } from '@keelson/clock';
 import type { Config } from '@keelson/config';
 import { connectEdge } from '@keelson/edge/stream';

@@ -1,4 +1,4 @@
-/** Which files an audit device may write: judged by where a path leads, not by its text. */
+/** Which files an audit device may write: judged by the path's target, not by its text. */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -70,12 +70,12 @@ describe('an audit file', () => {
     expect(await readFile(at('data/unseal.key'), 'utf8')).toBe('key');
   });
 
-  test('a configured folder opens nothing of Keelson that is not below it', async () => {
+  test('a configured folder gives no access to files of Keelson outside it', async () => {
     for (const folders of [[folder.path], [at('data')]])
       expect(await outcome('data/unseal.key', { folders, reserved: [at('data')] })).toBe(OWN);
   });
 
-  test('is a regular file: no pipe is waited for', async () => {
+  test('is a regular file; a pipe is refused without waiting', async () => {
     execFileSync('mkfifo', [at('logs/pipe')]);
     expect(await outcome('logs/pipe', { folders: [], reserved: [] })).toMatch(/^ENXIO/);
   });

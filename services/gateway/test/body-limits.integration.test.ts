@@ -37,7 +37,7 @@ interface Sent {
   readonly from?: string;
 }
 
-/** Sends a request; an unfinished one is under way when this returns. */
+/** Sends a request; an unfinished one is in progress when this returns. */
 const send = async (gateway: Gateway, sent: Sent) => {
   const { path, headers = '', size, isUnfinished, isChunked, from = '127.0.0.1' } = sent;
   const socket = connect({ port: gateway.port, host: '127.0.0.1', localAddress: from });
@@ -91,12 +91,12 @@ describe('a caller without a token', () => {
   test.for([
     ['/v1/sys/open/echo', SERVICE],
     ['/api/v2/echo', BEARER],
-  ] as const)('is told from one with a token: %s', async ([path, headers]) => {
+  ] as const)('is distinguished from one with a token: %s', async ([path, headers]) => {
     const gateway = await start();
     expect(await statusOf(gateway, { path, headers, size: 257 * KIB })).toBe(200);
   });
 
-  test('is limited where requests are put on record, too', async () => {
+  test('is limited when requests are audited, too', async () => {
     const gateway = await start();
     gateway.state.auditGeneration = 1;
     gateway.state.devices = [
@@ -112,10 +112,10 @@ describe('a caller without a token', () => {
       expect(await statusOf(gateway, { path, size: 257 * KIB, isChunked: true })).toBe(413);
   });
 
-  test('sends nothing to a route of the gateway’s own', async () => {
+  test('sends nothing to one of the gateway’s own routes', async () => {
     const gateway = await start();
     const headers = 'content-type: text/plain\r\n';
-    expect(await statusOf(gateway, { path: '/healthz', headers, size: 2 * KIB })).toBe(400);
+    expect(await statusOf(gateway, { path: '/healthz', headers, size: 2 * KIB })).toBe(404);
   });
 });
 
@@ -171,8 +171,8 @@ const hold = async (gateway: Gateway, sent: Sent) => {
   return begun;
 };
 
-describe('bodies under way', () => {
-  test('are limited for one address, and what ended counts no more', async () => {
+describe('bodies in progress', () => {
+  test('are limited for one address, and finished ones no longer count', async () => {
     const gateway = await start(SMALL, { sys: counting });
     const first = await hold(gateway, WITH_TOKEN);
     const refused = await send(gateway, WITH_TOKEN);
@@ -189,14 +189,14 @@ describe('bodies under way', () => {
     expect(await statusOf(gateway, WITH_TOKEN)).toBe(204);
   });
 
-  test('are limited in all', async () => {
+  test('are limited in total', async () => {
     const gateway = await start(SMALL, { sys: counting });
     for (const from of ['127.0.0.1', '127.0.0.2']) await hold(gateway, { ...WITH_TOKEN, from });
     const refused = await send(gateway, { ...WITH_TOKEN, from: '127.0.0.3' });
     expect(await refused.answered()).toMatch(/^HTTP\/1\.1 503 [^]*of all clients/);
   });
 
-  test('of callers without a token leave room for those with one', async () => {
+  test('of callers without a token leave capacity for those with one', async () => {
     const gateway = await start(SMALL, { sys: counting });
     await hold(gateway, OPEN);
     const refused = await send(gateway, { ...OPEN, from: '127.0.0.2' });

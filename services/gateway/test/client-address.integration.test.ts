@@ -1,4 +1,4 @@
-/** Who the client is, where proxies stand in front, and what is limited by that. */
+/** The client address behind trusted proxies, and the limits that apply to it. */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
@@ -79,14 +79,14 @@ describe('the address of a client', () => {
       expect(await addressOf(gateway, forwarded, { path })).toBe(address);
   });
 
-  test('is never what a stranger says', async () => {
+  test('is never taken from an untrusted sender', async () => {
     expect(await addressOf(gateway, '203.0.113.9', { from: '127.0.0.2' })).toBe('127.0.0.2');
     const alone = await startGateway();
     expect(await addressOf(alone, '203.0.113.9')).toBe('127.0.0.1');
     await alone.stop();
   });
 
-  test('has to be one', async () => {
+  test('must exist', async () => {
     const { status, document } = await call(gateway, 'unknown');
     expect([status, document.errors[0]]).toEqual([
       400,
@@ -94,7 +94,7 @@ describe('the address of a client', () => {
     ]);
   });
 
-  test('is on record and in the log', async () => {
+  test('is in the audit entry and in the log', async () => {
     const file = join(folder, 'audit.log');
     gateway.state.devices = [
       {
@@ -137,7 +137,7 @@ describe('requests on /v1', () => {
     await gateway.stop();
   });
 
-  test('are not limited for this machine itself, nor where the limit is off', async () => {
+  test('are not limited for the local machine, nor when the limit is off', async () => {
     const gateway = await startGateway({ ...PROXIES, KEELSON_CLIENT_RATE_LIMIT: '5' });
     expect(refused(await burst(gateway))).toEqual([]);
     await gateway.stop();

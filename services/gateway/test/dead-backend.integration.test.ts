@@ -1,4 +1,4 @@
-/** A service that is another process, and gone: each surface says which one cannot be reached. */
+/** A service in another process that is down: each surface names the one that cannot be reached. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { connectEdge } from '@keelson/edge/stream';
@@ -9,7 +9,7 @@ type Gateway = Awaited<ReturnType<typeof startGateway>>;
 let gateway: Gateway;
 let gone: readonly ReturnType<typeof connectEdge>[];
 
-/** Nobody listens there any more. */
+/** A port on which nothing listens any more. */
 const deadAddress = async (): Promise<string> => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -64,4 +64,11 @@ test('on /readyz, while other services are served', async () => {
     document: { services: { sys: true, pki: false, workspace: false } },
   });
   expect((await ask('/v1/sys/echo', { 'x-service-token': TOKEN })).status).toBe(200);
+});
+
+test('to sys/health, which answers with a code of its own', async () => {
+  const { document } = await ask('/v1/sys/sys/health', { 'x-service-token': TOKEN });
+  expect(document).toMatchObject({
+    data: { head: { headers: { 'x-unavailable-services': 'workspace,pki' } } },
+  });
 });

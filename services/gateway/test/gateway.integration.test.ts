@@ -31,8 +31,8 @@ const call = async (path: string, init: RequestInit = {}, to: Gateway = gateway)
 const withToken = { headers: { 'x-service-token': TOKEN } };
 const asUser = { headers: { authorization: `Bearer ${API_TOKEN}` } };
 
-describe('what reaches a service', () => {
-  test('is the request without credentials, in the dialect of its headers', async () => {
+describe('a request forwarded to a service', () => {
+  test('has no credentials, and the dialect of its headers', async () => {
     const headers = { 'x-vault-token': TOKEN, authorization: 'Bearer x', 'x-presented-token': 'x' };
     const { document } = await call('/v1/pki/echo?a=1', { headers });
     expect(document.data.head).toMatchObject({ path: '/echo', query: 'a=1', dialect: 1 });
@@ -58,7 +58,7 @@ describe('what reaches a service', () => {
     }
   });
 
-  test('asks again with the body where a policy looks at it', async () => {
+  test('is resolved again with its body when a policy examines it', async () => {
     const answer = await call('/v1/pki/body-rule', {
       method: 'POST',
       body: '{"a":1}',
@@ -73,7 +73,7 @@ describe('what reaches a service', () => {
     expect((await call('/api/v2/echo')).document.data.head.principal).toBeUndefined();
   });
 
-  test('names the address that clients know, as it is set or as they said it', async () => {
+  test('names the address that clients use, as configured or as they sent it', async () => {
     const publicUrl = 'https://keelson.example';
     const behind = await startGateway({ KEELSON_PUBLIC_URL: publicUrl });
     for (const path of ['/api/v2/echo', '/v1/pki/echo']) {
@@ -87,7 +87,7 @@ describe('what reaches a service', () => {
     await behind.stop();
   });
 
-  test('arrives whole when it is large, and so does its answer', async () => {
+  test('arrives complete when it is large, and so does its response', async () => {
     const body = Buffer.alloc(5_000_000, 'b');
     const { document } = await call('/v1/pki/echo', { method: 'PUT', body, ...withToken });
     expect(document.data.byteLength).toBe(5_000_000);
@@ -120,13 +120,13 @@ describe('refusals', () => {
     ],
     ['an unknown surface', '/elsewhere', {}, 404, 'described at /docs'],
     ['a file that the console lacks', '/ui/nothing', {}, 404, 'described at /docs'],
-  ] as const)('of %s is a document that helps', async ([, path, init, status, text]) => {
+  ] as const)('of %s is a helpful document', async ([, path, init, status, text]) => {
     const answer = await call(path, init);
     expect(answer.status).toBe(status);
     expect(answer.document.errors[0]).toContain(text);
   });
 
-  test('of a bug tells nothing of it', async () => {
+  test('caused by a bug reveals nothing of it', async () => {
     const headers = { ...withToken.headers, 'x-request-id': 'r-1' };
     const { status, document } = await call('/v1/pki/break', { ...withToken, headers });
     expect([status, document]).toEqual([500, { errors: ['internal error, request id r-1'] }]);
@@ -144,7 +144,7 @@ describe('refusals', () => {
     });
   });
 
-  test('of an oversized body is 413, announced or not', async () => {
+  test('of an oversized body is 413, with or without a declared length', async () => {
     const small = await startGateway({ KEELSON_REQUEST_BODY_LIMIT_BYTES: '1024' });
     const body = 'x'.repeat(2000);
     const announced = await call('/v1/pki/echo', { method: 'POST', body, ...withToken }, small);
@@ -155,7 +155,7 @@ describe('refusals', () => {
     await small.stop();
   });
 
-  test('comes when the time limit passes', async () => {
+  test('follows when the time limit passes', async () => {
     const quick = await startGateway({ KEELSON_REQUEST_TIME_LIMIT_SECONDS: '1' });
     const { status, document } = await call('/v1/pki/forever', withToken, quick);
     expect([status, document.errors[0]]).toEqual([504, expect.stringContaining('time limit')]);
@@ -164,7 +164,7 @@ describe('refusals', () => {
 });
 
 describe('response wrapping', () => {
-  test('puts the answer away and gives a token', async () => {
+  test('stores the response and returns a token', async () => {
     const headers = { ...withToken.headers, 'x-vault-wrap-ttl': '2m' };
     const { document } = await call('/v1/pki/echo', { headers });
     expect(document).toMatchObject({
@@ -176,18 +176,21 @@ describe('response wrapping', () => {
     expect(order?.wrapFormat).toBe('');
   });
 
-  test.for(['x-service-wrap-format', 'x-vault-wrap-format'])('asks for a JWT: %s', async (name) => {
-    const headers = { ...withToken.headers, 'x-service-wrap-ttl': '60' };
-    await call('/v1/pki/echo', { headers: { ...headers, [name]: 'jwt' } });
-    expect(gateway.state.wrapped.get('hvs.wrapping')).toMatchObject({
-      wrapFormat: 'jwt',
-      ttlSeconds: 60,
-    });
-    await call('/v1/pki/echo', { headers: { ...headers, [name]: 'uuid' } });
-    expect(gateway.state.wrapped.get('hvs.wrapping')?.wrapFormat).toBe('');
-  });
+  test.for(['x-service-wrap-format', 'x-vault-wrap-format'])(
+    'returns a JWT on request: %s',
+    async (name) => {
+      const headers = { ...withToken.headers, 'x-service-wrap-ttl': '60' };
+      await call('/v1/pki/echo', { headers: { ...headers, [name]: 'jwt' } });
+      expect(gateway.state.wrapped.get('hvs.wrapping')).toMatchObject({
+        wrapFormat: 'jwt',
+        ttlSeconds: 60,
+      });
+      await call('/v1/pki/echo', { headers: { ...headers, [name]: 'uuid' } });
+      expect(gateway.state.wrapped.get('hvs.wrapping')?.wrapFormat).toBe('');
+    },
+  );
 
-  test('never covers an error, and a bad duration is refused', async () => {
+  test('never applies to an error, and an invalid duration is refused', async () => {
     const wrapped = (ttl: string) => ({
       headers: { ...withToken.headers, 'x-service-wrap-ttl': ttl },
     });
@@ -199,7 +202,7 @@ describe('response wrapping', () => {
 describe('the workspace surface', () => {
   test('is found by provisioning clients under the names of its services', async () => {
     const { headers, document } = await call('/.well-known/terraform.json');
-    // Clients take nothing else.
+    // Clients accept no other form.
     expect(headers.get('content-type')).toMatch(/^application\/json(;|$)/);
     expect(document).toEqual({
       'tfe.v2': '/api/v2/',
@@ -219,7 +222,7 @@ describe('the workspace surface', () => {
         'tfp-api-version': '2.6',
         'tfp-appname': 'Keelson',
       });
-      // A limit that is not there must not be named: clients would hold themselves to it.
+      // A limit that does not exist must not be announced, since clients would obey it.
       expect(headers.has('x-ratelimit-limit')).toBe(false);
     }
     expect((await call('/api/v2/nothing', asUser)).headers.get('tfp-api-version')).toBe('2.6');
@@ -241,7 +244,7 @@ describe('the workspace surface', () => {
         sent.on('error', reject);
         sent.end();
       });
-    // Counts begin anew every second; all of these come within one.
+    // Counts restart every second; all of these requests have to arrive within one.
     await vi.waitFor(
       async () => {
         const counted: number[] = [];
@@ -260,7 +263,7 @@ describe('the workspace surface', () => {
     await limited.stop();
   });
 
-  test('limits the requests of one user and says so', async () => {
+  test('limits the requests of one user and reports the limit', async () => {
     const limited = await startGateway({ KEELSON_RATE_LIMIT: '4' });
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => call('/api/v2/echo', asUser, limited)),
@@ -277,29 +280,63 @@ describe('the workspace surface', () => {
   });
 });
 
-describe('what the gateway answers itself', () => {
+describe('responses of the gateway itself', () => {
   test.for([
     ['/healthz', 'alive'],
     ['/readyz', 'ready'],
     ['/metrics', 'keelson_http_requests_total'],
     ['/openapi.json', '/v1/{mount}/echo'],
     ['/docs', '<code>/api/v2/echo</code>'],
-    ['/app/settings/tokens?source=terraform-login', '/api/v2/account/details'],
-    ['/app/acme/web/runs/run-CZcmD7eagjhyX0vN', 'GET /api/v2/runs/run-CZcmD7eagjhyX0vN'],
-    ['/app/acme/workspaces/%3Cb%3E', 'have no pages here'],
+    ['/app/settings/tokens?source=terraform-login', '<!doctype html>'],
+    ['/app/acme/web/runs/run-CZcmD7eagjhyX0vN', '<!doctype html>'],
+    ['/app/acme/workspaces/%3Cb%3E', '<!doctype html>'],
   ] as const)('%s', async ([path, text]) => {
     const { status, document } = await call(path);
     expect(status).toBe(200);
     expect(typeof document === 'string' ? document : JSON.stringify(document)).toContain(text);
   });
 
-  test('its pages run no scripts of others and stand in no frame', async () => {
+  test('its pages run no foreign scripts and may not be framed', async () => {
     for (const path of ['/docs', '/ui/', '/app/settings/tokens']) {
       const { headers } = await call(path);
       expect(headers.get('content-security-policy')).toContain("default-src 'none'");
       expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     }
+  });
+});
+
+describe('files of the console', () => {
+  const scriptOf = async (): Promise<string> => {
+    const page = await (await fetch(`${gateway.http}/ui/`)).text();
+    return /\/ui\/assets\/[^"]+\.js/.exec(page)?.[0] ?? '';
+  };
+
+  test('are cacheable for ever by the hash in their names, the page is not', async () => {
+    const { headers } = await fetch(gateway.http + (await scriptOf()));
+    expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect((await fetch(`${gateway.http}/ui/`)).headers.get('cache-control')).toBe('no-cache');
+  });
+
+  test.for([
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['gzip, br', 'br'],
+    ['br;q=0, gzip', 'gzip'],
+    ['identity', null],
+  ] as const)('answers %s with %s', async ([accepted, encoding]) => {
+    const { headers } = await fetch(gateway.http + (await scriptOf()), {
+      headers: { 'accept-encoding': accepted },
+    });
+    expect(headers.get('content-encoding')).toBe(encoding);
+    expect(headers.get('vary')).toBe('accept-encoding');
+  });
+
+  test('any URL that a person follows is one of its pages', async () => {
+    const asPerson = { headers: { accept: 'text/html,*/*;q=0.8' } };
+    const answer = await fetch(`${gateway.http}/ui/certificates/pki`, asPerson);
+    expect(await answer.text()).toContain('<!doctype html>');
+    expect((await fetch(`${gateway.http}/ui/certificates/pki`)).status).toBe(404);
   });
 });
 
@@ -345,7 +382,7 @@ describe('audit devices', () => {
   });
   const secretly = { method: 'POST', body: '{"key":"sent-SECRET","n":1}', ...withToken };
 
-  test('record request and answer with secrets replaced, and block when none accepts', async () => {
+  test('record request and response with secrets replaced, and block when none accepts', async () => {
     const file = join(folder, 'audit.log');
     gateway.state.devices = [device(file)];
     gateway.state.auditGeneration = 1;
@@ -376,7 +413,7 @@ describe('audit devices', () => {
 });
 
 describe('stopping', () => {
-  test('answers what is under way', async () => {
+  test('finishes open requests', async () => {
     const stopping = await startGateway();
     const response = await fetch(`${stopping.http}/v1/pki/big`, withToken);
     const stopped = stopping.stop();
@@ -387,7 +424,7 @@ describe('stopping', () => {
 });
 
 describe('the log', () => {
-  test('holds a line per request and nothing secret', () => {
+  test('has a line per request and no secret', () => {
     const lines = gateway.lines.join('');
     expect(lines).toContain('"path":"/v1/pki/echo"');
     expect(lines).not.toMatch(/TOKEN|SECRET/);

@@ -16,7 +16,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Certificate and key of an issuer of its own. */
+/** Certificate and key from a separate issuer. */
 const issue = async (name: string) => {
   const issued = await openSelfIssuedCertificate({
     folder: join(folder, name),
@@ -29,7 +29,7 @@ const issue = async (name: string) => {
 
 /** Says one request over TLS, byte for byte, and returns the answer and the certificate shown. */
 const converse = async (address: string, request: string) => {
-  // The certificates are of issuers made by the test; which one is shown is what it looks at.
+  // The certificates are from test issuers; the test checks only which one is presented.
   const socket = connect({
     host: '127.0.0.1',
     port: Number(new URL(address).port),

@@ -66,7 +66,7 @@ const answersOf = (text: string): { requestId: string; method: string; byteLengt
   });
 
 describe('LIST as a method', () => {
-  test('is answered whatever surrounds it and however the bytes are cut', async () => {
+  test('is answered with any neighbouring requests and however the bytes are split', async () => {
     const sent = fc.record({
       method: fc.constantFrom('LIST', 'LIST', 'GET', 'POST', 'PUT', 'DELETE'),
       body: fc.constantFrom('', '', 'x', 'LIST / HTTP/1.1\r\n\r\n', 'a'.repeat(300)),
@@ -94,14 +94,14 @@ describe('LIST as a method', () => {
     );
   });
 
-  test('is answered when every byte comes alone', async () => {
+  test('is answered when every byte arrives separately', async () => {
     const bytes = Buffer.from(toBytes({ method: 'LIST', body: '', chunked: false }, 0, true));
     const answers = answersOf(await converse([...bytes].map((byte) => Buffer.from([byte]))));
     expect(answers).toMatchObject([{ requestId: 'r0', method: 'LIST' }]);
   });
 
   test.for(['LISX', 'LOST', 'LISTX', 'LI ', 'list'])(
-    'does not take %s for LIST',
+    'does not mistake %s for LIST',
     async (method) => {
       const bytes = Buffer.from(`${method} /v1/pki/echo HTTP/1.1\r\nhost: h\r\n\r\n`);
       for (const pieces of [[bytes], [bytes.subarray(0, 2), bytes.subarray(2)]])
@@ -109,7 +109,7 @@ describe('LIST as a method', () => {
     },
   );
 
-  test('leaves LINK, which stands for it inside, refused', async () => {
+  test('still refuses LINK, which represents it internally', async () => {
     const list = toBytes({ method: 'LIST', body: '', chunked: false }, 0, false);
     const link = toBytes({ method: 'LINK', body: '', chunked: false }, 1, true);
     const answer = await converse([Buffer.from(list + link)]);

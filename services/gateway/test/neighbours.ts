@@ -15,11 +15,12 @@ import {
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { createSecretsErrorRenderer } from '@keelson/secrets-api';
+import { stubService } from '@keelson/testkit';
 import { composeGateway, gatewayConfig } from '../src/compose.ts';
 
 export const TOKEN = 'hvs.neighbourTOKENneighbourTOKEN';
 export const API_TOKEN = 'abcdefghijklmn.atlasv1.neighbourTOKENneighbour';
-/** Another one of the same user. */
+/** A second token of the same user. */
 export const SECOND_API_TOKEN = `${API_TOKEN}2`;
 export const OTHER_API_TOKEN = `${API_TOKEN}3`;
 
@@ -37,7 +38,7 @@ const route = (method: EdgeMethod, path: string, handle: Route['handle']): Route
   handle,
 });
 
-/** Answers with what it received. */
+/** Responds with the request that it received. */
 const echo = (method: EdgeMethod, path = '/echo'): Route =>
   route(method, path, async ({ head, body }) => {
     const { byteLength } = await body.bytes(1 << 30);
@@ -46,19 +47,46 @@ const echo = (method: EdgeMethod, path = '/echo'): Route =>
 
 const METHODS: readonly EdgeMethod[] = ['GET', 'LIST', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Its answers name their number; they stand for as long as the state says so. */
+/** Its responses are numbered, and valid for as long as the state says so. */
 const numbered = (method: EdgeMethod, state: SystemState): Route =>
   route(method, '/open/numbered', () => {
     state.numbered += 1;
     return Promise.resolve({
       ...json(200, { data: { number: state.numbered } }),
-      stands: () => Promise.resolve(state.stands),
+      isStillValid: () => Promise.resolve(state.isStillValid),
     });
   });
 
+/** A document of about 20 KB, as a client of the workspace API gets it. */
+const page = Buffer.from(
+  JSON.stringify({ data: Array.from({ length: 1000 }, (_, id) => ({ id })) }),
+);
+const PAGE_TYPE = { 'content-type': 'application/vnd.api+json' };
+
+const pageRoutes: readonly Route[] = [
+  route('GET', '/page', () => Promise.resolve(edgeResponse(200, PAGE_TYPE, page))),
+  route('GET', '/page/unstored', () =>
+    Promise.resolve(edgeResponse(200, { ...PAGE_TYPE, 'cache-control': 'no-store' }, page)),
+  ),
+  route('GET', '/page/in-pieces', () =>
+    Promise.resolve(
+      edgeResponse(
+        200,
+        { ...PAGE_TYPE, 'content-length': String(page.byteLength) },
+        (async function* () {
+          yield page.subarray(0, 5000);
+          yield page.subarray(5000);
+        })(),
+      ),
+    ),
+  ),
+];
+
 const secretRoutes = (state: SystemState): Route[] => [
   ...METHODS.map((method) => echo(method)),
+  ...pageRoutes,
   echo('POST', '/open/echo'),
+  echo('GET', '/sys/health'),
   ...(['GET', 'POST'] as const).map((method) => numbered(method, state)),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),
   route('GET', '/break', () => Promise.reject(new Error('a bug with hvs.bugTOKENbugTOKENbug'))),
@@ -97,18 +125,18 @@ export interface SystemState {
   isSealed: boolean;
   auditGeneration: number;
   devices: AuditDevice[];
-  /** What decisions rest on: another object when they may have changed. */
+  /** Identity of the state behind access decisions: replaced when they may have changed. */
   decisions: object;
-  /** Answers of `open/numbered` given so far, and whether they stand. */
+  /** Number of `open/numbered` responses so far; `isStillValid` decides whether they may be reused. */
   numbered: number;
-  stands: boolean;
+  isStillValid: boolean;
   readonly wrapped: Map<string, WrapRequest>;
 }
 
 const CALLER = Caller.fromPartial({ accessor: 'neighbour', displayName: 'token' });
 
 /** Access rules of one page: one token, everything below sys/ and pki/. */
-const accessOf = (state: SystemState): RpcService<typeof AccessDefinition> => ({
+const accessOf = (state: SystemState): Partial<RpcService<typeof AccessDefinition>> => ({
   resolve: (request: ResolveRequest) => {
     const caller = request.token === TOKEN ? CALLER : undefined;
     const audit = AuditContext.fromPartial({ caller });
@@ -171,20 +199,20 @@ const USER_IDS = new Map([
   [OTHER_API_TOKEN, 'user-2'],
 ]);
 
-const identity: RpcService<typeof IdentityDefinition> = {
+const identity = stubService<RpcService<typeof IdentityDefinition>>({
   identify: ({ token }) => {
     const id = USER_IDS.get(token);
     const others = { organization: '', displayName: 'one', siteAdmin: false };
     const principal = id && { kind: 'user', id, tokenId: `at-${token}`, ...others };
     return Promise.resolve({ principal: principal || undefined });
   },
-};
+});
 
 /** A started gateway on free ports, its log lines and the state of its sys. */
 export const startGateway = async (
   environment: Record<string, string> = {},
   tls?: Parameters<typeof composeGateway>[0]['tls'],
-  /** In place of those of the same name here. */
+  /** Override the services of the same name here. */
   others: Partial<Parameters<typeof composeGateway>[0]['services']> = {},
 ) => {
   const lines: string[] = [];
@@ -194,7 +222,7 @@ export const startGateway = async (
     devices: [],
     decisions: {},
     numbered: 0,
-    stands: true,
+    isStillValid: true,
     wrapped: new Map(),
   };
   const gateway = composeGateway({
@@ -216,7 +244,7 @@ export const startGateway = async (
       pki: edge('pki', '/v1/{mount}', state),
       ...others,
     },
-    access: accessOf(state),
+    access: stubService<RpcService<typeof AccessDefinition>>(accessOf(state)),
     identity,
     decisionState: () => Promise.resolve(state.isSealed ? undefined : state.decisions),
     tls,

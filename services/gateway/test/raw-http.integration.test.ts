@@ -65,7 +65,7 @@ const line = fc.oneof(
   fc.constant('x: '.padEnd(40_000, 'y')),
 );
 
-describe('a body that breaks off', () => {
+describe('an incomplete body', () => {
   test.for(['POST', 'LIST'])('of %s is refused instead of waited for', async (method) => {
     const head = `${method} /v1/pki/echo HTTP/1.1\r\nhost: h\r\nx-service-token: ${TOKEN}\r\n`;
     const answer = await send(Buffer.from(`${head}content-length: 5\r\n\r\nhel`));
@@ -73,7 +73,7 @@ describe('a body that breaks off', () => {
   });
 });
 
-test('a body larger than its service takes ends the connection, whoever keeps it open', async () => {
+test('a body larger than its service accepts ends the connection, even if the client keeps it open', async () => {
   const socket = connect({ port: gateway.port, host: '127.0.0.1', allowHalfOpen: true });
   let answer = '';
   socket.on('data', (chunk: Buffer) => {
@@ -95,7 +95,7 @@ test('a body larger than its service takes ends the connection, whoever keeps it
 /** Shorter than an idle connection is kept. */
 const CLOSED_WITHIN_MS = 60_000;
 
-test('a LIST behind another request ends with its answer when the client has said that no more comes', {
+test('a LIST behind another request ends with its response when the client has closed its side', {
   timeout: CLOSED_WITHIN_MS,
 }, async () => {
   const request = (method: string): string =>
@@ -112,7 +112,7 @@ test.for([
   ],
   ['/v1/sys/health', 'application/json', 'the request method is not known'],
 ] as const)(
-  'a method that nobody knows is refused in the document of %s',
+  'an unknown method is refused with the document of %s',
   async ([path, mediaType, refusal]) => {
     const answer = await send(Buffer.from(`FOO ${path} HTTP/1.1\r\nhost: h\r\n\r\n`));
     expect(answer).toMatch(/^HTTP\/1\.1 400 /);
@@ -124,15 +124,17 @@ test.for([
   },
 );
 
-describe('a body for a route of the gateway’s own', () => {
+describe('a body for one of the gateway’s own routes', () => {
   test.for([
     ['of no media type', 'application/x\xd8/y', '[1]'],
     ['of broken JSON', 'application/json', '{"a":'],
     ['of a charset that is none', 'application/json; charset=\xff', '\0\0'],
-  ])('%s is refused', async ([, type, body]) => {
-    const head = `POST /healthz HTTP/1.1\r\nhost: h\r\nconnection: close\r\ncontent-type: ${type}`;
+  ])('%s is not read: the path accepts none, and the connection ends', async ([, type, body]) => {
+    const head = `POST /healthz HTTP/1.1\r\nhost: h\r\ncontent-type: ${type}`;
     const bytes = `${head}\r\ncontent-length: ${body?.length}\r\n\r\n${body}`;
-    expect(await send(Buffer.from(bytes, 'latin1'))).toMatch(/^HTTP\/1\.1 400 /);
+    const answer = await send(Buffer.from(bytes, 'latin1'));
+    expect(answer).toMatch(/^HTTP\/1\.1 404 /);
+    expect(answer).toContain('\r\nconnection: close\r\n');
   });
 });
 

@@ -43,7 +43,7 @@ const PATHS = [
   '/elsewhere',
 ] as const;
 
-test.for(PATHS)('nobody guesses a type for the answer of %s', async (path) => {
+test.for(PATHS)('browsers do not guess a type for the response of %s', async (path) => {
   const { headers } = await fetch(gateway.http + path, { headers: { 'x-service-token': TOKEN } });
   expect(headers.get('x-content-type-options')).toBe('nosniff');
   expect(headers.has('strict-transport-security')).toBe(false);
@@ -64,7 +64,7 @@ const overHttps = (to: Gateway, path: string, host: string): Promise<unknown> =>
   });
 
 describe('Strict-Transport-Security', () => {
-  test.for(PATHS)('is said over HTTPS: %s', async (path) => {
+  test.for(PATHS)('is sent over HTTPS: %s', async (path) => {
     expect(await overHttps(gateway, path, 'keelson.example:8443')).toBe('max-age=31536000');
   });
 
@@ -73,7 +73,7 @@ describe('Strict-Transport-Security', () => {
     async (host) => expect(await overHttps(gateway, '/v1/pki/echo', host)).toBeUndefined(),
   );
 
-  test('is said as set, or not at all', async () => {
+  test('is sent as configured, or not at all', async () => {
     for (const [seconds, header] of [
       ['60', 'max-age=60'],
       ['0', undefined],

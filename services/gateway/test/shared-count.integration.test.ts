@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { createRateLimit } from '../src/limits/rate-limit.ts';
 import { openSharedCount } from '../src/limits/shared-count.ts';
 
-test('several gateways count one limit, and each for itself while Redis is away', async () => {
+test('several gateways share one limit, and each counts alone while Redis is down', async () => {
   const redis = await startRedis();
   const counts = [1, 2].map(() => openSharedCount(redis.url, () => undefined));
   const [first, second] = counts.map(({ counting }) => createRateLimit(5, counting));

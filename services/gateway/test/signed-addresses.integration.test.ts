@@ -23,7 +23,7 @@ const ADDRESSES = [
   `/uploads/states/sv-1?expires=1900000000&signature=${SIGNATURE}`,
 ] as const;
 
-test('a signature is recorded nowhere, the address without it is', async () => {
+test('a signature is recorded nowhere, the path without it is', async () => {
   await using folder = await temporaryDirectory();
   const received: string[] = [];
   const collector = createServer((request, response) => {

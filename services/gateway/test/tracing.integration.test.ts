@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { JetStreamBus } from '@keelson/bus/jetstream';
 import { createLogger } from '@keelson/logging';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
-import { createRpcClient, createRpcServer, implementService } from '@keelson/rpc';
+import { createRpcClient, createRpcServer, implementService, type RpcService } from '@keelson/rpc';
 import { startTracing } from '@keelson/runtime';
-import { startNats } from '@keelson/testkit';
+import { startNats, stubService } from '@keelson/testkit';
 import { trace } from '@opentelemetry/api';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startGateway, TOKEN } from './neighbours.ts';
 
-/** A collector that keeps what it is sent. */
+/** A collector that keeps what it receives. */
 const received: string[] = [];
 const collector = createServer((request, response) => {
   let body = '';
@@ -61,12 +61,15 @@ describe('traces', () => {
     const server = await createRpcServer({
       address: '127.0.0.1:0',
       services: [
-        implementService(IdentityDefinition, {
-          identify: () => {
-            traceIds.push(trace.getActiveSpan()?.spanContext().traceId);
-            return Promise.resolve({ principal: undefined });
-          },
-        }),
+        implementService(
+          IdentityDefinition,
+          stubService<RpcService<typeof IdentityDefinition>>({
+            identify: () => {
+              traceIds.push(trace.getActiveSpan()?.spanContext().traceId);
+              return Promise.resolve({ principal: undefined });
+            },
+          }),
+        ),
       ],
     });
     const client = createRpcClient(IdentityDefinition, {

@@ -1,4 +1,4 @@
-/** What comes and goes at signed addresses has a time limit of its own. */
+/** Uploads and downloads at signed URLs have a separate time limit. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { createEdgeService, edgeResponse, type Route } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A request that has begun and takes its time. */
+/** A request that has started and is slow. */
 const begin = (path: string) => {
   const request = httpRequest(`${gateway.http}/api/v2${path}`, {
     method: 'PUT',
@@ -51,7 +51,7 @@ const textOf = async (message: IncomingMessage): Promise<string> => {
   return text;
 };
 
-test('an upload goes on when other requests are given up', async () => {
+test('an upload continues after the time limit of other requests', async () => {
   const upload = begin('/uploads/thing');
   const other = begin('/plain');
   const refused = await other.answered;

@@ -1,9 +1,12 @@
 /** The composition root of the certificate authority. */
+export { revocationRecords } from './certificates/revocation-records.ts';
+
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import {
   composeServiceReplication,
   forwardingRoutes,
+  type ReplicationMember,
   type ReplicationParts,
 } from '@keelson/cluster-member';
 import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
@@ -17,9 +20,13 @@ import type { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
-import { createSecretsErrorRenderer, renderSecretsError } from '@keelson/secrets-api';
+import {
+  createSecretsErrorRenderer,
+  envelopeWarnings,
+  renderSecretsError,
+} from '@keelson/secrets-api';
 import type { Barrier, Store } from '@keelson/storage';
-import { createAcmeService } from './acme/acme-service.ts';
+import { type AcmeService, createAcmeService } from './acme/acme-service.ts';
 import { authorityUrlRoutes } from './authority-urls/authority-url-routes.ts';
 import { certificateListRoutes } from './certificates/certificate-list-routes.ts';
 import { certificateRoutes } from './certificates/certificate-routes.ts';
@@ -28,43 +35,54 @@ import type { ThisCluster } from './clusters/cluster-records.ts';
 import { carryOutbox } from './clusters/outbox.ts';
 import { acceptingOutboxes, forwardOutbox } from './clusters/outbox-forwarding.ts';
 import type { PkiConfig } from './config.ts';
-import { createCrlBuilder } from './crl/crl-builder.ts';
+import { type CrlBuilder, createCrlBuilder } from './crl/build/crl-builder.ts';
 import { crlRoutes } from './crl/crl-routes.ts';
+import { crlConfigRoutes } from './crl-config/crl-config-routes.ts';
 import { estConfigRoutes } from './est/est-config-routes.ts';
 import { estRoutes } from './est/est-routes.ts';
 import { createAcmeIssuance } from './external-policy/acme-issuance.ts';
-import { externalPolicyRoutes } from './external-policy/external-policy-routes.ts';
+import {
+  type ExternalPolicyRouteParts,
+  externalPolicyRoutes,
+} from './external-policy/external-policy-routes.ts';
 import { PolicyCalls } from './external-policy/policy-calls.ts';
-import { policyServiceRoutes } from './external-policy/policy-service-routes.ts';
+import {
+  type PolicyServiceRouteParts,
+  policyServiceRoutes,
+} from './external-policy/policy-service-routes.ts';
+import { createUnstoredView } from './external-policy/unstored-view.ts';
 import { importRoutes } from './issuers/import-routes.ts';
 import { intermediateRoutes } from './issuers/intermediate-routes.ts';
-import { createAuthorities } from './issuers/issuer-records.ts';
+import { issuerFetchRoutes } from './issuers/issuer-fetch-routes.ts';
+import { createAuthorities, issuerWithKey } from './issuers/issuer-records.ts';
 import { issuerRoutes } from './issuers/issuer-routes.ts';
 import { rootRoutes } from './issuers/root-routes.ts';
 import { caSigningRoutes } from './issuing/ca-signing-routes.ts';
-import { issuingRoutes } from './issuing/issuing-routes.ts';
+import { CertificateMaker } from './issuing/certificate-maker.ts';
+import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.ts';
+import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
-import { createCertificateMaker } from './making/certificate-maker.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
 import { type MountScope, REPLICATED_AREAS } from './mounts/mount-records.ts';
-import { createOcspResponder } from './ocsp/ocsp-operations.ts';
+import { createOcspResponder, type OcspResponder } from './ocsp/ocsp-operations.ts';
 import { ocspRoutes } from './ocsp/ocsp-routes.ts';
-import { createCompromisedKeys } from './revocation/compromised-keys.ts';
+import type { RevocationParts } from './revocation/revocation-operations.ts';
 import { revocationRoutes } from './revocation/revocation-routes.ts';
+import { rolesNaming } from './roles/role-operations.ts';
 import { roleRoutes } from './roles/role-routes.ts';
 import { createEngine } from './rpc/engine-rpc.ts';
 import { createEnrolment } from './rpc/enrolment-rpc.ts';
+import { PKI_ENGINE } from './special-paths.ts';
 import { tidyRoutes } from './tidy/tidy-routes.ts';
-import { createTidyRunner } from './tidy/tidy-runner.ts';
+import { createTidyRunner, type TidyRunner } from './tidy/tidy-runner.ts';
 import { runAutoTidy } from './workers/auto-tidy.ts';
 import { followCluster } from './workers/cluster-state.ts';
 import { runCrlUpkeep } from './workers/crl-upkeep.ts';
 
 export { PKI_PROJECTIONS } from './certificates/certificate-projections.ts';
-export { revocationRecords } from './certificates/certificate-records.ts';
 export { pkiConfigSchema } from './config.ts';
 
-/** A cluster of which sys has not told, which it does before it hands out the key. */
+/** Used until sys has sent the cluster's id, which it does before it sends the key. */
 const UNNAMED_CLUSTER: ThisCluster = { id: 'unnamed', isSecondary: false };
 
 export interface PkiParts {
@@ -88,19 +106,129 @@ export interface PkiService {
   readonly enrolment: RpcService<typeof EnrolmentDefinition>;
   /** This service's part in replication, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
+  /** Resolves once the service has joined an unsealed cluster, which then knows its engine. */
+  readonly opened: Promise<void>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Answers nothing while the barrier is sealed: what is cached must not outlive the key. */
+/** Answers nothing while the barrier is sealed, because cached records must not outlive the key. */
 const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
   handle: (request) =>
     barrier.isSealed
       ? Promise.resolve(renderSecretsError(new KeelsonError('sys.sealed')))
       : edge.handle(request),
   describe: () => edge.describe(),
-  check: () => edge.check(),
+  check: async () => {
+    if (barrier.isSealed) throw new KeelsonError('sys.sealed');
+    return edge.check();
+  },
 });
+
+interface SharedParts extends IssuingRouteParts, RevocationParts {
+  readonly crlBuilder: CrlBuilder;
+  readonly logger: Logger;
+}
+
+interface Composed {
+  readonly responder: OcspResponder;
+  readonly tidy: TidyRunner;
+  readonly acme: AcmeService;
+}
+
+const pkiRoutes = (
+  shared: SharedParts,
+  policy: ExternalPolicyRouteParts & PolicyServiceRouteParts,
+  { responder, tidy, acme }: Composed,
+): readonly Route[] => {
+  const { store, authorities, logger } = shared;
+  return [
+    ...rootRoutes(shared),
+    ...importRoutes(shared),
+    ...intermediateRoutes(shared),
+    ...issuerRoutes({ ...shared, rolesNaming }),
+    ...issuerFetchRoutes(shared),
+    ...keyRoutes({ store, issuerWithKey }),
+    ...roleRoutes(store),
+    ...issuingRoutes(shared),
+    ...caSigningRoutes(shared),
+    ...certificateListRoutes(store),
+    ...certificateRoutes(store),
+    ...revocationRoutes(shared),
+    ...clusterListRoutes(store),
+    ...crlConfigRoutes(shared),
+    ...crlRoutes(shared),
+    ...ocspRoutes({ authorities, responder, logger }),
+    ...tidyRoutes({ store, tidy }),
+    ...authorityUrlRoutes(store),
+    ...acme.routes,
+    ...policyServiceRoutes(policy),
+    ...externalPolicyRoutes(policy),
+    ...estConfigRoutes(shared),
+    ...estRoutes(shared),
+  ];
+};
+
+/** Applies the outbox of a mount, or sends it to the primary that does. */
+const outboxCarrier =
+  (store: Store, member: ReplicationMember, logger: Logger, cluster: () => ThisCluster) =>
+  async (mount: MountScope): Promise<void> => {
+    if (!cluster().isSecondary) return carryOutbox(store, mount);
+    try {
+      await forwardOutbox(member, store, mount);
+    } catch (err) {
+      // It stays where it is; the upkeep worker comes again.
+      logger.warn({ err, mount: mount.uuid }, 'the outbox could not be sent to the primary');
+    }
+  };
+
+const pkiEdge = (
+  store: Store,
+  member: ReplicationMember,
+  logger: Logger,
+  routes: readonly Route[],
+): EdgeService =>
+  createEdgeService({
+    service: 'pki',
+    version: VERSION,
+    pathPrefix: '/v1/{mount}',
+    check: async () => {
+      await store.position();
+      return member.impaired();
+    },
+    routes: forwardingRoutes(member, envelopeWarnings, routes),
+    renderError: createSecretsErrorRenderer((err, requestId) =>
+      logger.error({ err, request_id: requestId }, 'request failed'),
+    ),
+  });
+
+const startPkiWorkers = ({
+  shared,
+  follower,
+  member,
+  tidy,
+  acme,
+  upkeepWakeup,
+  mounts,
+}: {
+  readonly shared: SharedParts & Pick<PkiParts, 'leases'>;
+  readonly follower: Parameters<typeof followCluster>[0];
+  readonly member: ReplicationMember;
+  readonly tidy: TidyRunner;
+  readonly acme: AcmeService;
+  readonly upkeepWakeup: Wakeup;
+  readonly mounts: () => readonly Mount[];
+}): readonly Worker[] => {
+  const isInSet = () => member.roleOf('performance') !== undefined;
+  const upkeep = { ...shared, isInSet, wakeup: upkeepWakeup, mounts };
+  const work = {
+    'cluster state': (signal: AbortSignal) => followCluster(follower, signal),
+    'crl upkeep': (signal: AbortSignal) => runCrlUpkeep(upkeep, signal),
+    'auto tidy': (signal: AbortSignal) => runAutoTidy({ ...shared, tidy, mounts }, signal),
+    ...acme.workers,
+  };
+  return Object.entries(work).map(([name, run]) => startWorker(name, run, shared));
+};
 
 export const composePki = (parts: PkiParts): PkiService => {
   const { barrier, leases, clock, cluster, ledger } = parts;
@@ -118,15 +246,7 @@ export const composePki = (parts: PkiParts): PkiService => {
   const stopping = new AbortController();
   const authorities = createAuthorities(store);
   let thisCluster = UNNAMED_CLUSTER;
-  const carry = async (mount: MountScope): Promise<void> => {
-    if (!thisCluster.isSecondary) return carryOutbox(store, mount);
-    try {
-      await forwardOutbox(member, store, mount);
-    } catch (err) {
-      // It stays where it is; the upkeep worker comes again.
-      logger.warn({ err, mount: mount.uuid }, 'the primary could not be told');
-    }
-  };
+  const carry = outboxCarrier(store, member, logger, () => thisCluster);
   const crlBuilder = createCrlBuilder({
     cluster: () => thisCluster,
     carry,
@@ -136,8 +256,13 @@ export const composePki = (parts: PkiParts): PkiService => {
     clock,
     stopping: stopping.signal,
   });
-  const responder = createOcspResponder({ store, authorities, clock });
-  const maker = createCertificateMaker(logger);
+  const responder = createOcspResponder({
+    store,
+    authorities,
+    clock,
+    mayHaveUnstored: createUnstoredView(store),
+  });
+  const maker = new CertificateMaker(logger);
   const shared = {
     store,
     cluster: () => thisCluster,
@@ -165,42 +290,9 @@ export const composePki = (parts: PkiParts): PkiService => {
     stopping: stopping.signal,
     mounts: () => mounts,
   });
-  const routes: readonly Route[] = [
-    ...rootRoutes(shared),
-    ...importRoutes(shared),
-    ...intermediateRoutes(shared),
-    ...issuerRoutes(shared),
-    ...keyRoutes(shared),
-    ...roleRoutes(store),
-    ...issuingRoutes(shared),
-    ...caSigningRoutes(shared),
-    ...certificateListRoutes(store),
-    ...certificateRoutes(shared),
-    ...revocationRoutes(shared),
-    ...clusterListRoutes(shared),
-    ...crlRoutes(shared),
-    ...ocspRoutes({ authorities, responder, logger }),
-    ...tidyRoutes({ store, tidy }),
-    ...authorityUrlRoutes(store, authorities),
-    ...acme.routes,
-    ...policyServiceRoutes(policy),
-    ...externalPolicyRoutes(policy),
-    ...estConfigRoutes(shared),
-    ...estRoutes(shared),
-  ];
-  const edge: EdgeService = createEdgeService({
-    service: 'pki',
-    version: VERSION,
-    pathPrefix: '/v1/{mount}',
-    check: async () => {
-      await store.position();
-      return member.impaired();
-    },
-    routes: forwardingRoutes(member, routes),
-    renderError: createSecretsErrorRenderer((err, requestId) =>
-      logger.error({ err, request_id: requestId }, 'request failed'),
-    ),
-  });
+  const routes = pkiRoutes(shared, policy, { responder, tidy, acme });
+  const edge = pkiEdge(store, member, logger, routes);
+  const opened = Promise.withResolvers<void>();
   const follower = {
     store,
     barrier,
@@ -210,6 +302,7 @@ export const composePki = (parts: PkiParts): PkiService => {
     cleaning: new MountCleaning(store),
     instanceId: randomUUID(),
     version: VERSION,
+    engine: PKI_ENGINE,
     onSealed: () => {
       authorities.clear();
       responder.clear();
@@ -223,6 +316,7 @@ export const composePki = (parts: PkiParts): PkiService => {
       mounts = current;
       acme.onMounts();
       upkeepWakeup.ring();
+      if (!barrier.isSealed) opened.resolve();
     },
   };
   let workers: readonly Worker[] = [];
@@ -231,31 +325,17 @@ export const composePki = (parts: PkiParts): PkiService => {
     engine: createEngine(shared),
     enrolment: createEnrolment(store, () => mounts),
     replica,
+    opened: opened.promise,
     start: () => {
-      const supervision = { logger, clock };
-      workers = [
-        startWorker('cluster state', (signal) => followCluster(follower, signal), supervision),
-        startWorker(
-          'crl upkeep',
-          (signal) =>
-            runCrlUpkeep(
-              {
-                ...shared,
-                isInSet: () => member.roleOf('performance') !== undefined,
-                wakeup: upkeepWakeup,
-                mounts: () => mounts,
-              },
-              signal,
-            ),
-          supervision,
-        ),
-        startWorker(
-          'auto tidy',
-          (signal) => runAutoTidy({ ...shared, tidy, mounts: () => mounts }, signal),
-          supervision,
-        ),
-        ...Object.entries(acme.workers).map(([name, run]) => startWorker(name, run, supervision)),
-      ];
+      workers = startPkiWorkers({
+        shared,
+        follower,
+        member,
+        tidy,
+        acme,
+        upkeepWakeup,
+        mounts: () => mounts,
+      });
       return Promise.resolve();
     },
     stop: async () => {

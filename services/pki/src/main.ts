@@ -1,4 +1,4 @@
-/** The certificate authority as a process of its own: gRPC for gateway and sys, PostgreSQL, Redis. */
+/** Starts the certificate authority as its own process: gRPC for gateway and sys, PostgreSQL, Redis. */
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';

@@ -1,6 +1,6 @@
 /** Paths of a mount that need no token, and those that need `sudo` (reference §0.6). */
 import type { EngineDescription } from '@keelson/proto/sys/v1/cluster';
-import { DIRECTORY_FORMS, UNAUTHENTICATED_RESOURCES } from './acme/domain/directory.ts';
+import { DIRECTORY_FORMS, UNAUTHENTICATED_RESOURCES } from './acme/directories/domain/directory.ts';
 
 export const PKI_ENGINE: EngineDescription = {
   type: 'pki',

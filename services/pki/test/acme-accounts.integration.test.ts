@@ -23,7 +23,7 @@ const problem = ({ status, json }: AcmeAnswer) => [
 ];
 
 describe('an account', () => {
-  test('is made once for a key', async () => {
+  test('is created once for a key', async () => {
     const client = acme.client();
     const made = await client.register({
       contact: ['mailto:admin@example.org'],
@@ -44,7 +44,7 @@ describe('an account', () => {
     expect(found.json).toEqual(made.json);
   });
 
-  test('of eight requests at once is made by one', async () => {
+  test('requested eight times at once is created once', async () => {
     const client = acme.client();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => client.post('new-account', {})),
@@ -56,7 +56,7 @@ describe('an account', () => {
     expect(new Set(answers.map((one) => one.header('location'))).size).toBe(1);
   });
 
-  test('that is only looked for is not made (§7.3.1)', async () => {
+  test('that is only looked up is not created (§7.3.1)', async () => {
     const client = acme.client();
     const answer = await client.register({ onlyReturnExisting: true });
     expect(problem(answer)).toEqual([400, 'accountDoesNotExist']);
@@ -67,7 +67,7 @@ describe('an account', () => {
     expect(found.json).toEqual(made.json);
   });
 
-  test('that is there is shown as it is, whatever else the request says (§7.3.1)', async () => {
+  test('that exists is shown unchanged, whatever else the request contains (§7.3.1)', async () => {
     const client = acme.client();
     const made = await client.register({ contact: ['mailto:a@example.org'] });
     for (const payload of [
@@ -126,7 +126,7 @@ describe('an account', () => {
     expect(problem(await client.post(client.account, { contact }))).toEqual([400, type]);
   });
 
-  test('is made with members that are null, and contacts with white space around them', async () => {
+  test('is created from members that are null, and contacts with white space around them', async () => {
     const client = acme.client();
     const made = await client.register({
       contact: ['mailto: g@example.org', ' mailto:h@example.org\t'],
@@ -200,7 +200,7 @@ describe('key rollover (§7.3.5)', () => {
     return client.post('key-change', inner);
   };
 
-  test('the new key takes the place of the old one', async () => {
+  test('replaces the old key by the new one', async () => {
     const client = acme.client();
     await client.register();
     const newKey = newAccountKey('ES384');
@@ -215,7 +215,7 @@ describe('key rollover (§7.3.5)', () => {
     expect((await old.register()).status).toBe(201);
   });
 
-  test('what is under way goes on, and is proven with the new key', async () => {
+  test('keeps open orders, which are proven with the new key', async () => {
     const client = acme.client();
     await client.register();
     const order = await client.order('localhost');
@@ -229,7 +229,7 @@ describe('key rollover (§7.3.5)', () => {
     expect((await acme.settle(renewed, url, ['pending'])).json.status).toBe('ready');
   });
 
-  test('a key that an account has is a conflict with that account', async () => {
+  test('to a key that has an account is a conflict with that account', async () => {
     const [client, other] = [acme.client(), acme.client()];
     await client.register();
     await other.register();
@@ -238,7 +238,7 @@ describe('key rollover (§7.3.5)', () => {
     expect((await change(client, client.key)).status).toBe(409);
   });
 
-  test('the inner request says and proves what it must', async () => {
+  test('requires a valid proof in the inner request', async () => {
     const client = acme.client();
     await client.register();
     const key = newAccountKey();
@@ -273,7 +273,7 @@ describe('external account binding (§7.3.4)', () => {
     (await acme.pki.call('LIST', 'eab')).data?.keys ?? [];
 
   test.for(['acme/', 'roles/web/acme/', 'issuer/default/acme/', 'issuer/default/roles/web/acme/'])(
-    'keys are made for %s, listed until used, and good there only',
+    'keys are created for %s, listed until used, and valid only there',
     async (directory) => {
       const eab = await newEab(directory);
       expect(eab).toEqual({
@@ -304,7 +304,7 @@ describe('external account binding (§7.3.4)', () => {
     expect((await bound(acme.client(), await newEab(), hash)).status).toBe(201);
   });
 
-  test('a binding that proves nothing uses nothing up', async () => {
+  test('an invalid binding uses up no key', async () => {
     const eab = await newEab();
     const client = acme.client();
     const url = client.url('new-account');
@@ -336,11 +336,14 @@ describe('external account binding (§7.3.4)', () => {
     ['roles/none/acme/', 400, 'unknown role: none'],
     ['issuer/default/roles/none/acme/', 400, 'unknown role: none'],
     ['issuer/none/acme/', 404, 'unable to find PKI issuer for reference: none'],
-  ] as const)('no keys are made for %s, which nobody can use', async ([directory, ...refused]) => {
-    const { status, json } = await acme.pki.call('POST', `${directory}new-eab`);
-    expect([status, json.errors[0]]).toEqual(refused);
-    expect(await unused()).toEqual([]);
-  });
+  ] as const)(
+    'no keys are created for %s, where they would be useless',
+    async ([directory, ...refused]) => {
+      const { status, json } = await acme.pki.call('POST', `${directory}new-eab`);
+      expect([status, json.errors[0]]).toEqual(refused);
+      expect(await unused()).toEqual([]);
+    },
+  );
 
   test('an unused key can be deleted', async () => {
     const eab = await newEab();
@@ -352,7 +355,7 @@ describe('external account binding (§7.3.4)', () => {
     expect((await acme.pki.call('DELETE', 'eab/none')).status).toBe(400);
   });
 
-  test('eab_policy says who needs one', async () => {
+  test('eab_policy decides who needs one', async () => {
     const old = acme.client();
     await old.register();
     await acme.post('config/acme', { eab_policy: 'new-account-required' });

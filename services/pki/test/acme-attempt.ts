@@ -1,8 +1,8 @@
 /** An attempt at a challenge and the settings of validation, as tests need them. */
-import type {
-  ChallengeAttempt,
-  ValidationSettings,
-} from '../src/acme/validation/challenge-validation.ts';
+import {
+  type ChallengeAttempt,
+  type ValidationSettings,
+} from '../src/acme/validation/challenge-attempt.ts';
 
 export const KEY_AUTHORIZATION =
   'evaGxfADs6pSRb2LAv9IZ.9jg46WB3rR_AHD-EBXdN7cBkH1WOu0tA3M9fm21mqTI';

@@ -1,4 +1,4 @@
-/** An ACME client for tests: signs what it is told to, well or badly, and sends it to the service. */
+/** An ACME client for tests: signs requests, correctly or not, and sends them to the service. */
 import {
   createHash,
   createHmac,
@@ -186,7 +186,7 @@ export class AcmeClient {
     return sendToPki(this.#pki, 'POST', this.url(resource), bytes, contentType, this.#mount);
   }
 
-  /** Signs with the account, or with its key where there is none yet; `header` replaces members. */
+  /** Signs with the account, or with its key if there is no account yet; `header` replaces members. */
   async post(
     resource: string,
     payload?: unknown,

@@ -58,7 +58,7 @@ test.for(ACCOUNT_ALGORITHMS)('a key for %s is refused from then on', async (alg)
   const order = await readyOrder(client);
   const csr = await requestFor(key);
   expect(outcome(await client.post(order.json.finalize, { csr }))).toEqual([400, 'badCSR']);
-  // The order is as it was: another key will do.
+  // The order is unchanged, so that it accepts another key.
   const other = await csrFor(['localhost']);
   expect(outcome(await client.post(order.json.finalize, { csr: other }))).toEqual([200, 'valid']);
 
@@ -77,7 +77,7 @@ test.for(ACCOUNT_ALGORITHMS)('a key for %s is refused from then on', async (alg)
   }
 });
 
-test('a compromised key is refused by EST too, which says why', async () => {
+test('a compromised key is refused by EST too, with the reason', async () => {
   await acme.post('config/est', {
     enabled: true,
     default_mount: false,
@@ -106,7 +106,7 @@ const changeTo = async (client: AcmeClient, key: AccountKey): Promise<AcmeAnswer
   return client.post('key-change', signJws(key, { jwk: key.jwk, url }, payload));
 };
 
-test('a key whose certificate was revoked for another reason is as good as any', async () => {
+test('a key whose certificate was revoked for another reason is still accepted', async () => {
   const key = newAccountKey();
   const client = await revoked(key, 4);
   const { json } = await readyOrder(client);
@@ -120,7 +120,7 @@ test('a key whose certificate was revoked for another reason is as good as any',
   expect((await new AcmeClient(acme.pki, 'acme/', key).register()).status).toBe(201);
 });
 
-test('an account whose key is found compromised goes on', async () => {
+test('an account whose key is found compromised remains valid', async () => {
   const key = newAccountKey();
   const account = new AcmeClient(acme.pki, 'roles/any/acme/', key);
   await account.register();
@@ -130,7 +130,7 @@ test('an account whose key is found compromised goes on', async () => {
   expect((await account.register()).status).toBe(200);
 });
 
-test('a key on a curve without a name in JSON Web Keys is known too', async () => {
+test('a key on a curve without a JSON Web Key name is recognized too', async () => {
   const key = generateKeyPairSync('ec', { namedCurve: 'secp224r1' });
   const client = await revoked(key, 1);
   const { json } = await readyOrder(client);

@@ -1,4 +1,4 @@
-/** Pages of other origins: served where the mount's tuning says so (RFC 8555 §6.1). */
+/** Pages of other origins, which are served if the mount's tuning allows it (RFC 8555 §6.1). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AcmeClient } from './acme-client.ts';
 import { type OpenAcme, openAcme } from './open-acme.ts';
@@ -15,8 +15,8 @@ const EXPOSED = 'Link, Location, Replay-Nonce, Retry-After';
 
 const client = (mount = SHARED): AcmeClient => new AcmeClient(acme.pki, 'acme/', undefined, mount);
 
-describe('a mount that is tuned to be shared', () => {
-  test('lets pages read every answer, and what is in its headers', async () => {
+describe('a mount that is tuned for cross-origin access', () => {
+  test('lets pages read every response and its headers', async () => {
     const page = client();
     const answers = [
       await page.get('directory'),
@@ -41,7 +41,7 @@ describe('a mount that is tuned to be shared', () => {
     ['order/none/finalize', 'POST'],
     ['challenge/none/http-01', 'POST'],
     ['renewal-info/none', 'GET'],
-  ] as const)('says what may be asked of %s: %s', async ([resource, methods]) => {
+  ] as const)('lists what is allowed for %s: %s', async ([resource, methods]) => {
     const answer = await client().get(resource, 'OPTIONS');
     expect([answer.status, answer.bytes.byteLength]).toEqual([204, 0]);
     expect(answer.header('access-control-allow-origin')).toBe('*');
@@ -50,7 +50,7 @@ describe('a mount that is tuned to be shared', () => {
     expect(answer.header('access-control-max-age')).toBe('86400');
   });
 
-  test('shares nothing else', async () => {
+  test('exposes nothing else', async () => {
     for (const path of ['ca/pem', 'crl']) {
       const read = await acme.pki.call('GET', path, undefined, { mount: SHARED });
       expect([read.status, read.headers.get('access-control-allow-origin')]).toEqual([
@@ -66,7 +66,7 @@ describe('a mount that is tuned to be shared', () => {
   });
 });
 
-test('another mount is read by no page, and answers nothing to what a browser asks first', async () => {
+test('another mount is readable by no page, and does not answer preflight requests', async () => {
   for (const allowedResponseHeaders of [[], ['Location', 'Replay-Nonce', 'Link']]) {
     const page = client(aMount({ allowedResponseHeaders }));
     expect((await page.get('directory')).header('access-control-allow-origin')).toBeUndefined();

@@ -20,7 +20,7 @@ const problem = ({ status, json }: AcmeAnswer) => [
   json.type?.replace('urn:ietf:params:acme:error:', ''),
 ];
 
-test('null, and the zero time of Go, is a member that is not given', async () => {
+test('null and the zero time of Go count as absent members', async () => {
   const identifiers = [toIdentifier('localhost')];
   const given = [
     { notBefore: '0001-01-01T00:00:00Z', notAfter: '0001-01-01T00:00:00Z' },
@@ -39,7 +39,7 @@ test('null, and the zero time of Go, is a member that is not given', async () =>
   }
 });
 
-test('a validity that begins up to five minutes before the order is given, however long its proof takes', async () => {
+test('a validity that starts up to five minutes before the order is accepted, however long the proof takes', async () => {
   const orderedAtMs = Math.floor(acme.pki.clock.nowMs() / 1000) * 1000;
   const notBefore = time(orderedAtMs - 300 * 1000);
   const order = await client.post('new-order', {

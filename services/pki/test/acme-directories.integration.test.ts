@@ -1,4 +1,6 @@
-/** The directories of the specification: which there are, what is issued under each, and when there are none. */
+/**
+ * The directories of the specification: their paths, the issuer and role of each, and when they do not exist.
+ */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CLUSTER_PATH } from './acme-client.ts';
@@ -38,7 +40,7 @@ const issuedBy = async (directory: string) => {
   return { issuer: leaf.issuer, subject: leaf.subject, leaf };
 };
 
-describe('what is issued', () => {
+describe('the certificate', () => {
   test.for([
     ['acme/', 'sign-verbatim', 'CN=Root', undefined],
     ['acme/', 'role:web', 'CN=Root', 'OU=by-role\nCN=localhost'],
@@ -56,7 +58,7 @@ describe('what is issued', () => {
     expect(await issuedBy(directory)).toMatchObject({ issuer, subject });
   });
 
-  test('a name of the path or the default is all there is', async () => {
+  test('only a name in the path, or the default, selects the role', async () => {
     await configure();
     for (const [path, resource] of [
       ['roles/none/acme/', 404],
@@ -72,8 +74,8 @@ describe('what is issued', () => {
   });
 });
 
-describe('what a directory may name', () => {
-  test('issuers outside allowed_issuers are refused in paths, not as the role has them', async () => {
+describe('restrictions of a directory', () => {
+  test('issuers outside allowed_issuers are refused in paths, but not those of a role', async () => {
     await configure({ allowed_issuers: ['default'] });
     expect((await acme.client('issuer/other/acme/').get('directory')).status).toBe(403);
     expect((await acme.client('issuer/default/acme/').get('directory')).status).toBe(200);
@@ -99,7 +101,7 @@ describe('what a directory may name', () => {
     expect(unknown.json.type).toBe('urn:ietf:params:acme:error:invalidProfile');
   });
 
-  test('extended key usages are those of a server unless the role is to decide', async () => {
+  test('extended key usages are those of a server unless the role may decide', async () => {
     await configure({ allow_role_ext_key_usage: true });
     expect((await issuedBy('roles/web/acme/')).leaf.keyUsage).toEqual([
       '1.3.6.1.5.5.7.3.1',
@@ -109,14 +111,14 @@ describe('what a directory may name', () => {
     expect((await issuedBy('roles/web/acme/')).leaf.keyUsage).toEqual(['1.3.6.1.5.5.7.3.1']);
   });
 
-  test('max_ttl ends every certificate', async () => {
+  test('max_ttl limits every certificate', async () => {
     await configure({ max_ttl: '2h' });
     const { leaf } = await issuedBy('roles/web/acme/');
     expect(Date.parse(leaf.validTo) - acme.pki.clock.nowMs()).toBe(2 * 3600 * 1000);
   });
 });
 
-describe('where nothing is served', () => {
+describe('paths without a directory', () => {
   const ALL = [
     'acme/',
     'roles/web/acme/',
@@ -128,7 +130,7 @@ describe('where nothing is served', () => {
     'issuer/default/external-policy/p/acme/',
   ];
 
-  test('while disabled every directory is 404 and says no more', async () => {
+  test('while ACME is disabled, every directory is 404 without details', async () => {
     await configure({ enabled: false });
     for (const directory of ALL)
       for (const resource of ['directory', 'new-nonce']) {
@@ -141,7 +143,7 @@ describe('where nothing is served', () => {
       }
   });
 
-  test('forbid takes the directories without a role away, no others', async () => {
+  test('forbid removes only the directories without a role', async () => {
     await configure({ default_directory_policy: 'forbid' });
     const statuses = async (paths: readonly string[]) =>
       Promise.all(paths.map(async (path) => (await acme.client(path).get('directory')).status));
@@ -161,7 +163,7 @@ describe('where nothing is served', () => {
 describe('config/acme', () => {
   const read = async () => (await acme.pki.call('GET', 'config/acme')).data;
 
-  test('changes what is given and shows all of it', async () => {
+  test('changes the given members and shows all', async () => {
     await configure();
     const answer = await acme.post('config/acme', { max_ttl: '48h', dns_resolver: '10.0.0.1:53' });
     expect(answer.data).toMatchObject({
@@ -202,7 +204,7 @@ describe('config/acme', () => {
     expect(await read()).toEqual(before);
   });
 
-  test('needs the address of the cluster to be enabled, and warns when it goes', async () => {
+  test('requires the address of the cluster, and warns when it is removed', async () => {
     await configure();
     await acme.post('config/cluster', { path: '' });
     expect((await acme.pki.call('GET', 'config/acme')).json.warnings).toHaveLength(1);

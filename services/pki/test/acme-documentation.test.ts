@@ -1,8 +1,8 @@
-/** docs/acme.md names a test for each MUST; this one looks whether they are there. */
+/** Checks that the test which docs/acme.md names for each MUST exists. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { PROBLEM_STATUS } from '../src/acme/domain/problem.ts';
+import { PROBLEM_STATUS } from '../src/acme/problems/problem.ts';
 
 const REPOSITORY = new URL('../../../', import.meta.url);
 const FOLDERS = ['', 'services/pki/'];
@@ -32,7 +32,7 @@ const sourceOf = (file: string): string => {
   return read(`services/pki/test/acme-${file}.${isUnit ? '' : 'integration.'}test.ts`);
 };
 
-/** Whether a test of this title is in the source; "…" stands for anything, and a section may follow. */
+/** Whether a test of this title is in the source; "…" matches anything, and a section may follow. */
 const hasTest = (source: string, title: string): boolean => {
   const words = title.split('…').map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
   return new RegExp(`(['"\`])${words.join('[^\\n]*')}(?: \\([^)\\n]*\\))?\\1`).test(source);
@@ -60,7 +60,7 @@ const missingOf = (cell: string): readonly string[] => {
 };
 
 describe('the tables of docs/acme.md', () => {
-  test('have the rows of four RFCs', () => {
+  test('contain the rows of four RFCs', () => {
     expect(rows.length).toBeGreaterThan(80);
   });
 

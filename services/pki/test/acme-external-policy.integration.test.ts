@@ -96,14 +96,14 @@ test.for([
 test.for([
   ['external-policy', ''],
   ['external-policy:web', 'web'],
-])('a default policy %s decides where no role is named', async ([policy, name]) => {
+])('a default policy %s decides when no role is named', async ([policy, name]) => {
   await acme.post('config/acme', { default_directory_policy: policy });
   await acme.obtain(acme.client(), 'localhost');
   expect(service.questions.at(-1).vault_request_values.policy_name).toBe(name);
   await acme.post('config/acme', { default_directory_policy: 'sign-verbatim' });
 });
 
-test('what the policy service refuses or gets wrong ends as a problem', async () => {
+test('refusals and errors of the policy service become problem documents', async () => {
   const finalizeWith = async (answer: (question: Document) => Scripted) => {
     const client = acme.client('external-policy/acme/');
     await client.register();
@@ -155,7 +155,7 @@ test('a key that was revoked as compromised is refused before the policy service
   expect(service.questions.length).toBe(asked);
 });
 
-test('who asked for an external account binding is told of', async () => {
+test('the policy service receives the identity behind an external account binding', async () => {
   const client = acme.client('external-policy/acme/');
   const caller = {
     accessor: 'a',

@@ -1,4 +1,4 @@
-/** What one account may have under way at a time (RFC 8555 §6.6). */
+/** Limits on the open orders of one account (RFC 8555 §6.6). */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { AcmeAnswer, AcmeClient } from './acme-client.ts';
 import { type OpenAcme, openAcme } from './open-acme.ts';
@@ -31,13 +31,13 @@ const expectRefusal = (answer: AcmeAnswer, retryAfter: number): void => {
   expect(answer.header('replay-nonce')).toBeDefined();
 };
 
-test('a request has at most 256 KiB', async () => {
+test('a request may have at most 256 KiB', async () => {
   const answer = await client.post('new-order', { filler: 'a'.repeat(256 * 1024) });
   expect([answer.status, answer.json.type]).toEqual([413, 'urn:ietf:params:acme:error:malformed']);
   expect(answer.header('replay-nonce')).toBeDefined();
 });
 
-test('challenges beyond the specification are offered where settings say so', async () => {
+test('challenges beyond the specification are offered on request of the settings', async () => {
   const { json } = await client.order('*.example.com', 'www.example.com', '10.0.0.1');
   const typesOf = async (url: string): Promise<readonly string[]> =>
     (await client.post(url)).json.challenges.map(({ type }: { type: string }) => type);
@@ -49,7 +49,7 @@ test('challenges beyond the specification are offered where settings say so', as
 });
 
 describe('an account', () => {
-  test('has so many orders open, until the first ends', async () => {
+  test('may have a limited number of open orders, until the first ends', async () => {
     for (const _ of [1, 2, 3]) expect((await client.order('localhost')).status).toBe(201);
     expectRefusal(await client.order('localhost'), DAY_SECONDS);
     acme.pki.clock.advance(3600 * 1000);
@@ -61,7 +61,7 @@ describe('an account', () => {
     expect((await client.order('localhost')).status).toBe(201);
   });
 
-  test('gets room by giving one up', async () => {
+  test('may order again after it deactivated an authorization', async () => {
     const orders = [];
     for (const _ of [1, 2, 3]) orders.push(await client.order('localhost'));
     expectRefusal(await client.order('localhost'), DAY_SECONDS);
@@ -71,12 +71,12 @@ describe('an account', () => {
     expectRefusal(await client.order('localhost'), DAY_SECONDS - 1);
   });
 
-  test('that finishes its orders makes as many as it likes', async () => {
+  test('that finishes its orders may create any number', async () => {
     for (let made = 0; made < 7; made++) await acme.obtain(client, 'localhost');
     expect((await client.order('localhost')).status).toBe(201);
   });
 
-  test('has so many authorizations pending, proven ones not among them', async () => {
+  test('may have a limited number of pending authorizations, not counting proven ones', async () => {
     const first = await client.order('localhost', '127.0.0.1', '127.0.0.2', 'a.test', 'b.test');
     expect(first.status).toBe(201);
     expectRefusal(await client.order('localhost', '127.0.0.1'), DAY_SECONDS);

@@ -136,7 +136,7 @@ describe('a new order (§7.4)', () => {
     expect((await client.order(...names)).json.authorizations).toHaveLength(100);
   });
 
-  test.for(['10.0.0.1', '2001:db8::1'])('"%s" is no dns identifier', async (value) => {
+  test.for(['10.0.0.1', '2001:db8::1'])('"%s" is not a dns identifier', async (value) => {
     const answer = await client.post('new-order', { identifiers: [{ type: 'dns', value }] });
     expect(problem(answer)).toEqual([400, 'rejectedIdentifier']);
   });
@@ -163,7 +163,7 @@ describe('a new order (§7.4)', () => {
     },
   );
 
-  test('what the role does not let in is refused with one subproblem each (§6.7.1)', async () => {
+  test('names that the role does not allow are refused with one subproblem each (§6.7.1)', async () => {
     const web = acme.client('roles/web/acme/');
     await web.register();
     expect((await web.order('www.example.com')).status).toBe(201);
@@ -187,7 +187,7 @@ describe('a new order (§7.4)', () => {
     expect(mixed.json.subproblems).toHaveLength(2);
   });
 
-  test('is seen by its account only', async () => {
+  test('is visible only to its account', async () => {
     const order = await client.order('localhost');
     const stranger = acme.client();
     await stranger.register();
@@ -195,7 +195,7 @@ describe('a new order (§7.4)', () => {
       expect(problem(await stranger.post(url))).toEqual([404, 'malformed']);
   });
 
-  test('ends after a day', async () => {
+  test('expires after a day', async () => {
     const order = await client.order('localhost');
     acme.pki.clock.advance(24 * HOUR);
     const shown = await client.post(order.header('location') ?? '');
@@ -212,7 +212,7 @@ describe('a new order (§7.4)', () => {
 });
 
 describe('the list of orders (§7.1.2.1)', () => {
-  test('shows those that are not over, in pages', async () => {
+  test('shows unfinished orders, in pages', async () => {
     const owner = acme.client();
     await owner.register();
     const made: string[] = [];
@@ -233,7 +233,7 @@ describe('the list of orders (§7.1.2.1)', () => {
 });
 
 describe('authorizations and challenges (§7.5)', () => {
-  test('a wrong answer makes challenge, authorization and order invalid, and says why', async () => {
+  test('a wrong response invalidates challenge, authorization and order, and gives the reason', async () => {
     const order = await client.order('localhost', '127.0.0.1');
     const [first = '', second = ''] = order.json.authorizations;
     const { json } = await client.post(first);
@@ -270,7 +270,7 @@ describe('authorizations and challenges (§7.5)', () => {
     expect((await client.post(second)).json.status).toBe('pending');
   });
 
-  test('what is valid shows the challenge that proved it, and when', async () => {
+  test('a valid authorization shows the challenge that proved it, and when', async () => {
     const order = await client.order('localhost');
     await acme.prove(client, order);
     const [url] = order.json.authorizations;
@@ -282,7 +282,7 @@ describe('authorizations and challenges (§7.5)', () => {
     expect(Date.parse(json.expires) - acme.pki.clock.nowMs()).toBeGreaterThan(14 * 24 * HOUR);
   });
 
-  test('a response holds what it likes, but is an object (§7.5.1)', async () => {
+  test('a response may contain anything, but must be an object (§7.5.1)', async () => {
     const order = await client.order('localhost');
     const [url] = order.json.authorizations;
     const { json } = await client.post(url);
@@ -296,7 +296,7 @@ describe('authorizations and challenges (§7.5)', () => {
     expect((await client.post(url)).status).toBe(200);
   });
 
-  test('what is proven at the first attempt is told in the answer to the start', async () => {
+  test('a proof by the first attempt is shown in the response to the request that starts it', async () => {
     const order = await client.order('localhost');
     const { json } = await client.post(order.json.authorizations[0]);
     const challenge = json.challenges.find(({ type }: { type: string }) => type === 'http-01');
@@ -306,7 +306,7 @@ describe('authorizations and challenges (§7.5)', () => {
     expect(started.header('retry-after')).toBeUndefined();
   });
 
-  test('can be given up, for good, and the order with it (§7.5.2)', async () => {
+  test('can be deactivated for good, together with the order (§7.5.2)', async () => {
     const order = await client.order('localhost');
     const [url] = order.json.authorizations;
     expect(problem(await client.post(url, { status: 'valid' }))).toEqual([400, 'malformed']);
@@ -320,7 +320,7 @@ describe('authorizations and challenges (§7.5)', () => {
     ]);
   });
 
-  test('a challenge that there is not is 404', async () => {
+  test('an unknown challenge is 404', async () => {
     const order = await client.order('*.example.com');
     const [url] = order.json.authorizations;
     const challenge = url.replace('/authorization/', '/challenge/');
@@ -346,7 +346,7 @@ describe('finalizing (§7.4)', () => {
     expect(problem(await client.post(`${url}/cert`))).toEqual([403, 'orderNotReady']);
   });
 
-  test('takes a CSR for the names of the order and no others', async () => {
+  test('accepts a CSR for exactly the names of the order', async () => {
     const order = await ready('localhost', '127.0.0.1');
     const both = ['localhost', '127.0.0.1'];
     const accountKey = {
@@ -377,7 +377,7 @@ describe('finalizing (§7.4)', () => {
     expect(leaf.subjectAltName).toBe('DNS:localhost, IP Address:127.0.0.1');
   });
 
-  test('keeps what the order is for, and says until when (§7.1.3)', async () => {
+  test('keeps the fields of the order, and shows when it expires (§7.1.3)', async () => {
     const order = await ready('localhost', '127.0.0.1');
     const csr = await csrFor(['localhost', '127.0.0.1']);
     const { json } = await client.post(order.json.finalize, { csr });
@@ -387,7 +387,7 @@ describe('finalizing (§7.4)', () => {
     expect((await client.post(order.header('location') ?? '')).json).toEqual(json);
   });
 
-  test('rests on no authorization that was given up (§7.5.2)', async () => {
+  test('does not use a deactivated authorization (§7.5.2)', async () => {
     const order = await ready('localhost');
     const [url] = order.json.authorizations;
     expect((await client.post(url, { status: 'deactivated' })).json.status).toBe('deactivated');
@@ -398,7 +398,7 @@ describe('finalizing (§7.4)', () => {
     ]);
   });
 
-  test('of two requests at once makes one certificate', async () => {
+  test('requested twice at once creates one certificate', async () => {
     const order = await ready('localhost');
     const csr = await csrFor(['localhost']);
     const before = (await acme.pki.call('LIST', 'certs')).data.keys.length;
@@ -409,7 +409,7 @@ describe('finalizing (§7.4)', () => {
     expect((await acme.pki.call('LIST', 'certs')).data.keys).toHaveLength(before + 1);
   });
 
-  test('gives the validity that the order asks for', async () => {
+  test('applies the validity that the order requests', async () => {
     const nowMs = Math.floor(acme.pki.clock.nowMs() / 1000) * 1000;
     const window = { notBefore: time(nowMs + HOUR), notAfter: time(nowMs + 5 * HOUR) };
     const identifiers = [toIdentifier('localhost')];
@@ -435,7 +435,7 @@ describe('finalizing (§7.4)', () => {
 });
 
 describe('the certificate (§7.4.2)', () => {
-  test('comes with each chain that leads to a root', async () => {
+  test('is available with each chain that leads to a root', async () => {
     const intermediate = await acme.post('issuers/generate/intermediate/internal', {
       common_name: 'Intermediate',
       key_type: 'ec',

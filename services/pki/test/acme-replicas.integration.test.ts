@@ -44,7 +44,7 @@ test('each step of an order may reach another replica', async () => {
   expect(certificate.bytes.toString()).toContain('-----BEGIN CERTIFICATE-----');
 });
 
-test('a nonce is good once, whichever replica it reaches first', async () => {
+test('a nonce is accepted once over all replicas', async () => {
   const client = new AcmeClient(replicas[0]);
   await client.register();
   for (let round = 0; round < 10; round++) {
@@ -58,7 +58,7 @@ test('a nonce is good once, whichever replica it reaches first', async () => {
   }
 });
 
-test('nonces end with their time, and what is kept of used ones goes', async () => {
+test('nonces expire, and records of used ones are removed', async () => {
   const client = new AcmeClient(replicas[0]);
   await client.register();
   const [used, old] = [await client.nonce(), await client.nonce()];

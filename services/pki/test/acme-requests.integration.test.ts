@@ -1,4 +1,4 @@
-/** What every request must be (RFC 8555 §6), and what every answer carries. */
+/** Rules for every request (RFC 8555 §6), and headers of every answer. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   ACCOUNT_ALGORITHMS,
@@ -50,7 +50,7 @@ describe('open resources', () => {
     ['HEAD', 200],
     ['GET', 204],
   ] as const)(
-    '%s of new-nonce answers %i with a nonce that nobody keeps (§7.2)',
+    '%s of new-nonce answers %i with an uncached nonce (§7.2)',
     async ([method, status]) => {
       const first = await client.get('new-nonce', method);
       const second = await client.get('new-nonce', method);
@@ -61,7 +61,7 @@ describe('open resources', () => {
     },
   );
 
-  test('the directory and new-nonce are read by POST-as-GET too (§6.3)', async () => {
+  test('the directory and new-nonce can be read by POST-as-GET too (§6.3)', async () => {
     const directory = await client.post('directory');
     expect(directory.json).toEqual((await client.get('directory')).json);
     expect(directory.header('replay-nonce')).toMatch(/^[\w-]+$/);
@@ -76,7 +76,7 @@ describe('open resources', () => {
     }
   });
 
-  test('other resources are not read by GET (§6.3)', async () => {
+  test('other resources cannot be read by GET (§6.3)', async () => {
     for (const resource of ['new-account', 'new-order', 'orders', 'order/1', 'revoke-cert'])
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const answer = await client.get(resource, method);
@@ -157,7 +157,7 @@ describe('signatures (§6.2)', () => {
     expect(answer.json.algorithms?.includes('ES256') ?? false).toBe(isAboutAlgorithm);
   });
 
-  test('a signature by another key, or over something else, does not verify', async () => {
+  test('a signature by another key, or of other content, does not verify', async () => {
     const header = { kid: client.account, url: client.url('orders') };
     const withNonce = async () => ({ ...header, nonce: await client.nonce() });
     const foreign = signJws(newAccountKey(), await withNonce(), undefined);
@@ -167,7 +167,7 @@ describe('signatures (§6.2)', () => {
     expect(refusal(await client.send('orders', changed))).toEqual([400, 'malformed']);
   });
 
-  test('a key instead of an account is for new-account and revoke-cert only', async () => {
+  test('a key instead of an account is accepted only by new-account and revoke-cert', async () => {
     const stranger = acme.client();
     for (const resource of ['new-order', 'orders', 'key-change', 'order/x', 'authorization/x'])
       expect(refusal(await stranger.post(resource, {}))).toEqual([400, 'malformed']);
@@ -191,13 +191,13 @@ describe('signatures (§6.2)', () => {
 });
 
 describe('nonces (§6.5)', () => {
-  test('are good once, whatever the answer was', async () => {
+  test('are accepted once, whatever the response was', async () => {
     const nonce = await client.nonce();
     expect((await client.post('order/none', undefined, { nonce })).status).toBe(404);
     expect(refusal(await client.post('orders', undefined, { nonce }))).toEqual([400, 'badNonce']);
   });
 
-  test('come with every answer, and the one of a refusal is good', async () => {
+  test('are part of every response, and the nonce of an error is valid', async () => {
     const refused = await client.post('orders', undefined, { nonce: 'AAAA' });
     const nonce = refused.header('replay-nonce') ?? '';
     const answer = await client.post('orders', undefined, { nonce });
@@ -205,14 +205,14 @@ describe('nonces (§6.5)', () => {
     expect(answer.header('replay-nonce')).not.toBe(nonce);
   });
 
-  test('are each another one, and long enough that nobody guesses them', async () => {
+  test('are all different, and too long to be guessed', async () => {
     const nonces = await Promise.all(Array.from({ length: 200 }, () => client.nonce()));
     expect(new Set(nonces).size).toBe(200);
     for (const nonce of nonces)
       expect(Buffer.from(nonce, 'base64url').byteLength).toBeGreaterThanOrEqual(16);
   });
 
-  test('of two requests with the same one, one is answered', async () => {
+  test('used by two requests at once are accepted for one', async () => {
     const nonce = await client.nonce();
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => client.post('orders', undefined, { nonce })),
@@ -230,7 +230,7 @@ describe('reads (§6.3)', () => {
       expect(refusal(await client.post(resource, {}))).toEqual([400, 'malformed']);
   });
 
-  test('of what is not there are 404', async () => {
+  test('of absent resources are 404', async () => {
     const id = '0'.repeat(32);
     for (const resource of [
       `order/${id}`,
@@ -242,7 +242,7 @@ describe('reads (§6.3)', () => {
       expect(refusal(await client.post(resource))).toEqual([404, 'malformed']);
   });
 
-  test('authorizations come with their orders only (§7.4.1)', async () => {
+  test('authorizations are created only with their orders (§7.4.1)', async () => {
     expect((await client.get('directory')).json).not.toHaveProperty('newAuthz');
     const identifier = { type: 'dns', value: 'localhost' };
     expect(refusal(await client.post('new-authz', { identifier }))).toEqual([404, 'malformed']);

@@ -24,7 +24,7 @@ const file = (name: string, content: string | Uint8Array): string => {
   return path;
 };
 
-/** Reasons of a list by serial number; "" where an entry says none. */
+/** Reasons on a CRL by serial number; "" for an entry without one. */
 const reasonsOn = async (path: string): Promise<Readonly<Record<string, string>>> => {
   const der = file('list.der', (await acme.pki.call('GET', path)).bytes);
   const args = ['crl', '-inform', 'DER', '-in', der, '-noout', '-text'];
@@ -38,7 +38,7 @@ const reasonsOn = async (path: string): Promise<Readonly<Record<string, string>>
   );
 };
 
-/** Status and reason that an OCSP answer tells, its signature checked. */
+/** Status and reason in an OCSP answer, its signature verified. */
 const ocspOf = async (leaf: X509Certificate): Promise<readonly (string | undefined)[]> => {
   const ca = file('ca.pem', (await acme.pki.call('GET', 'ca/pem')).bytes);
   const request = join(folder.path, 'request.der');
@@ -69,19 +69,22 @@ describe('a reason', () => {
   test.for([
     [undefined, '', undefined],
     [null, '', undefined],
-    // RFC 5280 §5.3.1: an entry does not say that it says nothing.
+    // RFC 5280 §5.3.1: an entry omits the reason `unspecified`.
     [0, '', undefined],
     [1, 'Key Compromise', 'keyCompromise'],
     [3, 'Affiliation Changed', 'affiliationChanged'],
     [4, 'Superseded', 'superseded'],
     [5, 'Cessation Of Operation', 'cessationOfOperation'],
-  ] as const)('%s by the account is told by list and OCSP', async ([reason, listed, told]) => {
-    const client = acme.client();
-    const leaf = await leafOf(client);
-    expect((await revoke(client, leaf, reason)).status).toBe(200);
-    expect(await reasonsOn('crl')).toMatchObject({ [leaf.serialNumber]: listed });
-    expect(await ocspOf(leaf)).toEqual(['revoked', told]);
-  });
+  ] as const)(
+    '%s given by the account is shown by CRL and OCSP',
+    async ([reason, listed, told]) => {
+      const client = acme.client();
+      const leaf = await leafOf(client);
+      expect((await revoke(client, leaf, reason)).status).toBe(200);
+      expect(await reasonsOn('crl')).toMatchObject({ [leaf.serialNumber]: listed });
+      expect(await ocspOf(leaf)).toEqual(['revoked', told]);
+    },
+  );
 
   test.for([2, 6, 7, 8, 9, 10, 11, -1, 1.5, '1', [1]])('%s is refused', async (reason) => {
     const client = acme.client();
@@ -92,7 +95,7 @@ describe('a reason', () => {
     expect(await ocspOf(leaf)).toEqual(['good', undefined]);
   });
 
-  test('is keyCompromise for whoever signs with the key of the certificate', async () => {
+  test('is keyCompromise for a request signed with the key of the certificate', async () => {
     for (const reason of [undefined, 4]) {
       const client = acme.client();
       await client.register();
@@ -112,7 +115,7 @@ describe('a reason', () => {
     }
   });
 
-  test('stays the first one', async () => {
+  test('cannot be changed', async () => {
     const client = acme.client();
     const leaf = await leafOf(client);
     expect((await revoke(client, leaf, 4)).status).toBe(200);
@@ -124,7 +127,7 @@ describe('a reason', () => {
   });
 });
 
-test('delta lists and the lists of all clusters tell reasons too', async () => {
+test('is in delta CRLs and in the CRLs of all clusters too', async () => {
   const client = acme.client();
   await acme.post('config/crl', { auto_rebuild: true, enable_delta: true, unified_crl: true });
   await acme.pki.call('GET', 'crl/rotate');

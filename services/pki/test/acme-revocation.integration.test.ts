@@ -67,7 +67,7 @@ describe('revocation', () => {
     expect((await revoke()).status).toBe(200);
   });
 
-  test('is refused for what is no certificate from here', async () => {
+  test('is refused for a certificate that was not issued here', async () => {
     const client = acme.client();
     const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
     const elsewhere = await acme.pki.call('GET', 'ca');
@@ -103,7 +103,7 @@ describe('renewal information', () => {
     return { answer, start: Date.parse(start), end: Date.parse(end) };
   };
 
-  test('suggests the last third of the validity, and when to ask again', async () => {
+  test('suggests the last third of the validity, and when to retry', async () => {
     const client = acme.client();
     const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
     const { answer, start, end } = await windowOf(client, certificateIdOf(leaf));
@@ -114,7 +114,7 @@ describe('renewal information', () => {
     expect([share(start), share(end)].map((value) => value.toFixed(3))).toEqual(['0.667', '0.833']);
   });
 
-  test('is due at once for what was revoked', async () => {
+  test('is due at once for a revoked certificate', async () => {
     const client = acme.client();
     const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
     await client.post('revoke-cert', { certificate: toText(leaf) });
@@ -123,7 +123,7 @@ describe('renewal information', () => {
     expect(end).toBeLessThanOrEqual(acme.pki.clock.nowMs());
   });
 
-  test('is not there for what is unknown or not named rightly', async () => {
+  test('is absent for unknown certificates and malformed names', async () => {
     const client = acme.client();
     const leaf = leafOf((await acme.obtain(client, 'localhost')).certificate);
     const [identifier = '', serial = ''] = certificateIdOf(leaf).split('.');
@@ -142,7 +142,7 @@ describe('renewal information', () => {
       ]);
   });
 
-  test('an order says what it replaces, once (§5)', async () => {
+  test('an order names the certificate that it replaces, once (§5)', async () => {
     const client = acme.client();
     const { certificate } = await acme.obtain(client, 'localhost');
     const replaces = certificateIdOf(leafOf(certificate));
@@ -153,7 +153,7 @@ describe('renewal information', () => {
     await stranger.register();
     expect(problem(await renew(stranger))).toEqual([400, 'malformed']);
     expect(problem(await renew(client, [toIdentifier('127.0.0.1')]))).toEqual([400, 'malformed']);
-    // Until one is finalized, another may be begun: a client that broke off tries again.
+    // Until one is finalized, another may be created, because a client may retry after an interruption.
     expect((await renew(client)).status).toBe(201);
     const order = await renew(client);
     expect(order.json.replaces).toBe(replaces);

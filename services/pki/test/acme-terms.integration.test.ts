@@ -1,4 +1,4 @@
-/** Terms of service: agreed to by new accounts, and anew when they change (RFC 8555 §7.3, §7.3.3). */
+/** Terms of service: agreed to by new accounts, and again when they change (RFC 8555 §7.3, §7.3.3). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type AcmeAnswer, AcmeClient } from './acme-client.ts';
 import { type OpenAcme, openAcme } from './open-acme.ts';
@@ -48,7 +48,7 @@ describe('a service with terms', () => {
     },
   );
 
-  test('makes one for a client that agrees, and finds it without a word of them', async () => {
+  test('creates an account for a client that agrees, and finds it without agreement', async () => {
     const client = acme.client();
     const made = await client.register({ termsOfServiceAgreed: true });
     expect([made.status, made.json.termsOfServiceAgreed]).toEqual([201, true]);
@@ -64,12 +64,12 @@ describe('an account from before the terms', () => {
     return client;
   };
 
-  test('orders as before where they do not bind it', async () => {
+  test('may order as before if the new terms do not bind it', async () => {
     const later = under(await agreeing(), { KEELSON_ACME_TERMS_OF_SERVICE: LATER_TERMS });
     expect((await later.order('a.example.com')).status).toBe(201);
   });
 
-  test('orders nothing where they bind it, until it agrees', async () => {
+  test('may not order before it agrees, if the terms bind it', async () => {
     const later = under(await agreeing(), {
       KEELSON_ACME_TERMS_OF_SERVICE: LATER_TERMS,
       KEELSON_ACME_TERMS_BIND_EXISTING: 'true',
@@ -84,7 +84,7 @@ describe('an account from before the terms', () => {
     expect((await later.order('a.example.com')).status).toBe(201);
   });
 
-  test('that never agreed to any is bound like one that agreed to others', async () => {
+  test('that never agreed is treated like one that agreed to former terms', async () => {
     const settings = {
       KEELSON_ACME_TERMS_OF_SERVICE: TERMS,
       KEELSON_ACME_TERMS_BIND_EXISTING: 'true',
@@ -98,7 +98,7 @@ describe('an account from before the terms', () => {
   });
 });
 
-test('without terms an agreement changes nothing (§7.3.2)', async () => {
+test('without terms, an agreement has no effect (§7.3.2)', async () => {
   const client = under(acme.client(), {});
   await client.register();
   const changed = await client.post(client.account, { termsOfServiceAgreed: true });

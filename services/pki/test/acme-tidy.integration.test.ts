@@ -6,7 +6,7 @@ import { openAcme } from './open-acme.ts';
 
 const DAY = 24 * 3600 * 1000;
 
-test('orders go after their certificates, accounts after their orders, bindings with age', async () => {
+test('orders are removed after their certificates, accounts after their orders, bindings by age', async () => {
   const acme = await openAcme({}, { max_ttl: '48h' });
   const tidy = async () => {
     await acme.pki.call('POST', 'tidy', { tidy_acme: true, safety_buffer: '72h' });

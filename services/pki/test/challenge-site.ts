@@ -1,4 +1,5 @@
 /** A store with an account, a web server that proves names or not, and validation workers on them. */
+
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -7,22 +8,22 @@ import { ManualClock } from '@keelson/clock';
 import { createLogger } from '@keelson/logging';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
-import {
-  accountRecords,
-  challengeQueueRecords,
-  orderKey,
-  orderRecords,
-  queueKey,
-} from '../src/acme/acme-records.ts';
+import { accountRecords } from '../src/acme/accounts/account-records.ts';
+import type { Account } from '../src/acme/accounts/domain/account.ts';
 import {
   type ChallengePlace,
   triggerChallenge,
 } from '../src/acme/authorizations/challenge-operations.ts';
+import { challengeQueueRecords, queueKey } from '../src/acme/authorizations/challenge-records.ts';
 import { FirstAttempts } from '../src/acme/authorizations/first-attempts.ts';
-import type { Account } from '../src/acme/domain/account.ts';
-import { type Authorization, changeAuthorization, type Order } from '../src/acme/domain/order.ts';
-import { validateHere } from '../src/acme/validation/validation-threads.ts';
-import { createValidationWorker } from '../src/acme/validation/validation-worker.ts';
+import {
+  type Authorization,
+  changeAuthorization,
+  type Order,
+} from '../src/acme/orders/domain/order.ts';
+import { orderKey, orderRecords } from '../src/acme/orders/order-records.ts';
+import { validateHere } from '../src/acme/validation/validate-on-thread.ts';
+import { ValidationWorker } from '../src/acme/validation/validation-worker.ts';
 import { someSettings } from './acme-attempt.ts';
 
 export const MOUNT = { uuid: '8f0b1c1e-0000-4000-8000-000000000001', local: false };
@@ -56,7 +57,7 @@ export const openChallengeSite = async () => {
 
   const startWorker = () => {
     const abort = new AbortController();
-    const worker = createValidationWorker({
+    const worker = new ValidationWorker({
       store,
       clock,
       logger: createLogger({ name: 'test', level: 'silent' }),
@@ -68,7 +69,7 @@ export const openChallengeSite = async () => {
     const ended = worker.run(abort.signal);
     const firstAttempts = new FirstAttempts({ store, clock, attempts: worker });
     return {
-      ...worker,
+      take: (...args: Parameters<typeof worker.take>) => worker.take(...args),
       /** The client of an order is ready. */
       begin: async (orderId: string): Promise<Authorization> =>
         firstAttempts.begin(placeOf(orderId), account, await authorizationOf(orderId)),
@@ -122,7 +123,7 @@ export const openChallengeSite = async () => {
     if (authorization === undefined) throw new Error('no authorization');
     return authorization;
   };
-  /** What the web server is to answer at a path. */
+  /** Sets the web server's answer at a path. */
   const proofFor = (url: string): string => `${url.slice(url.lastIndexOf('/') + 1)}.${THUMBPRINT}`;
 
   const challengeOf = async (orderId: string) => (await authorizationOf(orderId)).challenges[0];

@@ -27,6 +27,7 @@ const stateOf = (
   clusterId,
   clusterName: clusterId,
   mounts: [mount],
+  unreadableMountUuids: [],
   replicationRoles: [
     {
       kind: 'performance',
@@ -79,7 +80,7 @@ const replicate = async (): Promise<void> => {
   });
 };
 
-/** Brings what the secondary has to say to the primary, which writes it, and back as replicated. */
+/** Delivers the secondary's messages to the primary, which writes them, and replicates the records back. */
 const forward = async (): Promise<void> => {
   const prefix = `local/outbox/${secondary.mount.uuid}/`;
   const records = await secondary.store.scan(prefix);
@@ -113,14 +114,14 @@ const unify = async (more: object = {}): Promise<void> => {
 };
 
 describe('a certificate revoked in one cluster', () => {
-  test('is on the list of all clusters, and on the ordinary paths where that is wanted', async () => {
+  test('is on the CRL of all clusters, and on the ordinary paths if so configured', async () => {
     await unify();
     const [mine, theirs] = [await issue(primary), await issue(secondary)];
     await revoke(primary, mine.serial_number);
     await revoke(secondary, theirs.serial_number);
     expect(await listed(secondary, 'crl')).toEqual([theirs.serial_number]);
     await forward();
-    // The worker of the primary finds what was brought.
+    // The primary's worker finds the delivered records.
     primary.clock.advance(60_000);
     const all = inOrder([mine.serial_number, theirs.serial_number]);
     await expect
@@ -143,7 +144,7 @@ describe('a certificate revoked in one cluster', () => {
     for (const pki of [primary, secondary]) expect(inOrder(await listed(pki, 'crl'))).toEqual(all);
   });
 
-  test('is refused by clients that check the list of all clusters', async () => {
+  test('is refused by clients that check the CRL of all clusters', async () => {
     await unify();
     const { certificate, serial_number } = await issue(secondary);
     await revoke(secondary, serial_number);
@@ -170,7 +171,7 @@ describe('a certificate revoked in one cluster', () => {
     expect(execFileSync('certtool', checked, { encoding: 'utf8' })).toContain('Verified');
   });
 
-  test('is revoked for OCSP in the other, also after an answer that it was not', async () => {
+  test('is revoked in OCSP responses of the other, also after a response that it was not', async () => {
     await unify();
     const { certificate, serial_number } = await issue(secondary);
     const folder = folders[0]?.path ?? '';
@@ -194,7 +195,7 @@ describe('a certificate revoked in one cluster', () => {
     expect([await ask('unified-ocsp'), await ask('ocsp')]).toEqual(['revoked', 'revoked']);
   });
 
-  test('is no proof for EST in the other (docs/est.md)', async () => {
+  test('authenticates no EST client in the other (docs/est.md)', async () => {
     await unify();
     await primary.call('POST', 'config/est', {
       enabled: true,
@@ -223,11 +224,11 @@ describe('a certificate revoked in one cluster', () => {
     const refused = await enroll();
     expect([refused.status, refused.bytes.toString()]).toEqual([
       403,
-      'the certificate of the client is no proof: it is revoked\n',
+      'the client certificate is not accepted: it is revoked\n',
     ]);
   });
 
-  test('is told to the others too when it was revoked before lists were unified', async () => {
+  test('is announced to the others even if it was revoked before CRLs were unified', async () => {
     const before = (await issue(primary)).serial_number;
     await revoke(primary, before);
     expect((await primary.call('LIST', 'certs/unified-revoked')).status).toBe(404);
@@ -245,7 +246,7 @@ describe('a certificate revoked in one cluster', () => {
     expect([...page.data.keys, ...rest.data.keys]).toEqual(inOrder([before, between]));
   });
 
-  test('in a secondary is told as well, each time that lists become unified there', async () => {
+  test('in a secondary is announced as well, each time CRLs become unified there', async () => {
     await replicate();
     const revoked: string[] = [];
     for (const _ of ['first', 'again']) {
@@ -254,19 +255,19 @@ describe('a certificate revoked in one cluster', () => {
       revoked.push(serial_number);
       await unify();
       // Replication brings the change and nothing else; the worker of the secondary looks by the clock.
-      const isTold = async () => {
+      const isAnnouncement = async () => {
         secondary.clock.advance(60_000);
         const prefix = `local/outbox/${secondary.mount.uuid}/`;
         return (await secondary.store.list(prefix)).length > 0;
       };
-      await expect.poll(isTold, { timeout: 60_000 }).toBe(true);
+      await expect.poll(isAnnouncement, { timeout: 60_000 }).toBe(true);
       await forward();
       await untilListed(primary, revoked);
       await unify({ unified_crl: false });
     }
   });
 
-  test('gives delta lists of all clusters, and numbers that only grow over both kinds', async () => {
+  test('is in delta CRLs of all clusters, whose numbers increase together with complete ones', async () => {
     await unify({ auto_rebuild: true, enable_delta: true, delta_rebuild_interval: '10m' });
     const { serial_number } = await issue(secondary);
     await revoke(secondary, serial_number);
@@ -287,7 +288,7 @@ describe('a certificate revoked in one cluster', () => {
 });
 
 describe('a certificate that another cluster issued', () => {
-  test('is revoked by the one that did, which says so', async () => {
+  test('is revoked by its issuing cluster, which confirms it', async () => {
     await unify({ cross_cluster_revocation: true });
     const { serial_number } = await issue(primary);
     const asked = await revoke(secondary, serial_number);
@@ -315,7 +316,7 @@ describe('a certificate that another cluster issued', () => {
     expect(again.json.warnings).toEqual(['the certificate was revoked in cluster amsterdam']);
   });
 
-  test('is asked for only where that is on, and never by proof of possession', async () => {
+  test('is requested only where that is enabled, and never by proof of possession', async () => {
     const { serial_number, private_key } = await issue(primary);
     await replicate();
     const unknown = await revoke(secondary, serial_number);
@@ -330,7 +331,7 @@ describe('a certificate that another cluster issued', () => {
   });
 });
 
-test('what clusters told each other is tidied when it is over, by the primary', async () => {
+test('expired announcements between clusters are tidied by the primary', async () => {
   await unify({ cross_cluster_revocation: true });
   const { serial_number } = await issue(secondary);
   await revoke(secondary, serial_number);
@@ -350,7 +351,7 @@ test('what clusters told each other is tidied when it is over, by the primary', 
     expect((await primary.call('LIST', path)).status).toBe(404);
 });
 
-test('a mount of one cluster has nothing to tell', async () => {
+test('a local mount announces nothing', async () => {
   const mount = aMount({ uuid: '8f0b1c1e-0000-4000-8000-000000000009', local: true });
   for (const setting of ['unified_crl', 'cross_cluster_revocation']) {
     const answer = await primary.call('POST', 'config/crl', { [setting]: true }, { mount });
@@ -361,7 +362,10 @@ test('a mount of one cluster has nothing to tell', async () => {
   }
 });
 
-/** Until the list of all clusters holds these and no others: whoever was quicker, a request or the upkeep, makes it. */
+/**
+ * Until the list of all clusters holds these and no others: whoever was quicker, a request or the upkeep,
+ * makes it.
+ */
 const untilListed = async (pki: OpenPki, serials: readonly string[]): Promise<void> => {
   const position = await pki.store.wal.headSequence();
   const isListed = async () =>
@@ -372,7 +376,7 @@ const untilListed = async (pki: OpenPki, serials: readonly string[]): Promise<vo
     if (await isListed()) return;
 };
 
-/** Until nothing lies in its outbox, whoever took it. */
+/** Waits until its outbox is empty. */
 const untilCarried = async ({ store, mount }: OpenPki): Promise<void> => {
   const ending = new AbortController();
   const position = await store.wal.headSequence();
@@ -381,7 +385,7 @@ const untilCarried = async ({ store, mount }: OpenPki): Promise<void> => {
   for await (const _ of store.wal.follow(position, ending.signal)) if (await isEmpty()) return;
 };
 
-test('what was to be told is told as soon as the cluster can, whatever the clock says', async () => {
+test('pending announcements are sent as soon as the cluster can, whatever the clock shows', async () => {
   const place = `cluster-revocations/${secondary.mount.uuid}/01/berlin`;
   await secondary.store.transact((tx) =>
     tx.write(`local/outbox/${secondary.mount.uuid}/${place}`, Buffer.from('{}')),

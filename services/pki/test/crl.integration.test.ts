@@ -40,7 +40,7 @@ const issue = async (body: Record<string, unknown> = {}): Promise<string> =>
 
 const revoke = (serial_number: string) => pki.call('POST', 'revoke', { serial_number });
 
-/** What openssl reads from a list. */
+/** A list as openssl reads it. */
 const read = async (path: string) => {
   const der = file('list.der', (await pki.call('GET', path)).bytes);
   const pem = file('list.pem', run('openssl', 'crl', '-inform', 'DER', '-in', der));
@@ -73,7 +73,7 @@ const inspect = async (path: string) => {
 const DELTAS = { auto_rebuild: true, enable_delta: true, delta_rebuild_interval: '10m' };
 
 describe('delta lists', () => {
-  test('hold what was revoked since the complete list, with numbers of one growing sequence', async () => {
+  test('contain what was revoked since the complete CRL, with numbers of one sequence', async () => {
     expect((await pki.call('GET', 'crl/delta')).status).toBe(204);
     const old = await issue();
     await revoke(old);
@@ -99,7 +99,7 @@ describe('delta lists', () => {
     expect((await inspect('crl/delta')).serials).toEqual([]);
   });
 
-  test('are named in the complete list where their place is configured', async () => {
+  test('are named in the complete CRL if their location is configured', async () => {
     await pki.call('POST', 'config/urls', {
       delta_crl_distribution_points: 'http://ca.test/delta',
     });
@@ -107,7 +107,7 @@ describe('delta lists', () => {
     expect((await inspect('crl')).text).toMatch(/Freshest CRL[^]*http:\/\/ca\.test\/delta/);
   });
 
-  test('are not made where they are off', async () => {
+  test('are not built while they are off', async () => {
     const answer = await pki.call('GET', 'crl/rotate-delta');
     expect(answer.json.warnings[0]).toContain('not enabled');
     expect((await pki.call('GET', 'issuer/root/crl/delta')).status).toBe(404);
@@ -115,7 +115,7 @@ describe('delta lists', () => {
 });
 
 describe('settings of lists', () => {
-  test('keep durations as written and say what contradicts what', async () => {
+  test('keep durations as written and report contradictions', async () => {
     const set = await pki.call('POST', 'config/crl', { expiry: '2d', ocsp_expiry: '90m' });
     expect(set.data).toMatchObject({ expiry: '2d', ocsp_expiry: '90m', auto_rebuild: false });
     const refusals = [
@@ -135,7 +135,7 @@ describe('settings of lists', () => {
     expect((await pki.call('GET', 'config/crl')).data).toEqual(set.data);
   });
 
-  test('an empty list is signed while lists are off, and revocations come back with them', async () => {
+  test('an empty CRL is signed while CRLs are off, and revocations return with them', async () => {
     const serial = await issue();
     await revoke(serial);
     await pki.call('POST', 'config/crl', { disable: true });
@@ -144,7 +144,7 @@ describe('settings of lists', () => {
     expect((await inspect('crl')).serials).toEqual([serial]);
   });
 
-  test('a revocation that makes the list too long holds, and says what is not done', async () => {
+  test('a revocation that makes the CRL too long is recorded, and the response says what is missing', async () => {
     await pki.call('POST', 'config/crl', { max_crl_entries: 1 });
     const first = await issue();
     await revoke(first);
@@ -167,8 +167,7 @@ describe('settings of lists', () => {
 });
 
 const startService = async (): Promise<void> => {
-  await pki.service.start();
-  pki.announce({
+  await pki.join({
     initialized: true,
     sealed: false,
     serviceKey: Buffer.alloc(32, 7),
@@ -176,12 +175,13 @@ const startService = async (): Promise<void> => {
     replicationRoles: [],
     clusterId: 'c',
     clusterName: 'c',
+    unreadableMountUuids: [],
     mounts: [pki.mount],
   });
 };
 
 describe('the worker', () => {
-  test('makes the lists that a request could not, because another held the lease', async () => {
+  test('builds the CRLs that a request could not, because another held the lease', async () => {
     const held = await pki.leases.tryAcquire(`pki/crl/${pki.mount.uuid}`, { ttlMs: 86_400_000 });
     const serial = await issue();
     const revoking = revoke(serial);
@@ -208,7 +208,7 @@ describe('the worker', () => {
       .toEqual([serial]);
   });
 
-  test('makes delta lists at their interval and complete ones before they expire', async () => {
+  test('builds delta CRLs at their interval and complete ones before they expire', async () => {
     await pki.call('POST', 'config/crl', { ...DELTAS, expiry: '24h' });
     const [complete, delta] = [await read('crl'), await read('crl/delta')];
     const serial = await issue();
@@ -224,7 +224,7 @@ describe('the worker', () => {
     await numberAfter('crl/delta', 11 * 60_000, delta.number);
     expect((await read('crl/delta')).serials).toEqual([serial]);
     expect((await read('crl')).number).toBe(complete.number);
-    // Twelve hours before the end of 24, as the grace period says.
+    // Twelve hours before the end of 24, because of the grace period.
     await numberAfter('crl', 12 * 3_600_000, complete.number);
     expect((await read('crl')).serials).toEqual([serial]);
   });
@@ -248,7 +248,7 @@ describe('fetching lists', () => {
       expect((await pki.call('GET', `cert/${name}`)).data.certificate).toContain('BEGIN X509 CRL');
   });
 
-  test('tells a client that its list is the current one', async () => {
+  test('tells a client when its CRL is current', async () => {
     pki.clock.advance(1000);
     const first = await pki.call('GET', 'issuer/root/crl/der');
     const since = { headers: { 'if-modified-since': first.headers.get('last-modified') ?? '' } };
@@ -260,8 +260,8 @@ describe('fetching lists', () => {
   });
 });
 
-describe('lists made for the caller', () => {
-  test('combine those of one issuer, with the oldest date and its reason', async () => {
+describe('CRLs built on request', () => {
+  test('combine CRLs of one issuer, with the oldest date and its reason', async () => {
     const reason = (code: number) => ({
       id: '2.5.29.21',
       value: Buffer.of(10, 1, code).toString('base64'),
@@ -307,7 +307,7 @@ describe('lists made for the caller', () => {
     expect(text).toMatch(/Delta CRL Indicator: critical\s+0?4/);
   });
 
-  test('refuse lists of others, reserved extensions and issuers that may not sign', async () => {
+  test('refuse CRLs of others, reserved extensions and issuers that may not sign', async () => {
     const post = async (path: string, body: unknown) =>
       (await pki.call('POST', `issuer/root/${path}`, body)).json.errors?.[0];
     const reserved = { crl_number: 1, extensions: [{ id: '2.5.29.20', value: 'AgEB' }] };

@@ -71,7 +71,7 @@ const enrolled = async (subject: string, path = 'est/simpleenroll') => {
 };
 
 describe('the configuration of EST', () => {
-  test('shows defaults, merges, and tells when it was changed', async () => {
+  test('shows defaults, merges changes, and shows when it was changed', async () => {
     const read = await mounts.pki.call('GET', 'config/est');
     expect(read.data).toEqual({
       enabled: false,
@@ -88,7 +88,6 @@ describe('the configuration of EST', () => {
       default_mount: true,
       label_to_path_policy: { servers: 'role:server', verbatim: 'sign-verbatim' },
       authenticators: { cert: { accessor: 'auth_cert_1', cert_role: 'r' }, userpass: {} },
-      enable_sentinel_parsing: true,
       audit_fields: ['common_name', 'key_type'],
     });
     expect(data).toEqual({
@@ -100,7 +99,7 @@ describe('the configuration of EST', () => {
         cert: { accessor: 'auth_cert_1', cert_role: 'r' },
         userpass: { accessor: '' },
       },
-      enable_sentinel_parsing: true,
+      enable_sentinel_parsing: false,
       audit_fields: ['common_name', 'key_type'],
       last_updated: new Date(mounts.pki.clock.nowMs()).toISOString(),
     });
@@ -116,6 +115,7 @@ describe('the configuration of EST', () => {
     ['an authenticator of another kind', { authenticators: { ldap: {} } }, /no authenticator/],
     ['an authenticator that is text', { authenticators: { cert: 'x' } }, /must be an object/],
     ['a member of none', { authenticators: { userpass: { path: 'x' } } }, /has no path/],
+    ['what has no effect here', { enable_sentinel_parsing: true }, /no Sentinel policies/],
     ['an audit field that is none', { audit_fields: 'password' }, /no audit field/],
   ] as const)('refuses %s', async ([, body, text]) => {
     const { status, json } = await config(body);
@@ -123,7 +123,7 @@ describe('the configuration of EST', () => {
     expect(json.errors[0]).toMatch(text);
   });
 
-  test('has one default mount and each label once, over all mounts', async () => {
+  test('allows one default mount and each label once, over all mounts', async () => {
     const taken = await config({ label_to_path_policy: { servers: 'sign-verbatim' } }, other);
     expect(taken.json.errors[0]).toMatch(/belongs to another mount/);
     const second = await config(
@@ -134,8 +134,8 @@ describe('the configuration of EST', () => {
   });
 });
 
-describe('what clients are told first', () => {
-  test('cacerts are the chain of the issuer', async () => {
+describe('information before enrolment', () => {
+  test('cacerts returns the chain of the issuer', async () => {
     const answer = await mounts.pki.call('GET', 'est/cacerts');
     expect([
       answer.status,
@@ -153,7 +153,7 @@ describe('what clients are told first', () => {
     ['device', 'prime256v1'],
     ['rsa', 'rsaEncryption'],
     ['ed', 'ED25519'],
-  ])('csrattrs of the role %s ask for keys of its kind', async ([role, text]) => {
+  ])('csrattrs of the role %s requires keys of its kind', async ([role, text]) => {
     const answer = await mounts.pki.call('GET', `roles/${role}/est/csrattrs`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([
       200,
@@ -163,7 +163,7 @@ describe('what clients are told first', () => {
     expect(mounts.openssl('asn1parse', '-inform', 'DER', '-in', der)).toContain(text);
   });
 
-  test('nothing is asked for where any key will do', async () => {
+  test('csrattrs requires nothing if any key is accepted', async () => {
     for (const path of ['roles/any/est/csrattrs', 'sign-verbatim/est/csrattrs'])
       expect((await mounts.pki.call('GET', path)).status).toBe(204);
   });
@@ -179,7 +179,7 @@ describe('what clients are told first', () => {
 
 describe('enrolment', () => {
   test.for(['est', 'roles/device/est', 'sign-verbatim/est'])(
-    'by %s gives one certificate that openssl verifies',
+    'by %s creates one certificate that openssl verifies',
     async (path) => {
       const { pem, answer } = await enrolled('/CN=device-1.example.com', `${path}/simpleenroll`);
       expect(answer.headers.get('content-type')).toBe(
@@ -191,7 +191,7 @@ describe('enrolment', () => {
     },
   );
 
-  test('takes base64 with any whitespace, or without a type', async () => {
+  test('accepts base64 with any whitespace, or without a type', async () => {
     const body = csr('/CN=spaces.example.com', newKey()).replaceAll(/.{7}/g, '$& \r\n\t');
     expect((await enroll('est/simpleenroll', body)).status).toBe(200);
     const untyped = await mounts.pki.call('POST', 'est/simpleenroll', Buffer.from(body), {
@@ -200,7 +200,7 @@ describe('enrolment', () => {
     expect(untyped.status).toBe(200);
   });
 
-  test('puts what was asked for on record', async () => {
+  test('records requests in the audit log', async () => {
     const { answer } = await enrolled('/CN=recorded.example.com');
     const recorded = answer.headers.get('x-audited-request') ?? '';
     expect(JSON.parse(Buffer.from(recorded, 'base64').toString())).toEqual({
@@ -222,7 +222,14 @@ describe('enrolment', () => {
     ]);
   });
 
-  test('refuses what the role refuses, and another type of body', async () => {
+  test('refuses a request for must-staple, which no role issues', async () => {
+    const request = csr('/CN=a.example.com', newKey(), '-addext', 'tlsfeature=status_request');
+    const answer = await enroll('est/simpleenroll', request);
+    expect(answer.status).toBe(400);
+    expect(answer.bytes.toString()).toContain('must-staple');
+  });
+
+  test('refuses what the role refuses, and bodies of another type', async () => {
     const key = mounts.file('rsa.key', '');
     mounts.openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', key);
     const refused = await enroll('est/simpleenroll', csr('/CN=a.example.com', key));
@@ -257,7 +264,7 @@ describe('the certificate of a TLS client', () => {
     ]);
   });
 
-  test('is needed where there is no token', async () => {
+  test('is required if there is no token', async () => {
     expect(await attempt({})).toEqual([401, 'enrolment needs a certificate of the TLS client']);
     expect(await attempt({ 'client-cert': 'x' })).toEqual([
       401,
@@ -265,18 +272,15 @@ describe('the certificate of a TLS client', () => {
     ]);
   });
 
-  test('must be of the mount, for clients, not of a CA, not revoked', async () => {
+  test('must be issued by the mount, for clients, not for a CA, and not be revoked', async () => {
     const foreign = await mounts.root('Foreign', other);
     const { data: alien } = await mounts.leafOf({ common_name: 'alien.example.com' });
-    const refusal = (reason: string) => [
-      403,
-      `the certificate of the client is no proof: ${reason}`,
-    ];
+    const refusal = (reason: string) => [403, `the client certificate is not accepted: ${reason}`];
     expect(await attempt(clientCert(alien.certificate))).toEqual(
-      refusal('no issuer that counts has signed it'),
+      refusal('no accepted issuer has signed it'),
     );
     expect(await attempt(clientCert(foreign.certificate))).toEqual(
-      refusal('no issuer that counts has signed it'),
+      refusal('no accepted issuer has signed it'),
     );
     expect(await attempt(clientCert(root.certificate))).toEqual(refusal('it is one of a CA'));
     const server = await enrolled('/CN=server.example.com', 'roles/server/est/simpleenroll');
@@ -288,7 +292,7 @@ describe('the certificate of a TLS client', () => {
     expect(await attempt(clientCert(pem))).toEqual(refusal('it is revoked'));
   });
 
-  test('of an issuer without its key counts only where it is named', async () => {
+  test('of an issuer without its key is accepted only if that issuer is configured', async () => {
     const { data: issuers } = await mounts.pki.call('LIST', 'issuers', undefined, { mount: other });
     const { data: foreign } = await mounts.pki.call('GET', `issuer/${issuers.keys[0]}`, undefined, {
       mount: other,
@@ -303,7 +307,7 @@ describe('the certificate of a TLS client', () => {
     await config({ authenticators: { cert: {}, userpass: {} } });
   });
 
-  test('is nothing where certificates do not authenticate', async () => {
+  test('has no effect if certificates do not authenticate', async () => {
     const { pem } = await enrolled('/CN=client.example.com');
     await config({ authenticators: {} });
     expect((await attempt(clientCert(pem)))[0]).toBe(401);
@@ -323,7 +327,7 @@ describe('renewal', () => {
     return [answer.status, answer.status === 200 ? 'ok' : answer.bytes.toString().trim()];
   };
 
-  test('is for the names of the certificate that is shown', async () => {
+  test('is for the names of the presented certificate', async () => {
     const { pem } = await enrolled('/CN=renewed.example.com');
     expect(await renew('/CN=renewed.example.com', pem)).toEqual([200, 'ok']);
     const both = 'subjectAltName=DNS:renewed.example.com';
@@ -340,16 +344,16 @@ describe('renewal', () => {
     ]);
   });
 
-  test('needs that certificate even with a token, and one that holds', async () => {
+  test('requires that certificate even with a token, and a valid one', async () => {
     expect(await renew('/CN=renewed.example.com', undefined)).toEqual([
       403,
-      'the certificate of the client is no proof: the one that is renewed is not shown as that of the TLS client',
+      'the client certificate is not accepted: the certificate being renewed was not presented by TLS',
     ]);
     const { pem } = await enrolled('/CN=gone.example.com');
     mounts.pki.clock.advance(2 * 3_600_000);
     expect(await renew('/CN=gone.example.com', pem)).toEqual([
       403,
-      'the certificate of the client is no proof: it is not valid at this time',
+      'the client certificate is not accepted: it is not valid at this time',
     ]);
   });
 });

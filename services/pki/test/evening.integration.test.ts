@@ -1,4 +1,7 @@
-/** A user's evening: an authority, a server with a certificate of it, clients that check lists, a revocation. */
+/**
+ * A user's evening: an authority, a server with a certificate of it, clients that check lists, a
+ * revocation.
+ */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -48,7 +51,7 @@ interface Trust {
   readonly isGood?: (status: Buffer) => boolean;
 }
 
-/** What a Node client hears, or why it hangs up. */
+/** The response to a Node client, or the reason why it closes the connection. */
 const greeting = (port: number, { ca, crl, isGood }: Trust): Promise<string> =>
   new Promise((resolve) => {
     const secureContext = tls.createSecureContext({ ca, ...(crl && { crl: crl.map(toPem) }) });
@@ -89,7 +92,7 @@ const openssl = (port: number, trustFile: string): Promise<string> =>
   });
 
 describe("a user's evening", () => {
-  test('ends with a revoked server that no client talks to, and a new one that all do', async () => {
+  test('ends with a revoked server that all clients refuse, and a new one that all accept', async () => {
     const { pki, file, post, root, intermediate } = mounts;
     const { certificate: ca } = await root('Evening Root');
     const { signed } = await intermediate();

@@ -30,7 +30,7 @@ describe('the configuration of the policy service', () => {
     });
   });
 
-  test('merges what is sent, tells when, and never shows the private key', async () => {
+  test('merges changes, shows when they were made, and never shows the private key', async () => {
     await call({ external_service_url: 'https://policy.example.com/', trusted_ca: trust.ca });
     const bundle = `${trust.client.certificate}\n${trust.client.key}`;
     const { status, data, bytes } = await call({
@@ -144,7 +144,7 @@ describe('the reference policy service', () => {
   afterAll(() => service.close());
 
   test.for(['rsa', 'ec', 'ed25519'])(
-    'has usages for a key of %s that suit it',
+    'chooses usages for a key of %s that suit it',
     async (key_type) => {
       const body = { common_name: 'leaf.example.com', key_type };
       const { data } = await mounts.pki.call('POST', 'external-policy/issue', body);
@@ -167,12 +167,12 @@ describe('the reference policy service', () => {
       kind === 'issue' ? true : undefined,
     );
     expect(data.ca_chain[0] === data.certificate).toBe(kind === 'sign-intermediate');
-    // Kept, as the policy says.
+    // Stored, because the policy says so.
     const read = await mounts.pki.call('GET', `cert/${data.serial_number}`);
     expect(read.data.certificate.trim()).toBe(data.certificate.trim());
   });
 
-  test('passes its warnings on, and what it refuses', async () => {
+  test('passes on its warnings and its refusals', async () => {
     const { json } = await mounts.pki.call('POST', 'external-policy/issue', {
       common_name: 'leaf.example.com',
       anything: { goes: ['here'] },
@@ -188,7 +188,7 @@ describe('the reference policy service', () => {
     ]);
   });
 
-  test('has a certificate not kept, or put under a lease', async () => {
+  test('can prevent a certificate from being stored, or put it under a lease', async () => {
     const issue = async (policy: string) =>
       mounts.post(`external-policy/issue/${policy}`, {
         common_name: 'x.example.com',
@@ -262,7 +262,7 @@ describe('the reference policy service', () => {
     },
   );
 
-  test('may not choose an issuer that is not there', async () => {
+  test('may not choose an unknown issuer', async () => {
     const { status, json } = await mounts.pki.call('POST', 'external-policy/issue/elsewhere', {
       common_name: 'x.example.com',
       key_type: 'ec',
@@ -273,7 +273,7 @@ describe('the reference policy service', () => {
     ]);
   });
 
-  test('is not trusted with requests without its client certificate', async () => {
+  test('accepts no request without its client certificate', async () => {
     await config({ vault_client_cert_bundle: '' });
     const { status } = await mounts.pki.call('POST', 'external-policy/issue', {
       common_name: 'x.example.com',
@@ -292,7 +292,7 @@ describe('the reference policy service', () => {
     ['a private key format', { private_key_format: 'jks' }, /"private_key_format" parameter/],
     ['a key type', { key_type: 'dsa' }, /unknown key type/],
     ['a key size', { key_type: 'rsa', key_bits: 1024 }, /unsupported bit length/],
-  ] as const)('is not even asked about %s that does not exist', async ([, body, text]) => {
+  ] as const)('receives no request about %s that does not exist', async ([, body, text]) => {
     expect(await mounts.refusal('external-policy/issue', body)).toMatch(text);
   });
 });

@@ -90,7 +90,7 @@ describe('an intermediate', () => {
     ).toContain('max_path_length 1 is not below');
   });
 
-  test('ends with its issuer unless the issuer permits or insists', async () => {
+  test('expires with its issuer unless the issuer permits or insists', async () => {
     const { pki, file, openssl, post, refusal, root, intermediate } = mounts;
     const { expiration } = await root('Root', pki.mount, { ttl: '1000h' });
     const body = { not_after: '9999-12-31T23:59:59Z', ttl: undefined };
@@ -116,7 +116,7 @@ describe('an intermediate', () => {
     ).toContain('Dec 31 23:59:59 9999 GMT');
   });
 
-  test('takes what its request says where that is asked for', async () => {
+  test('uses the contents of its request if told to', async () => {
     const { file, openssl, textOf, post, root } = mounts;
     await root();
     const key = file('k.pem', openssl('genpkey', '-algorithm', 'ed25519'));
@@ -171,7 +171,7 @@ describe('an intermediate', () => {
     expect(ownText).not.toContain('ca.example.com');
   });
 
-  test('under constraints issues nothing that relying parties would refuse', async () => {
+  test('under name constraints issues nothing that relying parties would refuse', async () => {
     const { pki, verifies, post, refusal, root, intermediate, leafOf } = mounts;
     const { certificate } = await root('Root', pki.mount, { permitted_dns_domains: 'example.com' });
     const { signed } = await intermediate({
@@ -247,7 +247,7 @@ describe('self-issued certificates', () => {
     );
   });
 
-  /** @param extensions undefined: those that OpenSSL gives a root by itself */
+  /** @param extensions undefined: those that OpenSSL adds to a root by default */
   const openSslRoot = (extensions?: readonly string[], ...args: readonly string[]): string => {
     const content = ['[req]', 'distinguished_name=d', 'x509_extensions=v3', '[d]', '[v3]'];
     const config = [...content, ...(extensions ?? [])].join('\n');
@@ -261,7 +261,7 @@ describe('self-issued certificates', () => {
     ['as OpenSSL makes it', undefined],
     ['without key usage and key identifiers', [...LEGACY, 'authorityKeyIdentifier=none']],
     ['with a key usage, without key identifiers', [...LEGACY, 'keyUsage=keyCertSign']],
-  ] as const)('are signed again with what they have: a root %s', async ([, extensions]) => {
+  ] as const)('are signed again with their contents: a root %s', async ([, extensions]) => {
     const { textOf, post, root } = mounts;
     await root();
     const certificate = openSslRoot(extensions);
@@ -274,7 +274,7 @@ describe('self-issued certificates', () => {
     expect(textOf(data.certificate)).toContain('Issuer: CN = Root');
   });
 
-  test('are signed again though their own signature is by SHA-1', async () => {
+  test('are signed again although their own signature uses SHA-1', async () => {
     await mounts.root();
     const certificate = openSslRoot(undefined, '-sha1');
     const { data } = await mounts.post('root/sign-self-issued', { certificate });

@@ -47,18 +47,21 @@ const NO_HOST_NAMES = [
   `${'l'.repeat(64)}.example.com`,
 ];
 
-describe('a name that is no host name', () => {
-  test.for(NO_HOST_NAMES)('such as %s refuses the request, which names it', async (name) => {
-    const before = await certificateCount();
-    for (const { path, body } of bothWays('web', name)) {
-      const refusal = await mounts.refusal(path, body);
-      expect([path, refusal]).toEqual([
-        path,
-        `subject alternative names that cannot be in the certificate: "${name}" (not a host name)`,
-      ]);
-    }
-    expect(await certificateCount()).toBe(before);
-  });
+describe('a name that is not a valid host name', () => {
+  test.for(NO_HOST_NAMES)(
+    'such as %s refuses the request with an error that names it',
+    async (name) => {
+      const before = await certificateCount();
+      for (const { path, body } of bothWays('web', name)) {
+        const refusal = await mounts.refusal(path, body);
+        expect([path, refusal]).toEqual([
+          path,
+          `subject alternative names that cannot be in the certificate: "${name}" (not a host name)`,
+        ]);
+      }
+      expect(await certificateCount()).toBe(before);
+    },
+  );
 
   test.for(NO_HOST_NAMES)(
     'such as %s is left out with a warning for vendor clients',
@@ -74,14 +77,14 @@ describe('a name that is no host name', () => {
     },
   );
 
-  test('is named with nine others at most', async () => {
+  test('is reported with nine others at most', async () => {
     const alt_names = Array.from({ length: 12 }, (_, i) => `no host ${i}`);
     const refusal = await mounts.refusal('issue/web', { common_name: NAME, alt_names });
     expect(refusal).toContain('"no host 9" (not a host name) and 2 more');
     expect(refusal).not.toContain('no host 10');
   });
 
-  test('may have underscores where the role enforces no host names', async () => {
+  test('may contain underscores if the role enforces no host names', async () => {
     for (const { path, body } of bothWays('relaxed', '_sip._tcp.example.com')) {
       const { data } = await mounts.post(path, body);
       expect([path, namesOf(data.certificate)]).toEqual([
@@ -126,7 +129,7 @@ test('a name that the role does not allow refuses the request in both dialects',
     }
 });
 
-describe('a CSR with a name of a form that no role allows', () => {
+describe('a CSR with a form of name that no role allows', () => {
   /** GeneralNames: dNSName, registeredID 1.2.3.4, directoryName CN=Al. */
   const names = [
     `820d${Buffer.from(NAME).toString('hex')}`,
@@ -152,7 +155,7 @@ describe('a CSR with a name of a form that no role allows', () => {
     expect(json.warnings).toEqual([expect.stringContaining(described)]);
   });
 
-  test('is signed where the role takes no names from it, and as it is verbatim', async () => {
+  test('is signed if the role uses no names from it, and verbatim with all of them', async () => {
     const { data, json } = await mounts.post('sign/body', { csr: csr() });
     expect([namesOf(data.certificate), json.warnings]).toEqual([`DNS:${NAME}`, null]);
     const verbatim = await mounts.post('sign-verbatim', { csr: csr() });
@@ -160,8 +163,8 @@ describe('a CSR with a name of a form that no role allows', () => {
   });
 });
 
-describe('names that are given twice', () => {
-  test('are in the certificate once, host names in any case, addresses in any spelling', async () => {
+describe('repeated names', () => {
+  test('are in the certificate once, host names in any case, addresses in any notation', async () => {
     const { data } = await mounts.post('issue/any', {
       common_name: 'A.b.example',
       alt_names: 'a.B.example,c.example,C.example,me@example.com,me@example.com',
@@ -172,7 +175,7 @@ describe('names that are given twice', () => {
     );
   });
 
-  test('of a CSR likewise', async () => {
+  test('in a CSR are in the certificate once, too', async () => {
     const names = 'DNS:a.example,DNS:A.example,IP:10.0.0.1,IP:10.0.0.1';
     const csr = newRequest(mounts, '/CN=A.EXAMPLE', [`subjectAltName=${names}`]);
     const { data } = await mounts.post('sign/any', { csr });
@@ -193,7 +196,7 @@ describe('a common name that is an IP address', () => {
     expect(namesOf(signed.data.certificate)).toBe(shown);
   });
 
-  test('is held against what the role says of addresses', async () => {
+  test('must be allowed by the role’s rules for addresses', async () => {
     await mounts.post('roles/no-ip', { allow_any_name: true, allow_ip_sans: false });
     expect(await mounts.refusal('issue/no-ip', { common_name: '10.1.2.3' })).toContain(
       'IP Subject Alternative Names are not allowed in this role',

@@ -1,4 +1,4 @@
-/** Issuers of a mount: how they come, what leads from them to a root, what they allow. */
+/** Issuers of a mount: import, chains to a root, and settings. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leafRole, MERGE_PATCH, type Mounts, openMounts, other, third } from './open-mounts.ts';
 
@@ -32,7 +32,7 @@ describe('import', () => {
     expect(verifies(made.certificate, [], leaf.certificate)).toBe(true);
   });
 
-  test('ties a certificate to a key that came before or after it', async () => {
+  test('links a certificate to a key that was imported earlier or later', async () => {
     const { pki, post, leafOf } = mounts;
     const made = (await post('root/generate/exported', { common_name: 'Kept', key_type: 'ec' }))
       .data;
@@ -62,7 +62,7 @@ describe('import', () => {
     expect(Object.values(later.data.mapping)[0]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('names what is wrong', async () => {
+  test('reports what is wrong', async () => {
     const { pki, refusal, root, leafOf } = mounts;
     const made = await root();
     const leaf = (await leafOf({}, pki.mount)).data;
@@ -107,7 +107,7 @@ describe('import', () => {
     for (const [path, body, text] of cases) expect(await refusal(path, body)).toContain(text);
   });
 
-  test('follows the latest issuer only where it is clear which one that is', async () => {
+  test('makes the latest issuer the default only if it is unambiguous', async () => {
     const { pki, post, root } = mounts;
     const [one, two, three] = await Promise.all(
       ['One', 'Two', 'Three'].map(async (common_name) => {
@@ -130,7 +130,7 @@ describe('import', () => {
 });
 
 describe('references', () => {
-  test.for(['my issuer', '-x', 'x/y', 'é', '.'])('have no name like %j', async (name) => {
+  test.for(['my issuer', '-x', 'x/y', 'é', '.'])('may not have a name like %j', async (name) => {
     const { refusal, root } = mounts;
     const { issuer_id, key_id } = await root();
     const issuer = 'issuer name contained invalid characters';
@@ -144,7 +144,7 @@ describe('references', () => {
     expect(await refusal(`key/${key_id}`, { key_name: name })).toBe(key);
   });
 
-  test('that lead nowhere are refused as defaults, and warned of in roles', async () => {
+  test('to nothing are refused as defaults, and cause warnings in roles', async () => {
     const { refusal, post, root } = mounts;
     await root();
     for (const path of ['config/issuers', 'config/keys'])
@@ -163,7 +163,7 @@ describe('references', () => {
 });
 
 describe('chains', () => {
-  test('lead over cross-signed roots in both directions', async () => {
+  test('contain cross-signed roots in both directions', async () => {
     const { pki, verifies, post, root, leafOf } = mounts;
     const old = await root('Old');
     const next = await root('New', other);
@@ -193,7 +193,7 @@ describe('chains', () => {
     expect(new Set(data.ca_chain)).toContain(next.certificate);
   });
 
-  test('list roots that were issued again together', async () => {
+  test('contain re-issued roots together', async () => {
     const { pki, post, root } = mounts;
     const first = await root();
     const again = (
@@ -216,7 +216,7 @@ describe('chains', () => {
     expect(replaced.data.default).toBe(again.issuer_id);
   });
 
-  test('are what an operator says, as far as its issuers still exist', async () => {
+  test('can be set by an operator, as far as their issuers still exist', async () => {
     const { pki, refusal, root } = mounts;
     const one = await root('One');
     const two = await root('Two');
@@ -297,7 +297,7 @@ describe('settings of an issuer', () => {
     expect((await pki.call('PATCH', `issuer/${id}`, {})).status).toBe(415);
   });
 
-  test('fill templates, or refuse to issue where a value is missing', async () => {
+  test('fill templates, or refuse to issue when a value is missing', async () => {
     const { pki, textOf, post, refusal, root, leafOf } = mounts;
     const { issuer_id: id } = await root();
     await post(`issuer/${id}`, {
@@ -320,7 +320,7 @@ describe('settings of an issuer', () => {
     );
   });
 
-  test('are warned of where their URLs cannot be filled yet', async () => {
+  test('cause warnings while their URLs cannot be filled', async () => {
     const { post, root } = mounts;
     await root();
     const urls = {
@@ -334,7 +334,7 @@ describe('settings of an issuer', () => {
     expect((await post('config/urls', {})).json.warnings).toBeNull();
   });
 
-  test('of a revoked one cannot grant issuing again', async () => {
+  test('of a revoked one cannot allow issuing again', async () => {
     const { pki, file, openssl, post, refusal, root, intermediate } = mounts;
     await root();
     const { signed } = await intermediate();
@@ -354,7 +354,7 @@ describe('settings of an issuer', () => {
     );
   });
 
-  test('end with the deletion of the root, keys and all', async () => {
+  test('are deleted with the root, including keys', async () => {
     const { pki, post, root } = mounts;
     await root();
     await post('keys/generate/internal', { key_type: 'ec', key_name: 'spare' });

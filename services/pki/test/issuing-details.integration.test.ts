@@ -1,4 +1,4 @@
-/** What callers, issuers and mounts may decide about a certificate beyond its names. */
+/** Parts of a certificate other than names that callers, issuers and mounts decide. */
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { leafRole, MERGE_PATCH, type Mounts, openMounts } from './open-mounts.ts';
@@ -16,7 +16,7 @@ const YEARS = '9999-12-31T23:59:59Z';
 const patchIssuer = (body: object) => mounts.pki.call('PATCH', 'issuer/default', body, MERGE_PATCH);
 
 describe('the key of an issued certificate', () => {
-  test('is what the caller asks for where the role leaves it open', async () => {
+  test('is as requested if the role leaves it open', async () => {
     const { post, refusal, root, textOf } = mounts;
     await root();
     await post('roles/any', { ...leafRole, key_type: 'any' });
@@ -35,7 +35,7 @@ describe('the key of an issued certificate', () => {
     expect(await refusal('issue/any', { ...NAME, key_type: 'dsa' })).toContain('unknown key type');
   });
 
-  test('is what the role says otherwise, with a warning to who asked for another', async () => {
+  test('is as in the role otherwise, with a warning for a request of another', async () => {
     const { post, root } = mounts;
     await root();
     await post('roles/ec', leafRole);
@@ -46,7 +46,7 @@ describe('the key of an issued certificate', () => {
     ]);
   });
 
-  test('has the identifier that reading a key shows', async () => {
+  test('has the identifier shown when the key is read', async () => {
     const { pki, root, textOf } = mounts;
     const { certificate, key_id } = await root();
     const { data } = await pki.call('GET', `key/${key_id}`);
@@ -57,7 +57,7 @@ describe('the key of an issued certificate', () => {
 describe('the start of validity', () => {
   const startOf = (pem: string): number => Date.parse(new X509Certificate(pem).validFrom);
 
-  test('lies as far back as the role or the request says, before that of a young issuer, too', async () => {
+  test('lies as far back as the role or the request says, even before that of a new issuer', async () => {
     const { pki, post, root } = mounts;
     await root('Root', pki.mount, { not_before_duration: 10 });
     await post('roles/early', { ...leafRole, not_before_duration: 3600 });
@@ -70,7 +70,7 @@ describe('the start of validity', () => {
     expect(startOf(signed.certificate)).toBe(pki.clock.nowMs() - 7_200_000);
   });
 
-  test('is refused where nothing of the validity is left', async () => {
+  test('is refused when no validity remains', async () => {
     const { pki, refusal, root, post } = mounts;
     await root('Root', pki.mount, { not_before_duration: 0, ttl: '1h' });
     await post('roles/late', { ...leafRole, not_before_duration: 0 });
@@ -80,7 +80,7 @@ describe('the start of validity', () => {
   });
 });
 
-/** What becomes of a certificate that would outlive its issuer: by issuing and by trusted signing. */
+/** How a certificate that would outlive its issuer is treated: by issuing and by trusted signing. */
 const BEHAVIORS = [
   ['err', 'refused', 'cut', 'refused', 'cut', 'refused'],
   ['truncate', 'cut', 'cut', 'cut', 'cut', 'cut'],
@@ -119,7 +119,7 @@ test.for(BEHAVIORS)(
   },
 );
 
-test('a chain given by hand that names do not link is refused, unless its check is off', async () => {
+test('a manual chain whose names do not match is refused, unless its check is off', async () => {
   const { post, refusal, root, pki } = mounts;
   const one = await root('One');
   const two = await root('Two');
@@ -136,7 +136,7 @@ test('a chain given by hand that names do not link is refused, unless its check 
   expect((await post(issue, NAME)).data.ca_chain).toEqual([one.certificate]);
 });
 
-test('metadata is kept also of what is signed, and not where the role says so', async () => {
+test('metadata is stored for signed requests too, and not if the role forbids it', async () => {
   const { pki, post, refusal, root } = mounts;
   const { issuer_id } = await root();
   await post('roles/leaf', leafRole);
@@ -182,12 +182,12 @@ describe('fetching issuers', () => {
       headers: { 'if-modified-since': new Date(sinceMs).toUTCString() },
     });
 
-  test('tells a client that it has the state there is', async () => {
+  test('tells a client that its copy is current', async () => {
     const { pki, post, root } = mounts;
     await root();
     for (const path of [...PATHS, 'crl', 'crl/pem', 'issuer/default/crl']) {
       const { status, headers } = await pki.call('GET', path);
-      // The second of the change is not over: what else changes in it could not be told apart.
+      // The second of the change has not passed, so that a further change within it could not be detected.
       expect([path, status, headers.get('last-modified')]).toEqual([path, 200, undefined]);
       expect((await fetchSince(path, pki.clock.nowMs())).status).toBe(200);
     }
@@ -210,7 +210,7 @@ describe('fetching issuers', () => {
     expect((await fetchSince('issuer/renamed/json', pki.clock.nowMs())).status).toBe(200);
   });
 
-  test('goes by content where the time of a request is no time', async () => {
+  test('compares content when the time in the request is invalid', async () => {
     const { pki, root } = mounts;
     await root();
     pki.clock.advance(1000);

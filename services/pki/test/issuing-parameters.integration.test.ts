@@ -1,11 +1,11 @@
-/** The specification's parameters of issuing and signing, each by what it changes of a certificate. */
+/** The specification's parameters of issuing and signing, and the effect of each on a certificate. */
 import { X509Certificate } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leafRole, type Mounts, newRequest, openMounts, other, third } from './open-mounts.ts';
 
 let mounts: Mounts;
 let rootPem: string;
-/** Of P-256, with nothing but a name. */
+/** A request with a P-256 key and a name only. */
 let csr: string;
 beforeAll(async () => {
   mounts = await openMounts();
@@ -35,7 +35,7 @@ const seconds = (pem: string): { readonly from: number; readonly to: number } =>
   };
 };
 
-describe('the answer', () => {
+describe('the response', () => {
   test('of issuing has the envelope of the specification', async () => {
     const { json } = await mounts.post('issue/leaf', NAME);
     expect(json).toMatchObject({
@@ -58,7 +58,7 @@ describe('the answer', () => {
   });
 
   test.for(['sign/leaf', 'sign-verbatim', 'sign-verbatim/leaf', 'root/sign-intermediate'])(
-    'of %s has no private key',
+    'of %s contains no private key',
     async (path) => {
       const { json } = await mounts.post(path, { csr, ...NAME });
       expect(json).toMatchObject({ lease_id: '', renewable: false, lease_duration: 0, auth: null });
@@ -72,7 +72,7 @@ describe('the answer', () => {
     },
   );
 
-  test('to a list of roles has their names only', async () => {
+  test('to a list of roles contains only their names', async () => {
     const { data } = await mounts.pki.call('LIST', 'roles');
     expect(data).toEqual({ keys: ['leaf'] });
   });
@@ -124,7 +124,7 @@ describe('the issuer', () => {
     expect(issuerOf(verbatim.data.certificate)).toBe(plain);
   });
 
-  test('of RSA signs as asked for, others as their key has it', async () => {
+  test('of RSA signs with the requested scheme, others with that of their key', async () => {
     const { post, textOf } = mounts;
     const asked = { csr, signature_bits: 512, use_pss: true };
     const { data } = await post('issuer/second/sign-verbatim', asked);
@@ -144,7 +144,7 @@ describe('a chain through an intermediate', () => {
   });
 
   test.for(['issue/leaf', 'sign/leaf', 'sign-verbatim'])(
-    'has no root where %s is to remove it',
+    'contains no root if %s removes it',
     async (path) => {
       const chainOf = async (body: object) =>
         (await mounts.post(path, { csr, ...NAME, ...body }, other)).data;
@@ -167,7 +167,7 @@ describe('a bundle', () => {
   };
 
   test.for(PATHS)(
-    'of %s ends with the certificate where a root of ours signed it',
+    'of %s ends with the certificate if a root of this cluster signed it',
     async (path) => {
       const { hasKey, leaf, chain } = await bundleOf(path);
       expect(hasKey).toBe(path === 'issue/leaf');
@@ -187,14 +187,14 @@ describe('a bundle', () => {
     expect(data.certificate.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
   });
 
-  test.for(PATHS)('of %s has the issuing CA where that is none', async (path) => {
+  test.for(PATHS)('of %s contains the issuing CA if there is no other', async (path) => {
     const [intermediate, root] = (await bundleOf(path, other)).chain;
     expect(new X509Certificate(intermediate ?? '').subject).toBe('CN=Intermediate');
     // Brought by an import.
     expect(root).toBe(rootPem);
   });
 
-  test('has a root that was made elsewhere', async () => {
+  test('contains a root that was created elsewhere', async () => {
     const { post, openssl, file } = mounts;
     const key = file('theirs.key', openssl('genpkey', '-algorithm', 'ed25519'));
     const subject = ['-subj', '/CN=Theirs', '-days', '999'];
@@ -221,7 +221,7 @@ describe('names', () => {
     return mounts.textOf(data.certificate);
   };
 
-  test('other names are a list with commas, or of JSON', async () => {
+  test('other names may be a list with commas, or JSON', async () => {
     const values = ['1.2.3.4;UTF8:one', '1.2.3.5;UTF8:two'];
     for (const other_sans of [values.join(','), values]) {
       const text = await textWith({ other_sans });
@@ -231,13 +231,13 @@ describe('names', () => {
     expect(withCommas).toMatch(/othername: 1\.2\.3\.4:+\s*(?:UTF8STRING:)?one,two/);
   });
 
-  test('an address of mail as common name may be left out of the alternative ones', async () => {
+  test('an email address as common name may be left out of the alternative names', async () => {
     const mail = { common_name: 'me@example.com' };
     expect(await textWith(mail)).toContain('email:me@example.com');
     expect(await textWith({ ...mail, exclude_cn_from_sans: true })).not.toContain('email:');
   });
 
-  test('a request for which one name does not match is denied as a whole', async () => {
+  test('a request with one name that is not allowed is refused as a whole', async () => {
     const role = {
       key_type: 'ec',
       allowed_domains: 'example.com',
@@ -266,7 +266,7 @@ describe('signing verbatim', () => {
     return { ...answer, text: mounts.textOf(answer.data.certificate) };
   };
 
-  test('gives usages only where the request names none', async () => {
+  test('sets usages only if the request has them', async () => {
     expect((await signed({})).text).toContain('Digital Signature, Key Agreement\n');
     expect((await signed({})).text).not.toContain('Extended Key Usage');
     const given = {
@@ -286,14 +286,14 @@ describe('signing verbatim', () => {
     expect(kept).toMatch(/Extended Key Usage:\s+Time Stamping\n/);
   });
 
-  test('takes names from the request alone, and user ids unchecked', async () => {
+  test('uses names from the request only, and user ids unchecked', async () => {
     const { text } = await signed({ ...NAME, alt_names: 'a.example.com', user_ids: 'ann,bob' });
     expect(text).toContain('O = From CSR, CN = csr.example.com, UID = ann, UID = bob');
     expect(text).not.toContain('leaf.example.com');
     expect(text).not.toContain('a.example.com');
   });
 
-  test('lasts as its role has it, which is not asked about anything else', async () => {
+  test('uses the lifetime of its role, and nothing else of it', async () => {
     const { post, refusal, pki } = mounts;
     await post('roles/short', {
       allowed_domains: 'nowhere.test',
@@ -321,7 +321,7 @@ describe('signing verbatim', () => {
     expect(await refusal('sign-verbatim', { csr, ttl: '1000000h' })).toMatch(/3600000000s/);
   });
 
-  test('is not kept, or under a lease, where its role says so', async () => {
+  test('is not stored, or put under a lease, as its role says', async () => {
     const { post, pki } = mounts;
     await post('roles/unkept', { ...leafRole, no_store: true });
     const { data } = await signed({}, 'sign-verbatim/unkept');
@@ -386,7 +386,7 @@ describe('signing an intermediate', () => {
       'DNS:.example.com',
     ])
       expect(text).toContain(part);
-    // What the request says of itself is not looked at.
+    // The subject and the extensions of the request are ignored.
     expect(text).not.toContain('From CSR');
     expect(text).not.toContain('DNS:leaf.example.com');
   });
@@ -397,21 +397,21 @@ describe('signing an intermediate', () => {
     expect(text).toMatch(/Permitted:\s+DNS:a\.example\s+DNS:b\.example/);
   });
 
-  test('has the path length that is asked for, zero included', async () => {
+  test('has the requested path length, including zero', async () => {
     expect((await signed()).text).toMatch(/CA:TRUE\n/);
     expect((await signed({ max_path_length: -1 })).text).toMatch(/CA:TRUE\n/);
     expect((await signed({ max_path_length: 0 })).text).toContain('CA:TRUE, pathlen:0');
     expect((await signed({ max_path_length: 3 })).text).toContain('CA:TRUE, pathlen:3');
   });
 
-  test('begins before now, and ends as if it did not', async () => {
+  test('starts before now, and ends as if it did not', async () => {
     mounts.pki.clock.advance(86_400_000);
     expect(seconds((await signed({ ttl: '1h' })).pem)).toEqual({ from: -30, to: 3600 });
     const early = { ttl: '1h', not_before_duration: '10m' };
     expect(seconds((await signed(early)).pem)).toEqual({ from: -600, to: 3600 });
   });
 
-  test('is refused without a request, or with what is no identifier of a key', async () => {
+  test('is refused without a request, or with an invalid key identifier', async () => {
     expect(await mounts.refusal('root/sign-intermediate', NAME)).toBe('"csr" is empty');
     for (const skid of ['xyz', 'abc', '00'.repeat(65)])
       expect(await mounts.refusal('root/sign-intermediate', { csr, ...NAME, skid })).toBe(
@@ -419,13 +419,13 @@ describe('signing an intermediate', () => {
       );
   });
 
-  test('is done by the issuer of the path', async () => {
+  test('uses the issuer in the path', async () => {
     const { data } = await mounts.post('issuer/second/sign-intermediate', { csr, ...NAME });
     expect(new X509Certificate(data.certificate).issuer).toBe('CN=Second');
   });
 });
 
-test('signing a self-issued certificate changes who signs it, and nothing else', async () => {
+test('signing a self-issued certificate changes only its issuer', async () => {
   const { post, root } = mounts;
   const theirs = await root('Theirs', other, {
     key_type: 'ed25519',
@@ -456,7 +456,7 @@ test('signing a self-issued certificate changes who signs it, and nothing else',
   expect(after.extensions).toContain('URI:http://ca.example.com/');
 });
 
-test('a mount without a default issuer issues where the issuer is named, and nowhere else', async () => {
+test('a mount without a default issuer issues only when the issuer is named', async () => {
   const { pki, post, refusal, root } = mounts;
   await root('First', third);
   await root('Lone', third, { issuer_name: 'lone' });

@@ -54,7 +54,10 @@ const keytool = (file: string): string =>
   run('keytool', '-list', '-v', '-keystore', file, '-storetype', 'PKCS12', '-storepass', PASSWORD);
 
 let targets = 0;
-/** Has Java decrypt every entry, and write it again. @returns what keytool says */
+/**
+ * Makes Java decrypt and rewrite every entry.
+ * @returns the output of keytool
+ */
 const reimport = (file: string): string => {
   const target = file.replace('store.p12', `again-${++targets}.p12`);
   const from = ['-srckeystore', file, '-srcstorepass', PASSWORD, '-srcstoretype', 'PKCS12'];
@@ -72,7 +75,7 @@ const nssDatabase = (): string => {
 };
 
 describe('a certificate issued as PKCS #12', () => {
-  test.for(KINDS)('with a key of %s has key and chain for OpenSSL', async ([name]) => {
+  test.for(KINDS)('with a key of %s contains key and chain for OpenSSL', async ([name]) => {
     const { data } = await post(`issue/${name}`, { ...NAME, ...STORE, friendly_name: 'My Näme' });
     expect(data.private_key).toBeUndefined();
     expect(data.private_key_type).toBe(name.startsWith('p') ? 'ec' : name);
@@ -87,7 +90,7 @@ describe('a certificate issued as PKCS #12', () => {
     expect(data.ca_chain).toEqual([intermediatePem, rootPem]);
   });
 
-  test.for(KINDS)('with a key of %s is an entry of Java', async ([name]) => {
+  test.for(KINDS)('with a key of %s is accepted by Java', async ([name]) => {
     const { data } = await post(`issue/${name}`, { ...NAME, ...STORE, friendly_name: 'My Näme' });
     const shown = reimport(storeFile(data.certificate));
     expect(shown).toContain('Alias name: my näme');
@@ -109,7 +112,7 @@ describe('a certificate issued as PKCS #12', () => {
     },
   );
 
-  test('with a key of Ed25519 is read by NSS, which cannot use such keys yet', async () => {
+  test('with a key of Ed25519 is imported by NSS, which cannot use such keys yet', async () => {
     const { data } = await post('issue/ed25519', { ...NAME, ...STORE });
     const file = storeFile(data.certificate);
     const shown = run('pk12util', '-l', file, '-d', nssDatabase(), '-W', PASSWORD);
@@ -117,7 +120,7 @@ describe('a certificate issued as PKCS #12', () => {
     expect(shown).toContain('leaf.example.com');
   });
 
-  test("is encrypted and protected by today's algorithms", async () => {
+  test('is encrypted and protected by current algorithms', async () => {
     const { data } = await post('issue/p256', { ...NAME, ...STORE });
     const args = ['-in', storeFile(data.certificate), '-passin', `pass:${PASSWORD}`, '-noout'];
     // OpenSSL reports the algorithms on standard error.
@@ -142,13 +145,13 @@ describe('a certificate issued as PKCS #12', () => {
     );
   });
 
-  test('leaves roots out where that is asked for', async () => {
+  test('leaves out roots on request', async () => {
     const body = { ...NAME, ...STORE, remove_roots_from_chain: true };
     const { data } = await post('issue/p256', body);
     expect(blocksOf(openssl(storeFile(data.certificate)), 'CERTIFICATE')).toHaveLength(2);
   });
 
-  test('is refused without a password that all programs read, before anything is issued', async () => {
+  test('is refused without a password that all programs accept, before anything is issued', async () => {
     const before = (await mounts.pki.call('LIST', 'certs', undefined, { mount: other })).data.keys;
     for (const password of [undefined, '', 'short', 'pässword', 'x'.repeat(129), 'tab\tbed'])
       expect(await refusal('issue/p256', { ...NAME, ...STORE, password })).toBe(
@@ -187,7 +190,7 @@ describe('a root as PKCS #12', () => {
   test.for([
     ['exported', 1],
     ['internal', 0],
-  ] as const)('that is %s has %i keys', async ([type, keys]) => {
+  ] as const)('that is %s contains %i keys', async ([type, keys]) => {
     const body = { common_name: 'Packed', key_type: 'ec', ...STORE };
     const { data } = await mounts.post(`root/generate/${type}`, body, third);
     expect(data.private_key).toBeUndefined();
@@ -196,7 +199,7 @@ describe('a root as PKCS #12', () => {
     expect(blocksOf(text, 'CERTIFICATE')).toHaveLength(1);
   });
 
-  test('is not a format of a request for an intermediate', async () => {
+  test('is not available for a request for an intermediate', async () => {
     for (const format of ['pkcs12', 'p7b'])
       expect(await refusal('intermediate/generate/exported', { common_name: 'I', format })).toBe(
         'the "format" path parameter must be "pem", "der", or "pem_bundle"',
@@ -212,7 +215,7 @@ describe('PKCS #7', () => {
     return { pems: blocksOf(printed, 'CERTIFICATE'), owners };
   };
 
-  test('holds an issued certificate with its chain, and the key stands beside it', async () => {
+  test('contains an issued certificate with its chain, and the key is returned separately', async () => {
     const { data } = await post('issue/p256', { ...NAME, format: 'p7b' });
     expect(data.certificate).toMatch(/^-----BEGIN PKCS7-----/);
     expect(data.private_key).toContain('EC PRIVATE KEY');
@@ -230,7 +233,7 @@ describe('PKCS #7', () => {
     ['sign/p256', 3],
     ['sign-verbatim', 3],
     ['root/sign-intermediate', 3],
-  ] as const)('holds what %s signs', async ([path, count]) => {
+  ] as const)('contains what %s signs', async ([path, count]) => {
     const csr = newRequest(mounts, '/CN=leaf.example.com');
     const { data } = await post(path, { csr, ...NAME, format: 'p7b' });
     const file = mounts.file('signed.p7b', data.certificate);
@@ -258,7 +261,7 @@ describe('PKCS #7', () => {
     expect(run('certutil', '-L', '-d', database)).toMatch(/leaf\s+,,/);
   });
 
-  test('is not shown by a mount that has no issuer', async () => {
+  test('is not available from a mount without an issuer', async () => {
     const empty = { ...third, uuid: '8f0b1c1e-0000-4000-8000-000000000009' };
     const { status } = await mounts.pki.call('GET', 'ca/p7b', undefined, { mount: empty });
     expect(status).toBe(204);

@@ -1,4 +1,4 @@
-/** Key usages of leaves: what the type of the key allows by default, and what is asked for as it is. */
+/** Key usages of leaves: the defaults of each key type, and requested usages. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MERGE_PATCH, type Mounts, openMounts } from './open-mounts.ts';
 
@@ -27,7 +27,7 @@ test.for<readonly [string, string]>([
   ['rsa', 'Digital Signature, Key Encipherment'],
   ['ec', 'Digital Signature, Key Agreement'],
   ['ed25519', 'Digital Signature'],
-])('a %s key is for %s where nothing is asked for', async ([key_type, shown]) => {
+])('a %s key gets the usages %s by default', async ([key_type, shown]) => {
   await mounts.post('roles/plain', { allow_any_name: true, key_type });
   const csr = requestOf(key_type);
   for (const path of ['issue/plain', 'sign/plain', 'sign-verbatim', 'sign-verbatim/plain']) {
@@ -36,7 +36,7 @@ test.for<readonly [string, string]>([
   }
 });
 
-test('what is asked for is given, whatever the key', async () => {
+test('requested usages are set, whatever the key', async () => {
   await mounts.post('roles/asked', { allow_any_name: true, key_type: 'ec', key_usage: DEFAULT });
   const csr = requestOf('ec');
   for (const [path, body] of [

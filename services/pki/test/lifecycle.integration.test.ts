@@ -46,7 +46,7 @@ const issue = async (body: Record<string, unknown> = {}, path = 'issue/web') => 
 };
 
 describe('the life of a certificate', () => {
-  test('is accepted by openssl until it is revoked, and refused with the list from then on', async () => {
+  test('is accepted by openssl until it is revoked, and refused with the CRL from then on', async () => {
     await setUp();
     const issued = await issue();
     const ca = file('ca.pem', (await pki.call('GET', 'ca/pem')).bytes);
@@ -98,7 +98,7 @@ describe('the life of a certificate', () => {
     expect((await issue()).status).toBe(200);
   });
 
-  test('lists have numbers that only grow', async () => {
+  test('CRLs have numbers that only increase', async () => {
     await setUp();
     const numberOf = async (): Promise<bigint> => {
       const crl = file('crl.der', (await pki.call('GET', 'crl')).bytes);
@@ -132,7 +132,7 @@ describe('the life of a certificate', () => {
     for (const serial of serials) expect(text).toContain(serial.replaceAll(':', '').toUpperCase());
   });
 
-  test('many at once have serial numbers of their own and are all listed', async () => {
+  test('many at once have distinct serial numbers and are all listed', async () => {
     await setUp();
     const answers = await Promise.all(Array.from({ length: 200 }, () => issue()));
     const serials = new Set(answers.map(({ data }) => data.serial_number));
@@ -265,7 +265,7 @@ describe('issuing', () => {
     expect((await pki.call('LIST', 'certs')).data.keys).toHaveLength(1);
   });
 
-  test('a lifetime over the maximum is refused, or cut for vendor clients', async () => {
+  test('a lifetime over the maximum is refused, or reduced for vendor clients', async () => {
     await setUp();
     const body = { common_name: 'a.example.com', ttl: '100h' };
     const refused = await pki.call('POST', 'issue/web', body);
@@ -279,7 +279,7 @@ describe('issuing', () => {
     expect((await issue()).data.expiration).toBe(String(pki.clock.nowMs() / 1000 + 3600));
   });
 
-  test('an absolute end may reach the last moment of the calendar where the issuer permits', async () => {
+  test('an absolute end may be the last moment of the calendar if the issuer permits it', async () => {
     await setUp();
     const body = { common_name: 'a.example.com', not_after: '9999-12-31T23:59:59Z' };
     const refused = await pki.call('POST', 'issue/web', body);
@@ -312,7 +312,7 @@ describe('issuing', () => {
     ]);
   });
 
-  test('keeps nothing where the role says so, and can still revoke', async () => {
+  test('is not stored if the role says so, and can still be revoked', async () => {
     await setUp();
     await pki.call('POST', 'roles/unstored', { ...ROLE, no_store: true });
     const issued = await issue({}, 'issuer/default/issue/unstored');
@@ -327,7 +327,7 @@ describe('issuing', () => {
     expect(byCertificate.data.state).toBe('revoked');
   });
 
-  test('keeps metadata beside the certificate', async () => {
+  test('stores metadata with the certificate', async () => {
     await setUp();
     const issued = await issue({ metadata: 'bm90ZQ==' });
     const read = await pki.call('GET', `cert-metadata/${issued.data.serial_number}`);
@@ -350,7 +350,7 @@ describe('signing requests', () => {
     );
   };
 
-  test('takes names from the request and holds them against the role', async () => {
+  test('uses names from the request and checks them against the role', async () => {
     await setUp();
     const good = csr('/CN=c.example.com', 'subjectAltName=DNS:d.example.com,IP:192.0.2.9');
     const signed = await pki.call('POST', 'sign/web', { csr: good, ttl: '1h' });
@@ -369,7 +369,7 @@ describe('signing requests', () => {
     expect(bad.json.errors).toEqual(['subject alternate name evil.test not allowed by this role']);
   });
 
-  test('verbatim keeps what the request says but never makes a CA', async () => {
+  test('verbatim uses the contents of the request but never creates a CA', async () => {
     await setUp();
     const plain = csr('/O=Any/CN=anything', 'extendedKeyUsage=codeSigning');
     const signed = await pki.call('POST', 'sign-verbatim', { csr: plain, ttl: '1h' });
@@ -404,7 +404,6 @@ describe('mounts', () => {
   test('leave nothing behind when they are unmounted', async () => {
     await setUp();
     await issue();
-    await pki.service.start();
     const state = {
       initialized: true,
       sealed: false,
@@ -413,9 +412,10 @@ describe('mounts', () => {
       replicationRoles: [],
       clusterId: 'c',
       clusterName: 'c',
+      unreadableMountUuids: [],
       mounts: [pki.mount],
     };
-    pki.announce(state);
+    await pki.join(state);
     pki.announce({ ...state, mounts: [] });
     await expect.poll(async () => (await pki.store.list('local/mounts/')).length).toBe(0);
     expect(await pki.store.list('shared/mounts/')).toEqual([]);

@@ -2,7 +2,8 @@
 
 import { X509Certificate } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { revocationRecords, writeCertificate } from '../src/certificates/certificate-records.ts';
+import { writeCertificate } from '../src/certificates/certificate-records.ts';
+import { revocationRecords } from '../src/certificates/revocation-records.ts';
 import { type Mounts, openMounts, other } from './open-mounts.ts';
 
 let mounts: Mounts;

@@ -61,7 +61,7 @@ const OCSP_REQUEST = { contentType: 'application/ocsp-request' };
 
 const post = (der: Buffer) => pki.call('POST', 'ocsp', der, OCSP_REQUEST);
 
-/** What openssl says of an answer, signature and nonce checked. */
+/** The status in an answer as openssl reads it, signature and nonce verified. */
 const check = (der: Buffer, answer: Buffer, issuer = ca): string => {
   const result = spawnSync(
     'openssl',
@@ -101,7 +101,7 @@ describe('status of certificates', () => {
     expect(await statusOf(randomBytes(16).toString('hex'))).toBe('unknown');
   });
 
-  test('is good for numbers nobody knows where a role keeps nothing', async () => {
+  test('is good for unknown numbers if a role stores no certificates', async () => {
     await pki.call('POST', 'roles/unstored', { allow_any_name: true, no_store: true });
     const { serial_number: serial, certificate } = await issue('unstored');
     expect(await statusOf(serial)).toBe('good');
@@ -163,7 +163,7 @@ describe('requests', () => {
     expect(text).toContain('Response verify OK');
   });
 
-  test('travel in the path too', async () => {
+  test('may be sent in the path too', async () => {
     const { serial_number: serial } = await issue();
     const der = request([serial]);
     for (const encoded of [der.toString('base64'), encodeURIComponent(der.toString('base64'))]) {
@@ -172,7 +172,7 @@ describe('requests', () => {
     }
   });
 
-  test('get the same signed bytes until something changes or half of their validity is over', async () => {
+  test('get the same signed bytes until something changes or half of their validity has passed', async () => {
     const { serial_number: serial } = await issue();
     const der = request([serial]);
     const digest = async () =>
@@ -191,7 +191,7 @@ describe('requests', () => {
     expect(check(der, (await post(der)).bytes)).not.toContain('Next Update');
   });
 
-  test('that are no requests are told so', async () => {
+  test('that are malformed get an error response', async () => {
     const answers = [
       await post(Buffer.from('no')),
       await post(Buffer.alloc(0)),
@@ -203,7 +203,7 @@ describe('requests', () => {
       expect([status, bytes.toString('hex')]).toEqual([400, '30030a0101']);
   });
 
-  test('are refused where OCSP is off or nobody may answer', async () => {
+  test('are refused if OCSP is off or no issuer may sign', async () => {
     const { serial_number: serial } = await issue();
     const der = request([serial]);
     const isRefused = async (path = 'ocsp') => {

@@ -6,7 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { temporaryDirectory } from '@keelson/testkit';
 import { expect } from 'vitest';
 import { recordOutcome } from '../src/acme/authorizations/challenge-operations.ts';
-import type { Problem } from '../src/acme/domain/problem.ts';
+import type { Problem } from '../src/acme/problems/problem.ts';
 import { type AcmeAnswer, AcmeClient, CLUSTER_PATH, csrFor } from './acme-client.ts';
 import { openPki } from './open-pki.ts';
 
@@ -56,7 +56,7 @@ export const openAcme = async (
     }
   };
 
-  /** Asks until the state is another; validation goes on in the process meanwhile. */
+  /** Polls until the state has changed; validation continues in the process meanwhile. */
   const settle = async (client: AcmeClient, url: string, states: readonly string[]) => {
     for (;;) {
       const answer = await client.post(url);

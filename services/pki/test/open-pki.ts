@@ -94,7 +94,7 @@ export const openPki = async (
           try {
             for await (const [state, applied] of on(states, 'state', signal && { signal })) {
               yield state as ClusterState;
-              // Whoever asks for the next one is done with this one.
+              // The caller that requests the next page has finished with this one.
               (applied as (() => void) | undefined)?.();
             }
           } catch (error) {

@@ -1,4 +1,4 @@
-/** Policy services to ask: the reference one, and one that answers whatever a test has it say. */
+/** Policy services for tests: the reference one, and one with answers set by the test. */
 
 import { createPrivateKey } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -124,7 +124,7 @@ const templateKey = createPrivateKey({
   type: 'pkcs8',
 });
 
-/** A template for the key of the question's CSR, with what a test changes of it. */
+/** A template for the key of the request's CSR, with the changes of a test. */
 export const templateFor = async (
   question: Document,
   nowMs: number,

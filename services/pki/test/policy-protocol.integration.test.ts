@@ -20,7 +20,7 @@ import {
 const { mounts, trust, issuer, config } = await openPolicyMounts();
 afterAll(() => mounts.close());
 
-describe('what is asked and what may be answered', () => {
+describe('requests to the policy service and allowed responses', () => {
   const say: { current: (question: Document) => Promise<Scripted> | Scripted } = {
     current: () => ({ body: {} }),
   };
@@ -55,7 +55,7 @@ describe('what is asked and what may be answered', () => {
   afterAll(() => service.close());
   beforeEach(() => answering());
 
-  test('the question has every field of the protocol, and no private key', async () => {
+  test('the request has every field of the protocol, and no private key', async () => {
     const { data } = await issue({
       common_name: 'a',
       nested: { deep: [1, true, null] },
@@ -114,7 +114,7 @@ describe('what is asked and what may be answered', () => {
   test.for([
     ['external-policy/sign', 'sign'],
     ['external-policy/sign-intermediate', 'ica'],
-  ] as const)('%s asks in mode %s with the CSR as it came', async ([path, mode]) => {
+  ] as const)('%s sends mode %s with the unchanged CSR', async ([path, mode]) => {
     const csr = newCsr(mounts, 'asked.example.com');
     await issue({ csr: `before\n${csr}after` }, path);
     const { vault_request_values: values, user_request_key_values: user } =
@@ -127,7 +127,7 @@ describe('what is asked and what may be answered', () => {
     expect(user.csr).toBe(csr);
   });
 
-  test('serial number, issuer, key identifier and signature are of the issuer', async () => {
+  test('serial number, issuer, key identifier and signature are set by the issuer', async () => {
     const { data } = await issue();
     expect(mounts.verifies(issuer.certificate, [], data.certificate)).toBe(true);
     const text = mounts.textOf(data.certificate);
@@ -273,7 +273,7 @@ describe('what is asked and what may be answered', () => {
     expect(json.errors[0]).toMatch(/another key/);
   });
 
-  test('a certificate with an error is one with a warning', async () => {
+  test('a certificate with an error is treated as one with a warning', async () => {
     answering(() => ({ error: 'soon to be refused', warnings: ['first'] }));
     const { status, json } = await issue();
     expect([status, json.warnings]).toEqual([200, ['first', 'soon to be refused']]);
@@ -296,24 +296,24 @@ describe('what is asked and what may be answered', () => {
     expect(mounts.verifies(issuer.certificate, [], data.certificate)).toBe(true);
   });
 
-  test('more than the protocol carries is not sent', async () => {
+  test('a response beyond the limits of the protocol is refused before it is sent', async () => {
     const before = service.questions.length;
     const { status } = await issue({ one: 'x'.repeat(600_000), other: 'x'.repeat(600_000) });
     expect([status, service.questions.length]).toEqual([413, before]);
   });
 
-  test('a service that does not answer is given up after its time', async () => {
+  test('a service that does not answer is abandoned after its time limit', async () => {
     await config({ timeout: '1s' });
     say.current = () => new Promise(() => undefined);
     const { status, json } = await issue();
     expect([status, json.errors[0]]).toEqual([
       503,
-      'the external policy service cannot be reached, or does not answer in time',
+      'the external policy service cannot be reached or did not answer in time',
     ]);
     await config({ timeout: '15s' });
   });
 
-  test('one replica has 64 questions under way and refuses the next', async () => {
+  test('one replica has at most 64 open requests and refuses the next', async () => {
     const waiting = Promise.withResolvers<void>();
     const all = Promise.withResolvers<void>();
     let count = 0;
@@ -328,12 +328,12 @@ describe('what is asked and what may be answered', () => {
     waiting.resolve();
     expect([refused.status, refused.json.errors[0]]).toEqual([
       503,
-      'too many requests to the external policy service are under way',
+      'too many requests to the external policy service are in progress',
     ]);
     for (const { status } of await Promise.all(asked)) expect(status).toBe(400);
   });
 
-  test('health is shown since the configuration was changed', async () => {
+  test('health covers the time since the configuration was changed', async () => {
     await config({ timeout: '14s' });
     const read = async () => (await mounts.pki.call('GET', 'config/external-policy')).data;
     expect(await read()).toMatchObject({ external_service_validated: false });
@@ -353,7 +353,7 @@ describe('what is asked and what may be answered', () => {
     });
   });
 
-  test('only the very certificate that is trusted is accepted where leaves are', async () => {
+  test('only the pinned certificate is trusted if leaves are pinned', async () => {
     await config({ trusted_ca: '', trusted_leaf_certificate_bundle: trust.server.certificate });
     expect((await issue()).status).toBe(200);
     const twin = await trust.issue({ common_name: 'localhost' });
@@ -381,7 +381,7 @@ describe('what is asked and what may be answered', () => {
     await config({ external_service_url: service.url });
   });
 
-  test('the requester is told of as the expressions say', async () => {
+  test('the service receives the identity of the requester as the expressions define', async () => {
     const caller = {
       accessor: 'a',
       tokenHash: 'h',

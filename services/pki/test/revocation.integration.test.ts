@@ -44,7 +44,7 @@ const listed = async (issuer = 'root'): Promise<readonly string[]> =>
   );
 
 describe('revoking with the key of the certificate', () => {
-  test('takes the key in every form openssl writes it', async () => {
+  test('accepts the key in every form that openssl writes', async () => {
     const forms: readonly ((key: string) => string)[] = [
       (key) => key,
       (key) => openssl('pkcs8', '-topk8', '-nocrypt', '-in', file('key.pem', key)),
@@ -58,7 +58,7 @@ describe('revoking with the key of the certificate', () => {
     }
   });
 
-  test('takes the certificate instead of its number, and one of both', async () => {
+  test('accepts the certificate instead of its number, but not both', async () => {
     const { serial_number, certificate, private_key } = await issue();
     const revoke = (body: object) => pki.call('POST', 'revoke-with-key', { private_key, ...body });
     const refused = [await revoke({}), await revoke({ serial_number, certificate })];
@@ -72,7 +72,7 @@ describe('revoking with the key of the certificate', () => {
     expect(await listed()).toEqual([serial_number]);
   });
 
-  test('takes one call for each certificate of the key', async () => {
+  test('takes one request for each certificate of the key', async () => {
     const { private_key } = await issue();
     const csr = openssl(
       'req',
@@ -112,7 +112,7 @@ describe('revoking with the key of the certificate', () => {
     expect(await listed()).toEqual([]);
   });
 
-  test('refuses a missing key, another key and what is no key, and revokes nothing', async () => {
+  test('refuses a missing, different or invalid key, and revokes nothing', async () => {
     const [issued, other] = [await issue(), await issue()];
     const rsaKey = generateKeyPairSync('rsa', {
       modulusLength: 2048,
@@ -139,7 +139,7 @@ describe('revoking with the key of the certificate', () => {
 });
 
 describe('revoking', () => {
-  test('asks for one certificate, named in one way', async () => {
+  test('requires one certificate, named in one way', async () => {
     const { serial_number, certificate } = await issue();
     const refusal = async (body: unknown): Promise<string> =>
       (await pki.call('POST', 'revoke', body)).json.errors[0];
@@ -162,7 +162,7 @@ describe('revoking', () => {
     expect((await pki.call('LIST', 'certs/revoked')).status).toBe(404);
   });
 
-  test('an expired certificate only warns, unless the settings allow it', async () => {
+  test('only warns about an expired certificate, unless the settings allow it', async () => {
     const { serial_number } = await issue();
     pki.clock.advance(7_200_000);
     const warned = await pki.call('POST', 'revoke', { serial_number });
@@ -173,7 +173,7 @@ describe('revoking', () => {
     expect(await listed()).toEqual([serial_number]);
   });
 
-  test('takes the serial number with hyphens, and never that of an issuer', async () => {
+  test('accepts the serial number with hyphens, and never that of an issuer', async () => {
     const { serial_number } = await issue();
     const hyphens = serial_number.replaceAll(':', '-').toUpperCase();
     expect((await pki.call('POST', 'revoke', { serial_number: hyphens })).status).toBe(200);
@@ -185,7 +185,7 @@ describe('revoking', () => {
     expect(refused.json.errors[0]).toContain('to its own CRL is not allowed');
   });
 
-  test('takes no issuer, however it is named and whoever signed it', async () => {
+  test('refuses an issuer, however it is named and whoever signed it', async () => {
     const { data: exported } = await pki.call('POST', 'root/generate/exported', {
       common_name: 'Exported',
       ttl: '87600h',
@@ -214,7 +214,7 @@ describe('revoking', () => {
     expect((await pki.call('LIST', 'certs/revoked')).status).toBe(404);
   });
 
-  test('answers with the time in whole seconds, of the first call at each', async () => {
+  test('returns the time of the first call in whole seconds each time', async () => {
     const { serial_number } = await issue();
     const first = pki.clock.nowMs() / 1000;
     expect((await pki.call('POST', 'revoke', { serial_number })).data.revocation_time).toBe(first);
@@ -223,7 +223,7 @@ describe('revoking', () => {
     expect([again.status, again.data.revocation_time]).toEqual([200, first]);
   });
 
-  test('shows in the list of all clusters where there is one', async () => {
+  test('shows up in the CRL of all clusters if there is one', async () => {
     const { serial_number } = await issue();
     await pki.call('POST', 'revoke', { serial_number });
     expect((await pki.call('LIST', 'certs/unified-revoked')).status).toBe(404);
@@ -233,7 +233,7 @@ describe('revoking', () => {
   });
 });
 
-describe('lists of issuers that are alike or above each other', () => {
+describe('CRLs of equal issuers and of their parents', () => {
   const intermediate = async (): Promise<string> => {
     const csr = await pki.call('POST', 'intermediate/generate/internal', {
       common_name: 'Keelson Intermediate',
@@ -253,7 +253,7 @@ describe('lists of issuers that are alike or above each other', () => {
     return Object.entries(info).find(([, one]) => one.serial_number === serial)?.[0] ?? '';
   };
 
-  test('a revoked issuer is on the list of the one above and not on its own', async () => {
+  test('a revoked issuer is on its parent’s CRL and not on its own', async () => {
     const serial = await intermediate();
     const id = await idOf(serial);
     await pki.call('POST', `issuer/${id}/revoke`);
@@ -263,7 +263,7 @@ describe('lists of issuers that are alike or above each other', () => {
     expect(await listed('root')).toEqual([serial]);
   });
 
-  test('each has the certificates it issued, two of one name and key have one list', async () => {
+  test('each contain the certificates of their issuer; two with one name and key share a CRL', async () => {
     const [first, second] = [await idOf(await intermediate()), await intermediate()];
     const underRoot = await issue();
     const { data } = await pki.call('POST', `issuer/${first}/issue/web`, {
@@ -293,7 +293,7 @@ describe('lists of issuers that are alike or above each other', () => {
 });
 
 describe('the default issuer', () => {
-  test('has what nobody in the mount issued on its list, whoever it is', async () => {
+  test('lists revoked certificates of unknown issuers on its CRL', async () => {
     const { serial_number } = await issue();
     await pki.call('POST', 'revoke', { serial_number });
     for (const name of ['second', 'third'])
@@ -308,7 +308,7 @@ describe('the default issuer', () => {
 });
 
 describe('fetching a certificate', () => {
-  test('answers raw, in PEM and as JSON, and with nothing where there is none', async () => {
+  test('returns it raw, in PEM and as JSON, and nothing if there is none', async () => {
     const { serial_number, certificate } = await issue();
     const der = await pki.call('GET', `cert/${serial_number}/raw`);
     expect(der.headers.get('content-type')).toBe('application/pkix-cert');

@@ -141,7 +141,7 @@ describe('a role', () => {
     expect(await mounts.refusal('roles/web', body)).toContain(text);
   });
 
-  test('warns of what will not be as it says', async () => {
+  test('warns about settings that will have no effect', async () => {
     const { post } = mounts;
     const warningsOf = async (body: object) => (await post('roles/web', body)).json.warnings ?? [];
     expect(await warningsOf({ generate_lease: true })).toEqual([
@@ -313,7 +313,7 @@ describe('signing under a role', () => {
   const requestFor = async (names: object): Promise<string> =>
     (await mounts.post('intermediate/generate/internal', { key_type: 'ec', ...names })).data.csr;
 
-  test('takes names from the request, or from the caller where the role says so', async () => {
+  test('uses names from the request, or from the caller if the role says so', async () => {
     const { post, textOf } = mounts;
     const csr = await requestFor({
       common_name: 'csr.example.com',
@@ -345,7 +345,7 @@ describe('signing under a role', () => {
     expect(byCaller.warnings).toBeNull();
   });
 
-  test('holds the key of the request against the role', async () => {
+  test('checks the key of the request against the role', async () => {
     const { post, refusal } = mounts;
     const csr = await requestFor({ common_name: 'csr.example.com' });
     await post('roles/web', { ...ANY, key_type: 'rsa' });

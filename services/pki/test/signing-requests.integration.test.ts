@@ -1,4 +1,4 @@
-/** Requests that are not signed, by what is wrong with their keys, signatures and names. */
+/** Signing requests that are refused because of their keys, signatures or names. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mounts, newRequest, openMounts } from './open-mounts.ts';
 
@@ -34,7 +34,7 @@ test.for(WAYS)('%s refuses a key that spells out the parameters of its curve', a
   );
 });
 
-test('a private key that spells out the parameters of its curve is not imported', async () => {
+test('a private key with explicit curve parameters is not imported', async () => {
   const key = mounts.openssl(
     'ecparam',
     '-name',
@@ -47,7 +47,7 @@ test('a private key that spells out the parameters of its curve is not imported'
   expect(await mounts.refusal('keys/import', { pem_bundle: key })).toContain('RFC 5480 §2.1.1');
 });
 
-test.for(WAYS)('%s names a curve that is not served, and those that are', async (path) => {
+test.for(WAYS)('%s reports an unsupported curve, and the supported ones', async (path) => {
   const csr = ecRequest('secp256k1');
   expect(await mounts.refusal(path, { csr, common_name: 'a.example.com' })).toContain(
     'unsupported EC curve secp256k1: P-224, P-256, P-384 and P-521 are allowed',
@@ -58,7 +58,7 @@ test.for([
   ['rsa:2048', 'RSA with SHA-1'],
   ['P-256', 'ECDSA with SHA-1'],
 ])(
-  'a request signed by SHA-1 (%s) is refused by the name of the algorithm',
+  'a request signed with SHA-1 (%s) is refused with the name of the algorithm',
   async ([key, name]) => {
     const csr = key === 'P-256' ? ecRequest(key, '-sha1') : request('-newkey', 'rsa:2048', '-sha1');
     for (const path of WAYS)
@@ -92,4 +92,10 @@ test('nothing is issued without a subject and without alternative names', async 
     'the subject of a CA certificate is empty',
   );
   expect(await count()).toBe(before);
+});
+
+test('a warning says when the certificate lacks the must-staple of its CSR', async () => {
+  const csr = ecRequest('P-256', '-addext', 'tlsfeature=status_request');
+  const { json } = await mounts.post('sign/any', { csr });
+  expect(json.warnings).toEqual([expect.stringContaining('lacks the TLS feature extension')]);
 });

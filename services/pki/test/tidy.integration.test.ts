@@ -54,7 +54,7 @@ describe('tidying', () => {
     expect(await certificates()).toContain(recent);
   });
 
-  test('takes expired revocations off the list', async () => {
+  test('removes expired revocations from the CRL', async () => {
     const serial = await issue();
     await pki.call('POST', 'revoke', { serial_number: serial });
     pki.clock.advance(4 * DAY_MS);
@@ -67,7 +67,7 @@ describe('tidying', () => {
     expect((await pki.call('GET', 'crl')).bytes.length).toBeLessThan(before.length);
   });
 
-  test('deletes metadata and issuers whose time is over, never the default issuer', async () => {
+  test('deletes expired metadata and issuers, never the default issuer', async () => {
     const serial = await issue({ metadata: 'bm90ZQ==' });
     await pki.call('POST', 'root/generate/internal', { common_name: 'Short', ttl: '1h' });
     pki.clock.advance(400 * DAY_MS);
@@ -88,7 +88,7 @@ describe('tidying', () => {
     expect((await pki.call('GET', `cert/${serial}`)).data.issuer_id).toBe(issuer);
   });
 
-  test('says what it cannot do', async () => {
+  test('reports what it cannot do', async () => {
     expect((await status()).state).toBe('Inactive');
     const nothing = await pki.call('POST', 'tidy', {});
     expect([nothing.status, nothing.json.warnings[0]]).toEqual([
@@ -103,7 +103,7 @@ describe('tidying', () => {
     expect((await pki.call('POST', 'tidy-cancel')).json.warnings[0]).toContain('none is currently');
   });
 
-  test('pauses after each record, is alone, and ends when it is cancelled', async () => {
+  test('pauses after each record, runs once at a time, and ends when it is cancelled', async () => {
     for (let count = 0; count < 4; count++) await issue();
     pki.clock.advance(4 * DAY_MS);
     const body = { tidy_cert_store: true, page_size: 5, pause_duration: '10s' };
@@ -122,7 +122,7 @@ describe('tidying', () => {
     expect((await status()).cert_store_deleted_count).toBe(2);
   });
 
-  test('pauses as many milliseconds as were asked for', async () => {
+  test('pauses for the requested milliseconds', async () => {
     for (let count = 0; count < 3; count++) await issue();
     pki.clock.advance(4 * DAY_MS);
     const body = { tidy_cert_store: true, pause_duration: '500ms' };
@@ -136,7 +136,7 @@ describe('tidying', () => {
     expect((await status()).pause_duration).toBe('500ms');
   });
 
-  test('that ended with its process is told so, and can begin again', async () => {
+  test('that ended with its process is reported as such, and can start again', async () => {
     for (let count = 0; count < 2; count++) await issue();
     pki.clock.advance(4 * DAY_MS);
     const body = { tidy_cert_store: true, page_size: 5, pause_duration: '10s' };
@@ -151,7 +151,7 @@ describe('tidying', () => {
 });
 
 describe('automatic tidying', () => {
-  test('refuses settings that cannot be', async () => {
+  test('refuses invalid settings', async () => {
     const post = (body: unknown) => pki.call('POST', 'config/auto-tidy', body);
     expect((await post({ enabled: true })).json.errors[0]).toContain('no tidy operations');
     const counts = { publish_stored_certificate_count_metrics: true };
@@ -180,8 +180,7 @@ describe('automatic tidying', () => {
       max_startup_backoff_duration: 0,
     });
     expect((await status()).current_cert_store_count).toBe(2);
-    await pki.service.start();
-    pki.announce({
+    await pki.join({
       initialized: true,
       sealed: false,
       serviceKey: Buffer.alloc(32, 7),
@@ -189,6 +188,7 @@ describe('automatic tidying', () => {
       replicationRoles: [],
       clusterId: 'c',
       clusterName: 'c',
+      unreadableMountUuids: [],
       mounts: [pki.mount],
     });
     pki.clock.advance(4 * DAY_MS);

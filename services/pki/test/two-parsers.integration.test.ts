@@ -72,7 +72,7 @@ const makeRoot = async ({ key_type, key_bits, use_pss = false, imported }: Kind)
   return file('ca.pem', data.certificate);
 };
 
-test.for(KINDS)('$name: what its issuer signs satisfies both', async (kind) => {
+test.for(KINDS)('$name: both accept what its issuer signs', async (kind) => {
   const { pki, file, openssl, post } = mounts;
   const [byOpenssl, byGnutls] = kind.signature;
   const { key_type, key_bits, use_pss = false } = kind;

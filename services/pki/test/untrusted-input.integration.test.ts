@@ -20,7 +20,7 @@ test('damaged requests, certificates, keys and serial numbers are refused with a
     const csr = execFileSync('openssl', ['req', '-new', '-key', key, '-subj', '/CN=a.example'], {
       encoding: 'utf8',
     });
-    // The mount of the authority to import is another: what it holds is new to this one.
+    // The imported authority belongs to another mount, so that its contents are new to this one.
     const mount = aMount({ uuid: '8f0b1c1e-0000-4000-8000-000000000002', path: 'other/' });
     const other = await pki.call('POST', 'root/generate/exported', root, { mount });
     const { certificate, private_key: privateKey } = other.data;

@@ -24,32 +24,67 @@ import {
   storeFile,
   unsealKeyFile,
 } from './first-start.ts';
+import { prepareOwnRunner } from './own-runner.ts';
 import { closeStores, joinStores, openStores, requireJoined } from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
   readonly folder: DataFolder;
+  /**
+   * Environment of the process: PATH and the variables that a setting names reach the tool of the built-in
+   * runner.
+   */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }
 
 export interface Standalone {
   readonly addresses: readonly string[];
-  /** What clients have to trust; absent when the certificate was given. */
+  /** PEM file of the CA that clients have to trust; absent when the operator gave a certificate. */
   readonly caCertificateFile: string | undefined;
   /** Present on the first start only. */
   readonly firstRun?: FirstRun;
-  /** Opens audit files again and reads the certificate again. */
+  /** Why the built-in runner is off although it is turned on; undefined: it is on, or turned off. */
+  readonly runnerFault: string | undefined;
+  /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @throws Error naming the file when it is that of no cluster */
+/** @throws Error naming the file when it holds no cluster */
 const requireCluster = async ({ seal }: SysService, file: string): Promise<void> => {
   if ((await seal.status()).initialized) return;
   throw new Error(
     `${file} holds no cluster, although the data folder is not new. Nothing was changed. Put it back, from a copy of the same moment as the rest.`,
   );
 };
+
+/** Starts sys, after the check that the stores belong together; closes the stores if it fails. */
+const startSys = async (
+  sys: SysService,
+  stores: Awaited<ReturnType<typeof openStores>>,
+  folder: DataFolder,
+  { isFirst, keyFile }: { readonly isFirst: boolean; readonly keyFile: string },
+): Promise<void> => {
+  try {
+    if (isFirst) await joinStores(stores);
+    else {
+      await requireCluster(sys, storeFile(folder, 'sys'));
+      await requireJoined(stores, folder);
+    }
+    await sys.start();
+  } catch (cause) {
+    await closeStores(stores);
+    throw hasCode(cause, 'sys.wrong_unseal_key')
+      ? new Error(`${keyFile}: ${cause.message}`, { cause })
+      : cause;
+  }
+};
+
+const restartReason = (lost: ReadonlySet<StoreService>): string | undefined =>
+  lost.size === 0
+    ? undefined
+    : `closed after a failed write to their files: ${[...lost].map((service) => `the ${service} store`).join(', ')}`;
 
 /** Opens the stores, starts the services and the gateway; initializes everything on the first start. */
 export const startStandalone = async (given: StandaloneParts): Promise<Standalone> => {
@@ -87,24 +122,21 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
   const pki = composePki({ ...parts, ...stores.pki, cluster, ledger, replication });
   engines.set('pki', pki.engine);
   replicas.set('pki', pki.replica);
-  const workspace = composeWorkspace({ ...parts, ...stores.workspace, cluster, replication });
+  const { prepared, token: runnerToken, fault: runnerFault } = await prepareOwnRunner(given);
+  const workspace = composeWorkspace({
+    ...parts,
+    ...stores.workspace,
+    config: { ...config, ...(runnerToken !== undefined && { runnerToken }) },
+    cluster,
+    replication,
+  });
   replicas.set('workspace', workspace.replica);
-  try {
-    if (isFirst) await joinStores(stores);
-    else {
-      await requireCluster(sys, storeFile(folder, 'sys'));
-      await requireJoined(stores, folder);
-    }
-    await sys.start();
-  } catch (cause) {
-    await closeStores(stores);
-    throw hasCode(cause, 'sys.wrong_unseal_key')
-      ? new Error(`${config.unsealKeyFile}: ${cause.message}`, { cause })
-      : cause;
-  }
+  await startSys(sys, stores, folder, { isFirst, keyFile: config.unsealKeyFile });
   for (const service of [pki, workspace]) await service.start();
 
   const keys = isFirst ? await sys.seal.ensureFirstKeys() : undefined;
+  // The first tokens are printed only when certificates can be issued with them.
+  if (isFirst) await pki.opened;
 
   const tls = await openEdgeCertificate(config, folder, logger);
   const gateway = composeGateway({
@@ -119,10 +151,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     ownFiles: [folder.path, config.unsealKeyFile, config.logFile ?? ''].filter(
       (file) => file !== '',
     ),
-    needsRestart: () =>
-      lost.size === 0
-        ? undefined
-        : `closed after a failed write to their files: ${[...lost].map((service) => `the ${service} store`).join(', ')}`,
+    needsRestart: () => restartReason(lost),
     tls: tls.source,
   });
   const listening = await gateway.start();
@@ -146,12 +175,25 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     finishFirstStart(folder);
   }
 
+  const https = addresses.find((address) => address.startsWith('https:'));
+  const http = addresses.find((address) => address.startsWith('http:')) ?? '';
+  const runner = prepared?.start({
+    address: http,
+    host: new URL(config.publicUrl ?? https ?? http).host,
+    token: runnerToken ?? '',
+    caFile: caCertificateFile,
+    mayHaveWork: () => workspace.isRunWaiting(),
+  });
+
   return {
     addresses,
     caCertificateFile,
     ...(firstRun === undefined ? {} : { firstRun }),
+    runnerFault,
     reload: () => gateway.reload(),
     stop: async () => {
+      // First, because it reports the phases that it interrupts.
+      await runner?.stop();
       await gateway.stop();
       tls.source.close();
       for (const service of [workspace, pki, sys]) await service.stop();

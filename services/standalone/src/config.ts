@@ -1,27 +1,27 @@
 import { composeConfig } from '@keelson/config';
 import { gatewayConfig } from '@keelson/gateway-service';
 import { pkiConfigSchema } from '@keelson/pki-service';
+import { runnerSettings } from '@keelson/runner-service';
 import { processSettings, replicationSettings, storeSettings } from '@keelson/runtime';
 import { sysConfigSchema } from '@keelson/sys-service';
 import { workspaceConfigSchema } from '@keelson/workspace-service';
 import { Type } from 'typebox';
 
-/** What a control plane in one process is told: the settings of its parts, and where it keeps things. */
+/** Settings of a control plane in one process: those of its services, and its data folder, log and names. */
 export const standaloneConfig = composeConfig(
   Type.Object({
     dataDir: Type.String({
-      description: 'Folder of everything that is kept; one process at a time.',
+      description: 'Folder of all data; one process at a time.',
       default: './data',
     }),
     logFile: Type.Optional(
       Type.String({
-        description:
-          'File that log lines are added to; "-" for standard output. Not set: keelson.log in the data folder.',
+        description: 'Log file; "-" for standard output. Not set: keelson.log in the data folder.',
       }),
     ),
     tlsNames: Type.Array(Type.String(), {
       description:
-        'Host names and IP addresses of the certificate that Keelson issues to itself when it is given none.',
+        "Host names and IP addresses in Keelson's own certificate, which it issues if none is configured.",
       default: ['localhost', '127.0.0.1', '::1'],
     }),
   }),
@@ -31,5 +31,13 @@ export const standaloneConfig = composeConfig(
   sysConfigSchema,
   pkiConfigSchema,
   workspaceConfigSchema,
+  Type.Object({
+    runner: Type.Boolean({
+      description:
+        'Whether the built-in runner executes the runs of workspaces with execution mode remote. Without it they need agents.',
+      default: true,
+    }),
+  }),
+  runnerSettings,
   processSettings,
 );

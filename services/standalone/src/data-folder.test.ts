@@ -24,7 +24,7 @@ const asNobody = <T>(work: () => T): T => {
 };
 
 describe('a data folder', () => {
-  test('is made for its owner alone, and one that is there keeps its mode', () => {
+  test('is created for its owner only, and an existing one keeps its mode', () => {
     const made = makeDataFolder(join(base, 'new', 'data'));
     expect(statSync(made).mode & 0o777).toBe(0o700);
     chmodSync(base, 0o755);
@@ -32,7 +32,7 @@ describe('a data folder', () => {
     expect(statSync(base).mode & 0o777).toBe(0o755);
   });
 
-  test('that is a file is refused by its name', () => {
+  test('that is a file is refused with its name', () => {
     const file = join(base, 'data');
     writeFileSync(file, 'kept');
     expect(() => openDataFolder(file)).toThrow(
@@ -40,7 +40,7 @@ describe('a data folder', () => {
     );
   });
 
-  test('that cannot be made is refused by its name', () => {
+  test('that cannot be created is refused with its name', () => {
     const file = join(base, 'file');
     writeFileSync(file, '');
     const folder = join(file, 'data');
@@ -49,14 +49,14 @@ describe('a data folder', () => {
     );
   });
 
-  test('that cannot be written is refused by its name', () => {
+  test('that cannot be written is refused with its name', () => {
     chmodSync(base, 0o555);
     expect(() => asNobody(() => openDataFolder(base))).toThrow(
       `KEELSON_DATA_DIR: the data folder ${base} cannot be written (EACCES`,
     );
   });
 
-  test('is taken by one at a time, and free again when it was given up', () => {
+  test('is used by one process at a time, and free again when released', () => {
     const first = openDataFolder(base);
     expect(() => openDataFolder(base)).toThrow('is in use by another Keelson process');
     first.release();

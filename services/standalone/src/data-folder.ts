@@ -10,7 +10,7 @@ export interface DataFolder {
   readonly path: string;
   /** Absolute path of a file in the folder. */
   file(name: string): string;
-  /** Gives the folder up. */
+  /** Releases the folder's lock. */
   release(): void;
 }
 

@@ -16,11 +16,11 @@ export interface EdgeCertificateSettings {
 
 export interface EdgeCertificate {
   readonly source: CertificateSource;
-  /** What clients have to trust; undefined when the certificate was given and is the operator's affair. */
+  /** PEM file of the CA that clients have to trust; undefined when the operator gave the certificate. */
   readonly authorityFile: string | undefined;
 }
 
-/** The given certificate, else one that Keelson issues to itself below `tls/` in the data folder. */
+/** Opens the given certificate, or one that Keelson issues to itself below `tls/` in the data folder. */
 export const openEdgeCertificate = async (
   { tlsCertificateFile, tlsKeyFile, tlsNames }: EdgeCertificateSettings,
   folder: DataFolder,

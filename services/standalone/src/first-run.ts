@@ -1,5 +1,5 @@
 /**
- * What only the first start can tell: initial tokens and key shares, kept in `first-run.json` (mode
+ * Credentials that exist only at the first start: initial tokens and key shares, in `first-run.json` (mode
  * 0600) so that scripts and newcomers find them. Delete the file once the values are kept elsewhere;
  * no later start reads it.
  */
@@ -21,6 +21,6 @@ export interface FirstRun {
   readonly unseal_keys: readonly string[];
 }
 
-/** Whole on disk when it returns; after a crash before that, not there at all. */
+/** Writes the file atomically: complete on disk on return, and absent after a crash before that. */
 export const writeFirstRun = (file: string, facts: FirstRun): void =>
   writeFileDurably(file, `${JSON.stringify(facts, null, 2)}\n`);

@@ -11,7 +11,7 @@ const MARKER = 'first-start-unfinished';
 const NEEDED = ['sys.sqlite', 'pki.sqlite', 'workspace.sqlite', 'unseal.key'] as const;
 const OF_CLUSTER = [...NEEDED, 'sys.sqlite-wal', 'first-run.json', 'tls'] as const;
 /** Made by every process, also by one that is refused. */
-const OF_PROCESS = ['keelson.log', 'lock.sqlite', 'compile-cache'];
+const OF_PROCESS = ['keelson.log', 'lock.sqlite'];
 
 let base: string;
 let made = 0;
@@ -50,7 +50,7 @@ const outcomeOf = (folder: DataFolder): string => {
 describe('a start', () => {
   const cases = subsetsOf([...OF_CLUSTER, MARKER]);
 
-  test('is the first, a later one or refused, and changes no file but the marker', () => {
+  test('is the first, a later one or refused, and changes only the marker', () => {
     const seen = cases.map((names) => {
       const folder = folderWith(names);
       const before = contentOf(folder);
@@ -71,7 +71,7 @@ describe('a start', () => {
     expect(seen).toEqual(expected);
   });
 
-  test.for(NEEDED)('is refused with a %s that is empty', (name) => {
+  test.for(NEEDED)('is refused if the %s is empty', (name) => {
     const folder = folderWith(NEEDED);
     writeFileSync(folder.file(name), '');
     const before = contentOf(folder);
@@ -79,17 +79,17 @@ describe('a start', () => {
     expect(contentOf(folder)).toEqual(before);
   });
 
-  test('asks for the key of the seal where it is', () => {
+  test('requires the key of the seal in its place', () => {
     const folder = folderWith(NEEDED.filter((name) => name !== 'unseal.key'));
     const elsewhere = join(base, 'elsewhere.key');
     expect(() => prepareStart(folder, elsewhere)).toThrow(elsewhere);
     writeFileSync(elsewhere, 'key');
     expect(prepareStart(folder, elsewhere)).toBe('later');
-    // A key that was put somewhere for a new cluster makes the folder no folder of a cluster.
+    // A key that was provided for a new cluster does not make the folder that of a cluster.
     expect(prepareStart(folderWith([]), elsewhere)).toBe('first');
   });
 
-  test('is the first one again until the first one is finished', () => {
+  test('is the first one again until the first one has finished', () => {
     const folder = folderWith([]);
     expect(prepareStart(folder, folder.file('unseal.key'))).toBe('first');
     writeFileSync(folder.file('sys.sqlite'), 'begun');

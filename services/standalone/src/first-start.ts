@@ -25,13 +25,13 @@ export const storeFile = (folder: DataFolder, service: StoreService): string =>
 
 export const firstRunFile = (folder: DataFolder): string => folder.file(FIRST_RUN);
 
-/** Where the key of the seal is, unless a setting names another file. */
+/** Default file of the seal's key, used unless a setting names another one. */
 export const unsealKeyFile = (folder: DataFolder): string => folder.file(UNSEAL_KEY);
 
 /** Folder of the certificate that Keelson issues to itself. */
 export const tlsFolder = (folder: DataFolder): string => folder.file(TLS_FOLDER);
 
-/** Files that only a cluster makes; beside a store lie its logs. */
+/** Whether a file is one that only a cluster creates; a store's logs share its name as a prefix. */
 const isOfCluster = (name: string): boolean =>
   [FIRST_RUN, UNSEAL_KEY, TLS_FOLDER].includes(name) ||
   STORE_SERVICES.some((service) => name.startsWith(storeName(service)));
@@ -40,15 +40,15 @@ const isOfCluster = (name: string): boolean =>
 const isEmpty = (file: string): boolean => !existsSync(file) || statSync(file).size === 0;
 
 /**
- * Prepares the folder for this start. For a first one the marker is on disk when it returns.
+ * Prepares the folder for this start. Before a first start, the marker is on disk when this returns.
  * @param keyFile key of the seal, in the folder or elsewhere
- * @returns "first": a cluster is to be made, or what an interrupted first start made is to be finished;
- *   "later": everything of a cluster is there
+ * @returns "first": a cluster is to be created, or an interrupted first start is to be completed;
+ *   "later": all files of a cluster exist
  * @throws Error naming what is missing from a folder that holds other parts of a cluster
  */
 export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'later' => {
   const isMarked = existsSync(folder.file(MARKER));
-  // The facts were on disk before the marker was to go: all that came before them is there as well.
+  // The facts are the last file written before the marker is removed, so the others exist too.
   const isFinished = existsSync(firstRunFile(folder));
   if (isMarked && !isFinished) return 'first';
   const present = readdirSync(folder.path).filter(isOfCluster).sort();
@@ -66,6 +66,6 @@ export const prepareStart = (folder: DataFolder, keyFile: string): 'first' | 'la
   return 'later';
 };
 
-/** To be called when the facts of the first start are on disk. */
+/** Called when the facts of the first start are on disk. */
 export const finishFirstStart = (folder: DataFolder): void =>
   removeFileDurably(folder.file(MARKER));

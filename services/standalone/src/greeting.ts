@@ -5,11 +5,21 @@ export interface GreetingFacts {
   readonly addresses: readonly string[];
   readonly caCertificateFile: string | undefined;
   readonly firstRunFile: string;
+  /** Whether runs are executed here. */
+  readonly runner: string;
   /** Present on the first start in a terminal only: tokens are printed once, and to no log. */
   readonly firstRun?: FirstRun;
 }
 
-/** What `make up` prints when everything serves: where things are, and five lines to paste. */
+/** Who executes runs, for the greeting. */
+export const toRunnerStatus = (isOn: boolean, fault: string | undefined): string => {
+  if (!isOn) return 'executed by agents; the built-in runner is turned off (KEELSON_RUNNER)';
+  return fault === undefined
+    ? 'executed by the built-in runner, as long as KEELSON_RUNNER is not false'
+    : `executed by agents; the built-in runner is off: ${fault}`;
+};
+
+/** Text that `make up` prints once everything is ready: addresses, files and five lines to paste. */
 export const greeting = (facts: GreetingFacts): string => {
   const http = facts.addresses.find((address) => address.startsWith('http:')) ?? '';
   const https = facts.addresses.find((address) => address.startsWith('https:')) ?? http;
@@ -24,6 +34,7 @@ export const greeting = (facts: GreetingFacts): string => {
     `  Data         ${facts.dataFolder}`,
     `  CA           ${facts.caCertificateFile ?? 'as given'}`,
     `  First run    ${facts.firstRunFile}`,
+    `  Runs         ${facts.runner}`,
   ];
   const { firstRun } = facts;
   if (firstRun === undefined)

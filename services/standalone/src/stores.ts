@@ -23,10 +23,10 @@ export type Stores = Readonly<Record<StoreService, OpenStore>>;
 
 export interface StoresOptions {
   readonly folder: DataFolder;
-  /** Whether stores that are absent are made. */
+  /** Whether missing stores are created. */
   readonly mayCreate: boolean;
   readonly clock: Clock;
-  /** Memory of each, in bytes. */
+  /** Cache memory of each store, in bytes. */
   readonly cacheBytes: number;
   /** Told once of a store whose files could not be written: it serves nothing until it is opened again. */
   readonly onLost: (service: StoreService, error: Error, file: string) => void;
@@ -38,7 +38,7 @@ const PROJECTIONS: Readonly<Record<StoreService, readonly Projection[]>> = {
   workspace: WORKSPACE_PROJECTIONS,
 };
 
-/** The same in all stores of a data folder, and in no other. */
+/** Identifier shared by all stores of one data folder and by no others. */
 const origins = jsonRecords<{ readonly id: string }>('node/core/');
 const ORIGIN_KEY = 'origin';
 

@@ -72,3 +72,34 @@ test.for([
   expect(peakMegabytes() - idle).toBeLessThan(300);
   expect((await fetch(`${keelson.http}/healthz`)).status).toBe(200);
 });
+
+test('two thousand connections with unfinished heads leave room for others, take less than 300 MB, and end', {
+  timeout: 60_000,
+}, async () => {
+  const idle = peakMegabytes();
+  const { port, hostname } = new URL(keelson.http);
+  let open = 0;
+  let closed = 0;
+  const ended = Array.from({ length: 2000 }, () => {
+    const socket = connect({ port: Number(port), host: hostname, localAddress: '127.0.0.2' });
+    socket.on('error', () => undefined).resume();
+    socket.on('connect', () => {
+      open += 1;
+      socket.write(`GET / HTTP/1.1\r\nhost: h\r\nx-filler: ${'x'.repeat(30_000)}`);
+    });
+    return new Promise<void>((resolve) => {
+      socket.on('close', () => {
+        closed += 1;
+        resolve();
+      });
+    });
+  });
+  // Connections beyond the 1,024 of one address are closed immediately; another address gets a response.
+  while (open < 2000 || closed < 976) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect((await fetch(`${keelson.http}/healthz`)).status).toBe(200);
+  expect((await fetch(`${keelson.http}/v1/sys/health`)).status).toBe(200);
+  // The other connections are closed as their request heads do not arrive in time.
+  await Promise.all(ended);
+  expect(peakMegabytes() - idle).toBeLessThan(300);
+  expect((await fetch(`${keelson.http}/healthz`)).status).toBe(200);
+});

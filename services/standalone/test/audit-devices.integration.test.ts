@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -39,7 +40,7 @@ const openReceiver = async () => {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
     sockets.add(socket.resume());
-    // It vanishes under the writer's hands.
+    // The receiver vanishes while the writer is connected.
     socket.on('error', () => undefined);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -72,13 +73,13 @@ test('a device that cannot be written to is not enabled', async () => {
   expect(await lookUp()).toBe(200);
 });
 
-test('what is refused for its options is not touched', async () => {
+test('a device refused for its options touches no file', async () => {
   const file_path = join(folder, 'script.sh');
   expect((await enable('bad', 'file', { file_path, mode: '0755' })).status).toBe(400);
   expect(() => readFileSync(file_path)).toThrow('ENOENT');
 });
 
-test('no device is laid over the files that the server lives on', async () => {
+test('no device may use the files of the server itself', async () => {
   const data = join(folder, 'data');
   symlinkSync(data, join(folder, 'link'));
   const before = ['unseal.key', 'first-run.json'].map((name) => readFileSync(join(data, name)));
@@ -102,7 +103,7 @@ test('no device is laid over the files that the server lives on', async () => {
   expect((await call('GET', 'sys/audit')).body.data).toEqual({});
 });
 
-test('a device begins with the entry it was tried with', async () => {
+test('a device starts with its test entry', async () => {
   const file_path = join(folder, 'audit.log');
   expect((await enable('file', 'file', { file_path })).status).toBe(204);
   expect(await lookUp()).toBe(200);
@@ -113,7 +114,41 @@ test('a device begins with the entry it was tried with', async () => {
   expect(paths).toEqual(['sys/audit/test', 'auth/token/lookup-self', 'auth/token/lookup-self']);
 });
 
-test('a device that breaks for good blocks, and is disabled while audit is not required', async () => {
+test('warnings of /v1 and /api/v2 are readable in their audit entries', async () => {
+  const file_path = join(folder, 'warnings.log');
+  expect((await enable('warnings', 'file', { file_path })).status).toBe(204);
+  const api = async (method: string, path: string, type: string, attributes: object) => {
+    const response = await fetch(`${keelson.http}/api/v2/${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${keelson.apiToken}`,
+        'content-type': 'application/vnd.api+json',
+      },
+      body: JSON.stringify({ data: { type, attributes } }),
+    });
+    const document = (await response.json()) as { data: { id: string } };
+    return document.data.id;
+  };
+  await api('POST', 'organizations', 'organizations', { name: 'watched', email: 'a@b.example' });
+  const assessed = { name: 'assessed', 'assessments-enabled': true };
+  const id = await api('POST', 'organizations/watched/workspaces', 'workspaces', assessed);
+  await api('PATCH', `workspaces/${id}`, 'workspaces', { description: 'changed' });
+  await call('POST', 'auth/token/create', { ttl: '9000h' });
+  const warnings = readFileSync(file_path, 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap(
+      (line) =>
+        (JSON.parse(line) as { response?: { warnings?: string[] } }).response?.warnings ?? [],
+    );
+  expect(warnings).toEqual([
+    expect.stringContaining('assessments-enabled was not given'),
+    expect.stringContaining('ttl'),
+  ]);
+  expect((await call('DELETE', 'sys/audit/warnings')).status).toBe(204);
+});
+
+test('a device that fails permanently blocks, and is disabled while audit is not required', async () => {
   const receiver = await openReceiver();
   expect((await enable('socket', 'socket', { address: receiver.address })).status).toBe(204);
   expect((await call('DELETE', 'sys/audit/file')).status).toBe(204);
@@ -130,6 +165,28 @@ test('a device that breaks for good blocks, and is disabled while audit is not r
   const log = readFileSync(join(folder, 'data', 'keelson.log'), 'utf8');
   expect(log).toContain('requests are served even if no audit device records');
   expect(log).toContain('audit device did not accept an entry');
+  keelson = await start();
+  expect(await lookUp()).toBe(200);
+});
+
+test('a device with a damaged record accepts no entry: with another device requests succeed, alone it is disabled in the same way', async () => {
+  const file = (name: string) => ({ file_path: join(folder, `${name}.log`) });
+  expect((await enable('lost', 'file', file('lost'))).status).toBe(204);
+  expect((await enable('kept', 'file', file('kept'))).status).toBe(204);
+  await keelson.stop();
+  const database = new DatabaseSync(join(folder, 'data', 'sys.sqlite'));
+  database.prepare("UPDATE record SET stored = x'00' WHERE path = 'shared/core/audit/lost'").run();
+  database.close();
+
+  keelson = await start();
+  expect(await lookUp()).toBe(200);
+  expect((await call('DELETE', 'sys/audit/kept')).status).toBe(204);
+  expect(await lookUp()).toBe(500);
+  await keelson.stop();
+
+  keelson = await start({ KEELSON_AUDIT_REQUIRED: 'false' });
+  expect((await call('DELETE', 'sys/audit/lost')).status).toBe(204);
+  await keelson.stop();
   keelson = await start();
   expect(await lookUp()).toBe(200);
 });

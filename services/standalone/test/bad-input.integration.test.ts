@@ -1,4 +1,4 @@
-/** Bad input and a sealed system, on both surfaces of a real process: the documented answer, soon. */
+/** Bad input and a sealed system, on both surfaces of a real process: the documented response, promptly. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -135,7 +135,7 @@ describe('bad input', () => {
   });
 });
 
-describe('a method that is not served is answered with those that are (RFC 9110 §15.5.6)', () => {
+describe('a method that is not served is answered with the served ones (RFC 9110 §15.5.6)', () => {
   const EVERY = 'GET, HEAD, LIST, POST, PUT, PATCH, DELETE';
   test.for([
     ['PUT', ORGANIZATIONS, 'GET, HEAD, POST'],
@@ -172,7 +172,7 @@ describe('a method that is not served is answered with those that are (RFC 9110 
   });
 });
 
-test('a sealed system says so on each surface, and opens again', async () => {
+test('a sealed system says so in each API, and can be unsealed', async () => {
   expect((await ask({ path: '/v1/sys/seal', method: 'PUT', body: '' })).status).toBe(204);
   expect(await ask({ path: '/v1/sys/mounts' })).toMatchObject({
     status: 503,

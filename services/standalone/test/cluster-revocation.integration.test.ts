@@ -1,4 +1,4 @@
-/** Revocation over two clusters that replicate: what one revoked is on the list of both. */
+/** Revocation over two clusters that replicate: a certificate revoked on one is on the CRL of both. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -57,7 +57,7 @@ describe('over two clusters', { timeout: WITHIN_MS }, () => {
   let theirs: string;
   let secondaryId: string;
 
-  test('what a secondary revokes is on the list of both, without being asked for', async () => {
+  test('what a secondary revokes is on the CRLs of both without a request', async () => {
     await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
     await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
     await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
@@ -85,7 +85,7 @@ describe('over two clusters', { timeout: WITHIN_MS }, () => {
     await untilListed(theirs);
   });
 
-  test('what it asks for is revoked by the one that issued it, which says so', async () => {
+  test('a requested revocation is made by the issuing cluster, which confirms it', async () => {
     expect(await revoke(secondary, mine)).toMatchObject({
       status: 200,
       body: { data: { state: 'pending' } },
@@ -106,7 +106,7 @@ describe('over two clusters', { timeout: WITHIN_MS }, () => {
     await untilListed(theirs, mine);
   });
 
-  test('what is revoked right after both were started is told, too', async () => {
+  test('a revocation immediately after both were started is announced, too', async () => {
     const serial = await issue(secondary);
     await Promise.all([primary.restart('SIGKILL'), secondary.restart('SIGKILL')]);
     const revoked = await until(
@@ -117,10 +117,10 @@ describe('over two clusters', { timeout: WITHIN_MS }, () => {
     await untilListed(theirs, mine, serial);
   });
 
-  test('what is revoked right after they changed sides is told, too', async () => {
+  test('a revocation immediately after a role change is announced, too', async () => {
     const before = await issue(primary);
     expect((await primary.v1('POST', `${PERFORMANCE}/primary/demote`)).status).toBe(200);
-    // There is nobody to tell it to yet.
+    // There is no other cluster to replicate to yet.
     expect((await revoke(primary, before)).status).toBe(200);
     const promoted = await until(
       () => secondary.v1('POST', `${PERFORMANCE}/secondary/promote`),

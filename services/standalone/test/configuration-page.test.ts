@@ -2,6 +2,7 @@ import { type ConfigSchema, configMarkdown } from '@keelson/config';
 import { expect, test } from 'vitest';
 import { gatewayProcessConfig } from '../../gateway/src/config.ts';
 import { pkiProcessConfig } from '../../pki/src/config.ts';
+import { runnerProcessConfig } from '../../runner/src/config.ts';
 import { sysProcessConfig } from '../../sys/src/config.ts';
 import { workspaceProcessConfig } from '../../workspace/src/config.ts';
 import { standaloneConfig } from '../src/config.ts';
@@ -12,6 +13,7 @@ const PROCESSES: readonly [string, string, ConfigSchema][] = [
   ['sys', 'services/sys/src/main.ts', sysProcessConfig],
   ['pki', 'services/pki/src/main.ts', pkiProcessConfig],
   ['workspace', 'services/workspace/src/main.ts', workspaceProcessConfig],
+  ['runner', 'services/runner/src/main.ts', runnerProcessConfig],
 ];
 
 test('docs/configuration.md lists every setting of every process', async () => {

@@ -29,7 +29,7 @@ const callsTo = (keelson: KeelsonProcess) =>
     keelson.apiToken,
   );
 
-const makeKept = async (keelson: KeelsonProcess): Promise<void> => {
+const createKept = async (keelson: KeelsonProcess): Promise<void> => {
   const { v1, api } = callsTo(keelson);
   const attributes = { name: 'kept', email: 'kept@example.com' };
   const made = [
@@ -40,7 +40,7 @@ const makeKept = async (keelson: KeelsonProcess): Promise<void> => {
   expect(made.map(({ status }) => status)).toEqual([204, 200, 201]);
 };
 
-/** Status of what `makeKept` made. */
+/** Status of what `createKept` made. */
 const readKept = async (keelson: KeelsonProcess): Promise<readonly number[]> => {
   const { v1, api } = callsTo(keelson);
   const read = [
@@ -56,7 +56,7 @@ beforeAll(async () => {
   base = await temporaryDirectory();
   kept = join(base.path, 'kept');
   const keelson = await startKeelson({ dataFolder: kept });
-  await makeKept(keelson);
+  await createKept(keelson);
   await keelson.stop();
   other = join(base.path, 'other');
   await (await startKeelson({ dataFolder: other })).stop();
@@ -70,9 +70,8 @@ const copyOfKept = (): string => {
   return folder;
 };
 
-/** Files of the process rather than the cluster: its log, its lock, its compiled code. */
-const isOfProcess = (name: string): boolean =>
-  name === 'keelson.log' || name === 'lock.sqlite' || name.startsWith('compile-cache');
+/** Files of the process rather than the cluster: its log and its lock. */
+const isOfProcess = (name: string): boolean => name === 'keelson.log' || name === 'lock.sqlite';
 
 /** Name and digest of every file of the cluster. */
 const contentOf = (folder: string): Readonly<Record<string, string>> =>
@@ -156,7 +155,7 @@ describe('a data folder in which', () => {
       (folder: string) => writeFileSync(join(folder, 'unseal.key'), 'not a key'),
       'unseal.key',
     ],
-  ] as const)('%s is refused again and again, and stays as it is', async ([, change, named]) => {
+  ] as const)('%s is refused repeatedly, and is unchanged', async ([, change, named]) => {
     const folder = copyOfKept();
     await change(folder);
     const before = contentOf(folder);
@@ -168,7 +167,7 @@ describe('a data folder in which', () => {
     }
   });
 
-  test('the marker of the first start came back, as by a power cut, keeps everything', async () => {
+  test('the marker of the first start reappeared, as by a power cut, keeps everything', async () => {
     const folder = copyOfKept();
     writeFileSync(join(folder, 'first-start-unfinished'), '');
     const keelson = await startKeelson({ dataFolder: folder });
@@ -177,14 +176,14 @@ describe('a data folder in which', () => {
   });
 });
 
-test('the files of a cluster are readable by their owner alone, but for the certificate of the CA', () => {
+test('the files of a cluster are readable only by their owner, except the CA certificate', () => {
   const readable = Object.keys(contentOf(kept)).filter(
     (name) => (statSync(join(kept, name)).mode & 0o077) !== 0,
   );
   expect(readable).toEqual(['tls/ca.pem']);
 });
 
-test('a data folder that is a file is refused by its name, before a log is opened in it', async () => {
+test('a data folder that is a file is refused with its name, before a log is opened in it', async () => {
   const file = join(base.path, 'file');
   writeFileSync(file, 'kept');
   expect(await refusalOf(file)).toContain(`KEELSON_DATA_DIR: the data folder ${file} is a file`);

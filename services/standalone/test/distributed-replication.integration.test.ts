@@ -1,6 +1,6 @@
 /**
- * Clusters of services in processes of their own, each with two replicas, on PostgreSQL, Redis and NATS:
- * a performance secondary of the same kind, and a standalone one as DR secondary.
+ * Clusters whose services run in separate processes with two replicas each, on PostgreSQL, Redis and NATS: a
+ * performance secondary of the same kind, and a standalone DR secondary.
  */
 import {
   findBroken,
@@ -151,7 +151,7 @@ const FILTER = `${PERFORMANCE}/primary/paths-filter/branch`;
 
 describe('services in processes of their own, with replicas', { timeout: WITHIN_MS }, () => {
   test('become primaries and secondaries', async () => {
-    // Until pki has told what it serves.
+    // Until pki has announced its engines.
     await until(
       () => primary.v1('POST', 'sys/mounts/pki', { type: 'pki' }),
       ({ status }) => status === 204,
@@ -175,7 +175,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     });
   });
 
-  test('tell the same status, whichever replicas are asked', async () => {
+  test('report the same status, whichever replicas answer', async () => {
     for (let times = 0; times < 8; times += 1) {
       expect(await branch.status('performance')).toMatchObject({
         mode: 'secondary',
@@ -187,7 +187,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     }
   });
 
-  test('forward writes, read at once by every replica', async () => {
+  test('forward writes, which every replica reads at once', async () => {
     for (let turn = 0; turn < 12; turn += 1) {
       expect(await write(branch, `forwarded-${turn}`, turn)).toBeLessThan(300);
       expect(await heldBy(branch)).toContain(`forwarded-${turn}`);
@@ -196,7 +196,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     await ok(branch, 'POST', 'pki/issue/web', { common_name: 'a.example', ttl: '1h' });
   });
 
-  test('keep a mount from the branch, whichever replicas are asked', async () => {
+  test('withhold a mount from the branch, whichever replicas answer', async () => {
     for (const path of ['kept', 'team/kept']) {
       if (path.startsWith('team/')) await ok(primary, 'POST', 'sys/namespaces/team');
       await ok(primary, 'POST', path.replace(/kept$/, 'sys/mounts/kept'), { type: 'pki' });
@@ -240,7 +240,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
         });
   });
 
-  test('lose nothing when a replica of each is killed under writes, and keep back what is denied', async () => {
+  test('lose nothing when a replica of each is killed during writes, and withhold what is denied', async () => {
     const ledger = new WriteLedger();
     const stopWriting = startWriting(branch, 'killed', ledger);
     for (const cluster of [primary, branch])
@@ -271,7 +271,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     expect((await branch.v1('GET', 'sys/mounts')).body.data).not.toHaveProperty('kept/');
   });
 
-  test('give everything when the filter goes', async () => {
+  test('send everything when the filter is removed', async () => {
     await ok(primary, 'DELETE', FILTER);
     await untilEqual('performance', primary, branch);
     expect((await branch.v1('LIST', 'kept/roles')).body.data.keys).toEqual(
@@ -279,7 +279,7 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     );
   });
 
-  test('change sides under writes, and nothing acknowledged is lost', async () => {
+  test('swap roles during writes, and nothing acknowledged is lost', async () => {
     const ledger = new WriteLedger();
     const writers = ['a', 'b', 'c', 'd'].map((name) =>
       startWriting(primary, `switched-${name}`, ledger),
@@ -311,14 +311,14 @@ describe('services in processes of their own, with replicas', { timeout: WITHIN_
     expect(await heldBy(branch)).toContain('back');
   });
 
-  test('are stood in for by their DR secondary, which loses no more than its lag', async () => {
+  test('are replaced by their DR secondary, which loses no more than its lag', async () => {
     const ledger = new WriteLedger();
     const stopWriting = startWriting(primary, 'lost', ledger);
     await until(
       async () => ledger.acknowledged.length,
       (count) => count > 20,
     );
-    // What the primary knows: it has all that was acknowledged, and heard how far the spare came.
+    // The primary's view: it has every acknowledged write, and has heard the spare's position.
     const mark = await ledger.mark(
       async () => (await primary.status('dr')).secondaries[0].lag_entries,
     );

@@ -39,10 +39,10 @@ afterAll(async () => {
 }, WITHIN_MS);
 
 describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
-  /** Told to who started the attempt alone. */
+  /** Returned only to the caller that started the attempt. */
   let nonce = '';
 
-  test('tells where it stands, one attempt at a time', async () => {
+  test('shows its progress, one attempt at a time', async () => {
     expect(await secondary.v1('GET', ATTEMPT, undefined, '')).toMatchObject({
       status: 200,
       body: {
@@ -71,13 +71,13 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
       complete: false,
     });
     expect((await give(primary.shares[0] ?? '')).status).toBe(400);
-    // Those of its own first start hold no more.
+    // The secondary's own shares are no longer valid: they count as progress, but the attempt then fails.
     expect((await give(secondary.shares[0] ?? '')).body).toMatchObject({ progress: 2 });
     expect((await give(secondary.shares[1] ?? '')).status).toBe(400);
     expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body).toMatchObject({ progress: 0 });
   });
 
-  test('outlives a restart, and is cancelled only by who knows its nonce', async () => {
+  test('outlives a restart, and can be cancelled only with its nonce', async () => {
     await secondary.restart('SIGKILL');
     expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.started).toBe(true);
     expect((await secondary.v1('DELETE', ATTEMPT, undefined, '')).status).toBe(400);
@@ -86,7 +86,7 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
     expect((await secondary.v1('GET', ATTEMPT, undefined, '')).body.started).toBe(false);
   });
 
-  test('gives the token to the holder of a PGP key alone', async () => {
+  test('gives the token only to the holder of a PGP key', async () => {
     const { publicKey, privateKey } = await openpgp.generateKey({
       userIDs: [{ name: 'operator' }],
       format: 'object',
@@ -154,15 +154,15 @@ describe('the ceremony of the operation token', { timeout: WITHIN_MS }, () => {
       }
       return [...seen].toSorted((a, b) => a - b);
     };
-    // 403: an address without its signature.
-    expect(await statusesOf(primary)).toEqual([401, 403]);
+    // 403: a signed URL without its signature. 404: an unknown webhook of a repository.
+    expect(await statusesOf(primary)).toEqual([401, 403, 404]);
     expect(await statusesOf(secondary)).toEqual([400]);
     const remove = `${SECONDARY}/operation-token/delete`;
     await secondary.v1('POST', remove, { dr_operation_token: token }, '');
   });
 });
 
-/** As a disk that lies. */
+/** Simulates a disk that corrupts data, by editing the stopped cluster's database. */
 const damage = async (cluster: Cluster, sql: string): Promise<void> => {
   const file = join(cluster.process().dataFolder, 'pki.sqlite');
   await cluster.process().stop();
@@ -173,11 +173,11 @@ const damage = async (cluster: Cluster, sql: string): Promise<void> => {
   await cluster.restart();
 };
 
-/** The row of the role is not what was written. */
+/** Overwrites the row of the role. */
 const damageRole = (cluster: Cluster): Promise<void> =>
   damage(cluster, "UPDATE record SET stored = x'00' WHERE path LIKE 'shared/%/roles/web'");
 
-/** Beside the role lies what nobody wrote, and what does not open. */
+/** Adds a row next to the role that cannot be decrypted. */
 const addRow = (cluster: Cluster): Promise<void> =>
   damage(
     cluster,
@@ -190,7 +190,7 @@ describe('a damaged primary', { timeout: WITHIN_MS }, () => {
     (await primary.v1('POST', 'sys/replication/merkle-check')).body.data.merkle_corruption_report
       .corrupted_root;
 
-  test('has its record back from its log, and its secondary never sees the damage', async () => {
+  test('restores its record from its log, and its secondary never sees the damage', async () => {
     await untilEqual('dr', primary, secondary);
     await damageRole(primary);
     expect(await isCorrupted()).toBe(true);
@@ -210,7 +210,7 @@ describe('a damaged primary', { timeout: WITHIN_MS }, () => {
 });
 
 describe('a derived table that lost a row', { timeout: WITHIN_MS }, () => {
-  test('is found out by the check, and built again by a reindex', async () => {
+  test('is detected by the check, and rebuilt by a reindex', async () => {
     const root = { common_name: 'Root', key_type: 'ec' };
     await primary.v1('POST', 'pki/root/generate/internal', root);
     const issued = await primary.v1('POST', 'pki/issue/web', {
@@ -240,7 +240,7 @@ describe('a derived table that lost a row', { timeout: WITHIN_MS }, () => {
 });
 
 describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
-  test('is found out by the check, and made whole by a reindex', async () => {
+  test('is detected by the check, and repaired by a reindex', async () => {
     await untilEqual('dr', primary, secondary);
     await damageRole(secondary);
     await untilStreaming('dr', secondary);
@@ -286,7 +286,7 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
   });
 
   test.for([{ diff: true }, { force: true }])(
-    'loses a row that its primary has not, by %j',
+    'loses a row that its primary does not have, by %j',
     async (how) => {
       await addRow(secondary);
       await untilStreaming('dr', secondary);
@@ -306,7 +306,7 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     },
   );
 
-  test('is measured by its primary, as its heartbeats tell and docs/metrics.md lists', async () => {
+  test('is measured by its primary, as heartbeats report and docs/metrics.md lists', async () => {
     const WANTED = [
       /^keelson_replication_lag_entries{kind="dr",secondary="dr"} \d+$/m,
       /^keelson_replication_lag_seconds{kind="dr",secondary="dr"} [\d.]+$/m,
@@ -351,7 +351,7 @@ describe('a damaged secondary', { timeout: WITHIN_MS }, () => {
     await untilStreaming('dr', secondary);
     expect((await update({ token: '' })).status).toBe(200);
     expect(await secondary.status('dr')).toMatchObject({ mode: 'secondary', state: 'idle' });
-    // What the primary has committed since is not known here.
+    // The secondary cannot know what the primary has committed since.
     const promote = (more: object) =>
       secondary.v1('POST', `${SECONDARY}/promote`, { ...body, ...more }, '');
     expect((await promote({ dry_run: true })).body.data).toMatchObject({ safe: false });

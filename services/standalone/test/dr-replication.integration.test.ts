@@ -1,4 +1,4 @@
-/** Disaster recovery between standalone processes: enabling, what a secondary answers, failover, failback. */
+/** Disaster recovery between standalone processes: enabling, responses of a secondary, failover, failback. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -30,14 +30,14 @@ afterAll(async () => {
 const DR = 'sys/replication/dr';
 
 describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object, () => {
-  test('a cluster without replication says so, to anybody', async () => {
+  test('a cluster without replication says so to anyone', async () => {
     expect((await a.v1('GET', 'sys/replication/status', undefined, '')).body.data).toEqual({
       dr: { mode: 'disabled' },
       performance: { mode: 'disabled' },
     });
   });
 
-  test('a primary is enabled once and shows itself', async () => {
+  test('a primary can be enabled once and shows its role', async () => {
     await a.v1('POST', 'sys/policies/acl/reader', {
       policy: 'path "sys/mounts" { capabilities = ["read"] }',
     });
@@ -67,7 +67,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     });
   });
 
-  test('a secondary takes over everything', async () => {
+  test('a secondary receives everything', async () => {
     await attach('dr', a, b, 'b');
     await untilEqual('dr', a, b);
     const status = await b.status('dr');
@@ -93,7 +93,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     });
   });
 
-  test('refuses clients, whatever their token, and says what it is', async () => {
+  test('refuses clients, whatever their token, and reports its role', async () => {
     for (const path of ['sys/mounts', 'pki/ca', 'auth/token/lookup-self'])
       expect(await b.v1('GET', path, undefined, a.token)).toMatchObject({
         status: 400,
@@ -117,7 +117,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     expect((await b.v1('POST', `${DR}/secondary/promote`, wrong)).status).toBe(403);
   });
 
-  test('goes on after a restart of either side', async () => {
+  test('continues after a restart of either side', async () => {
     expect(await b.restart('SIGKILL')).toBeUndefined();
     await a.restart();
     await a.v1('POST', 'sys/mounts/other', { type: 'pki' });
@@ -125,7 +125,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     await untilEqual('dr', a, b);
   });
 
-  test('takes over after the primary stepped back, and serves what it had', async () => {
+  test('takes over after the primary was demoted, and serves its data', async () => {
     const token = await generateOperationToken(b, a.shares);
     const plan = await b.v1('POST', `${DR}/secondary/promote`, {
       dr_operation_token: token,
@@ -145,7 +145,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
       ({ body }) => body.data?.primary_stepped_back === true,
     );
     expect(stepsBack.body.data).toMatchObject({ safe: true, missing_entries: 0 });
-    // It knows so without being told again.
+    // It knows this without further messages.
     await a.process().stop('SIGKILL');
     await b.restart('SIGKILL');
     const promoted = await until(
@@ -168,7 +168,7 @@ describe('disaster recovery', { timeout: WITHIN_MS, sequential: true } as object
     expect((await b.v1('GET', 'sys/health')).status).toBe(200);
   });
 
-  test('and back again, without clearing anything', async () => {
+  test('switches back without clearing anything', async () => {
     await b.v1('POST', 'sys/mounts/third', { type: 'pki' });
     await a.restart();
     const { body } = await a.v1('POST', `${DR}/secondary/generate-public-key`);

@@ -73,7 +73,7 @@ const startWriting = (prefix: string, ledger: WriteLedger): (() => Promise<void>
   };
 };
 
-/** Until so many more were acknowledged. */
+/** Resolves when the given number of further writes was acknowledged. */
 const untilWritten = (ledger: WriteLedger, more: number): Promise<number> => {
   const before = ledger.acknowledged.length;
   return until(
@@ -85,7 +85,7 @@ const untilWritten = (ledger: WriteLedger, more: number): Promise<number> => {
 const rootOf = (cluster: Cluster, kind: 'performance' | 'dr') => async () =>
   (await cluster.status(kind))?.merkle_root as string;
 
-/** What is broken of: nothing acknowledged is missing, on any side. */
+/** Violations of: no acknowledged write is missing, on any side. */
 const findLost = async (ledger: WriteLedger): Promise<readonly string[]> => {
   await untilStreaming('performance', branch);
   await untilStreaming('dr', spare);
@@ -99,7 +99,7 @@ const findLost = async (ledger: WriteLedger): Promise<readonly string[]> => {
 };
 
 describe('killed', { timeout: WITHIN_MS }, () => {
-  test('between commit and publish: the primary, whose entries nobody has', async () => {
+  test('between commit and publish: the primary, with entries that no other cluster has', async () => {
     const ledger = new WriteLedger();
     line.cut();
     for (let turn = 0; turn < 20; turn += 1)
@@ -113,7 +113,7 @@ describe('killed', { timeout: WITHIN_MS }, () => {
     expect(await findLost(ledger)).toEqual([]);
   });
 
-  test('between publish and apply: both secondaries, to whom entries come meanwhile', async () => {
+  test('between publish and apply: both secondaries, while entries arrive', async () => {
     const ledger = new WriteLedger();
     await Promise.all([branch.process().stop('SIGKILL'), spare.process().stop('SIGKILL')]);
     for (let turn = 0; turn < 20; turn += 1)
@@ -122,7 +122,7 @@ describe('killed', { timeout: WITHIN_MS }, () => {
     expect(await findLost(ledger)).toEqual([]);
   });
 
-  test('among writes, each in turn: while entries are published and applied', async () => {
+  test('during writes, each in turn: while entries are published and applied', async () => {
     const ledger = new WriteLedger();
     const stopWriting = startWriting('among', ledger);
     for (const cluster of [branch, primary, spare]) {

@@ -1,4 +1,4 @@
-/** One flush that fails: the store is closed, everything that is asked says so, and a restart heals it. */
+/** One failed flush: the store closes, every request reports it, and a restart repairs it. */
 import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -39,6 +39,13 @@ const WRITES: Readonly<
   workspace: (keelson, name) => callsTo(keelson).api('POST', 'organizations', organization(name)),
 };
 
+/** Responses of `sys/health` after the store of a service is lost. */
+const HEALTH = {
+  sys: { errors: [expect.stringContaining('restarted')] },
+  pki: expect.objectContaining({ sealed: false, unavailable_services: ['pki'] }),
+  workspace: expect.objectContaining({ sealed: false, unavailable_services: ['workspace'] }),
+};
+
 test.for(['sys', 'pki', 'workspace'] as const)(
   'the %s store after one failed flush',
   async (service) => {
@@ -76,6 +83,9 @@ test.for(['sys', 'pki', 'workspace'] as const)(
         services: expect.objectContaining({ [service]: false }),
       }),
     ]);
+    const health = await get(keelson, '/v1/sys/health');
+    expect([health.status, JSON.parse(health.text)]).toEqual([503, HEALTH[service]]);
+    expect((await fetch(`${keelson.http}/v1/sys/health`, { method: 'HEAD' })).status).toBe(503);
     const metrics = (await get(keelson, '/metrics')).text;
     expect(metrics).toContain(`keelson_edge_service_ready{service="${service}"} 0`);
     const told = readFileSync(join(dataFolder, 'keelson.log'), 'utf8')
@@ -88,7 +98,9 @@ test.for(['sys', 'pki', 'workspace'] as const)(
 
     await keelson.stop();
     keelson = await startKeelson({ dataFolder });
-    expect((await get(keelson, '/readyz')).status).toBe(200);
+    // The services have their keys a moment after the process listens.
+    await expect.poll(async () => (await get(keelson, '/readyz')).status).toBe(200);
+    expect((await get(keelson, '/v1/sys/health')).status).toBe(200);
     expect((await get(keelson, '/healthz')).status).toBe(200);
     expect((await write(keelson, 'again')).status).toBeLessThan(300);
     await keelson.stop();

@@ -1,4 +1,4 @@
-/** A NATS server that is down is told on both sides, while both serve requests. */
+/** Both sides report a NATS server that is down, while both serve requests. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NatsServer, startNats } from '@keelson/testkit';
@@ -48,7 +48,7 @@ const untilLogged = (cluster: Cluster, text: string): Promise<string> =>
   );
 
 describe('NATS that is down', { timeout: WITHIN_MS }, () => {
-  test('is told by both sides, in log, status, metric and readiness, and is told to be back', async () => {
+  test('is reported by both sides, in log, status, metric and readiness, and so is its return', async () => {
     for (const cluster of [primary, branch])
       expect(await ready(cluster)).toEqual({ status: 200, impaired: undefined });
     await nats.process.kill();
@@ -71,7 +71,7 @@ describe('NATS that is down', { timeout: WITHIN_MS }, () => {
     await untilStreaming('performance', branch);
     for (const cluster of [primary, branch]) {
       await untilNats(cluster, true);
-      await untilLogged(cluster, 'NATS is reached again');
+      await untilLogged(cluster, 'NATS is reachable again');
     }
     const metrics = (await primary.v1('GET', 'sys/metrics?format=prometheus')).body;
     expect(metrics).toContain('keelson_replication_nats_connected{kind="performance"} 1\n');

@@ -1,4 +1,4 @@
-/** Paths filters between standalone processes: what a branch is given, before it exists and while it works. */
+/** Paths filters between standalone processes: the data that a branch gets, before it exists and later. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -58,7 +58,7 @@ const issues = async (cluster: Cluster, mount: string): Promise<number> =>
   (await cluster.v1('POST', `${mount}/issue/web`, { common_name: 'a.example.com', ttl: '1h' }))
     .status;
 
-/** Until the branch is what the primary says that it gives it. */
+/** Resolves when the branch holds exactly the data that the primary reports to send it. */
 const untilFilteredEqual = (leader = primary) =>
   until(
     async () => {
@@ -80,7 +80,7 @@ const dynamicFilters = async () => {
 };
 
 describe('paths filters', { timeout: WITHIN_MS }, () => {
-  test('can be set before the secondary is enabled, and are refused where they mean nothing', async () => {
+  test('can be set before the secondary is enabled, and are refused where they have no effect', async () => {
     await mountPki('a');
     await mountPki('b');
     await primary.v1('POST', 'sys/namespaces/team');
@@ -93,7 +93,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/enable`);
     const unknown = {
       status: 400,
-      body: { errors: [expect.stringMatching(/^"branch" is the id of no secondary/)] },
+      body: { errors: [expect.stringMatching(/^"branch" is not the id of a secondary/)] },
     };
     expect(await setFilter('deny', ['b'])).toMatchObject(unknown);
     expect(await primary.v1('GET', `${FILTER}/branch`)).toMatchObject(unknown);
@@ -136,7 +136,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'other' });
   });
 
-  test('keep mounts and namespaces from the branch from its first copy on', async () => {
+  test('withhold mounts and namespaces from the branch from its first copy on', async () => {
     const enabled = await branch.v1('POST', `${PERFORMANCE}/secondary/enable`, { token });
     expect(enabled.status).toBe(200);
     await untilStreaming('performance', branch);
@@ -167,7 +167,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     });
   });
 
-  test('know the branch by the id of its cluster, too, and by the cluster_id of its status', async () => {
+  test('accept the id of the branch’s cluster, too, and the cluster_id of its status', async () => {
     const { cluster_id: own } = (await branch.v1('GET', 'sys/health', undefined, '')).body;
     const { cluster_id: set } = await branch.status('performance');
     for (const id of [own, set]) {
@@ -192,7 +192,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     expect((await branch.v1('POST', `${FILTER}/branch`, { mode: 'deny' })).status).toBe(400);
   });
 
-  test('change while both sides work', async () => {
+  test('change while both sides are used', async () => {
     let isWriting = true;
     let written = 0;
     const writing = (async () => {
@@ -210,7 +210,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
       () => mountsOf(branch),
       (mounts) => mounts.includes('b/') && !mounts.includes('a/') && !mounts.includes('later/'),
     );
-    // What was leased there is taken back with the mount.
+    // The leases of the mount are revoked together with it.
     const lease = await until(
       () => branch.v1('POST', 'sys/leases/lookup', { lease_id: issued.body.lease_id }),
       ({ status }) => status === 400,
@@ -260,7 +260,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     await untilFilteredEqual();
   });
 
-  test('outlive restarts of both sides, and NATS that was down', async () => {
+  test('outlive restarts of both sides, and an outage of NATS', async () => {
     await branch.restart();
     await primary.restart();
     await primary.v1('POST', 'moved/roles/after', { ttl: '1h' });
@@ -287,7 +287,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     ).toBe(false);
   });
 
-  test('hold a promotion back, which would lose what is not there', async () => {
+  test('prevent a promotion, which would lose what is withheld', async () => {
     const promote = (body: object) => branch.v1('POST', `${PERFORMANCE}/secondary/promote`, body);
     expect((await promote({ dry_run: true })).body.data).toMatchObject({
       dynamic_filtered_mounts: ['a/'],
@@ -299,12 +299,12 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     );
     expect(refused).toMatchObject({
       status: 400,
-      body: { errors: [expect.stringContaining('a paths filter keeps mounts or namespaces')] },
+      body: { errors: [expect.stringContaining('a paths filter withholds mounts or namespaces')] },
     });
     await untilStreaming('performance', branch);
   });
 
-  test('go, and everything comes across, behind a local mount that took its path', async () => {
+  test('are removed, and everything is replicated, behind a local mount that took its path', async () => {
     expect(await branch.v1('POST', 'sys/mounts/a', { type: 'pki', local: true })).toMatchObject({
       status: 200,
       body: { warnings: [expect.stringContaining('the primary has a mount at a/')] },
@@ -318,7 +318,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
       () => branch.v1('GET', 'a/roles/web'),
       ({ status }) => status === 200,
     );
-    // What the branch had issued there before the filter went with the mount.
+    // Certificates that the branch had issued before the filter were removed with the mount.
     expect((await branch.v1('LIST', 'a/certs')).status).toBe(404);
     expect(await issues(branch, 'a')).toBe(200);
     expect((await primary.v1('GET', `${FILTER}/branch`)).status).toBe(404);
@@ -330,7 +330,7 @@ describe('paths filters', { timeout: WITHIN_MS }, () => {
     );
   });
 
-  test('hold on a DR secondary that takes the place of the primary', async () => {
+  test('stay in force on a DR secondary that replaces the primary', async () => {
     expect((await setFilter('deny', ['a'])).status).toBe(204);
     await untilFilteredEqual();
     await primary.v1('POST', 'sys/replication/dr/primary/enable');

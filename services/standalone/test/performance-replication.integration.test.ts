@@ -1,4 +1,4 @@
-/** Performance replication between standalone processes: what is shared, what stays, what is forwarded. */
+/** Performance replication between standalone processes: shared data, local data and forwarded writes. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -76,7 +76,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect((await primary.status('performance')).known_secondaries).toEqual([]);
   });
 
-  test('a token of the other kind, or that nobody made, changes nothing', async () => {
+  test('a token of the other kind, or a forged one, changes nothing', async () => {
     const other = await primary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, { id: 'x' });
     const token = other.body.wrap_info.token as string;
     const refused = await secondary.v1('POST', 'sys/replication/dr/secondary/enable', { token });
@@ -88,7 +88,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'x' });
   });
 
-  test('a secondary has what is shared, and tokens of its own', async () => {
+  test('a secondary has the shared data, and tokens of its own', async () => {
     await attach('performance', primary, secondary, 'branch');
     await untilEqual('performance', primary, secondary);
     expect((await secondary.v1('GET', 'sys/mounts')).status).toBe(403);
@@ -113,7 +113,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     });
   });
 
-  test('certificates are issued where they are asked for, and stay there', async () => {
+  test('certificates are issued by the requested cluster, and remain there', async () => {
     const here = await issue(secondary);
     expect(here.status).toBe(200);
     const serial = here.body.data.serial_number as string;
@@ -121,7 +121,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect((await primary.v1('GET', `pki/cert/${serial}`)).status).toBe(404);
   });
 
-  test('writes to what is shared are the primary’s, and readable at once', async () => {
+  test('writes to shared data are made by the primary, and readable at once', async () => {
     const policy = 'path "pki/*" { capabilities = ["read"] }';
     expect((await secondary.v1('POST', 'sys/policies/acl/reader', { policy })).status).toBe(204);
     expect((await secondary.v1('GET', 'sys/policies/acl/reader')).body.data.policy).toBe(policy);
@@ -149,7 +149,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', primary, secondary);
   });
 
-  test('a refusal of the primary comes through as it is', async () => {
+  test('a refusal of the primary is returned unchanged', async () => {
     const refused = await secondary.v1('POST', 'sys/policies/acl/broken', { policy: 'path {' });
     expect(refused.status).toBe(400);
     expect((await secondary.v1('POST', 'sys/rotate')).status).toBe(204);
@@ -168,7 +168,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect((await primary.v1('GET', 'sys/mounts')).body.data['ours/']).toBeDefined();
   });
 
-  test('after a restart of either side it goes on', async () => {
+  test('replication continues after a restart of either side', async () => {
     await secondary.restart('SIGKILL');
     await untilStreaming('performance', secondary);
     await primary.restart('SIGKILL');
@@ -181,7 +181,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', primary, secondary);
   });
 
-  test('NATS that is down delays, and loses nothing', async () => {
+  test('an outage of NATS delays, and loses nothing', async () => {
     await nats.process.kill();
     const path = 'sys/policies/acl/meanwhile';
     expect((await primary.v1('POST', path, { policy: POLICY })).status).toBe(204);
@@ -197,7 +197,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     await untilStreaming('performance', secondary);
   });
 
-  test('revocation cuts at once', async () => {
+  test('revocation takes effect at once', async () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/revoke-secondary`, { id: 'branch' });
     const refused = await secondary.v1('POST', 'sys/policies/acl/late', { policy: POLICY });
     expect(refused.status).toBe(403);
@@ -210,7 +210,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect((await issue(secondary)).status).toBe(200);
   });
 
-  test('a promoted secondary is a primary of its own, with what it had', async () => {
+  test('a promoted secondary is an independent primary with its data', async () => {
     const plan = await secondary.v1('POST', `${PERFORMANCE}/secondary/promote`, { dry_run: true });
     expect(plan.body.data.missing_entries).toBeGreaterThan(0);
     expect((await secondary.v1('POST', `${PERFORMANCE}/secondary/promote`)).status).toBe(503);
@@ -234,7 +234,7 @@ describe('performance replication', { timeout: WITHIN_MS }, () => {
     expect(await secondary.status('performance')).toMatchObject({ mode: 'primary' });
   });
 
-  test('the former primary follows it, and has what it has', async () => {
+  test('the former primary follows it, and has its data', async () => {
     await primary.v1('POST', `${PERFORMANCE}/primary/demote`);
     const { body } = await primary.v1('POST', `${PERFORMANCE}/secondary/generate-public-key`);
     const issued = await secondary.v1('POST', `${PERFORMANCE}/primary/secondary-token`, {

@@ -121,7 +121,7 @@ test('at any step of the first start and of the writes after it', async () => {
   );
 });
 
-test('right after the first acknowledged writes, with nothing taken that was not flushed', async () => {
+test('right after the first acknowledged writes, keeping nothing that was not flushed', async () => {
   const { organizations, missing } = await cutPowerAfter({ most: 3 }, { taken: 0, seed: 0 });
   expect(organizations).toHaveLength(3);
   expect(missing).toEqual([]);

@@ -1,4 +1,4 @@
-/** A caller that goes from cluster to cluster of a performance set, and what it has written. */
+/** A caller that switches between clusters of a performance set, and reads its own writes. */
 import { type NatsServer, startNats } from '@keelson/testkit';
 import {
   attach,
@@ -63,7 +63,7 @@ const policyPath = (name: string): string => `/v1/sys/policies/acl/${name}`;
 
 describe('a write of three megabytes', { timeout: WITHIN_MS }, () => {
   const path = '/v1/sys/config/ui/custom-messages';
-  /** Of a message, and of its options; a text may have a megabyte, a record four. */
+  /** Text and options of a message, below the limits of 1 MB for a text and 4 MB for a record. */
   const message = Buffer.alloc(750_000, 'text').toString('base64');
   const options = Object.fromEntries(['a', 'b'].map((key) => [key, key.repeat(1_000_000)]));
   const body = JSON.stringify({
@@ -76,7 +76,7 @@ describe('a write of three megabytes', { timeout: WITHIN_MS }, () => {
     readonly data: { readonly id: string; readonly message: string; readonly options: object };
   }
 
-  test('goes through the secondary, is answered with as much, and readable there', async () => {
+  test('is forwarded by the secondary, gets a response of the same size, and is readable there', async () => {
     const made = (await (await call(secondary, 'POST', path, { body })).json()) as Found;
     const ofMessage = `${path}/${made.data.id}`;
     const changed = (await (await call(secondary, 'POST', ofMessage, { body })).json()) as Found;
@@ -90,14 +90,14 @@ describe('a write of three megabytes', { timeout: WITHIN_MS }, () => {
     }
   });
 
-  test('many at once are all answered', async () => {
+  test('is answered for many at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => call(secondary, 'POST', path, { body })),
     );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   });
 
-  test('is refused beyond what the edge takes', async () => {
+  test('is refused above the limit of the edge', async () => {
     const huge = `{"policy":"${'x'.repeat(33 * 1024 * 1024)}"}`;
     const refused = await call(secondary, 'POST', policyPath('huge'), { body: huge });
     expect(refused.status).toBe(413);
@@ -105,7 +105,7 @@ describe('a write of three megabytes', { timeout: WITHIN_MS }, () => {
 });
 
 describe('an index', { timeout: WITHIN_MS }, () => {
-  test('comes with every write of every service, on both sides, and with nothing else', async () => {
+  test('is returned by every write of every service, on both sides, and by nothing else', async () => {
     const role = JSON.stringify({ key_type: 'ec' });
     const organization = JSON.stringify({
       data: { type: 'organizations', attributes: { name: 'acme', email: 'a@b.example' } },
@@ -116,7 +116,7 @@ describe('an index', { timeout: WITHIN_MS }, () => {
       await call(primary, 'POST', '/v1/pki/roles/a', { body: role }),
       await call(secondary, 'POST', '/v1/pki/roles/b', { body: role }),
       await call(primary, 'POST', '/api/v2/organizations', { body: organization }),
-      // Of its own: it tells how far it follows.
+      // A write to the secondary's own data: the index includes how far it has followed the primary.
       await call(secondary, 'POST', '/v1/auth/token/create', { body: '{}' }),
     ];
     expect(writes.map(({ ok }) => ok)).toEqual(writes.map(() => true));
@@ -139,14 +139,14 @@ describe('an index', { timeout: WITHIN_MS }, () => {
     }
   });
 
-  test('of a new mount is one for requests to the engine, which sys decides on', async () => {
+  test('of a new mount covers requests to the engine, which sys routes', async () => {
     const mounted = await call(primary, 'POST', '/v1/sys/mounts/other', { body: '{"type":"pki"}' });
     const headers = { [INDEX]: indexOf(mounted) };
     const listed = await call(secondary, 'LIST', '/v1/other/roles', { headers });
     expect(await listed.json()).toEqual({ errors: [] });
   });
 
-  test('has the names of the other dialect for its clients', async () => {
+  test('has the other dialect’s names for its clients', async () => {
     const headers = { 'x-vault-token': primary.token };
     const written = await call(primary, 'POST', policyPath('vendor'), { headers, body: POLICY });
     const index = indexOf(written, 'x-vault-index');
@@ -157,21 +157,21 @@ describe('an index', { timeout: WITHIN_MS }, () => {
     expect(read.status).toBe(200);
   });
 
-  test('of a write made on a secondary holds on the primary', async () => {
+  test('of a write made on a secondary is valid on the primary', async () => {
     const written = await call(secondary, 'POST', policyPath('there'), { body: POLICY });
     const headers = { [INDEX]: indexOf(written) };
     expect((await call(primary, 'GET', policyPath('there'), { headers })).status).toBe(200);
   });
 
   test.for(['nonsense', 'djE6YTowOjA6YWI=', 'a, b, c'])(
-    'that is none is not waited for: %s',
+    'that is invalid is ignored: %s',
     async (index) => {
       const read = await call(secondary, 'GET', policyPath('a'), { headers: { [INDEX]: index } });
       expect(read.status).toBe(200);
     },
   );
 
-  test('that cannot be reached is told, and is reached later', async () => {
+  test('that cannot be reached is reported, and reached later', async () => {
     await nats.process.kill();
     const written = await call(primary, 'POST', policyPath('late'), { body: POLICY });
     const headers = { [INDEX]: indexOf(written) };

@@ -1,4 +1,4 @@
-/** The evening with certificates of the README, pasted line by line into a shell. */
+/** The tours of the README, pasted line by line into a shell. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,7 +7,32 @@ import { expect, test } from 'vitest';
 
 const run = promisify(execFile);
 
-test('ends with a revoked certificate that the client refuses', async () => {
+test('the five minutes issue and revoke a certificate, and lock a workspace once', async () => {
+  await using folder = await temporaryDirectory();
+  const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
+  try {
+    const script = readmeCommands('Five minutes: a certificate and a workspace').replaceAll(
+      'http://127.0.0.1:8200',
+      keelson.http,
+    );
+    const options = {
+      env: { ...process.env, TMPDIR: folder.path },
+      cwd: folder.path,
+      timeout: 240_000,
+    };
+    const { stdout } = await run('bash', ['-c', script], options);
+    expect(stdout).toContain('leaf.pem: OK');
+    expect(stdout).toContain('"state":"revoked"');
+    expect(stdout).toMatch(/Serial Number: [0-9A-F]+/);
+    expect(stdout).toMatch(/^200$/m);
+    expect(stdout).toMatch(/already locked[^\n]*\n409$/m);
+    expect(stdout).toContain('"key_info"');
+  } finally {
+    await keelson.stop();
+  }
+});
+
+test('the evening with certificates ends with a revoked certificate that the client refuses', async () => {
   await using folder = await temporaryDirectory();
   const keelson = await startKeelson({ dataFolder: join(folder.path, 'data') });
   try {

@@ -41,14 +41,14 @@ const enable = (token: unknown, primaryApiAddress = '') =>
   });
 
 describe('activation tokens', { timeout: WITHIN_MS }, () => {
-  test('are refused when their time is over, wrapped or sealed to a key, and nothing is cleared', async () => {
+  test('are refused when expired, wrapped or sealed to a key, and nothing is cleared', async () => {
     await primary.v1('POST', `${base('performance')}/primary/enable`);
     const made = await secondary.v1('POST', `${base('performance')}/secondary/generate-public-key`);
     const sealed = await issueToken('sealed', {
       ttl: '1s',
       secondary_public_key: made.body.data.secondary_public_key,
     });
-    // It is over at a whole second, so one more: when it is over, so is the other.
+    // Expiry is rounded to a whole second: once this longer-lived token has expired, so has the other.
     const wrapped = await issueToken('wrapped', { ttl: '2s' });
     await until(
       () => primary.v1('POST', 'sys/wrapping/lookup', { token: wrapped.wrap_info.token }),
@@ -68,7 +68,7 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
       await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id });
   });
 
-  test('end with the revocation of their secondary, wrapped or sealed to a key', async () => {
+  test('end when their secondary is revoked, wrapped or sealed to a key', async () => {
     const made = await secondary.v1('POST', `${base('performance')}/secondary/generate-public-key`);
     const sealed = await issueToken('sealed', {
       secondary_public_key: made.body.data.secondary_public_key,
@@ -107,22 +107,25 @@ describe('activation tokens', { timeout: WITHIN_MS }, () => {
 });
 
 describe('a secondary that was revoked', { timeout: WITHIN_MS }, () => {
-  test.for(['branch', 'another'])('joins again as %s and has what the primary has', async (id) => {
-    await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id: 'branch' });
-    await primary.v1('POST', `sys/policies/acl/meanwhile-${id}`, POLICY);
-    // It was disabled: what it holds is its own until it is cleared.
-    expect((await secondary.v1('POST', `sys/policies/acl/own-${id}`, POLICY)).status).toBe(204);
-    await attach('performance', primary, secondary, id);
-    await untilEqual('performance', primary, secondary);
-    secondary.token = await generateRoot(secondary, primary.shares);
-    const seen = await Promise.all(
-      [`meanwhile-${id}`, `own-${id}`].map((name) =>
-        secondary.v1('GET', `sys/policies/acl/${name}`),
-      ),
-    );
-    expect(seen.map(({ status }) => status)).toEqual([200, 404]);
-    await secondary.v1('POST', `${base('performance')}/secondary/disable`);
-  });
+  test.for(['branch', 'another'])(
+    'joins again as %s and has the data of the primary',
+    async (id) => {
+      await primary.v1('POST', `${base('performance')}/primary/revoke-secondary`, { id: 'branch' });
+      await primary.v1('POST', `sys/policies/acl/meanwhile-${id}`, POLICY);
+      // It was disabled: what it holds is its own until it is cleared.
+      expect((await secondary.v1('POST', `sys/policies/acl/own-${id}`, POLICY)).status).toBe(204);
+      await attach('performance', primary, secondary, id);
+      await untilEqual('performance', primary, secondary);
+      secondary.token = await generateRoot(secondary, primary.shares);
+      const seen = await Promise.all(
+        [`meanwhile-${id}`, `own-${id}`].map((name) =>
+          secondary.v1('GET', `sys/policies/acl/${name}`),
+        ),
+      );
+      expect(seen.map(({ status }) => status)).toEqual([200, 404]);
+      await secondary.v1('POST', `${base('performance')}/secondary/disable`);
+    },
+  );
 
   test('joins as a DR secondary as well', async () => {
     await primary.v1('POST', `${base('dr')}/primary/enable`);
@@ -132,8 +135,8 @@ describe('a secondary that was revoked', { timeout: WITHIN_MS }, () => {
   });
 });
 
-describe('a primary that gives its set up', { timeout: WITHIN_MS }, () => {
-  test('is followed by nobody any more, and founds another set', async () => {
+describe('a primary that disables its set', { timeout: WITHIN_MS }, () => {
+  test('is followed by no secondary any more, and can create another set', async () => {
     const before = (await primary.status('dr')).cluster_id as string;
     expect((await primary.v1('POST', `${base('dr')}/primary/disable`)).status).toBe(200);
     expect(await primary.status('dr')).toEqual({ mode: 'disabled' });

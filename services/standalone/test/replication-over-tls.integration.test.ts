@@ -68,7 +68,7 @@ describe('a secondary of a primary behind TLS', { timeout: WITHIN_MS }, () => {
     expect((await secondary.v1('GET', 'auth/token/lookup-self')).status).toBe(200);
   });
 
-  test('does not use its token up on a file that is not there', async () => {
+  test('does not use up its token when a file is missing', async () => {
     const refused = await enable('missing', { ca_file: '/nowhere/ca.pem' });
     expect(refused).toMatchObject({
       status: 400,

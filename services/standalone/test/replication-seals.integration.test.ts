@@ -96,8 +96,8 @@ const accepts = async (cluster: AddressedCluster, key: string): Promise<boolean>
   return false;
 };
 
-describe('clusters of different seals', { timeout: WITHIN_MS }, () => {
-  test('follow one that a share opens', async () => {
+describe('clusters with different seals', { timeout: WITHIN_MS }, () => {
+  test('follow one that is unsealed with a share', async () => {
     [share = ''] = shamir.shares;
     for (const kind of ['performance', 'dr'])
       await ok(shamir, `sys/replication/${kind}/primary/enable`);
@@ -113,7 +113,7 @@ describe('clusters of different seals', { timeout: WITHIN_MS }, () => {
     expect((await branch.v1('GET', 'sys/policies/acl/one')).status).toBe(200);
   });
 
-  test('take its new share, and the former one nowhere', async () => {
+  test('use its new share, and the former one nowhere', async () => {
     const former = share;
     const { nonce } = await ok(shamir, 'sys/rekey/init', { secret_shares: 1, secret_threshold: 1 });
     const renewed = await ok(shamir, 'sys/rekey/update', { key: former, nonce });
@@ -127,7 +127,7 @@ describe('clusters of different seals', { timeout: WITHIN_MS }, () => {
     await untilEqual('dr', shamir, spare);
   });
 
-  test('change places: the one that a share opens follows', async () => {
+  test('swap roles: the one that is unsealed with a share follows', async () => {
     await ok(shamir, 'sys/replication/dr/primary/demote');
     const token = await generateOperationToken(spare, [share]);
     const promoted = await until(
@@ -149,7 +149,7 @@ describe('clusters of different seals', { timeout: WITHIN_MS }, () => {
     await untilEqual('performance', spare, branch);
   });
 
-  test('and follows as performance secondary', async () => {
+  test('follow as performance secondary, too', async () => {
     const token = await generateOperationToken(shamir, [share]);
     const path = 'sys/replication/dr/secondary/disable';
     const disabled = await until(

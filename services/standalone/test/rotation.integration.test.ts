@@ -79,7 +79,7 @@ const appears = (name: string, text: string): Promise<void> =>
     look();
   });
 
-test('files that were moved are left, and requests under way are answered', async () => {
+test('moved files are closed, and open requests are answered', async () => {
   const log = join(at('data'), 'keelson.log');
   expect(
     await v1('sys/audit/file', { type: 'file', options: { file_path: at('audit.log') } }),

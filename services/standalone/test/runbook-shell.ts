@@ -1,4 +1,4 @@
-/** The blocks of a runbook and a shell to paste them into, which keeps its variables as a terminal does. */
+/** The shell blocks of a runbook, and a shell that runs them and keeps its variables between blocks. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 
 const FOLDER = new URL('../../../docs/runbooks/', import.meta.url);
 
-/** The shell blocks of a page in their order, each as it stands there without the indent of its list. */
+/** The shell blocks of a page in order, each without the indentation of the list around it. */
 export const blocksOf = (page: string): readonly string[] => {
   const text = readFileSync(new URL(`${page}.md`, FOLDER), 'utf8');
   return Array.from(

@@ -53,7 +53,7 @@ const startAgain = async (
   await shell.set({ [site.name]: site.process.http });
 };
 
-/** Printed where a call was refused; pages that may be told to repeat say so. */
+/** Printed when a call was refused; a page whose command may be repeated says so. */
 const REFUSED = /"errors":|Error:/;
 
 const follow = async (page: string): Promise<readonly string[]> => {
@@ -80,7 +80,7 @@ beforeAll(async () => {
     SHARES: facts.unseal_keys.slice(0, 3).join(' '),
   });
   await shell.follow('README');
-  // The pages look once a second; nobody has to watch here.
+  // The pages poll once a second for a human reader; the test polls faster.
   await shell.paste('sleep() { command sleep 0.1; }');
 }, WITHIN_MS);
 
@@ -93,7 +93,7 @@ afterAll(async () => {
   }
 }, WITHIN_MS);
 
-/** What is there before a page where it is not what the page before it left, and what shows that it worked. */
+/** Each page's extra preparation, when the previous page does not leave it, and the checks of its result. */
 const STORY: Readonly<Record<string, () => Promise<void>>> = {
   'enable-performance': async () => {
     const printed = await follow('enable-performance');
@@ -192,12 +192,12 @@ until_equal "$A" "$B" dr`);
     const damaged =
       'curl -s "$B/v1/sys/health"; curl -s -H "X-Service-Token: $TOKEN_A" "$B/v1/sys/metrics?format=prometheus"';
     expect(await shell.paste(damaged)).toMatch(
-      /"damaged_policies":1.*^keelson_damaged_policies 1$/ms,
+      /"damaged_records":\{"policies":1\}.*^keelson_damaged_records\{kind="policies"\} 1$/ms,
     );
     const printed = await follow('repair-damage');
     expect(printed[0]).toContain('"corrupted_root":true');
     expect(printed.at(-1)).toBe('false');
-    expect(await shell.paste(damaged)).toMatch(/^keelson_damaged_policies 0$/m);
+    expect(await shell.paste(damaged)).toMatch(/^keelson_damaged_records\{kind="policies"\} 0$/m);
     await shell.paste('TOKEN_B=$FORMER_TOKEN_B');
   },
 
@@ -248,7 +248,7 @@ until_equal "$A" "$B" dr`);
 };
 
 describe('the pages', () => {
-  test('are all told of', () => {
+  test('are all listed', () => {
     const pages = readdirSync(new URL('../../../docs/runbooks/', import.meta.url))
       .filter((file) => file.endsWith('.md'))
       .map((file) => file.slice(0, -'.md'.length));
@@ -256,7 +256,7 @@ describe('the pages', () => {
     for (const page of pages) expect([page, blocksOf(page).length > 0]).toEqual([page, true]);
   });
 
-  test('work as they are written', { timeout: WITHIN_MS }, async () => {
+  test('work as written', { timeout: WITHIN_MS }, async () => {
     for (const told of Object.values(STORY)) await told();
     await shell.paste('until_streaming "$B" dr; until_equal "$A" "$B" dr');
     expect(await stateOf(b, 'dr', 'state')).toBe('stream-wals');

@@ -1,6 +1,6 @@
 /**
- * Every kind of secret goes through a real process that logs and audits all it can; none may stay there,
- * nor lie open in its databases.
+ * Every kind of secret goes through a real process with full logging and auditing; none may appear in the
+ * logs, or unencrypted in the databases.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -54,14 +54,14 @@ const keelsonWithFolder = async (folder: string) => {
   };
 };
 
-/** The databases of a process that is stopped, with what they have beside them. */
+/** Contents of the databases of a stopped process, including their write-ahead logs. */
 const readDatabases = (folder: string): string =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((path) => /\.sqlite(-wal)?$/.test(path))
     .map((path) => readFileSync(join(folder, path), 'latin1'))
     .join('\n');
 
-test('no secret is in the log, in an audit file or open in a database', async () => {
+test('no secret is in the log, in an audit file or unencrypted in a database', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-secrets-'));
   const { keelson, v1, api } = await keelsonWithFolder(folder);
   const secrets: Record<string, string> = {

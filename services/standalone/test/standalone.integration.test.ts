@@ -1,4 +1,4 @@
-/** What a newcomer does after `make up`, through the public addresses alone. */
+/** The first steps of a newcomer after `make up`, through the public addresses only. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -78,7 +78,7 @@ describe('a standalone control plane', () => {
     expect(keelson.output()).not.toContain('Warning');
   });
 
-  test('keeps its first-run facts to the owner', () => {
+  test('makes its first-run facts readable only by the owner', () => {
     const file = join(folder, 'data', 'first-run.json');
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -158,7 +158,7 @@ describe('a standalone control plane', () => {
     ).toContain(serial.replaceAll(':', '').toUpperCase().replace(/^0+/, ''));
   });
 
-  test('keeps a custom message', () => {
+  test('stores a custom message', () => {
     const message = Buffer.from('maintenance').toString('base64');
     const created = v1('POST', 'sys/config/ui/custom-messages', {
       title: 'Hello',
@@ -208,7 +208,7 @@ describe('a standalone control plane', () => {
     ).toContain('"default"');
   });
 
-  test('shows its metrics to a token that may read them, and to no other', () => {
+  test('shows its metrics only to a token that may read them', () => {
     const metrics = (...args: string[]) =>
       curl('-w', '\n%{http_code}', ...args, `${keelson.http}/v1/sys/metrics?format=prometheus`);
     const read = metrics('-H', `X-Service-Token: ${keelson.rootToken}`);
@@ -238,7 +238,7 @@ describe('a standalone control plane', () => {
     expect(v1('LIST', 'sys/config/ui/custom-messages').body.data.keys).toHaveLength(1);
   });
 
-  test('refuses a data folder that another process holds', async () => {
+  test('refuses a data folder that another process uses', async () => {
     await expect(startKeelson({ dataFolder: join(folder, 'data') })).rejects.toThrow(
       'in use by another Keelson process',
     );

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { type TemporaryDirectory, temporaryDirectory } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-const START = fileURLToPath(new URL('../src/start.js', import.meta.url));
+const START = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 let folder: TemporaryDirectory;
 beforeEach(async () => {
@@ -56,7 +56,7 @@ const refused = (err: string) => ({ code: 1, err: `keelson cannot start: ${err}\
 const logged = (): string => readFileSync(join(at('data'), 'keelson.log'), 'utf8');
 
 test.for(['KEELSON_HTTP_PORT', 'KEELSON_HTTPS_PORT'])(
-  'a port in use is named with its setting, in the log as well: %s',
+  'a port in use is reported with its setting, in the log as well: %s',
   async (name) => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -68,20 +68,20 @@ test.for(['KEELSON_HTTP_PORT', 'KEELSON_HTTPS_PORT'])(
   },
 );
 
-test('an address that the machine does not have is named with its setting', async () => {
+test('an address that the machine does not have is reported with its setting', async () => {
   expect(await start({ KEELSON_LISTEN_ADDRESS: '192.0.2.1' })).toMatchObject(
     refused('KEELSON_LISTEN_ADDRESS: 192.0.2.1 is not an address of this machine.'),
   );
 });
 
-describe('files of the certificate', () => {
+describe('certificate files', () => {
   const files = (certificate: string, key: string) =>
     start({
       KEELSON_TLS_CERTIFICATE_FILE: at(certificate),
       KEELSON_TLS_KEY_FILE: at(key),
     });
 
-  test('that are not there, are a folder, or are none', async () => {
+  test('that are missing, a folder or invalid are reported', async () => {
     writeFileSync(at('text'), 'no PEM');
     mkdirSync(at('folder'));
     expect(await files('text', 'missing')).toMatchObject(
@@ -97,14 +97,14 @@ describe('files of the certificate', () => {
     );
   });
 
-  test('of which one is set', async () => {
+  test('of which only one is set are reported', async () => {
     expect(await start({ KEELSON_TLS_KEY_FILE: at('key') })).toMatchObject(
       refused('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.'),
     );
   });
 });
 
-test('a place that is a file, or may not be written, is named with its setting', async () => {
+test('a path that is a file, or not writable, is reported with its setting', async () => {
   writeFileSync(at('file'), '');
   expect((await start({ KEELSON_DATA_DIR: at('file') })).err).toMatch(
     /^keelson cannot start: KEELSON_DATA_DIR: .* is a file/,
@@ -119,7 +119,7 @@ test('a place that is a file, or may not be written, is named with its setting',
 });
 
 describe('arguments', () => {
-  test('that are none are refused, with the setting that is meant', async () => {
+  test('that are unknown are refused, with the setting that was probably meant', async () => {
     const hint = 'is not an argument: settings come from the environment, --help lists them';
     expect(await start({}, ['--port', '1234'])).toMatchObject(refused(`"--port" ${hint}.`));
     expect(await start({}, ['--http-port=1234'])).toMatchObject(
@@ -127,7 +127,7 @@ describe('arguments', () => {
     );
   });
 
-  test('tell the version and the settings', async () => {
+  test('print the version and the settings', async () => {
     expect(await start({}, ['--version'])).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^keelson \d+\.\d+\.\d+\n$/),
@@ -140,13 +140,13 @@ describe('arguments', () => {
   });
 });
 
-test('a setting that is misspelt is named with the one that is meant', async () => {
+test('a misspelt setting is reported with the one that was probably meant', async () => {
   expect(await start({ KEELSON_DATADIR: '/x' })).toMatchObject(
     refused('KEELSON_DATADIR is not a setting of this process; did you mean KEELSON_DATA_DIR?'),
   );
 });
 
-test('a Node that is too old is told from one that fits', async () => {
+test('a version of Node.js that is too old is distinguished from one that is supported', async () => {
   const old = "Object.defineProperty(process, 'versions', { value: { node: '20.19.0' } })";
   const { code, err } = await start(
     {},

@@ -67,8 +67,8 @@ const untilSuperseded = (cluster: Cluster) =>
     (status) => status?.state === 'superseded',
   );
 
-describe('a primary that comes back after its place was taken', { timeout: WITHIN_MS }, () => {
-  test('is not followed by a secondary that has followed its successor, and stops', async () => {
+describe('a primary that restarts after it was replaced', { timeout: WITHIN_MS }, () => {
+  test('is not followed by a secondary of its successor, and stops', async () => {
     await until(
       () => branch.status('performance'),
       ({ known_primary_cluster_addrs: known }) => known.includes(natsOfSpare.url),
@@ -108,7 +108,7 @@ describe('a primary that comes back after its place was taken', { timeout: WITHI
     expect(await first.status('performance')).toMatchObject({ state: 'superseded' });
   });
 
-  test('leaves its secondaries to the successor, and follows it', async () => {
+  test('leaves its secondaries to its successor, and follows it', async () => {
     await spare.restart();
     await untilStreaming('performance', branch);
     await untilEqual('performance', spare, branch);
@@ -120,7 +120,7 @@ describe('a primary that comes back after its place was taken', { timeout: WITHI
     expect(await first.status('dr')).toMatchObject({ ssct_generation_counter: 1 });
   });
 
-  test('is told by its successor where no secondary asks it', async () => {
+  test('is informed by its successor when no secondary contacts it', async () => {
     await branch.stop();
     await spare.process().stop('SIGKILL');
     await promote(first);

@@ -55,7 +55,7 @@ const takeOver = async (cluster: Cluster): Promise<void> => {
 describe('a performance primary and a secondary, each with a DR secondary', {
   timeout: WITHIN_MS,
 }, () => {
-  test('stand in four roles', async () => {
+  test('have four roles', async () => {
     await primary.v1('POST', 'sys/mounts/pki', { type: 'pki' });
     await primary.v1('POST', 'pki/root/generate/internal', { common_name: 'Root', key_type: 'ec' });
     await primary.v1('POST', 'pki/roles/web', { allow_any_name: true, key_type: 'ec' });
@@ -76,10 +76,10 @@ describe('a performance primary and a secondary, each with a DR secondary', {
     });
   });
 
-  test('when the primary is lost, its DR secondary leads the set and the branch follows by itself', async () => {
+  test('when the primary is lost, its DR secondary leads the set and the branch follows automatically', async () => {
     await primary.v1('POST', 'sys/policies/acl/before', { policy: POLICY });
     await untilEqual('dr', primary, primaryDr);
-    // Who may take the place of the primary is told with the heartbeats.
+    // Heartbeats carry the addresses of clusters that may replace the primary.
     await until(
       () => branch.status('performance'),
       ({ known_primary_cluster_addrs: known }) => known.includes(natsOfDr.url),
@@ -88,11 +88,11 @@ describe('a performance primary and a secondary, each with a DR secondary', {
     for (let index = 0; index < 10; index += 1)
       await primary.v1('POST', `sys/policies/acl/rotated-${index}`, { policy: POLICY });
     await primary.process().stop('SIGKILL');
-    // Nobody tells the new process anything: what the primary told the one before counts.
+    // The new process receives no messages; it uses those that the previous one received.
     await primaryDr.restart();
     await takeOver(primaryDr);
     primaryDr.token = primary.token;
-    // Whatever arrived can be read, also what the primary had sealed under its newest key.
+    // Everything that arrived is readable, including records sealed under the primary's newest key.
     const names: string[] = (await primaryDr.v1('LIST', 'sys/policies/acl')).body.data.keys;
     expect(names).toContain('before');
     for (const name of names)
@@ -112,7 +112,7 @@ describe('a performance primary and a secondary, each with a DR secondary', {
     expect((await branch.v1('GET', 'sys/policies/acl/before')).status).toBe(200);
   });
 
-  test('when the branch is lost, its DR secondary goes on as the branch', async () => {
+  test('when the branch is lost, its DR secondary replaces it', async () => {
     const issued = await branch.v1('POST', 'pki/issue/web', {
       common_name: 'a.example',
       ttl: '1h',
@@ -125,7 +125,7 @@ describe('a performance primary and a secondary, each with a DR secondary', {
     await untilStreaming('performance', branchDr);
     await untilEqual('performance', primaryDr, branchDr);
     expect(await branchDr.status('performance')).toMatchObject({ secondary_id: 'branch' });
-    // What was the branch's own is there: tokens, and what it issued.
+    // The branch's own data is there: its tokens and the certificates it issued.
     expect((await branchDr.v1('GET', `pki/cert/${serial}`)).status).toBe(200);
     expect((await branchDr.v1('POST', 'sys/policies/acl/last', { policy: POLICY })).status).toBe(
       204,

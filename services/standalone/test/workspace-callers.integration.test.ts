@@ -82,6 +82,8 @@ afterAll(async () => {
 
 const documented = (path: string): number => {
   if (OPEN.test(path)) return 200;
+  // Deliveries carry the signature of their webhook instead of a token, and this webhook does not exist.
+  if (path.startsWith('/webhooks/')) return 404;
   return SIGNED.test(path) ? 403 : 401;
 };
 
@@ -91,7 +93,7 @@ describe('every route of the workspace API', () => {
   });
 
   test.for(CALLERS)(
-    'tells a caller of the kind "%s" nothing',
+    'reveals nothing to a caller of the kind "%s"',
     { timeout: SLOW_MS },
     async (one) => {
       const token = tokens.get(one) ?? '';

@@ -1,6 +1,6 @@
 /**
- * The administrative part of sys, put together: namespaces, mounts, wrapping, leases, audit devices,
- * custom messages. `compose.ts` adds seal, tokens, policies and access.
+ * The administrative part of sys: namespaces, mounts, wrapping, leases, audit devices and custom messages.
+ * `compose.ts` adds seal, tokens, policies and access.
  */
 import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
@@ -8,36 +8,42 @@ import { type PeriodicWork, Wakeup } from '@keelson/locks';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
-import { type AuditOperations, createAuditOperations } from './audit/audit-operations.ts';
+import { type AuditDevices, followAuditDevices } from './audit/audit-records.ts';
 import { auditRoutes } from './audit/audit-routes.ts';
 import { namespaceCubbyholePrefix, removeCubbyhole } from './cubbyhole/cubbyhole-records.ts';
 import { cubbyholeRoutes } from './cubbyhole/cubbyhole-routes.ts';
-import { createCustomMessageOperations } from './custom-messages/custom-message-operations.ts';
 import { namespaceMessagePrefix } from './custom-messages/custom-message-records.ts';
 import { customMessageRoutes } from './custom-messages/custom-message-routes.ts';
+import type { DamageRegister } from './damage/damage-register.ts';
 import { internalUiRoutes } from './internal-ui/internal-ui-routes.ts';
 import { createDepartedMounts } from './leases/departed-mounts.ts';
-import { createLeaseOperations, type LeaseOperations } from './leases/lease-operations.ts';
+import type { LeaseContext } from './leases/lease-context.ts';
 import {
   endLeasesOfToken,
   listLeaseNamespaces,
   namespaceLeasePrefixes,
   orderEnding,
 } from './leases/lease-records.ts';
+import { endLeasesOfNamespace, revokeDueLeases } from './leases/lease-revocation-operations.ts';
 import { leaseRoutes } from './leases/lease-routes.ts';
 import type { LeaseTtls } from './mounts/domain/lease-ttl.ts';
 import type { MountIndex } from './mounts/domain/mount-index.ts';
 import { findEngineMount } from './mounts/engine-mount.ts';
 import { type EngineType, followEngineTypes } from './mounts/engine-type-records.ts';
-import { createMountOperations, type MountDependencies } from './mounts/mount-operations.ts';
+import type { MountContext } from './mounts/mount-operations.ts';
 import {
+  findMountBelow,
   followMounts,
   listLocalMountNamespaces,
   namespaceMountPrefixes,
 } from './mounts/mount-records.ts';
 import { mountRoutes } from './mounts/mount-routes.ts';
+import { createDepartedNamespaces } from './namespaces/departed-namespaces.ts';
 import type { NamespaceTable } from './namespaces/domain/namespace-table.ts';
-import { createNamespaceOperations } from './namespaces/namespace-operations.ts';
+import {
+  type NamespaceContext,
+  resumeNamespaceRemovals,
+} from './namespaces/namespace-operations.ts';
 import { followNamespaces } from './namespaces/namespace-records.ts';
 import { namespaceRoutes } from './namespaces/namespace-routes.ts';
 import type { PolicyBook } from './policies/policy-book.ts';
@@ -45,17 +51,13 @@ import { noteFormerMount, noteFormerNamespace } from './replication/filters/filt
 import type { TokenContext, TokenRemovalHook } from './tokens/token-context.ts';
 import { listTokenNamespaces, refOf } from './tokens/token-records.ts';
 import { toolRoutes } from './tools/tool-routes.ts';
-import {
-  createWrappingOperations,
-  type WrappingOperations,
-} from './wrapping/wrapping-operations.ts';
 import { wrappingRoutes } from './wrapping/wrapping-routes.ts';
 
-/** A lease that ended is taken up after this time at the latest. */
+/** Longest wait before the worker handles a lease that ended. */
 const LEASE_EXPIRY_EVERY_MS = 1000;
-/** Looks for mounts and namespaces that replication took away. */
+/** Interval of the search for mounts and namespaces that replication removed. */
 const DEPARTURES_EVERY_MS = 1000;
-/** Looks for namespaces whose removal waits for an engine, or was interrupted. */
+/** Interval of the search for namespaces whose removal waits for an engine or was interrupted. */
 const NAMESPACE_REMOVAL_EVERY_MS = 10_000;
 
 export interface AdministrationParts {
@@ -67,41 +69,42 @@ export interface AdministrationParts {
   /** By service name. */
   readonly engines: ReadonlyMap<string, RpcService<typeof EngineDefinition>>;
   readonly systemTtls: LeaseTtls;
-  /** Prefixes of what tokens and policies keep for a namespace. */
+  readonly damage: DamageRegister;
+  /** Prefixes of the records that tokens and policies keep for a namespace. */
   readonly namespacePrefixes: (namespaceId: string) => readonly string[];
   /** Called in the transaction that moves a mount. */
-  readonly onMountMoved: MountDependencies['onMoved'];
-  readonly afterMountMove: MountDependencies['afterMove'];
-  readonly keptBackPaths: () => Promise<readonly string[]>;
+  readonly onMountMoved: MountContext['onMoved'];
+  readonly afterMountMove: MountContext['afterMove'];
+  readonly keptBackPaths: MountContext['keptBackPaths'];
 }
 
 export interface Administration {
   readonly routes: readonly Route[];
-  /** For `Access.Resolve`: as of each call, in memory. */
+  /** For `Access.Resolve`: the namespaces at the time of the call, in memory. */
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly mounts: () => Promise<MountIndex>;
   readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
-  readonly wrapping: WrappingOperations;
-  readonly audit: AuditOperations;
-  readonly leases: LeaseOperations;
-  /** By name; to be done while unsealed. */
+  readonly auditDevices: () => Promise<AuditDevices>;
+  readonly leases: LeaseContext;
+  /** By name; to be run while unsealed. */
   readonly periodicWork: Readonly<Record<string, PeriodicWork>>;
 }
 
-/** What ends with a token, in the transaction that ends it. */
+/** Removes what belongs to a token, in the transaction that removes the token. */
 export const TOKEN_REMOVAL_HOOKS: readonly TokenRemovalHook[] = [
   (tx, token) => removeCubbyhole(tx, refOf(token)),
   (tx, token) => endLeasesOfToken(tx, refOf(token)),
 ];
 
 export const composeAdministration = (parts: AdministrationParts): Administration => {
-  const { store, clock, tokens, policies, engines, systemTtls } = parts;
-  const namespaces = followNamespaces(store);
-  const mounts = followMounts(store);
-  const engineTypes = followEngineTypes(store);
+  const { store, clock, tokens, policies, engines, systemTtls, damage } = parts;
+  const namespaces = followNamespaces(store, damage.of('namespaces'));
+  const mounts = followMounts(store, damage.of('mounts'));
+  const engineTypes = followEngineTypes(store, damage.of('engine_types'));
+  const auditDevices = followAuditDevices(store, damage.of('audit_devices'));
 
   const leaseEnds = new Wakeup();
-  const leases = createLeaseOperations({
+  const leases: LeaseContext = {
     store,
     clock,
     findMount: async (uuid) =>
@@ -109,11 +112,12 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     engineTypes,
     engines,
     onEnd: () => leaseEnds.ring(),
-  });
-  const namespaceOperations = createNamespaceOperations({
+  };
+  const namespaceContext: NamespaceContext = {
     store,
     namespaces,
-    endLeases: (id) => leases.endNamespace(id),
+    findMountBelow,
+    endLeases: (id) => endLeasesOfNamespace(leases, id),
     onRemoval: noteFormerNamespace,
     contentPrefixes: (id) => [
       ...namespaceMountPrefixes(id),
@@ -129,13 +133,14 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
         ...(await listLocalMountNamespaces(store)),
       ]),
     ],
-  });
+  };
+  const removeDepartedNamespaces = createDepartedNamespaces(namespaceContext);
   const endLeasesOfDeparted = createDepartedMounts({
     store,
     mounts,
     onEnd: () => leaseEnds.ring(),
   });
-  const mountOperations = createMountOperations({
+  const mountContext: MountContext = {
     store,
     mounts,
     systemTtls,
@@ -144,47 +149,44 @@ export const composeAdministration = (parts: AdministrationParts): Administratio
     onDisabled: noteFormerMount,
     onMoved: parts.onMountMoved,
     afterMove: parts.afterMountMove,
-  });
-  const audit = createAuditOperations(store);
-  const wrapping = createWrappingOperations(tokens);
-  const messages = createCustomMessageOperations({ store, clock, namespaces });
+    keptBackPaths: parts.keptBackPaths,
+  };
 
   return {
     routes: [
-      ...namespaceRoutes(namespaceOperations),
-      ...mountRoutes({ mounts: mountOperations, systemTtls, keptBackPaths: parts.keptBackPaths }),
-      ...wrappingRoutes(wrapping),
-      ...leaseRoutes(leases, clock),
-      ...auditRoutes(audit),
+      ...namespaceRoutes(namespaceContext),
+      ...mountRoutes(mountContext),
+      ...wrappingRoutes(tokens),
+      ...leaseRoutes(leases),
+      ...auditRoutes({ store, devices: auditDevices }),
       ...cubbyholeRoutes(store),
       ...toolRoutes(),
-      ...customMessageRoutes(messages),
+      ...customMessageRoutes({ store, clock, namespaces }),
       ...internalUiRoutes({ mounts, namespaces, policies }),
     ],
     namespaces,
     mounts,
     engineTypes,
-    wrapping,
-    audit,
+    auditDevices,
     leases,
     periodicWork: {
       'lease-expiry': {
         everyMs: LEASE_EXPIRY_EVERY_MS,
         wakeup: leaseEnds,
-        round: (options) => leases.revokeDue(options),
+        round: (options) => revokeDueLeases(leases, options),
       },
       departures: {
         everyMs: DEPARTURES_EVERY_MS,
         round: async (options) => {
           await endLeasesOfDeparted(options);
-          await namespaceOperations.removeDeparted();
+          await removeDepartedNamespaces();
           return false;
         },
       },
       'namespace-removal': {
         everyMs: NAMESPACE_REMOVAL_EVERY_MS,
         round: async () => {
-          await namespaceOperations.resumeRemovals();
+          await resumeNamespaceRemovals(namespaceContext);
           return false;
         },
       },

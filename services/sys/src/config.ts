@@ -8,26 +8,27 @@ import {
 } from '@keelson/runtime';
 import { Type } from 'typebox';
 
-/** Settings of sys that hold in every mode. */
+/** Settings of sys that apply in every mode. */
 export const sysConfigSchema = Type.Object({
   unsealKeyFile: Type.Optional(
     Type.String({
       description:
-        'File with the 32-byte key (base64) that opens the seal when the process starts; made at the first start when it is absent. After `sys/seal`, and without this setting, key shares open the seal.',
+        'File with the 32-byte key (base64) that opens the seal when the process starts; created at the first start. After `sys/seal`, and without this setting, key shares are required.',
     }),
   ),
   clusterName: Type.String({
-    description: 'Name the cluster gets when it is initialized.',
+    description: 'Name given to the cluster when it is initialized.',
     default: 'keelson',
   }),
   compatibleVersion: Type.String({
     description:
-      'Version that health, seal status and nodes show to requests with a header of the vendor: its clients switch features by it. Other requests see that of Keelson.',
+      "Version shown to requests with a vendor header, because the vendor's clients enable features by it. Other requests see Keelson's version.",
     pattern: '^\\d+\\.\\d+\\.\\d+([-+][0-9A-Za-z.+-]+)?$',
     default: '1.21.0+ent',
   }),
   maxTokenTtlSeconds: Type.Integer({
-    description: 'Default and longest life of tokens and leases that no mount or role tunes.',
+    description:
+      'Default and maximum lifetime of tokens and leases without tuning by a mount or role.',
     minimum: 60,
     default: 768 * 3600,
   }),
@@ -35,7 +36,7 @@ export const sysConfigSchema = Type.Object({
 
 export type SysConfig = Readonly<Type.Static<typeof sysConfigSchema>>;
 
-/** What the service in a process of its own is told besides. */
+/** Extra settings, read only when the service runs as its own process. */
 export const sysProcessConfig = composeConfig(
   sysConfigSchema,
   servingSettings,
@@ -49,6 +50,11 @@ export const sysProcessConfig = composeConfig(
     workspaceAddresses: Type.Array(Type.String(), {
       description: 'host:port of the workspace service; a DNS name stands for all its replicas.',
       default: ['workspace:9000'],
+    }),
+    newStores: Type.Array(Type.String(), {
+      description:
+        'Services (pki, workspace) whose database may have been replaced, for one start. Otherwise sys refuses a service whose database is empty or belongs to another cluster.',
+      default: [],
     }),
     internalCaFile: Type.String({
       description: 'Key and certificate of the internal CA, PEM: internal-ca.pem.',

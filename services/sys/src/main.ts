@@ -1,4 +1,4 @@
-/** The sys service as a process of its own: gRPC, PostgreSQL for its records, Redis for its leases. */
+/** Runs the sys service as its own process: gRPC, PostgreSQL for its records, Redis for its leases. */
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
@@ -54,6 +54,7 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
   const transport = await openNatsTransport(config);
   const sys = composeSys({
     config,
+    newStores: config.newStores,
     store,
     barrier,
     leases,

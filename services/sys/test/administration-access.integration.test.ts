@@ -1,4 +1,4 @@
-/** The administrative endpoints as callers with different tokens reach them, through Access.Resolve. */
+/** Access of callers with different tokens to the administrative endpoints, through Access.Resolve. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openInitializedSys, type SysHarness } from './sys-harness.ts';
 
@@ -22,7 +22,7 @@ const MESSAGE = { title: 'x', message: '', start_time: '2029-01-01T00:00:00Z' };
 describe('custom messages', () => {
   const BASE = 'sys/config/ui/custom-messages';
 
-  test('need create for the collection and update for one', async () => {
+  test('require create for the collection and update for one', async () => {
     const creator = await issue(`path "${BASE}" { capabilities = ["create"] }`);
     const made = await harness.call('POST', BASE, { token: creator, body: MESSAGE });
     expect(made.status).toBe(200);
@@ -37,7 +37,7 @@ describe('custom messages', () => {
     );
   });
 
-  test('are shown before login to anyone and after login to tokens only', async () => {
+  test('are shown before login to anyone and after login only to tokens', async () => {
     await asRoot('POST', BASE, { ...MESSAGE, authenticated: false });
     await asRoot('POST', BASE, { ...MESSAGE, authenticated: true });
     const shown = async (kind: string, token?: string) =>
@@ -76,7 +76,7 @@ describe('a wrapping token', () => {
     }
   });
 
-  test('may do nothing else', async () => {
+  test('has no other permission', async () => {
     const token = await wrapped();
     expect((await harness.call('GET', 'sys/mounts', { token })).status).toBe(403);
     expect((await harness.call('GET', 'auth/token/lookup-self', { token })).status).toBe(403);
@@ -138,7 +138,7 @@ test('a locked namespace answers 503 until it is unlocked', async () => {
   expect((await asRoot('GET', 'team/sys/mounts')).status).toBe(200);
 });
 
-test('a namespace that is deleted takes its tokens along', async () => {
+test('deleting a namespace deletes its tokens', async () => {
   await asRoot('POST', 'sys/namespaces/team');
   const made = await asRoot('POST', 'team/auth/token/create', {
     policies: ['default'],

@@ -11,7 +11,7 @@ afterEach(() => harness.close());
 const FILE = { type: 'file', options: { file_path: '/var/log/keelson/audit.log' } };
 const enable = (path: string, body: object) => harness.asRoot('PUT', `sys/audit/${path}`, { body });
 
-test('devices are listed without their salts, which the gateways get', async () => {
+test('devices are listed without their salts, which only gateways receive', async () => {
   expect((await enable('file', { ...FILE, description: 'first' })).status).toBe(204);
   expect(
     (await enable('socket', { type: 'socket', options: { address: '127.0.0.1:9' }, local: true }))
@@ -41,16 +41,16 @@ test('devices are listed without their salts, which the gateways get', async () 
   ]);
 });
 
-test('the file of a device goes by its older name, too', async () => {
+test('the file of a device may be given by its older name, too', async () => {
   const options = { path: '/var/log/keelson/audit.log' };
   expect((await enable('file', { type: 'file', options })).status).toBe(204);
-  // As it was given: clients compare it with their configuration.
+  // Returned as given, because clients compare it with their configuration.
   expect((await harness.asRoot('GET', 'sys/audit')).body.data['file/'].options).toEqual(options);
   const { devices } = await harness.sys.access.auditDevices({});
   expect(devices[0]?.options['file_path']).toBe(options.path);
 });
 
-test('the generation moves with every change', async () => {
+test('the generation changes with every change', async () => {
   const seen = [(await harness.sys.access.auditDevices({})).generation];
   await enable('a', FILE);
   seen.push((await harness.sys.access.auditDevices({})).generation);
@@ -63,7 +63,7 @@ test('the generation moves with every change', async () => {
   expect((await harness.sys.access.auditDevices({})).generation).toBe(seen.at(-1));
 });
 
-test('a hash is what the device writes for the text', async () => {
+test('a hash is the one that the device writes for the text', async () => {
   await enable('file', FILE);
   const { body } = await harness.asRoot('POST', 'sys/audit-hash/file', {
     body: { input: 'secret' },

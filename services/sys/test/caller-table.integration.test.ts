@@ -1,12 +1,12 @@
 /**
- * Every route of sys × every kind of caller. The rows come from the routes the service describes, so a
- * new route is in the table at once; what is expected comes from the documented classes of paths, so a
- * route that is in no class needs a token and its capability.
+ * Every route of sys × every kind of caller. The rows come from the routes that the service describes, so a
+ * new route is covered at once. The expectations come from the documented classes of paths, so a route in no
+ * class needs a token and its capability.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts';
 
-/** Answer without a token. Written out here: the table must not read what it checks. */
+/** Served without a token. Written out here, because the table must not read the lists it checks. */
 const UNAUTHENTICATED = [
   /^\/sys\/(init|seal-status|unseal|leader|health|decode-token)$/,
   /^\/sys\/generate-root\/(attempt|update)$/,
@@ -63,7 +63,7 @@ const CALLERS: readonly Caller[] = [
 ];
 const EVERYTHING = '"create", "read", "update", "patch", "delete", "list"';
 
-/** Every path of the administration document, and of the reference for what it leaves open. */
+/** Every path of the administration document, and of the reference for paths the document leaves open. */
 const DOCUMENTED = `
 LIST,POST /sys/config/ui/custom-messages · GET,POST,DELETE /sys/config/ui/custom-messages/{}
 GET /sys/internal/ui/unauthenticated-messages · GET /sys/internal/ui/authenticated-messages
@@ -162,7 +162,7 @@ const expected = (path: string, method: string, caller: Caller): 'served' | 403 
   return isIn(SUDO, path) || (path === '/sys/rotate/config' && isWrite) ? 403 : 'served';
 };
 
-/** Whether Resolve lets the request through; no handler runs, so the rows do not disturb each other. */
+/** Whether Resolve allows the request. No handler runs, so the rows do not affect each other. */
 const outcome = async (
   method: string,
   path: string,
@@ -187,7 +187,7 @@ const outcome = async (
     index: '',
   });
   if (found?.$case === 'allowed') return found.value.service === 'sys' ? 'served' : 0;
-  // Permitted, as far as it can be said without the body.
+  // Permitted as far as can be decided without the body.
   if (found?.$case === 'needsBody') return 'served';
   const code = found?.$case === 'refused' ? found.value.code : '';
   return { 'sys.permission_denied': 403, 'request.unsupported_path': 404 }[code] ?? -1;
@@ -214,7 +214,7 @@ describe('every route of sys', () => {
     expect(found).toEqual(wanted);
   });
 
-  test('exists outside the root namespace only where it is not restricted', async () => {
+  test('exists outside the root namespace only if it is not restricted', async () => {
     const token = tokens.get('root') ?? '';
     for (const { method, path } of rows) {
       const answer = await outcome(method, path, token, 'other');

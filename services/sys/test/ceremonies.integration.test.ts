@@ -24,7 +24,7 @@ describe('generate-root', () => {
   const ATTEMPT = 'sys/generate-root/attempt';
   const UPDATE = 'sys/generate-root/update';
 
-  test('makes a root token that the one-time password decodes', async () => {
+  test('creates a root token that the one-time password decodes', async () => {
     const started = (await put(ATTEMPT)).body;
     expect(started).toMatchObject({ started: true, progress: 0, required: 2, otp_length: 28 });
     expect(started.otp).toMatch(/^\w{28}$/);
@@ -49,7 +49,7 @@ describe('generate-root', () => {
     ]);
   });
 
-  test('refuses a PGP key that nothing can be encrypted to before any share is given', async () => {
+  test('refuses a PGP key that cannot encrypt before any share is given', async () => {
     const { generateKey } = await import('openpgp');
     const { publicKey } = await generateKey({
       userIDs: [{ name: 'signer' }],
@@ -65,7 +65,7 @@ describe('generate-root', () => {
     expect((await call('GET', ATTEMPT)).body.started).toBe(false);
   });
 
-  test('refuses as documented and keeps one attempt at a time', async () => {
+  test('refuses as documented and allows one attempt at a time', async () => {
     expect(await refusal(UPDATE, { key: keys[0], nonce: 'x' })).toEqual([
       400,
       'no root generation in progress',
@@ -122,11 +122,11 @@ const createPlainToken = async (): Promise<string> => {
   return (await call('POST', 'auth/token/create', { token: root, body })).body.auth.client_token;
 };
 
-describe('a stranger', () => {
+describe('a caller without a token', () => {
   const told = async (path: string, token?: string) =>
     JSON.stringify((await call('GET', path, { token })).body);
 
-  test('learns from no status what cancels or spoils an attempt', async () => {
+  test('learns from no status what cancels or disturbs an attempt', async () => {
     const plain = await createPlainToken();
     const generation = (await put('sys/generate-root/attempt')).body.nonce;
     const start = { secret_shares: 1, secret_threshold: 1, require_verification: true };
@@ -182,7 +182,7 @@ describe('rekey', () => {
     expect((await call('GET', 'auth/token/lookup-self', { token: root })).status).toBe(200);
   });
 
-  test('with verification the new shares hold only after they were given back', async () => {
+  test('with verification, the new shares are valid only after they were verified', async () => {
     const { nonce } = (
       await put('sys/rekey/init', {
         secret_shares: 2,
@@ -208,7 +208,7 @@ describe('rekey', () => {
     expect((await call('GET', 'sys/seal-status')).body.sealed).toBe(false);
   });
 
-  test('refuses what cannot work', async () => {
+  test('refuses impossible parameters', async () => {
     const start = (body: Document) => refusal('sys/rekey/init', body);
     expect(await start({ secret_shares: 2, secret_threshold: 1 })).toEqual([
       400,
@@ -259,14 +259,15 @@ describe('rekey', () => {
   });
 });
 
-describe('the key of the barrier', () => {
-  test('rotates, is told to services, and keeps old values readable', async () => {
+describe('the barrier key', () => {
+  test('is rotated and sent to services, and old values stay readable', async () => {
     const stop = new AbortController();
     const states = harness.sys.cluster
       .join(
         {
           service: 'pki',
           instanceId: 'i',
+          storeId: '',
           version: '1',
           engines: [{ type: 'pki', unauthenticatedPaths: [], rootPaths: [] }],
         },

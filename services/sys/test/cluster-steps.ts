@@ -1,8 +1,8 @@
-/** Steps of operators that several tests take, on a cluster with one key share. */
+/** Operator steps shared by several tests, for clusters with one key share. */
 import { expect } from 'vitest';
 import type { SysHarness } from './sys-harness.ts';
 
-/** The token of the ceremony at `path`, from the share that counts there. */
+/** The token of the ceremony at `path`, made with one share of the applicable key. */
 export const ceremonyToken = async (
   cluster: SysHarness,
   path: string,
@@ -19,7 +19,7 @@ export const ceremonyToken = async (
 export const operationToken = (cluster: SysHarness, key: string): Promise<string> =>
   ceremonyToken(cluster, 'sys/replication/dr/secondary/generate-operation-token', key);
 
-/** Founds a set with `primary`, and has another cluster follow it. */
+/** Makes `primary` found a set, and another cluster follow it. */
 export const joinSet = async (
   kind: 'performance' | 'dr',
   primary: SysHarness,
@@ -43,7 +43,7 @@ export const joinSet = async (
   expect(enabled.status).toBe(200);
 };
 
-/** Moves the clock of a cluster until `asked` is there: a primary that steps back waits by it. */
+/** Advances the clock of a cluster until `asked` settles: a primary that steps back waits by its clock. */
 export const whileTimeGoesOn = async <T>(cluster: SysHarness, asked: Promise<T>): Promise<T> => {
   let isThere = false;
   const done = asked.finally(() => {

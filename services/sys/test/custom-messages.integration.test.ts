@@ -3,7 +3,7 @@ import { openInitializedSys, type SysHarness } from './sys-harness.ts';
 
 const BASE = 'sys/config/ui/custom-messages';
 const TEXT = Buffer.from('Maintenance tonight').toString('base64');
-// The manual clock stands at the beginning of 2030.
+// The manual clock is set to the beginning of 2030.
 const VALID = { title: 'Note', message: TEXT, start_time: '2029-12-31T00:00:00.000000001Z' };
 
 let harness: SysHarness;
@@ -16,7 +16,7 @@ const create = async (body: object = {}, namespace = '') =>
   harness.asRoot('POST', BASE, { body: { ...VALID, ...body }, namespace });
 
 describe('creating', () => {
-  test('answers the whole message, defaults filled in', async () => {
+  test('returns the complete message with defaults', async () => {
     const { status, body } = await create();
     expect(status).toBe(200);
     expect(body.data).toEqual({
@@ -104,7 +104,7 @@ describe('creating', () => {
     expect(answered.body.data).toMatchObject(expected);
   });
 
-  test('ends at a hundred messages, also for fifty callers at once', async () => {
+  test('stops at a hundred messages, also for fifty simultaneous callers', async () => {
     for (let count = 0; count < 90; count++) await create();
     const statuses = (await Promise.all(Array.from({ length: 50 }, () => create()))).map(
       ({ status }) => status,
@@ -122,7 +122,7 @@ describe('creating', () => {
 });
 
 describe('reading, replacing, deleting', () => {
-  test('an unknown id is 404 before anything else of the body is judged, deleting it is 204', async () => {
+  test('an unknown id is 404 before the body is validated, and deleting it is 204', async () => {
     for (const id of ['nothing', '00000000-0000-4000-8000-000000000000']) {
       const unknown = { status: 404, body: { errors: ['custom message not found'] } };
       expect(await harness.asRoot('GET', `${BASE}/${id}`)).toEqual(unknown);
@@ -132,7 +132,7 @@ describe('reading, replacing, deleting', () => {
     }
   });
 
-  test('replacing returns what is left out to its default', async () => {
+  test('replacing resets absent members to their defaults', async () => {
     const { id } = (
       await create({
         type: 'modal',
@@ -161,7 +161,7 @@ describe('reading, replacing, deleting', () => {
     });
   });
 
-  test('a deleted message is gone, a list of nothing is 404', async () => {
+  test('a deleted message is gone, and an empty list is 404', async () => {
     const { id } = (await create()).body.data;
     expect((await harness.asRoot('DELETE', `${BASE}/${id}`)).status).toBe(204);
     expect((await harness.asRoot('GET', `${BASE}/${id}`)).status).toBe(404);
@@ -196,7 +196,7 @@ test('the list is filtered by every combination of its three filters', async () 
   });
 });
 
-test('messages belong to one namespace, and are shown in it and below, the nearest first', async () => {
+test('messages belong to one namespace, and are shown in it and below, nearest first', async () => {
   const [parent, child] = ['parent', 'parent/child'];
   await harness.createNamespace(parent);
   await harness.createNamespace(child);

@@ -1,4 +1,4 @@
-/** One policy record that a disk damaged: what it takes down, and who is told. */
+/** A policy record damaged by a disk: its consequences, and who is informed. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { openSqliteStore } from '@keelson/storage';
@@ -54,19 +54,19 @@ test('tokens without it are served as before', async () => {
   expect(await statusOf('sys/mounts', root)).toBe(200);
 });
 
-test('a token with it may do nothing: what it denied is not known', async () => {
+test('a token with it has no permissions, because what it denied is unknown', async () => {
   expect(await statusOf('auth/token/lookup-self', touched)).toBe(403);
   expect(await statusOf('sys/mounts', touched)).toBe(403);
 });
 
-test('paths that need no token answer whatever token is sent', async () => {
+test('paths without authentication answer with any token', async () => {
   for (const token of ['', root, untouched, touched])
     for (const path of ['sys/health', 'sys/seal-status', 'sys/leader', 'sys/generate-root/attempt'])
       expect([path, await statusOf(path, token)]).toEqual([path, 200]);
 });
 
-test('it is reported by health and the list of policies', async () => {
-  expect((await harness.call('GET', 'sys/health')).body.damaged_policies).toBe(1);
+test('it is reported by health and in the list of policies', async () => {
+  expect((await harness.call('GET', 'sys/health')).body.damaged_records).toEqual({ policies: 1 });
   const listed = await harness.call('LIST', 'sys/policies/acl', { token: root });
   expect(listed.body.warnings).toEqual([
     'the policy "lost" is damaged and cannot be read: tokens with it may do nothing until it is written again',
@@ -86,5 +86,5 @@ test('writing it again repairs it, for tokens that were made before, too', async
   });
   expect(written.status).toBe(204);
   expect(await statusOf('sys/mounts', touched)).toBe(200);
-  expect((await harness.call('GET', 'sys/health')).body).not.toHaveProperty('damaged_policies');
+  expect((await harness.call('GET', 'sys/health')).body).not.toHaveProperty('damaged_records');
 });

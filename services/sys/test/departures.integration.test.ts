@@ -1,6 +1,6 @@
 /**
- * What a cluster kept of its own for mounts and namespaces that replication takes away: nobody here
- * removed them, their records are gone or elsewhere with an applied entry.
+ * Cleanup of local records for mounts and namespaces that replication removes: no operation of this cluster
+ * removed them; an applied log entry deleted or moved their records.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openInitializedSys, type SysHarness } from './sys-harness.ts';
@@ -50,7 +50,7 @@ const apply = (paths: readonly string[]) =>
     LOG,
     paths.map((path) => ({ path, stored: undefined })),
   );
-/** As a filter that keeps it back, or its removal at the primary. */
+/** Deletes the record as a paths filter or a removal at the primary would. */
 const takeAway = async (uuid: string): Promise<readonly { path: string; stored: Uint8Array }[]> => {
   const paths = (await recordsBelow(MOUNTS, uuid)).map(({ path }) => path);
   const copies = await harness.store.stored.read(paths);
@@ -65,8 +65,8 @@ const revokedIds = () => harness.engine.revoked.map(({ leaseId }) => leaseId).so
 const leaseCount = async () =>
   (await harness.asRoot('GET', 'sys/leases/count')).body.data.lease_count;
 
-describe('leases of a mount that is taken away', () => {
-  test('end, and those of others go on', async () => {
+describe('leases of a removed mount', () => {
+  test('end, and those of others continue', async () => {
     const [gone, stays] = [await mount('gone'), await mount('stays')];
     const ids = [await register(gone), await register(gone)].sort();
     await register(stays);
@@ -78,7 +78,7 @@ describe('leases of a mount that is taken away', () => {
     expect(await leaseCount()).toBe(1);
   });
 
-  test('do not come back with it, and it has new ones that end again', async () => {
+  test('do not return with it, and its new leases end at the next removal', async () => {
     const uuid = await mount('gone');
     await register(uuid);
     const copies = await takeAway(uuid);
@@ -94,7 +94,7 @@ describe('leases of a mount that is taken away', () => {
     expect(revokedIds()).toContain(again);
   });
 
-  test('end when nobody looked while it was away and another took its place', async () => {
+  test('end even if another mount took its place before anyone checked', async () => {
     const uuid = await mount('place');
     const old = await register(uuid);
     await takeAway(uuid);
@@ -111,8 +111,8 @@ describe('leases of a mount that is taken away', () => {
   });
 });
 
-describe('a namespace that is taken away', () => {
-  test('takes its tokens, leases and own mounts with it, and comes back without them', async () => {
+describe('a removed namespace', () => {
+  test('takes its tokens, leases and own mounts with it, and returns without them', async () => {
     const id = await harness.createNamespace('team');
     const uuid = await mount('team/ca');
     await harness.asRoot('POST', 'team/sys/mounts/own', { body: { type: 'sample', local: true } });

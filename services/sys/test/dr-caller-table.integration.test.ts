@@ -1,6 +1,7 @@
 /**
- * What of sys is left on a DR secondary and on a sealed cluster: every route × every kind of caller, the
- * rows made from the routes as in caller-table; and who may operate a DR secondary, by the token in the body.
+ * The parts of sys that a DR secondary and a sealed cluster still serve: every route × every kind of caller,
+ * with rows made from the routes as in caller-table; and the tokens in the body that may operate a DR
+ * secondary.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { operationToken, whileTimeGoesOn } from './cluster-steps.ts';
@@ -9,7 +10,7 @@ import { type Document, openSysHarness, type SysHarness } from './sys-harness.ts
 
 const SECONDARY = 'sys/replication/dr/secondary';
 
-/** Written out here: the table must not read what it checks. */
+/** Written out here, because the table must not read the lists it checks. */
 const SERVED_TO_ANYONE = [
   /^\/sys\/(init|seal-status|unseal|leader|health)$/,
   /^\/sys\/replication\/((performance|dr)\/)?status$/,
@@ -17,7 +18,7 @@ const SERVED_TO_ANYONE = [
   /^\/sys\/replication\/dr\/secondary\/(operation-token\/delete|reindex|merkle-check)$/,
   /^\/sys\/replication\/dr\/secondary\/generate-operation-token\/(attempt|update)$/,
 ];
-/** By the tokens that came from the primary. */
+/** Served to tokens that were replicated from the primary. */
 const SERVED_TO_TOKENS = [
   /^\/sys\/(seal|metrics)$/,
   /^\/sys\/replication\/dr\/secondary\/(generate-public-key|enable)$/,
@@ -31,7 +32,7 @@ let harness: SysHarness;
 let key: string;
 let operation: string;
 const tokens = new Map<Caller, string>();
-/** By the policy that it has. */
+/** Batch tokens, by the scope of their policy. */
 const batch = new Map<
   'of the path' | 'of another path' | 'of a namespace' | 'bound to a network',
   string
@@ -54,7 +55,7 @@ beforeAll(async () => {
   };
   batch.set('of the path', await batchToken('operator', `${SECONDARY}/*`));
   batch.set('of another path', await batchToken('stranger', 'sys/replication/dr/primary/*'));
-  // What a namespace's own administrator can make: the policy names the path, but below the namespace.
+  // A namespace administrator could make this token; its policy matches the path in the namespace only.
   const inTeam = { token: root, namespace: 'team' };
   const everything = 'path "*" { capabilities = ["create", "read", "update", "delete", "sudo"] }';
   await post('sys/namespaces/team', {}, root);
@@ -94,7 +95,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-/** What Resolve says; no handler runs. */
+/** The decision of Resolve; no handler runs. */
 const outcome = async (method: string, path: string, token: string): Promise<string> => {
   const filled = path.slice(1).replaceAll(/\{\w+\}/g, 'x');
   const { outcome: found } = await harness.resolve(method, filled, { token });
@@ -125,7 +126,7 @@ describe('a DR secondary', () => {
     },
   );
 
-  test('refuses clients with the known text, and is healthy as 472', async () => {
+  test('refuses clients with the documented text, and reports health as 472', async () => {
     expect(await harness.call('GET', 'sys/mounts', { token: tokens.get('root') })).toEqual({
       status: 400,
       body: { errors: ['path disabled in replication DR secondary mode'] },
@@ -137,7 +138,7 @@ describe('a DR secondary', () => {
   });
 });
 
-/** Bodies that change as little as can be; the order is kept, what takes the token away comes last. */
+/** Bodies with as few side effects as possible. The order matters: the one that deletes the token is last. */
 const OPERATIONS: readonly (readonly [string, Document])[] = [
   ['merkle-check', {}],
   ['recover', {}],
@@ -173,7 +174,7 @@ describe('an operation of a DR secondary', () => {
     );
   });
 
-  test.for(OPERATIONS)('%s needs a token that is for it, in the body', async ([suffix, body]) => {
+  test.for(OPERATIONS)('%s requires a token for it, in the body', async ([suffix, body]) => {
     const withToken = (token: string | undefined) => ({ ...body, dr_operation_token: token });
     const answers = {
       'no token': await call(suffix, body),
@@ -202,7 +203,7 @@ describe('an operation of a DR secondary', () => {
     });
   });
 
-  test('is done for a batch token of the path, and for the operation token', async () => {
+  test('is executed for a batch token of the path, and for the operation token', async () => {
     const lasting = OPERATIONS.filter(([suffix]) => !/delete$|disable$/.test(suffix));
     const found: (readonly [string, number, number])[] = [];
     for (const [suffix, body] of lasting) {
@@ -216,7 +217,7 @@ describe('an operation of a DR secondary', () => {
     expect(await call('merkle-check', bound, { remoteAddress: '10.1.2.3' })).toBe(200);
   });
 
-  test('is refused once the operation token is deleted; a batch token stays', async () => {
+  test('is refused once the operation token is deleted; a batch token remains valid', async () => {
     const remove = (token: string | undefined) =>
       call('operation-token/delete', { dr_operation_token: token });
     const check = (token: string | undefined) =>
@@ -229,7 +230,7 @@ describe('an operation of a DR secondary', () => {
   });
 });
 
-test('a sealed cluster serves what opens it, and nothing else', async () => {
+test('a sealed cluster serves only what unseals it', async () => {
   const root = tokens.get('root') ?? '';
   expect((await harness.call('POST', 'sys/seal', { token: root })).status).toBe(204);
   const found: string[] = [];

@@ -1,4 +1,4 @@
-/** What the stream of a lost primary holds is taken before `force` gives the rest up. */
+/** Entries in the stream of a lost primary are applied before `force` gives the rest up. */
 import type { Bus } from '@keelson/bus';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,9 +13,9 @@ let primary: SysHarness;
 let secondary: SysHarness;
 let primaryRoot: string;
 let operation: string;
-/** What the secondary is given of the stream waits for it. */
+/** Delays the delivery of stream entries to the secondary. */
 let mayArrive: Promise<void>;
-/** Called when the secondary asks how far the stream goes. */
+/** Called when the secondary measures the end of the stream. */
 let onMeasured: () => void;
 
 const untilAborted = (signal: AbortSignal): Promise<void> =>
@@ -39,7 +39,7 @@ const heldBack = (bus: Bus): Bus => ({
   },
 });
 
-/** The primary did not step back. */
+/** The warning for a primary that did not step back. */
 const notKnown = expect.stringMatching(
   /^What the former primary has committed .* is not known here/,
 );
@@ -74,7 +74,7 @@ afterEach(async () => {
   await primary.close();
 }, 60_000);
 
-/** Is written while nothing arrives at the secondary. */
+/** Writes on the primary while nothing arrives at the secondary. */
 const writeUnseen = async (): Promise<() => void> => {
   await until(
     async () => (await status(secondary)).merkle_root === (await status(primary)).merkle_root,
@@ -92,7 +92,7 @@ const writeUnseen = async (): Promise<() => void> => {
 const promoteByForce = () =>
   secondary.call('POST', PROMOTE, { body: { dr_operation_token: operation, force: true } });
 
-test('what arrives while it is waited for is not lost', { timeout: 60_000 }, async () => {
+test('entries that arrive while it waits are not lost', { timeout: 60_000 }, async () => {
   const arrive = await writeUnseen();
   const { last_wal: wanted } = await status(primary);
   let measured = 0;
@@ -103,7 +103,7 @@ test('what arrives while it is waited for is not lost', { timeout: 60_000 }, asy
   const promoting = promoteByForce().finally(() => {
     isOver = true;
   });
-  // It found something, waited, and looks again.
+  // The promotion found entries, waited, and measured again.
   await until(async () => {
     secondary.clock.advance(100);
     return measured >= 2 || isOver;
@@ -119,7 +119,7 @@ test('what arrives while it is waited for is not lost', { timeout: 60_000 }, asy
   expect(read.status).toBe(200);
 });
 
-test('what does not arrive is given up after a while, and the answer says how much', {
+test('entries that do not arrive are abandoned after a while, and the response says how many', {
   timeout: 60_000,
 }, async () => {
   await writeUnseen();

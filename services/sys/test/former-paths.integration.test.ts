@@ -1,4 +1,4 @@
-/** Performance replication under the paths it had before there were two kinds. */
+/** Performance replication under its paths from before there were two kinds. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inProcessTransport } from './in-process-transport.ts';
 import { openInitializedSys, type SysHarness } from './sys-harness.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => harness.close());
 
-test('a set is founded, joined and given up, and its secondaries filtered', async () => {
+test('a set is created, joined and disabled, and its secondaries filtered', async () => {
   const post = (path: string, body: object = {}) =>
     harness.asRoot('POST', `sys/replication/${path}`, { body });
   expect((await post('primary/enable')).status).toBe(200);
@@ -32,7 +32,7 @@ test('a set is founded, joined and given up, and its secondaries filtered', asyn
   expect(after.body.data).toEqual({ mode: 'disabled' });
 });
 
-test('tells in its description that they are former ones', async () => {
+test('are described as former paths', async () => {
   const { pathsJson } = await harness.sys.edge.describe();
   const paths = JSON.parse(pathsJson) as Record<string, { post?: { deprecated?: boolean } }>;
   expect(paths['/sys/replication/primary/enable']?.post?.deprecated).toBe(true);

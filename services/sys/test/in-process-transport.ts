@@ -1,4 +1,4 @@
-/** A bus that clusters of one process share; it ends with the process, not with one of its users. */
+/** A bus shared by the clusters of one process; it closes with the process, not with one of its users. */
 import { type Bus, InProcessBus } from '@keelson/bus';
 import type { ReplicationTransport } from '@keelson/cluster-member';
 

@@ -63,7 +63,7 @@ describe('a lease', () => {
     expect(await lookup('//')).toEqual(refusal('invalid lease'));
   });
 
-  test('is taken back from its engine when its time is over, and not before', async () => {
+  test('is revoked at its engine when it expires, and not before', async () => {
     const id = await register();
     harness.clock.advance(599_999);
     await revokeDue();
@@ -135,7 +135,7 @@ describe('the leases of a namespace', () => {
   const remove = () => harness.asRoot('DELETE', 'sys/namespaces/team');
   const create = () => harness.asRoot('POST', 'sys/namespaces/team');
 
-  test('are taken back before it is gone', async () => {
+  test('are revoked before the namespace is deleted', async () => {
     const ids = await Promise.all(Array.from({ length: 250 }, () => register(inTeam)));
     const other = await register();
     expect((await remove()).status).toBe(204);
@@ -149,7 +149,7 @@ describe('the leases of a namespace', () => {
     expect((await lookup(other)).status).toBe(200);
   });
 
-  test('keep it, out of reach, while their engine is out of order', async () => {
+  test('keep it, unavailable, while their engine fails', async () => {
     const id = await register(inTeam);
     harness.engine.refusing = true;
     expect((await remove()).status).toBe(204);
@@ -166,7 +166,7 @@ describe('the leases of a namespace', () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test('do not keep it once they are given up', async () => {
+  test('no longer keep it once they are abandoned', async () => {
     await register(inTeam);
     harness.engine.refusing = true;
     await remove();
@@ -181,7 +181,7 @@ describe('the leases of a namespace', () => {
 });
 
 describe('revoking', () => {
-  test('one lease, by body or path, at once or soon', async () => {
+  test('revokes one lease, by body or path, at once or soon', async () => {
     const [a, b, c] = [await register(), await register(), await register()];
     expect(
       (await harness.asRoot('POST', 'sys/leases/revoke', { body: { lease_id: a, sync: true } }))
@@ -198,7 +198,7 @@ describe('revoking', () => {
     expect((await harness.asRoot('POST', 'sys/leases/revoke')).status).toBe(400);
   });
 
-  test('all leases with a common beginning', async () => {
+  test('revokes all leases with a common prefix', async () => {
     const web = await Promise.all(Array.from({ length: 450 }, () => register()));
     const api = await register({ requestPath: 'issue/api' });
     expect((await harness.asRoot('POST', 'sys/leases/revoke-prefix/pki/issue/web')).status).toBe(
@@ -210,9 +210,9 @@ describe('revoking', () => {
     expect(revokedIds()).toContain(api);
   });
 
-  test('is begun at once by the running worker', async () => {
+  test('is started at once by the running worker', async () => {
     await harness.sys.start();
-    // The clock stands still: nothing but the request itself can wake the worker.
+    // The clock does not advance, so only the request itself can wake the worker.
     const [a, b, c] = [await register(), await register(), await register({ requestPath: 'x' })];
     const ended = [];
     for (const [path, id] of [
@@ -226,7 +226,7 @@ describe('revoking', () => {
     }
   });
 
-  test('that waits for the engine tells its failure by the request id', async () => {
+  test('that waits for the engine reports its failure with the request id', async () => {
     const body = { lease_id: await register(), sync: true };
     harness.engine.refusing = true;
     expect(await harness.asRoot('POST', 'sys/leases/revoke', { body })).toEqual({
@@ -235,7 +235,7 @@ describe('revoking', () => {
     });
   });
 
-  test('is tried again ever later, and given up visibly', async () => {
+  test('is retried with increasing delays, and then visibly abandoned', async () => {
     const id = await register();
     harness.engine.refusing = true;
     harness.clock.advance(600_000);
@@ -264,7 +264,7 @@ describe('revoking', () => {
     expect((await harness.asRoot('GET', 'sys/leases', { query })).body.data.lease_count).toBe(0);
   });
 
-  test('by force forgets what the engine refuses', async () => {
+  test('by force ignores the refusal of the engine', async () => {
     await register();
     harness.engine.refusing = true;
     expect((await harness.asRoot('POST', 'sys/leases/revoke-force/pki')).status).toBe(204);

@@ -1,4 +1,4 @@
-/** A local mount of a secondary and a mount of its primary that want the same path. */
+/** A local mount of a secondary and a mount of its primary that claim the same path. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openInitializedSys, type SysHarness } from './sys-harness.ts';
 
@@ -23,7 +23,7 @@ const servedBy = async (path: string): Promise<string | undefined> => {
 };
 const rootToken = () => harness.createToken(['root']);
 
-/** The records of the mounts there are, which then are gone: as an entry brings them. */
+/** Returns the records of all mounts and deletes them, as an applied log entry would. */
 const takeAway = async () => {
   const paths = (await harness.store.scan(MOUNTS)).map(({ path }) => path);
   const copies = await harness.store.stored.read(paths);
@@ -39,7 +39,7 @@ test.for([
   ['a/b', 'a'],
   ['a', 'a/b'],
 ] as const)(
-  'the local mount %s is reached, that of the primary at %s when it is gone',
+  'the local mount %s is reached, and that of the primary at %s after its removal',
   async ([own, theirs]) => {
     await mount(theirs);
     const { uuid } = (await harness.asRoot('GET', `sys/mounts/${theirs}`)).body.data;
@@ -55,7 +55,7 @@ test.for([
         `the mount of the primary at ${theirs}/ is out of reach: the local mount ${own}/ takes its path`,
       ],
     });
-    // Nothing else may take a path that the hidden one has.
+    // No other mount may take a path that conflicts with the hidden mount.
     expect((await mount(theirs, true)).status).toBe(400);
     expect((await mount(`${theirs}/further`, true)).status).toBe(400);
 

@@ -12,7 +12,7 @@ const enable = (path: string, body: object = {}, namespace = '') =>
 const refusal = (text: string) => ({ status: 400, body: { errors: [text] } });
 
 describe('enabling', () => {
-  test('shows the mount beside the built-in ones, at the top level and under data', async () => {
+  test('shows the mount with the built-in ones, at the top level and under data', async () => {
     expect((await enable('pki', { description: 'certificates' })).status).toBe(204);
     const { body } = await harness.asRoot('GET', 'sys/mounts');
     expect(Object.keys(body.data)).toEqual(['cubbyhole/', 'pki/', 'sys/']);
@@ -60,7 +60,7 @@ describe('enabling', () => {
     [
       'new',
       { config: { default_lease_ttl: 'long' } },
-      'Field validation failed: error converting input for field "default_lease_ttl": expected a number of seconds or a duration such as "30s", "5m" or "2h"',
+      'Field validation failed: error converting input for field "default_lease_ttl": expected a number of seconds or a duration of at least a second such as "30s", "5m" or "2h"',
     ],
     [
       'new',
@@ -89,7 +89,7 @@ describe('enabling', () => {
     expect([refused.status, refused.body.errors[0]]).toEqual([400, expect.stringMatching(text)]);
   });
 
-  test('takes what clients send for settings that are off, and warns where one is not needed', async () => {
+  test('accepts what clients send for settings that are off, and warns about unnecessary ones', async () => {
     const off = {
       seal_wrap: false,
       external_entropy_access: false,
@@ -109,7 +109,7 @@ describe('enabling', () => {
     });
   });
 
-  test('has one winner among many callers', async () => {
+  test('succeeds for one of many callers', async () => {
     const statuses = await Promise.all(
       Array.from(
         { length: 20 },
@@ -121,7 +121,7 @@ describe('enabling', () => {
 });
 
 describe('tuning', () => {
-  test('reads values in force and keeps what is not given', async () => {
+  test('reads effective values and keeps absent ones', async () => {
     await enable('pki', { config: { max_lease_ttl: '87600h' } });
     const tune = (body: object) => harness.asRoot('POST', 'sys/mounts/pki/tune', { body });
     expect((await tune({ passthrough_request_headers: ['If-Modified-Since'] })).status).toBe(204);
@@ -142,7 +142,7 @@ describe('tuning', () => {
     });
   });
 
-  test('leaves lifetimes that are sent as empty text, and returns to those of the system', async () => {
+  test('keeps lifetimes sent as empty text, and resets them to those of the system', async () => {
     await enable('pki', { config: { default_lease_ttl: '1000h', max_lease_ttl: '87600h' } });
     await enable('plain', { config: { default_lease_ttl: '', max_lease_ttl: 'system' } });
     const SYSTEM = 768 * 3600;
@@ -151,7 +151,7 @@ describe('tuning', () => {
       const { data } = (await harness.asRoot('GET', `${path}/tune`)).body;
       return [data.default_lease_ttl, data.max_lease_ttl];
     };
-    // The vendor's SDK sends this for every setting that the caller left out.
+    // The vendor's SDK sends these values for settings that the caller omitted.
     const unset = {
       default_lease_ttl: '',
       max_lease_ttl: '',
@@ -199,7 +199,7 @@ describe('tuning', () => {
     expect(Object.keys((await harness.asRoot('GET', 'sys/auth')).body.data)).toEqual(['token/']);
   });
 
-  test('of keys that are logged in clear moves the audit generation', async () => {
+  test('of keys that are logged in clear changes the audit generation', async () => {
     await enable('pki');
     const before = (await harness.sys.access.auditDevices({})).generation;
     await harness.asRoot('POST', 'sys/mounts/pki/tune', { body: { description: 'x' } });
@@ -223,7 +223,7 @@ describe('absent and built-in mounts', () => {
     expect(await harness.asRoot(method, path)).toEqual(refusal(text));
   });
 
-  test('disabling what is absent succeeds', async () => {
+  test('disabling an absent mount succeeds', async () => {
     expect((await harness.asRoot('DELETE', 'sys/mounts/none')).status).toBe(204);
     expect(await harness.asRoot('POST', 'sys/auth/x', { body: { type: 'userpass' } })).toEqual(
       refusal('plugin not found in the catalog: userpass'),
@@ -256,8 +256,8 @@ test('a move keeps uuid and tuning, and reports its success', async () => {
   ).toEqual(refusal('no matching mount at "old/pki/"'));
 });
 
-describe('what the console sees', () => {
-  test('anonymous callers see only visible mounts, reduced', async () => {
+describe('the view of the console', () => {
+  test('contains only visible mounts, reduced, for anonymous callers', async () => {
     await enable('open', { config: { listing_visibility: 'unauth' } });
     await enable('closed');
     const { body } = await harness.call('GET', 'sys/internal/ui/mounts');
@@ -267,7 +267,7 @@ describe('what the console sees', () => {
     });
   });
 
-  test('a token sees what its policies reach', async () => {
+  test('contains the mounts that the policies of a token reach', async () => {
     await enable('open');
     const token = await harness.createToken(['default']);
     const full = (await harness.asRoot('GET', 'sys/internal/ui/mounts')).body.data;

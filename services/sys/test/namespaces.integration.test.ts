@@ -72,7 +72,7 @@ describe('namespaces', () => {
     ).toBe(415);
   });
 
-  test('are deleted with all they hold, once they have no children', async () => {
+  test('are deleted with all their contents, once they have no children', async () => {
     const team = await harness.createNamespace('team');
     await harness.createNamespace('team/web');
     const inTeam = { namespace: 'team' };

@@ -78,7 +78,7 @@ describe('policy endpoints', () => {
     expect([answer.status, answer.body.errors]).toEqual([status, [text]]);
   });
 
-  test('a changed policy holds from the next request on', async () => {
+  test('a changed policy applies from the next request on', async () => {
     const token = await tokenWith('path "sys/policies/acl" { capabilities = ["list"] }');
     const status = async () => (await call('LIST', 'sys/policies/acl', { token })).status;
     expect(await status()).toBe(200);
@@ -118,7 +118,7 @@ describe('policy endpoints', () => {
 });
 
 describe('decisions', () => {
-  test('parameter rules ask for the body and judge it', async () => {
+  test('parameter rules request the body and examine it', async () => {
     const token = await tokenWith(`path "sys/policies/acl/t" {
       capabilities = ["update"]
       allowed_parameters = { "policy" = ["path*"] }
@@ -128,7 +128,7 @@ describe('decisions', () => {
     expect([await write('path "a" {}'), await write('# no')]).toEqual([204, 403]);
   });
 
-  test('create and update are told apart where there is something to create', async () => {
+  test('create and update are distinguished if a record can exist', async () => {
     const token = await tokenWith('path "auth/token/roles/*" { capabilities = ["create"] }');
     const write = async () =>
       (await call('POST', 'auth/token/roles/r', { token, body: {} })).status;
@@ -148,14 +148,14 @@ describe('decisions', () => {
     ]);
   });
 
-  test('sudo is needed besides the capability on protected paths', async () => {
+  test('sudo is required in addition to the capability on protected paths', async () => {
     const token = await tokenWith('path "sys/rotate" { capabilities = ["update"] }');
     expect((await call('POST', 'sys/rotate', { token })).status).toBe(403);
     const sudo = await tokenWith('path "sys/rotate" { capabilities = ["update", "sudo"] }');
     expect((await call('POST', 'sys/rotate', { token: sudo })).status).toBe(204);
   });
 
-  test('another writing of a path is judged as the path it names', async () => {
+  test('another notation of a path is treated as the path it names', async () => {
     const token = await tokenWith(`
       path "sys/policies/acl/*" { capabilities = ["read", "update"] }
       path "sys/policies/acl/secret" { capabilities = ["deny"] }`);
@@ -192,12 +192,12 @@ describe('the resultant ACL', () => {
   const resultant = async (token: string, namespace = '') =>
     (await call('GET', PATH, { token, namespace })).body.data;
 
-  test('is one word for a root token, and refused without a token', async () => {
+  test('is a single flag for a root token, and refused without a token', async () => {
     expect(await resultant(root)).toEqual({ root: true });
     expect((await harness.call('GET', PATH)).status).toBe(403);
   });
 
-  test('unites the policies of a token by path and kind of path', async () => {
+  test('combines the policies of a token by path and kind of path', async () => {
     const put = (name: string, policy: string) =>
       call('PUT', `sys/policies/acl/${name}`, { token: root, body: { policy } });
     await put(
@@ -242,7 +242,7 @@ describe('the resultant ACL', () => {
     });
   });
 
-  test('is granted by the default policy and names paths from the root namespace on', async () => {
+  test('is granted by the default policy and contains paths from the root namespace', async () => {
     await call('POST', 'sys/namespaces/team', { token: root });
     const made = await call('POST', 'team/auth/token/create', {
       token: root,

@@ -1,4 +1,4 @@
-/** A secondary without a NATS server of its own could be followed by nobody once it is promoted. */
+/** A secondary without a NATS server of its own could not be followed by any cluster after a promotion. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { joinSet, operationToken, whileTimeGoesOn } from './cluster-steps.ts';
 import { inProcessTransport } from './in-process-transport.ts';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await primary.close();
 }, 60_000);
 
-test('is refused without force, and warned of with it', { timeout: 60_000 }, async () => {
+test('is refused without force, and causes a warning with it', { timeout: 60_000 }, async () => {
   const promote = (more: object) =>
     secondary.call('POST', PROMOTE, { body: { dr_operation_token: operation, ...more } });
   expect(await promote({})).toMatchObject({

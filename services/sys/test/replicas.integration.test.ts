@@ -62,7 +62,7 @@ describe('two replicas on one database', () => {
     }
   });
 
-  test('a use limit is one for both replicas', async () => {
+  test('a use limit applies to both replicas together', async () => {
     const { body } = await first.call('POST', 'auth/token/create', {
       token: root,
       body: { policies: ['default'], num_uses: 6 },
@@ -76,7 +76,7 @@ describe('two replicas on one database', () => {
     expect(uses.filter(({ status }) => status === 200)).toHaveLength(6);
   });
 
-  test('a rotated key of one replica opens what the other wrote', async () => {
+  test('a key rotated by one replica opens what the other wrote', async () => {
     expect((await first.call('PUT', 'sys/rotate', { token: root })).status).toBe(204);
     await first.call('PUT', 'sys/policies/acl/q', {
       token: root,
@@ -95,7 +95,7 @@ describe('two replicas on one database', () => {
     expect(seen.body.nonce).toBe(nonce);
   });
 
-  test('each lists both, and one that is silent no longer', async () => {
+  test('each lists both, without one that has gone silent', async () => {
     const listed = async (replica: SysHarness) => {
       const { body } = await replica.call('GET', 'sys/ha-status', { token: root });
       return body.data.nodes.map((node: Document) => [
@@ -118,7 +118,7 @@ describe('two replicas on one database', () => {
     expect(await listed(first)).toHaveLength(2);
   });
 
-  test('the hundredth custom message has one author', async () => {
+  test('the hundredth custom message is created once', async () => {
     const path = 'sys/config/ui/custom-messages';
     const create = (index: number) =>
       (index % 2 === 0 ? first : second).call('POST', path, {
@@ -134,7 +134,7 @@ describe('two replicas on one database', () => {
       expect((await replica.call('LIST', path, { token: root })).body.data.keys).toHaveLength(100);
   });
 
-  test('a mount, a namespace and a used wrapping token hold in the other replica at once', async () => {
+  test('a mount, a namespace and a used wrapping token are visible to the other replica at once', async () => {
     await first.call('POST', 'sys/mounts/pki', { token: root, body: { type: 'sample' } });
     expect((await second.call('GET', 'pki/ca')).body).toEqual({ service: 'sample' });
     await second.call('POST', 'sys/namespaces/team', { token: root });

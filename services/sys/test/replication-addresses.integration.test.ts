@@ -1,4 +1,4 @@
-/** Addresses of both sides: what secondaries are given, what the status shows, and which one answers. */
+/** Addresses of both sides: those given to secondaries, those in the status, and the one that answers. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ let primary: SysHarness;
 let secondary: SysHarness;
 let root: string;
 let primaryKey: string;
-/** Addresses the secondary tried, in their order. */
+/** Addresses that the secondary tried, in order. */
 let tried: string[];
 const dead = new Set<string>();
 
@@ -82,7 +82,7 @@ describe.for(KINDS)('a %s secondary', { timeout: 60_000 }, (kind) => {
     expect(new Set(tried)).toEqual(new Set([told]));
   });
 
-  test('and its primary show where clients and clusters reach each other', async () => {
+  test('and its primary show the addresses for clients and clusters', async () => {
     await attach(kind, '');
     const seen = await until(secondary, kind, ({ primaries }) => primaries?.length === 1);
     expect(seen.primaries).toEqual([
@@ -128,7 +128,7 @@ test('of several addresses the first that answers is the primary', {
   expect((await statusOf(secondary, 'dr')).primary_cluster_addr).toBe('up.example');
 });
 
-/** What stands at the address that a token names. */
+/** A server at the API address that a token names. */
 const answering = async (status: number, body: string) => {
   const server = createServer((_, response) => response.writeHead(status).end(body));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -152,7 +152,7 @@ const NEWER = {
   seal: { type: 'shamir', shares: 1, threshold: 1, wrappedForShares: 'root' },
 };
 
-test('a token that somebody else answers changes nothing, and the refusal says why', {
+test('a token that another server answers changes nothing, and the error gives the reason', {
   timeout: 60_000,
 }, async () => {
   const noToken = 'the token is no secondary activation token';
@@ -177,7 +177,7 @@ test('a token that somebody else answers changes nothing, and the refusal says w
   expect((await secondary.call('GET', 'auth/token/lookup-self', { token: root })).status).toBe(200);
 });
 
-test('authorities are the certificates of a file or folder, without the keys beside them', async () => {
+test('authorities are the certificates of a file or folder, ignoring keys', async () => {
   await using folder = await temporaryDirectory();
   const pem = (type: string, text: string) =>
     `-----BEGIN ${type}-----\n${text}\n-----END ${type}-----\n`;
@@ -199,7 +199,7 @@ test('authorities are the certificates of a file or folder, without the keys bes
     await expect(loadRoots({ caFile, caPath: '' })).rejects.toThrow(text);
 });
 
-test('an id that could be no segment of a path is refused', async () => {
+test('an id that is not a valid path segment is refused', async () => {
   await primary.asRoot('POST', 'sys/replication/dr/primary/enable', { body: {} });
   for (const id of ['', '.', '..', 'a/b', 'a\nb', 'a'.repeat(129)])
     expect(
@@ -207,7 +207,7 @@ test('an id that could be no segment of a path is refused', async () => {
     ).toEqual({ status: 400, body: { errors: ['invalid secondary id'] } });
 });
 
-test('a primary whose certificate nobody vouches for is refused naming what could', async () => {
+test('a primary with an untrusted certificate is refused, naming the setting that could trust it', async () => {
   await using folder = await temporaryDirectory();
   const [keyFile, certFile] = [join(folder.path, 'key.pem'), join(folder.path, 'cert.pem')];
   const request = [

@@ -51,7 +51,7 @@ const until = async (ask: () => Promise<Document>, isWanted: (found: Document) =
 };
 
 describe('two replicas of a secondary', { timeout: 60_000 }, () => {
-  test('are sealed, all but the one that was activated, and open with the share of the primary', async () => {
+  test('are sealed, except the one that was activated, and are unsealed with the share of the primary', async () => {
     await primary.asRoot('POST', `${SET}/primary/enable`);
     await primary.asRoot('POST', 'sys/policies/acl/before', { body: { policy: POLICY } });
     const asked = await first.asRoot('POST', `${SET}/secondary/generate-public-key`);
@@ -74,7 +74,7 @@ describe('two replicas of a secondary', { timeout: 60_000 }, () => {
     expect(await modeOf(second)).not.toBe('disabled');
   });
 
-  test('forward writes alike, and read them at once', async () => {
+  test('both forward writes, and read them at once', async () => {
     const started = (await first.call('POST', 'sys/generate-root/attempt', { body: {} })).body;
     const { body } = await first.call('POST', 'sys/generate-root/update', {
       body: { key, nonce: started.nonce },
@@ -93,13 +93,13 @@ describe('two replicas of a secondary', { timeout: 60_000 }, () => {
     expect((await second.call('GET', 'sys/policies/acl/before', { token })).status).toBe(200);
   });
 
-  test('follow a role that the other was given', async () => {
+  test('follow a role that was given to the other', async () => {
     const promoted = await second.call('POST', `${SET}/secondary/promote`, {
       token,
       body: { force: true },
     });
     expect(promoted.status).toBe(200);
-    // The answer came when both act on it.
+    // The response was sent after both replicas had applied the role.
     const body = { policy: POLICY };
     const written = await first.call('POST', 'sys/policies/acl/own', { token, body });
     expect(written.status).toBe(204);

@@ -1,4 +1,4 @@
-/** Clusters of both seals follow each other; the shares of the primary hold, before and after a rekey. */
+/** Clusters with either seal follow each other; the primary's shares apply, before and after a rekey. */
 import { randomBytes } from 'node:crypto';
 import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ const openCluster = async (
   return harness;
 };
 
-/** A root token from one share; undefined when it is not a share of that cluster. */
+/** A root token made with one share; undefined when the share is not valid for the cluster. */
 const generateRoot = async (cluster: SysHarness, key: string): Promise<string | undefined> => {
   const started = (await cluster.call('POST', 'sys/generate-root/attempt', { body: {} })).body;
   const { body } = await cluster.call('POST', 'sys/generate-root/update', {
@@ -47,7 +47,7 @@ const generateRoot = async (cluster: SysHarness, key: string): Promise<string | 
 const accepts = async (cluster: SysHarness, key: string): Promise<boolean> =>
   (await generateRoot(cluster, key)) !== undefined;
 
-/** Seals it, and tries these shares one after the other. */
+/** Seals the cluster, then tries these shares in order. */
 const reopen = async (cluster: SysHarness, keys: readonly [string, string]) => {
   const token = (await generateRoot(cluster, keys[1])) ?? '';
   await cluster.call('POST', 'sys/seal', { token });
@@ -63,7 +63,7 @@ const until = async (ask: () => Promise<boolean>): Promise<void> => {
   while (!(await ask())) await new Promise((resolve) => setTimeout(resolve, 20));
 };
 
-/** One new share in place of the one there is. */
+/** Replaces the only share and returns the new one. */
 const rekey = async (cluster: SysHarness, seal: SealType, key: string): Promise<string> => {
   const path = seal === 'shamir' ? 'sys/rekey' : 'sys/rekey-recovery-key';
   const started = await cluster.asRoot('POST', `${path}/init`, {
@@ -82,7 +82,7 @@ describe.for([
   ['static', 'shamir'],
   ['static', 'static'],
 ] as const)('a %s primary and a %s secondary', ([ofPrimary, ofSecondary]) => {
-  test('share the shares of the primary, also when they were made anew', {
+  test('use the shares of the primary, also after they were replaced', {
     timeout: WITHIN_MS,
   }, async () => {
     await using folder = await temporaryDirectory();

@@ -1,6 +1,6 @@
 /**
- * The state table of replication: what leads from one role to another, with its effects, and that whatever
- * the table does not list for a state is refused and changes nothing. Both kinds.
+ * The state table of replication, for both kinds: the operations that change a role, with their effects. An
+ * operation that the table does not list for a state is refused and changes nothing.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ceremonyToken, operationToken, whileTimeGoesOn } from './cluster-steps.ts';
@@ -64,7 +64,7 @@ describe.for(['performance', 'dr'] as const)(
       const { body } = await cluster.call('GET', `${base}/status`);
       return body.data;
     };
-    /** Each is refused, and the role stays. */
+    /** Expects each operation to be refused and the role to stay. */
     const refuses = async (
       ...triggers: readonly (readonly [string, Document])[]
     ): Promise<void> => {
@@ -80,14 +80,14 @@ describe.for(['performance', 'dr'] as const)(
       if (kind === 'dr') operation = await operationToken(cluster, key);
     };
 
-    test('disabled: becomes a primary, and nothing else is possible', async () => {
+    test('disabled: can become a primary, and nothing else', async () => {
       operation = 'hvs.of-no-ceremony';
       await refuses(...OF_A_PRIMARY, ...OF_A_SECONDARY, ['secondary/enable', { token: 'x' }]);
       expect((await post('primary/enable')).status).toBe(200);
       expect(await status()).toMatchObject({ mode: 'primary', state: 'running' });
     });
 
-    test('primary: lets secondaries in and out, steps back and is promoted with the id of its set', async () => {
+    test('primary: adds and revokes secondaries, is demoted and promoted with the id of its set', async () => {
       await post('primary/enable');
       const { cluster_id: id } = await status();
       await refuses(...BEGINNINGS, ...OF_A_SECONDARY);
@@ -134,7 +134,7 @@ describe.for(['performance', 'dr'] as const)(
       expect((await status()).cluster_id).not.toBe(id);
     });
 
-    test('secondary: is cleared when it joins, follows nobody on demand, leaves with what it has', async () => {
+    test('secondary: is cleared when it joins, follows no primary on demand, and leaves with its data', async () => {
       const joined = async (path: string, body: Document) =>
         (await other.asRoot('POST', `${base}/primary/${path}`, { body })).body;
       await other.asRoot('POST', 'sys/policies/acl/theirs', { body: { policy: POLICY } });
@@ -147,13 +147,13 @@ describe.for(['performance', 'dr'] as const)(
       });
       expect((await post('secondary/enable', { token: issued.data.token })).status).toBe(200);
       const { cluster_id: id } = (await other.call('GET', `${base}/status`)).body.data;
-      // No clock moves in this wait: what is copied comes over the bus.
+      // Waits in real time, because the copied data arrives over the bus without any clock.
       while ((await status())?.mode !== 'secondary')
         await new Promise((resolve) => setTimeout(resolve, 20));
       expect(await status()).toMatchObject({ cluster_id: id, secondary_id: 'x' });
 
       await authorize(otherKey);
-      // Its own tokens are void; those of its primary hold on a DR secondary alone.
+      // The cluster's own tokens are void; those of its primary are valid on a DR secondary only.
       token =
         kind === 'dr' ? otherToken : await ceremonyToken(cluster, 'sys/generate-root', otherKey);
       await refuses(...BEGINNINGS, ...OF_A_PRIMARY);

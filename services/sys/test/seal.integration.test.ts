@@ -16,7 +16,7 @@ const open = async (options = {}): Promise<SysHarness> => (harness = await openS
 afterEach(() => harness.close());
 
 describe('the seal', () => {
-  test('health, seal-status and init tell each state apart', async () => {
+  test('health, seal-status and init distinguish all states', async () => {
     const { call } = await open();
     expect((await call('GET', 'sys/health')).status).toBe(501);
     expect((await call('GET', 'sys/init')).body).toEqual({ initialized: false });
@@ -85,6 +85,14 @@ describe('the seal', () => {
     [{ secret_shares: 1, secret_threshold: 0 }, 'threshold must be at least one'],
     [{ secret_shares: 2, secret_threshold: 3 }, 'threshold cannot be larger than shares'],
     [{ secret_shares: 256, secret_threshold: 3 }, 'shares must be less than 256'],
+    [
+      { secret_shares: 1, secret_threshold: 1, stored_shares: 2 },
+      'stored_shares must be 0 or 1: the seal decides how its key is stored',
+    ],
+    [
+      { secret_shares: 1, secret_threshold: 1, recovery_shares: 5, recovery_pgp_keys: ['AA=='] },
+      'recovery_shares, recovery_pgp_keys cannot be used with a seal of type shamir: use the secret_ parameters',
+    ],
   ])('initialization refuses %o', async ([body, text]) => {
     const { call } = await open();
     const answer = await call('POST', 'sys/init', { body });
@@ -92,7 +100,31 @@ describe('the seal', () => {
     expect((await call('GET', 'sys/init')).body.initialized).toBe(false);
   });
 
-  test('initialization is refused once there is a cluster, whatever it asks for', async () => {
+  test('initialization accepts parameters of the other seal without a value', async () => {
+    const { call } = await open();
+    const body = {
+      secret_shares: 1,
+      secret_threshold: 1,
+      stored_shares: 1,
+      recovery_shares: 0,
+      recovery_threshold: 0,
+      recovery_pgp_keys: null,
+    };
+    expect((await call('POST', 'sys/init', { body })).status).toBe(200);
+  });
+
+  test('initialization refuses PGP keys of unseal shares for a static seal', async () => {
+    await using folder = await temporaryDirectory();
+    const { call } = await open({ config: { unsealKeyFile: join(folder.path, 'unseal.key') } });
+    const body = { recovery_shares: 1, recovery_threshold: 1, pgp_keys: ['AA=='] };
+    const answer = await call('POST', 'sys/init', { body });
+    expect([answer.status, answer.body.errors]).toEqual([
+      400,
+      ['pgp_keys cannot be used with a seal of type static: use recovery_pgp_keys'],
+    ]);
+  });
+
+  test('initialization is refused once the cluster exists, whatever it requests', async () => {
     const { call } = await open();
     const body = { secret_shares: 1, secret_threshold: 1 };
     expect((await call('POST', 'sys/init', { body })).status).toBe(200);
@@ -105,7 +137,7 @@ describe('the seal', () => {
     }
   });
 
-  test('of several first starts at once one makes the cluster', async () => {
+  test('one of several simultaneous first starts creates the cluster', async () => {
     const { call } = await open();
     const body = { secret_shares: 1, secret_threshold: 1 };
     const both = await Promise.all([1, 2, 3].map(() => call('POST', 'sys/init', { body })));
@@ -115,7 +147,7 @@ describe('the seal', () => {
     expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
   });
 
-  test('bad overrides of health codes are refused', async () => {
+  test('invalid overrides of health codes are refused', async () => {
     const { call } = await open();
     for (const query of ['activecode=x', 'sealedcode=9', 'standbyok=maybe']) {
       expect((await call('GET', 'sys/health', { query })).status).toBe(400);
@@ -123,7 +155,7 @@ describe('the seal', () => {
     expect((await call('HEAD', 'sys/health')).status).toBe(501);
   });
 
-  test('a static seal that an operator closed is opened by its recovery shares alone', async () => {
+  test('a static seal that an operator closed is opened only by its recovery shares', async () => {
     await using folder = await temporaryDirectory();
     const { sys, call } = await open({
       config: { unsealKeyFile: join(folder.path, 'unseal.key') },
@@ -157,7 +189,7 @@ describe('the seal', () => {
     expect((await call('GET', 'auth/token/lookup-self', { token })).status).toBe(200);
   });
 
-  test('what another replica does to the seal does not open one that an operator closed', async () => {
+  test('seal operations on another replica do not unseal one that an operator sealed', async () => {
     const { folder, clock } = await open();
     const barrier = createBarrier({ clock });
     const store = await openSqliteStore({ file: join(folder, 'own.sqlite'), barrier, clock });
@@ -174,7 +206,7 @@ describe('the seal', () => {
     await store.close();
   });
 
-  test('a key file opens the seal at each start; recovery shares authorise', async () => {
+  test('a key file unseals at each start; recovery shares authorize operations', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'keelson-key-'));
     const unsealKeyFile = join(folder, 'unseal.key');
     const { sys, call } = await open({ config: { unsealKeyFile } });

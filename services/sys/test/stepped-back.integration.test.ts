@@ -1,4 +1,4 @@
-/** A service that has not heard that its cluster stepped back asks as if it were the primary's. */
+/** A service that has not noticed that its cluster stepped back is told nothing about the set. */
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { inProcessTransport } from './in-process-transport.ts';
@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => harness.close());
 
-/** It waits for the other services, of which there are none, by the clock. */
+/** Advances the clock, because stepping back waits for the other services, of which there are none. */
 const demote = async (kind: string): Promise<void> => {
   let isOver = false;
   const demoting = harness.asRoot('POST', `sys/replication/${kind}/primary/demote`).finally(() => {
@@ -24,7 +24,7 @@ const demote = async (kind: string): Promise<void> => {
 };
 
 test.for(['dr', 'performance'])(
-  'of a %s set it is told nothing, and renews no log',
+  'of a %s set receives no answers, and renews no log',
   async (kind) => {
     const asked = { kind, service: 'pki' };
     const { replicationSets } = harness.sys;

@@ -1,5 +1,5 @@
 /**
- * The sys service on a real store in a temporary folder, driven as the gateway drives it: Access.Resolve
+ * The sys service on a real store in a temporary folder, called the way the gateway calls it: Access.Resolve
  * first, then the edge, then wrapping.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -24,7 +24,7 @@ export interface SysRequest {
   readonly token?: string | undefined;
   readonly namespace?: string | undefined;
   readonly query?: string;
-  /** Sent as JSON; text is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
   readonly contentType?: string;
   readonly wrapTtlSeconds?: number;
@@ -41,7 +41,7 @@ interface SysAnswer {
   readonly body: Document;
 }
 
-/** An engine that remembers what it was asked to take back, and fails while `refusing`. */
+/** An engine that records revocations, and fails while `refusing`. */
 class RecordingEngine implements RpcService<typeof EngineDefinition> {
   readonly revoked: RevokeLeaseRequest[] = [];
   refusing = false;
@@ -60,18 +60,18 @@ export interface SysHarness {
   readonly folder: string;
   /** Serves the engine type "sample" of the service "sample". */
   readonly engine: RecordingEngine;
-  /** What Access says, given the body where it asks for it. */
+  /** The decision of Access, which receives the body if it asks for it. */
   readonly resolve: (method: string, path: string, request?: SysRequest) => Promise<Resolution>;
   readonly call: (method: string, path: string, request?: SysRequest) => Promise<SysAnswer>;
-  /** The same with the root token of `initialize`. */
+  /** Calls with the root token of `initialize`. */
   readonly asRoot: (method: string, path: string, request?: SysRequest) => Promise<SysAnswer>;
-  /** A token of these policies, made by the root token. */
+  /** Creates a token with these policies, as the root token. */
   readonly createToken: (policies: readonly string[], namespace?: string) => Promise<string>;
-  /** The id of a new namespace. */
+  /** Creates a namespace and returns its id. */
   readonly createNamespace: (path: string) => Promise<string>;
-  /** Rounds of one kind of periodic work until there is nothing left to do. */
+  /** Runs one kind of periodic work until nothing is left to do. */
   readonly settle: (work: string) => Promise<void>;
-  /** A first start with one share. */
+  /** Performs a first start with one share. */
   readonly initialize: () => Promise<{ rootToken: string; key: string }>;
   close(): Promise<void>;
 }
@@ -80,9 +80,10 @@ export interface SysHarnessOptions {
   readonly config?: Partial<SysConfig>;
   readonly clock?: ManualClock;
   readonly transport?: ReplicationTransport;
-  /** "postgresql" where replicas share the store. */
+  readonly newStores?: readonly string[];
+  /** "postgresql" when replicas share the store. */
   readonly storageType?: string;
-  /** Opens the store; SQLite in the harness's folder when absent. */
+  /** Opens the store; default: SQLite in the harness's folder. */
   readonly openStore?: (
     barrier: ReturnType<typeof createBarrier>,
     folder: string,
@@ -113,6 +114,7 @@ const joinSample = async ({ cluster }: SysService): Promise<void> => {
     service: 'sample',
     instanceId: 'one',
     version: '1',
+    storeId: '',
     engines: [{ type: 'sample', unauthenticatedPaths: ['ca'], rootPaths: ['root'] }],
   });
   for await (const state of states) if (!state.sealed) return;
@@ -140,6 +142,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
     clock,
     logger,
     engines: new Map([['sample', engine]]),
+    newStores: options.newStores ?? [],
     transport: options.transport,
     storageType: options.storageType ?? 'sqlite',
   });
@@ -263,7 +266,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   };
 };
 
-/** Initialized: `asRoot` has its token. */
+/** An initialized harness, so that `asRoot` has its token. */
 export const openInitializedSys = async (options: SysHarnessOptions = {}): Promise<SysHarness> => {
   const harness = await openSysHarness(options);
   await harness.initialize();

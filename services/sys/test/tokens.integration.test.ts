@@ -58,7 +58,7 @@ describe('creating tokens', () => {
     });
   });
 
-  test('nothing of a token is in the store', async () => {
+  test('no part of a token is in the store', async () => {
     const { client_token: token, accessor } = await create({ policies: ['default'] });
     const records = await harness.store.scan('local/');
     const kept = records.map(({ path, value }) => `${path} ${Buffer.from(value).toString()}`);
@@ -66,7 +66,7 @@ describe('creating tokens', () => {
     expect(records.filter(({ path }) => path.includes(accessor))).toEqual([]);
   });
 
-  test('rules refuse with the texts clients know', async () => {
+  test('rules refuse with the texts that clients know', async () => {
     await policy('plain', 'path "auth/token/*" { capabilities = ["create", "update", "read"] }');
     const plain = (await create({ policies: ['plain'] })).client_token;
     const batch = (await create({ policies: ['plain'], type: 'batch' })).client_token;
@@ -190,7 +190,7 @@ describe('creating tokens', () => {
 });
 
 describe('the life of tokens', () => {
-  test('a token ends with its time, and its children with it', async () => {
+  test('a token expires, together with its children', async () => {
     const parent = (await create({ policies: ['root'], ttl: '1h' })).client_token;
     const child = (await create({ policies: ['default'], ttl: '10h' }, parent)).client_token;
     expect([await works(parent), await works(child)]).toEqual([true, true]);
@@ -222,6 +222,33 @@ describe('the life of tokens', () => {
       400,
       'token not found',
     ]);
+  });
+
+  test('the tuning of auth/token bounds new and renewed tokens of its namespace', async () => {
+    await call('POST', 'sys/namespaces/a', { token: root });
+    const body = { default_lease_ttl: '30m', max_lease_ttl: '1h' };
+    expect((await call('POST', 'sys/auth/token/tune', { token: root, body })).status).toBe(204);
+    expect((await create({ policies: ['default'] })).lease_duration).toBe(1800);
+    const made = await call('POST', 'auth/token/create', {
+      token: root,
+      body: { policies: ['default'], ttl: '2h' },
+    });
+    expect([made.body.auth.lease_duration, made.body.warnings]).toEqual([
+      3600,
+      ['TTL of "7200s" exceeded the effective max_ttl of "3600s"; TTL value is capped accordingly'],
+    ]);
+    harness.clock.advance(1_800_000);
+    const renewed = await call('POST', 'auth/token/renew-self', {
+      token: made.body.auth.client_token,
+      body: { increment: '2h' },
+    });
+    expect(renewed.body.auth.lease_duration).toBe(1800);
+    const elsewhere = await call('POST', 'auth/token/create', {
+      token: root,
+      namespace: 'a',
+      body: { policies: ['default'], ttl: '2h' },
+    });
+    expect(elsewhere.body.auth.lease_duration).toBe(7200);
   });
 
   test('a periodic token starts its period again', async () => {
@@ -315,7 +342,7 @@ describe('the life of tokens', () => {
     expect((await call('POST', 'auth/token/tidy', { token: root })).status).toBe(202);
   });
 
-  test('every accessor of the namespace is listed, and none of another', async () => {
+  test('every accessor of the namespace is listed, and none of another namespace', async () => {
     await call('POST', 'sys/namespaces/team', { token: root });
     const inTeam = await call('POST', 'team/auth/token/create', { token: root });
     const own = await call('GET', 'auth/token/lookup-self', { token: root });
@@ -327,7 +354,7 @@ describe('the life of tokens', () => {
     expect(await listed('team/auth/token/accessors')).toEqual(new Set([inTeam.body.auth.accessor]));
   });
 
-  test('tidying goes through all tokens, however many there are', async () => {
+  test('tidying covers all tokens, however many there are', async () => {
     const parent = await create({ policies: ['root'] });
     await Promise.all(Array.from({ length: 450 }, () => create({}, parent.client_token)));
     const records = jsonRecords<{ accessor: string }>('local/tokens/root/');
@@ -335,13 +362,13 @@ describe('the life of tokens', () => {
       (await records.entries(harness.store)).find(
         ([, { accessor }]) => accessor === parent.accessor,
       ) ?? [];
-    // As a stop between the removal of a token and of its children leaves it.
+    // The state after a crash between the removal of a token and that of its children.
     await harness.store.transact((tx) => records.delete(tx, key));
     expect((await call('POST', 'auth/token/tidy', { token: root })).status).toBe(202);
     expect(await records.keys(harness.store)).toHaveLength(1);
   });
 
-  test('a token bound to a network is refused from elsewhere', async () => {
+  test('a token bound to a network is refused from other addresses', async () => {
     await call('POST', 'auth/token/roles/office', {
       token: root,
       body: { token_bound_cidrs: ['10.0.0.0/8', 'fd00::/8'] },
@@ -356,7 +383,7 @@ describe('the life of tokens', () => {
     ]);
   });
 
-  test('a role is refused that is bound to what is no network', async () => {
+  test('a role bound to an invalid network is refused', async () => {
     const { status, body } = await call('POST', 'auth/token/roles/nowhere', {
       token: root,
       body: { token_bound_cidrs: ['10.0.0.0/8', '10.0.0.0/33'] },
@@ -364,7 +391,20 @@ describe('the life of tokens', () => {
     expect([status, body.errors[0]]).toEqual([400, 'invalid CIDR or IP address: "10.0.0.0/33"']);
   });
 
-  test('a token of a namespace works in it and below, not beside or above', async () => {
+  test('a role that allows entity aliases causes a warning that there are none', async () => {
+    const { status, body } = await call('POST', 'auth/token/roles/aliased', {
+      token: root,
+      body: { allowed_entity_aliases: ['web-*'] },
+    });
+    expect([status, body.warnings]).toEqual([
+      200,
+      [expect.stringContaining('allowed_entity_aliases has no effect')],
+    ]);
+    const aliased = { entity_alias: 'web-1' };
+    expect((await refusal('auth/token/create/aliased', aliased))[0]).toBe(400);
+  });
+
+  test('a token of a namespace is valid in it and below, not elsewhere', async () => {
     for (const name of ['a', 'b']) await call('POST', `sys/namespaces/${name}`, { token: root });
     await call('POST', 'sys/namespaces/child', { token: root, namespace: 'a' });
     const { client_token: token } = (
@@ -388,7 +428,7 @@ describe('the life of tokens', () => {
     ).toBe('a/');
   });
 
-  test('the worker removes expired tokens with their trees and what hangs on them', async () => {
+  test('the worker removes expired tokens with their trees and everything that depends on them', async () => {
     const parent = (await create({ policies: ['root'], ttl: '1m' })).client_token;
     const child = (await create({ policies: ['default'] }, parent)).client_token;
     const body = { secret: 'x' };
@@ -400,7 +440,7 @@ describe('the life of tokens', () => {
       const found = await Promise.all(prefixes.map((name) => harness.store.scan(`local/${name}/`)));
       return found.flat().length;
     };
-    // The root token and its accessor.
+    // The records of the root token and its accessor.
     await expect.poll(left).toBe(2);
   });
 });

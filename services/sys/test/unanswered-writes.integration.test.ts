@@ -1,4 +1,4 @@
-/** Writes of a performance secondary whose primary does not answer, on a network that swallows packets. */
+/** Writes of a performance secondary whose primary does not answer, on a network that drops packets. */
 import type { Bus } from '@keelson/bus';
 import { pause } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -13,7 +13,7 @@ let primary: SysHarness;
 let secondary: SysHarness;
 let token: string;
 let isCut: boolean;
-/** Questions that nobody answered. */
+/** Number of requests that were dropped. */
 let swallowed: number;
 const NEVER = new AbortController().signal;
 
@@ -54,7 +54,7 @@ const untilWritten = async (name: string): Promise<void> => {
   }
 };
 
-test('are given up as soon as heartbeats say that it is gone, and refused from then on', {
+test('are abandoned as soon as heartbeats show that it is gone, and refused from then on', {
   timeout: 60_000,
 }, async () => {
   await untilWritten('before');
@@ -62,10 +62,10 @@ test('are given up as soon as heartbeats say that it is gone, and refused from t
   expect(await whileTimeGoesOn(secondary, write('during'))).toEqual({
     status: 504,
     body: {
-      errors: ['the primary did not answer in time: what was asked for may have been done there'],
+      errors: ['the primary did not answer in time: the request may have been carried out there'],
     },
   });
-  // At once: no time goes by, and nothing is sent.
+  // Refused at once: no time passes, and nothing is sent.
   const sent = swallowed;
   expect(await write('after')).toEqual({
     status: 503,

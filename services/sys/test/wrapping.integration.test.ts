@@ -27,17 +27,17 @@ const wrap = (ttlSeconds = 120, namespace = { id: 'root', path: '' }) =>
 const unwrap = (token: string) => harness.call('POST', 'sys/wrapping/unwrap', { token });
 
 describe('a wrapped response', () => {
-  test('is handed out once, as it was', async () => {
+  test('is returned once, unchanged', async () => {
     const { token, accessor, ttlSeconds, creationPath } = await wrap();
     expect([ttlSeconds, creationPath]).toEqual([120, 'pki/issue/web']);
     expect(accessor).not.toBe('');
     expect(await unwrap(token)).toEqual({ status: 200, body: JSON.parse(RESPONSE) });
     expect(await unwrap(token)).toEqual(INVALID);
-    // That of the root token.
+    // Only the root token is left.
     expect(await harness.store.scan('local/tokens/')).toHaveLength(1);
   });
 
-  test('has one receiver among fifty at once', async () => {
+  test('is returned to one of fifty simultaneous callers', async () => {
     const { token } = await wrap();
     const statuses = await Promise.all(
       Array.from({ length: 50 }, async () => (await unwrap(token)).status),
@@ -46,7 +46,7 @@ describe('a wrapped response', () => {
     expect(statuses.filter((status) => status === 400)).toHaveLength(49);
   });
 
-  test('is looked up without being used', async () => {
+  test('can be looked up without being used', async () => {
     const { token } = await wrap();
     for (let count = 0; count < 2; count++)
       expect(
@@ -67,7 +67,7 @@ describe('a wrapped response', () => {
     expect((await unwrap(body.wrap_info.token)).body).toEqual(JSON.parse(RESPONSE));
   });
 
-  test('ends with its time', async () => {
+  test('expires', async () => {
     const { token } = await wrap(60);
     harness.clock.advance(60_000);
     expect(await unwrap(token)).toEqual(INVALID);
@@ -83,7 +83,7 @@ describe('a wrapped response', () => {
     expect((await unwrap(token)).status).toBe(200);
   });
 
-  test('is nowhere readable in what is stored for others', async () => {
+  test('is nowhere readable in the store', async () => {
     const { token } = await wrap();
     expect((await harness.asRoot('GET', 'cubbyhole/response')).status).toBe(404);
     const records = await harness.store.scan('local/');
@@ -93,7 +93,7 @@ describe('a wrapped response', () => {
 });
 
 test.for(['hvs.unknown', 'hvb.AAAA', 'x'.repeat(20_000), '../../x', 'hvs.a.b/c', 's.é'])(
-  'refuses what is no wrapping token: %#',
+  'refuses an invalid wrapping token: %#',
   async (token) => {
     expect(await harness.asRoot('POST', 'sys/wrapping/unwrap', { body: { token } })).toEqual(
       INVALID,
@@ -101,7 +101,7 @@ test.for(['hvs.unknown', 'hvb.AAAA', 'x'.repeat(20_000), '../../x', 'hvs.a.b/c',
   },
 );
 
-test('refuses an ordinary token, and a request without any', async () => {
+test('refuses an ordinary token, and a request without a token', async () => {
   expect(await unwrap(await harness.createToken(['root']))).toEqual(INVALID);
   expect(await harness.call('POST', 'sys/wrapping/unwrap')).toEqual({
     status: 400,
@@ -109,7 +109,7 @@ test('refuses an ordinary token, and a request without any', async () => {
   });
 });
 
-test('echoes what is to be wrapped, and shows one public key', async () => {
+test('echoes what would be wrapped, and shows one public key', async () => {
   const body = { a: 1, b: { c: 'x' } };
   expect((await harness.asRoot('POST', 'sys/wrapping/wrap', { body })).body).toMatchObject({
     data: body,
@@ -126,7 +126,7 @@ describe('a JWT wrapping token', () => {
       .wrap_info.token;
   const parse = (part = '') => JSON.parse(Buffer.from(part, 'base64url').toString());
 
-  test('says what it is, and verifies under the public key', async () => {
+  test('describes itself, and verifies with the public key', async () => {
     const jwt = await jwtOf();
     const [header, claims, signature = ''] = jwt.split('.');
     expect(parse(header)).toEqual({ alg: 'ES512', typ: 'JWT' });
@@ -161,7 +161,7 @@ describe('a JWT wrapping token', () => {
     }
   });
 
-  test('is moved to an ordinary token', async () => {
+  test('can be moved to an ordinary token', async () => {
     const body = { token: await jwtOf() };
     const moved = await harness.call('POST', 'sys/wrapping/rewrap', { body });
     expect(moved.body.wrap_info.token).toMatch(/^hvs\./);
@@ -169,7 +169,7 @@ describe('a JWT wrapping token', () => {
     expect((await unwrap(moved.body.wrap_info.token)).status).toBe(200);
   });
 
-  test('is refused once anything of it was changed, and after its time', async () => {
+  test('is refused after any change, and after its expiry', async () => {
     const jwt = await jwtOf();
     const [header = '', claims = '', signature = ''] = jwt.split('.');
     const toPart = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -188,7 +188,7 @@ describe('a JWT wrapping token', () => {
     expect(await unwrap(jwt)).toEqual(INVALID);
   });
 
-  test('is not made of what the caller gives', async () => {
+  test('cannot be created from data of the caller', async () => {
     for (const path of ['sys/wrapping/wrap', 'sys/wrapping//wrap/', 'sys/wrapping/%77rap'])
       expect(
         (await harness.asRoot('POST', path, { wrapTtlSeconds: 60, wrapFormat: 'jwt', body: {} }))
@@ -198,7 +198,7 @@ describe('a JWT wrapping token', () => {
 });
 
 describe('a cubbyhole', () => {
-  test('is one token’s own and ends with it', async () => {
+  test('belongs to one token and is deleted with it', async () => {
     const mine = await harness.createToken(['default']);
     const other = await harness.createToken(['default']);
     expect(
@@ -219,7 +219,7 @@ describe('a cubbyhole', () => {
     expect((await harness.call('GET', 'cubbyhole/a/b', { token: mine })).status).toBe(404);
   });
 
-  test('is refused to batch tokens and to nobody', async () => {
+  test('is refused to batch tokens and unauthenticated callers', async () => {
     const body = { type: 'batch', policies: ['default'] };
     const made = await harness.asRoot('POST', 'auth/token/create', { body });
     const token = made.body.auth.client_token;
@@ -240,7 +240,7 @@ describe('tools', () => {
     expect(body.data).toEqual({ sum });
   });
 
-  test('random bytes come in the asked number and encoding', async () => {
+  test('random bytes have the requested number and encoding', async () => {
     const hex = await harness.asRoot('POST', 'sys/tools/random/16', { body: { format: 'hex' } });
     expect(hex.body.data.random_bytes).toMatch(/^[0-9a-f]{32}$/);
     const standard = await harness.asRoot('POST', 'sys/tools/random/platform/5');

@@ -8,82 +8,78 @@ import {
   WORKSPACE_GROUP,
 } from '@keelson/cluster-member';
 import {
+  type CachingService,
+  cacheResponses,
   createEdgeService,
   type EdgeService,
-  type RepeatingService,
   type Route,
-  repeatAnswers,
 } from '@keelson/edge';
-import { createErrorRenderer } from '@keelson/jsonapi';
+import { KeelsonError } from '@keelson/errors';
+import { createErrorRenderer, metaWarnings } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import { createOutbound } from '@keelson/outbound';
 import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
 import { startWorker, VERSION, type Worker } from '@keelson/runtime';
 import { type Barrier, type Projection, type Store, takeFence } from '@keelson/storage';
-import { notFound } from './access/access-operations.ts';
-import { teamProjectRoutes } from './access/team-project-routes.ts';
-import { teamWorkspaceRoutes } from './access/team-workspace-routes.ts';
-import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
-import { agentPoolRoutes } from './agents/agent-pool-routes.ts';
-import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
-import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
-import { apiDescriptionRoutes } from './api-description/api-description-routes.ts';
-import { assessmentRoutes } from './assessments/assessment-routes.ts';
-import type { WorkspaceConfig } from './config.ts';
-import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
-import { CONFIGURATION_VERSION_PROJECTIONS } from './configuration-versions/configuration-version-projections.ts';
-import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
-import { lockRoutes } from './locking/lock-routes.ts';
-import { oauthClientRoutes } from './oauth/oauth-client-routes.ts';
-import { oauthTokenRoutes } from './oauth/oauth-token-routes.ts';
-import { organizationMembershipRoutes } from './organization-memberships/membership-routes.ts';
-import { organizationRoutes } from './organizations/organization-routes.ts';
-import { projectRoutes } from './projects/project-routes.ts';
-import { retentionRoutes } from './retention/retention-routes.ts';
-import { createIdentity } from './rpc/identity-rpc.ts';
-import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
-import { runHistoryRoutes } from './runs/run-history-routes.ts';
-import { createRunOrder } from './runs/run-order.ts';
-import { RUN_PROJECTIONS } from './runs/run-projections.ts';
-import { runRoutes } from './runs/run-routes.ts';
-import type { ServiceContext } from './service-context.ts';
-import { sshKeyRoutes } from './ssh-keys/ssh-key-routes.ts';
-import { consumerRoutes } from './state-consumers/consumer-routes.ts';
-import { outputRoutes } from './states/output-routes.ts';
-import { stateTransferRoutes } from './states/state-transfer-routes.ts';
-import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
-import { stateVersionRoutes } from './states/state-version-routes.ts';
-import { organizationTagRoutes } from './tags/organization-tag-routes.ts';
-import { reservedKeyRoutes } from './tags/reserved-key-routes.ts';
-import { tagRoutes } from './tags/tag-routes.ts';
-import { teamRoutes } from './teams/team-routes.ts';
-import { adoptBootstrapToken, ensureAdminToken } from './tokens/first-token-operations.ts';
-import { tokenRoutes } from './tokens/token-routes.ts';
-import { userRoutes } from './users/user-routes.ts';
-import { variableRoutes } from './variables/variable-routes.ts';
-import { agentUpkeep } from './workers/agent-upkeep.ts';
-import { assessments } from './workers/assessments.ts';
-import { autoDestroy } from './workers/auto-destroy.ts';
-import { followCluster } from './workers/cluster-state.ts';
-import { stateUpkeep } from './workers/state-upkeep.ts';
-import { managedInstanceRoutes } from './workspace-resources/managed-instance-routes.ts';
-import { sortReleases } from './workspaces/domain/runtime-version.ts';
-import { createWorkspaceListing } from './workspaces/projected-workspace-listing.ts';
-import { LISTING_PROJECTIONS } from './workspaces/workspace-projections.ts';
-import { workspaceRoutes } from './workspaces/workspace-routes.ts';
+
+import { apiDescriptionRoutes } from './base/api-description/api-description-routes.ts';
+import { createMailer } from './base/mail/mailer.ts';
+import { notFound } from './base/not-found.ts';
+import { followCluster } from './cluster-state.ts';
+import { toMailerOptions, toOutboundPolicy, type WorkspaceConfig } from './config.ts';
+import { identityRoutes } from './identity/identity-module.ts';
+import { identityUpkeep } from './identity/identity-upkeep.ts';
+import { adoptBootstrapToken, ensureAdminToken } from './identity/tokens/first-token-operations.ts';
+import { createIdentity } from './identity/tokens/identity-rpc.ts';
+import { withRunner } from './identity/tokens/runner-identity.ts';
+import { IDENTITY_TOKEN_OWNERS } from './identity/tokens/token-owners.ts';
+import { isRunWaiting } from './runs/agent-runs/agent-run-operations.ts';
+import { createRunOrder } from './runs/runs/run-order.ts';
+import { RUN_TOKEN_OWNER } from './runs/runs/run-token-owner.ts';
+import { STATE_RUN_CONTRIBUTION } from './runs/runs/state-run-contribution.ts';
+import {
+  agentAndSignedRoutes,
+  RUNS_PROJECTIONS,
+  RUNS_WORKSPACE_CONTRIBUTIONS,
+  runsRoutes,
+} from './runs/runs-module.ts';
+import { RUNS_WORKSPACE_STEPS, runsStateSteps } from './runs/runs-steps.ts';
+import { runsUpkeep } from './runs/runs-upkeep.ts';
+import {
+  STATE_PROJECTIONS,
+  STATE_WORKSPACE_CONTRIBUTIONS,
+  stateRoutes,
+  stateSignedRoutes,
+} from './state/state-module.ts';
+import { STATE_WORKSPACE_STEPS } from './state/state-steps.ts';
+import { stateUpkeep } from './state/state-upkeep.ts';
+import type { VcsContext } from './vcs/seams/vcs-context.ts';
+import { vcsRoutes, vcsSignedRoutes, vcsUpkeep } from './vcs/vcs-module.ts';
+import { vcsWorkspaceSteps } from './vcs/vcs-steps.ts';
+import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-token-owner.ts';
+import { createWorkspaceListing } from './workspaces/listing/projected-workspace-listing.ts';
+import { LISTING_PROJECTIONS } from './workspaces/listing/workspace-projections.ts';
+import { sortReleases } from './workspaces/model/domain/runtime-version.ts';
+import { NOTIFICATION_STEPS } from './workspaces/notifications/notification-steps.ts';
+import { VARIABLE_SET_STEPS } from './workspaces/variable-sets/variable-set-steps.ts';
+import { WORKSPACES_CONTRIBUTIONS, workspacesRoutes } from './workspaces/workspaces-module.ts';
+import {
+  workspacesOrganizationContribution,
+  workspacesOrganizationSteps,
+} from './workspaces/workspaces-organization-steps.ts';
+import { workspacesUpkeep } from './workspaces/workspaces-upkeep.ts';
 
 export { workspaceConfigSchema } from './config.ts';
 
-/** What the service's store is opened with. */
+/** Projections with which the service's store is opened. */
 export const WORKSPACE_PROJECTIONS: readonly Projection[] = [
   ...LISTING_PROJECTIONS,
-  ...STATE_VERSION_PROJECTIONS,
-  ...CONFIGURATION_VERSION_PROJECTIONS,
-  ...RUN_PROJECTIONS,
-  ...AGENT_PROJECTIONS,
+  ...STATE_PROJECTIONS,
+  ...RUNS_PROJECTIONS,
 ];
 
 export interface WorkspaceParts {
@@ -100,19 +96,24 @@ export interface WorkspaceParts {
 export interface WorkspaceService {
   readonly edge: EdgeService;
   readonly identity: RpcService<typeof IdentityDefinition>;
-  /** This service's part in replication, for sys. */
+  /** The replication area of this service, for sys. */
   readonly replica: RpcService<typeof ReplicationMemberDefinition>;
-  /** What runs in the background while started, by name. */
+  /** Running background work, by name. */
   readonly periodicWork: Readonly<Record<string, PeriodicWork>>;
+  /** Whether a run waits that the built-in runner might take; false while sealed and on a secondary. */
+  isRunWaiting(): Promise<boolean>;
   /** Waits until the cluster is unsealed; see `first-token-operations.ts`. */
   ensureAdminToken(): Promise<{ token: string }>;
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
+/** Time limit of each step of a request to a destination that users choose. */
+const OUTBOUND_TIMEOUT_MS = 10_000;
+
 const STATES = '/state-versions/:state_version_id';
 
-/** What the token of a run opens besides its own routes: states, as far as they are shared with it. */
+/** Additional routes for the token of a run: the states that other workspaces share with it. */
 const FOR_RUNS: ReadonlySet<string> = new Set([
   'GET /organizations/:organization_name',
   'GET /organizations/:organization_name/entitlement-set',
@@ -126,59 +127,93 @@ const FOR_RUNS: ReadonlySet<string> = new Set([
   'GET /state-version-outputs/:output_id',
 ]);
 
-/** Agents take runs and report on them, runs read and write states: nothing else of the API is theirs. */
+/**
+ * Agents and the built-in runner claim runs and report on them; runs read and write states. They may call
+ * nothing else of the API.
+ */
 const forPeople = (route: Route): Route => ({
   ...route,
   handle: async (exchange) => {
     const kind = exchange.head.principal?.kind;
     const isRefused =
-      kind === 'agent' || (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
+      kind === 'agent' ||
+      kind === 'runner' ||
+      (kind === 'run' && !FOR_RUNS.has(`${route.method} ${route.path}`));
     if (isRefused) throw notFound('resource');
     return route.handle(exchange);
   },
 });
 
-const routesForPeople = (context: ServiceContext): readonly Route[] => [
-  ...organizationRoutes(context),
-  ...projectRoutes(context),
-  ...workspaceRoutes(context),
-  ...lockRoutes(context),
-  ...tagRoutes(context),
-  ...organizationTagRoutes(context),
-  ...reservedKeyRoutes(context),
-  ...consumerRoutes(context),
-  ...teamRoutes(context),
-  ...organizationMembershipRoutes(context),
-  ...teamWorkspaceRoutes(context),
-  ...teamProjectRoutes(context),
-  ...sshKeyRoutes(context),
-  ...retentionRoutes(context),
-  ...stateVersionRoutes(context),
-  ...outputRoutes(context),
-  ...managedInstanceRoutes(context),
-  ...userRoutes(context),
-  ...tokenRoutes(context),
-  ...variableRoutes(context),
-  ...agentPoolRoutes(context),
-  ...agentRoutes(context),
-  ...oauthClientRoutes(context),
-  ...oauthTokenRoutes(context),
-  ...configurationVersionRoutes(context),
-  ...runRoutes(context),
-  ...runHistoryRoutes(context),
-  ...runFileRoutes(context),
-  ...assessmentRoutes(context),
+/** Every route of the API; the table of callers in the tests is made from it. */
+export const workspaceServiceRoutes = (context: VcsContext): readonly Route[] => [
+  ...[
+    ...identityRoutes(context),
+    ...workspacesRoutes(context),
+    ...stateRoutes(context),
+    ...runsRoutes(context),
+    ...vcsRoutes(context),
+  ].map(forPeople),
+  ...stateSignedRoutes(context),
+  ...agentAndSignedRoutes(context),
+  ...vcsSignedRoutes(context),
 ];
 
-/** Every route of the API; the table of callers in the tests is made from it. */
-export const workspaceServiceRoutes = (context: ServiceContext): readonly Route[] => [
-  ...routesForPeople(context).map(forPeople),
-  ...stateTransferRoutes(context),
-  ...configurationTransferRoutes(context),
-  ...runFileTransferRoutes(context),
-  ...agentPresenceRoutes(context),
-  ...agentRunRoutes(context),
-];
+/** The context of all operations, with the seams between the modules (README, The seams). */
+const createContext = (
+  store: Store,
+  clock: Clock,
+  config: WorkspaceConfig,
+  logger: Logger,
+): VcsContext => {
+  const mail = toMailerOptions(config);
+  const self = (): VcsContext => context;
+  const hasRunner = config.runnerToken !== undefined;
+  const context: VcsContext = {
+    store,
+    clock,
+    listing: createWorkspaceListing(store),
+    hasRunner,
+    runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
+    nextRunOrder: createRunOrder(clock),
+    globalRemoteState: config.workspaceGlobalRemoteState,
+    variableSetsLimit: config.workspaceVariableSetsLimit,
+    invitationsLimit: config.workspaceInvitationsLimit,
+    notificationsLimit: config.workspaceNotificationsLimit,
+    mailer: mail && createMailer({ ...mail, timeoutMs: OUTBOUND_TIMEOUT_MS }),
+    outbound: createOutbound({
+      policy: toOutboundPolicy(config),
+      timeoutMs: OUTBOUND_TIMEOUT_MS,
+    }),
+    assessmentIntervalMs: config.workspaceAssessmentIntervalSeconds * 1000,
+    tokenOwners: {
+      ...IDENTITY_TOKEN_OWNERS,
+      'agent-pool': AGENT_POOL_TOKEN_OWNER,
+      run: RUN_TOKEN_OWNER,
+    },
+    organizationSteps: [workspacesOrganizationSteps(self)],
+    organizationContributions: [workspacesOrganizationContribution({ hasRunner })],
+    workspaceSteps: [
+      VARIABLE_SET_STEPS,
+      NOTIFICATION_STEPS,
+      STATE_WORKSPACE_STEPS,
+      RUNS_WORKSPACE_STEPS,
+      vcsWorkspaceSteps(self),
+    ],
+    workspaceContributions: [
+      ...WORKSPACES_CONTRIBUTIONS,
+      ...STATE_WORKSPACE_CONTRIBUTIONS,
+      ...RUNS_WORKSPACE_CONTRIBUTIONS,
+    ],
+    stateSteps: [runsStateSteps(self)],
+    stateContributions: [STATE_RUN_CONTRIBUTION],
+    fetchLimits: {
+      timeLimitMs: config.workspaceFetchTimeLimitSeconds * 1000,
+      limitBytes: config.workspaceFetchLimitBytes,
+    },
+    logger,
+  };
+  return context;
+};
 
 export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
   const { config, barrier, leases, clock, cluster } = parts;
@@ -193,25 +228,18 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     areas: [{ below: 'shared/', group: WORKSPACE_GROUP }],
     edge: () => edge,
   });
-  const context: ServiceContext = {
-    store,
-    clock,
-    listing: createWorkspaceListing(store),
-    runtimeVersions: sortReleases(config.workspaceRuntimeVersions),
-    nextRunOrder: createRunOrder(clock),
-    globalRemoteState: config.workspaceGlobalRemoteState,
-    assessmentIntervalMs: config.workspaceAssessmentIntervalSeconds * 1000,
-  };
-  const edge: RepeatingService = repeatAnswers(
+  const context = createContext(store, clock, config, logger);
+  const edge: CachingService = cacheResponses(
     createEdgeService({
       service: 'workspace',
       version: VERSION,
       pathPrefix: '/api/v2',
       check: async () => {
+        if (barrier.isSealed) throw new KeelsonError('sys.sealed');
         await store.position();
         return member.impaired();
       },
-      routes: forwardingRoutes(member, [
+      routes: forwardingRoutes(member, metaWarnings, [
         ...workspaceServiceRoutes(context),
         ...apiDescriptionRoutes(() => edge.describe(), clock.nowMs()),
       ]),
@@ -231,27 +259,32 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     version: VERSION,
     onUnsealed: async () => {
       const secret = config.workspaceBootstrapToken;
-      // A secondary has the accounts of its primary.
+      // A secondary replicates the accounts of its primary.
       if (secret !== undefined && member.gate.closed === 'none')
         await adoptBootstrapToken(store, clock, secret);
       opened.resolve();
     },
     onSealed: () => edge.forget(),
   };
-  // All of it writes what a secondary only follows.
+  // All of this work writes records, and a secondary only follows those of its primary.
   const seal = { isSealed: () => barrier.isSealed || member.gate.closed !== 'none' };
   const periodicWork = {
+    ...identityUpkeep(context, seal),
+    ...workspacesUpkeep(context, seal),
     ...stateUpkeep(context, seal),
-    ...autoDestroy(context, seal),
-    ...assessments(context, seal),
-    ...agentUpkeep(context, seal),
+    ...runsUpkeep(context, seal),
+    ...vcsUpkeep(context, seal),
   };
   let workers: readonly Worker[] = [];
   return {
     edge,
-    identity: createIdentity(store, clock),
+    identity: withRunner(createIdentity(context), {
+      token: config.runnerToken,
+      mayRun: () => member.gate.closed === 'none',
+    }),
     replica,
     periodicWork,
+    isRunWaiting: async () => !seal.isSealed() && isRunWaiting(context),
     ensureAdminToken: async () => {
       await opened.promise;
       return ensureAdminToken(store, clock);
@@ -282,6 +315,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await member.stop();
+      await context.outbound.close();
       workers = [];
     },
   };

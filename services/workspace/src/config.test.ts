@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { workspaceConfigSchema } from './config.ts';
-import { resolveRuntimeVersion, sortReleases } from './workspaces/domain/runtime-version.ts';
+import { resolveRuntimeVersion, sortReleases } from './workspaces/model/domain/runtime-version.ts';
 
 const { default: releases } = workspaceConfigSchema.properties.workspaceRuntimeVersions as {
   readonly default?: readonly string[];

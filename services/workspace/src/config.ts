@@ -1,4 +1,6 @@
-import { composeConfig } from '@keelson/config';
+import { ConfigError, composeConfig } from '@keelson/config';
+import { KeelsonError } from '@keelson/errors';
+import { type AddressPolicy, createPublicAddressPolicy } from '@keelson/outbound/addresses';
 import {
   electingSettings,
   enrolledSettings,
@@ -8,13 +10,13 @@ import {
   storeSettings,
 } from '@keelson/runtime';
 import { Type } from 'typebox';
-import { LEAST_FIRST_TOKEN_LENGTH } from './tokens/first-token-file.ts';
+import { LEAST_TOKEN_LENGTH } from './identity/tokens/token-files.ts';
 
-// Of each series, as the constraints of configurations old and new select one of them.
+// One release of each series, so that the constraints of old and new configurations both match one.
 const LAST_RELEASES =
   '1.13.5 1.12.2 1.11.4 1.10.5 1.9.8 1.8.5 1.7.5 1.6.6 1.5.7 1.4.7 1.3.10 1.2.9 1.1.9 1.0.11 0.15.5 0.14.11 0.13.7 0.12.31 0.11.15';
 
-/** Settings of the workspace API that hold in every mode. */
+/** Settings of the workspace API that apply in every mode. */
 export const workspaceConfigSchema = Type.Object({
   workspaceRuntimeVersions: Type.Array(Type.String(), {
     default: LAST_RELEASES.split(' '),
@@ -24,39 +26,130 @@ export const workspaceConfigSchema = Type.Object({
   workspaceGlobalRemoteState: Type.Boolean({
     default: false,
     description:
-      'Whether new workspaces that do not say it share their state with all workspaces of their organization.',
+      'Whether new workspaces share their state with all workspaces of their organization by default.',
   }),
   workspaceAssessmentIntervalSeconds: Type.Integer({
     default: 86_400,
     minimum: 1,
     description:
-      'Time from a change of the state, or from the last health assessment, to the next assessment of a workspace that is assessed.',
+      'Time from a change of the state, or the last health assessment, to the next assessment.',
+  }),
+  workspaceVariableSetsLimit: Type.Integer({
+    default: 1000,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Variable sets of one organization, those of its projects included.',
+  }),
+  workspaceNotificationsLimit: Type.Integer({
+    default: 20,
+    minimum: 0,
+    maximum: 100,
+    description: 'Notification configurations of one workspace, project or team.',
+  }),
+  workspaceInvitationsLimit: Type.Integer({
+    default: 100,
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Open invitations of one organization.',
+  }),
+  workspaceSmtpUrl: Type.Optional(
+    Type.String({
+      pattern: '^smtps?://',
+      secret: true,
+      description:
+        'Server that takes mail: smtp://user:password@host:587, or smtps:// for TLS from the first byte. Without it no mail is sent, and notifications by mail are refused.',
+    }),
+  ),
+  workspaceMailFrom: Type.Optional(
+    Type.String({ description: 'Address of the sender of mail, such as keelson@example.com.' }),
+  ),
+  workspaceOutboundRanges: Type.Array(Type.String(), {
+    default: [],
+    description:
+      'Addresses or networks (CIDR), in addition to public ones, to which requests may go whose destination users choose: notifications and repository providers, such as 10.0.0.0/8 or 127.0.0.1.',
+  }),
+  runnerToken: Type.Optional(
+    Type.String({
+      minLength: LEAST_TOKEN_LENGTH,
+      secret: true,
+      description:
+        'Token of the built-in runner, the same in the workspace service and in the runner. Standalone makes one at each start. Not set: no built-in runner, and runs need agents.',
+    }),
+  ),
+  workspaceFetchTimeLimitSeconds: Type.Integer({
+    default: 120,
+    minimum: 1,
+    maximum: 3600,
+    description: 'Time that fetching a commit from a repository may take, submodules included.',
+  }),
+  workspaceFetchLimitBytes: Type.Integer({
+    default: 256 * 1024 * 1024,
+    minimum: 1024 * 1024,
+    description: 'Bytes that fetching a commit from a repository may transfer.',
   }),
   workspaceBootstrapToken: Type.Optional(
     Type.String({
-      minLength: LEAST_FIRST_TOKEN_LENGTH,
+      minLength: LEAST_TOKEN_LENGTH,
       secret: true,
       description:
-        'A token of the administrator who may create organizations and users, taken over once when a distributed deployment starts; it ends the one that was taken over before.',
+        'Token of the administrator who may create organizations and users, adopted when a distributed deployment starts. It replaces the one adopted before.',
     }),
   ),
 });
 
 export type WorkspaceConfig = Readonly<Type.Static<typeof workspaceConfigSchema>>;
 
+/**
+ * Undefined where no mail is sent.
+ * @throws ConfigError when one of the two settings is missing
+ */
+export const toMailerOptions = ({
+  workspaceSmtpUrl: url,
+  workspaceMailFrom: from,
+}: WorkspaceConfig): { readonly url: string; readonly from: string } | undefined => {
+  if (url === undefined && from === undefined) return undefined;
+  if (url === undefined || from === undefined) {
+    throw new ConfigError([
+      'KEELSON_WORKSPACE_SMTP_URL and KEELSON_WORKSPACE_MAIL_FROM go together.',
+    ]);
+  }
+  return { url, from };
+};
+
+/** @throws ConfigError for a range that is none */
+export const toOutboundPolicy = ({ workspaceOutboundRanges }: WorkspaceConfig): AddressPolicy => {
+  try {
+    return createPublicAddressPolicy(workspaceOutboundRanges);
+  } catch (error) {
+    throw new ConfigError([
+      `KEELSON_WORKSPACE_OUTBOUND_RANGES: ${KeelsonError.from(error).message}.`,
+    ]);
+  }
+};
+
 const firstTokenSettings = Type.Object({
   workspaceBootstrapTokenFile: Type.Optional(
     Type.String({
       description:
-        'File with such a token, for a deployment that does not set it; made at the first start when it is absent.',
+        'File with the bootstrap token, for deployments that do not set the token itself; created at the first start if absent.',
     }),
   ),
 });
 
-/** What the service in a process of its own is told besides. */
+const runnerTokenSettings = Type.Object({
+  runnerTokenFile: Type.Optional(
+    Type.String({
+      description:
+        'File with the token of the built-in runner, where it is not set; the workspace service makes it when it is absent.',
+    }),
+  ),
+});
+
+/** Extra settings, read only when the service runs as its own process. */
 export const workspaceProcessConfig = composeConfig(
   workspaceConfigSchema,
   firstTokenSettings,
+  runnerTokenSettings,
   servingSettings,
   storeSettings,
   electingSettings,

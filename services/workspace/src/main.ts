@@ -1,4 +1,7 @@
-/** The workspace service as a process of its own: gRPC for the gateway, PostgreSQL for its records. */
+/**
+ * Starts the workspace service as its own process: gRPC for the gateway, PostgreSQL for its
+ * records.
+ */
 import { systemClock } from '@keelson/clock';
 import { openNatsTransport } from '@keelson/cluster-member';
 import type { Config } from '@keelson/config';
@@ -22,10 +25,10 @@ import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
 import { workspaceProcessConfig } from './config.ts';
-import { withFirstToken } from './tokens/first-token-file.ts';
+import { withTokensOfFiles } from './identity/tokens/token-files.ts';
 
 const start = async (given: Config<typeof workspaceProcessConfig>, logger: Logger) => {
-  const config = await withFirstToken(given);
+  const config = await withTokensOfFiles(given);
   const clock = systemClock;
   const report = (error: unknown, method?: string) =>
     logger.error({ err: error, method }, 'failed');

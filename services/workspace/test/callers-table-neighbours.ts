@@ -1,5 +1,6 @@
 /** The table of callers, continued: the resources around workspaces. */
 import {
+  ADMINS,
   attributes,
   type Caller,
   type Case,
@@ -21,7 +22,10 @@ const connection = {
   'oauth-token-string': 'secret-{n}',
 };
 
-/** What requests use up: made anew, by an owner, for each caller. */
+/** Disabled, and nothing listens there. */
+const notification = { name: 'n', 'destination-type': 'generic', url: 'http://[::1]/' };
+
+/** Resources that requests use up: an owner creates them again for each caller. */
 export const USED_UP: Readonly<
   Record<
     string,
@@ -40,10 +44,24 @@ export const USED_UP: Readonly<
   },
   newPool: { target: `${O}/agent-pools`, type: 'agent-pools', values: { name: 'pool {n}' } },
   newClient: { target: `${O}/oauth-clients`, type: 'oauth-clients', values: connection },
+  newNotification: {
+    target: '/workspaces/{ws}/notification-configurations',
+    type: 'notification-configurations',
+    values: notification,
+  },
   newReserved: {
     target: `${O}/reserved-tag-keys`,
     type: 'reserved-tag-keys',
     values: { key: 'made-{n}' },
+  },
+  newVarset: {
+    target: `${O}/varsets`,
+    type: 'varsets',
+    values: { name: 'made {n}' },
+    relationships: {
+      workspaces: { data: [{ type: 'workspaces', id: '{ws}' }] },
+      vars: { data: [{ type: 'vars', attributes: { key: 'made', category: 'env' } }] },
+    },
   },
 };
 
@@ -62,6 +80,113 @@ const reservedKey = (method: 'PATCH' | 'DELETE', path: string): Readonly<Record<
   },
 });
 
+const NOTIFICATION = '/notification-configurations/{notification_configuration_id}';
+
+/** Whoever may change the workspace, the project or the team, except the organization's own token. */
+const notificationCases = (): Readonly<Record<string, Case>> => {
+  const type = 'notification-configurations';
+  const one = `/${type}/{newNotification}`;
+  const places = (
+    [
+      [`${W}`, '/workspaces/{ws}', ADMINS],
+      ['/projects/{project_id}', '/projects/{prj}', OWNERS],
+      ['/teams/{team_id}', '/teams/{team}', OWNERS],
+    ] as const
+  ).flatMap(([path, target, callers]): readonly [string, Case][] => {
+    const allowed = callers.filter((caller) => caller !== 'organization');
+    const body = attributes(type, notification);
+    return [
+      [`POST ${path}/${type}`, { target: `${target}/${type}`, body, allowed, success: 201 }],
+      [`GET ${path}/${type}`, { target: `${target}/${type}`, allowed, success: 200 }],
+    ];
+  });
+  const allowed = ADMINS.filter((caller) => caller !== 'organization');
+  return {
+    ...Object.fromEntries(places),
+    [`GET ${NOTIFICATION}`]: { target: one, allowed, success: 200 },
+    [`PATCH ${NOTIFICATION}`]: { target: one, body: attributes(type), allowed, success: 200 },
+    [`DELETE ${NOTIFICATION}`]: { target: one, allowed, success: 204 },
+    [`POST ${NOTIFICATION}/actions/verify`]: {
+      target: `${one}/actions/verify`,
+      allowed,
+      success: 400,
+    },
+  };
+};
+
+const VARSET = '/varsets/{varset_id}';
+const VARSET_VARS = `${VARSET}/relationships/vars`;
+
+/** The variable sets: those of the table are applied to the workspace that readers read. */
+const variableSetCases = (): Readonly<Record<string, Case>> => {
+  const one = '/varsets/{newVarset}';
+  const change = { body: attributes('varsets'), allowed: MANAGERS, success: 200 };
+  const scopes = (
+    [
+      ['workspaces', '{ws}'],
+      ['projects', '{prj}'],
+      ['stacks', 'stk-1'],
+    ] as const
+  ).flatMap(([kind, id]) =>
+    ['POST', 'DELETE'].map((method): [string, Case] => [
+      `${method} ${VARSET}/relationships/${kind}`,
+      {
+        target: `${one}/relationships/${kind}`,
+        body: { data: [{ type: kind, id }] },
+        allowed: MANAGERS,
+        success: kind === 'stacks' ? 422 : 204,
+      },
+    ]),
+  );
+  return {
+    [`POST ${ON}/varsets`]: {
+      target: `${O}/varsets`,
+      body: attributes('varsets', { name: 'tried {n}' }),
+      allowed: MANAGERS,
+      success: 200,
+    },
+    [`GET ${ON}/varsets`]: { target: `${O}/varsets`, allowed: MEMBERS, success: 200 },
+    [`GET ${W}/varsets`]: { target: '/workspaces/{ws}/varsets', allowed: READERS, success: 200 },
+    'GET /projects/{project_id}/varsets': {
+      target: '/projects/{prj}/varsets',
+      allowed: MANAGERS,
+      success: 200,
+    },
+    [`GET ${VARSET}`]: { target: one, allowed: READERS, success: 200 },
+    [`PATCH ${VARSET}`]: { target: one, ...change },
+    [`PUT ${VARSET}`]: { target: one, ...change },
+    [`DELETE ${VARSET}`]: { target: one, allowed: MANAGERS, success: 204 },
+    ...Object.fromEntries(scopes),
+    [`POST ${VARSET_VARS}`]: {
+      target: `${one}/relationships/vars`,
+      body: attributes('vars', variable),
+      allowed: MANAGERS,
+      success: 200,
+    },
+    [`GET ${VARSET_VARS}`]: {
+      target: `${one}/relationships/vars`,
+      allowed: READERS,
+      success: 200,
+    },
+    [`GET ${VARSET_VARS}/{variable_id}`]: {
+      target: `${one}/relationships/vars/{setVar}`,
+      allowed: READERS,
+      success: 200,
+    },
+    [`PATCH ${VARSET_VARS}/{variable_id}`]: {
+      target: `${one}/relationships/vars/{setVar}`,
+      body: attributes('vars'),
+      allowed: MANAGERS,
+      success: 200,
+    },
+    [`DELETE ${VARSET_VARS}/{variable_id}`]: {
+      target: `${one}/relationships/vars/{setVar}`,
+      allowed: MANAGERS,
+      success: 204,
+    },
+  };
+};
+
 export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
   [`GET ${ON}/reserved-tag-keys`]: {
     target: `${O}/reserved-tag-keys`,
@@ -78,6 +203,8 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
   ...reservedKey('DELETE', '/reserved-tags'),
   ...reservedKey('PATCH', '/reserved-tag-keys'),
   ...reservedKey('DELETE', '/reserved-tag-keys'),
+  ...variableSetCases(),
+  ...notificationCases(),
   [`POST ${W}/vars`]: {
     target: '/workspaces/{ws}/vars',
     body: attributes('vars', variable),
@@ -213,6 +340,18 @@ export const NEIGHBOUR_CASES: Readonly<Record<string, Case>> = {
     body: attributes('oauth-tokens'),
     allowed: OWNERS,
     success: 200,
+  },
+  [`GET ${W}/repository-deliveries`]: {
+    target: '/workspaces/{ws}/repository-deliveries',
+    allowed: ADMINS,
+    success: 200,
+  },
+  'POST /webhooks/repositories/{hook_id}': {
+    target: '/webhooks/repositories/whk-none',
+    body: {},
+    allowed: [],
+    success: 0,
+    everyone: 404,
   },
   'DELETE /oauth-tokens/{oauth_token_id}': {
     target: '/oauth-tokens/{newToken}',

@@ -25,7 +25,7 @@ const APPLIERS: readonly Caller[] = ['write', 'admin', 'manager', 'owner'];
 const ADMINS: readonly Caller[] = ['admin', 'manager', 'organization', 'owner'];
 const AGENT: readonly Caller[] = ['agent'];
 const RUN: readonly Caller[] = ['run'];
-/** Who manages agent pools. */
+/** Callers who may manage agent pools. */
 const POOL_MANAGERS: readonly Caller[] = ['organization', 'owner'];
 
 const run = '/runs/{newRun}';
@@ -45,6 +45,25 @@ const file = (target: string, allowed: readonly Caller[]): Case => ({
 const signed = (target: string): Case => ({ target, allowed: [], success: 0, everyone: 403 });
 
 export const RUN_CASES: Readonly<Record<string, Case>> = {
+  [`POST ${W}/run-triggers`]: {
+    target: '/workspaces/{ws}/run-triggers',
+    body: attributes(
+      'run-triggers',
+      {},
+      { sourceable: { data: { type: 'workspaces', id: '{fresh}' } } },
+    ),
+    allowed: ADMINS,
+    success: 201,
+  },
+  [`GET ${W}/run-triggers`]: read(
+    '/workspaces/{ws}/run-triggers?filter[run-trigger][type]=inbound',
+  ),
+  'GET /run-triggers/{run_trigger_id}': read('/run-triggers/{trigger}'),
+  'DELETE /run-triggers/{run_trigger_id}': {
+    target: '/run-triggers/{trigger}',
+    allowed: ADMINS,
+    success: 204,
+  },
   [`POST ${W}/configuration-versions`]: {
     target: '/workspaces/{ws}/configuration-versions',
     body: attributes('configuration-versions'),
@@ -187,6 +206,13 @@ export const RUN_CASES: Readonly<Record<string, Case>> = {
     body: { data: { type: 'agents', id: '{freshAgent}' }, waiting: '{newRun}' },
     allowed: AGENT,
     success: 200,
+  },
+  'POST /runner/actions/claim': {
+    target: '/runner/actions/claim',
+    body: attributes('agents', { name: 'runner-1', version: '1', 'runtime-versions': ['1.11.4'] }),
+    allowed: ['runner'],
+    // The runs of this organization are its agents'.
+    success: 204,
   },
   'GET /agent-runs/{run_id}': {
     target: '/agent-runs/{claimed}',

@@ -4,15 +4,18 @@
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { attributes, CALLERS, type Caller, CASES as CORE_CASES, O } from './callers-table.ts';
+import { attributes, CALLERS, type Caller, O } from './callers-table.ts';
+import { IDENTITY_CASES } from './callers-table-identity.ts';
 import { NEIGHBOUR_CASES, USED_UP } from './callers-table-neighbours.ts';
 import { RUN_CASES, RUN_USED_UP } from './callers-table-runs.ts';
 import { SITE_CASES } from './callers-table-site.ts';
 import { STATE_CASES } from './callers-table-states.ts';
+import { WORKSPACE_CASES } from './callers-table-workspaces.ts';
 import { type Harness, startHarness } from './workspace-harness.ts';
 
 const CASES = {
-  ...CORE_CASES,
+  ...IDENTITY_CASES,
+  ...WORKSPACE_CASES,
   ...NEIGHBOUR_CASES,
   ...STATE_CASES,
   ...RUN_CASES,
@@ -63,7 +66,9 @@ const storeState = async (workspaceId: string): Promise<string> => {
 };
 
 beforeAll(async () => {
-  harness = await startHarness();
+  const runnerToken = 'token-of-the-built-in-runner-for-the-table';
+  harness = await startHarness({ config: { workspaceNotificationsLimit: 100, runnerToken } });
+  tokens.set('runner', runnerToken);
   // Owner of acme is another user than the site administrator of the table.
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
   await harness.create('/organizations', 'organizations', { name: 'globex', email: 'a@b.example' });
@@ -183,7 +188,7 @@ const assess = async (workspaceId: string): Promise<void> => {
   await enable(false);
 };
 
-/** A phase with an agent of its own; its token is the caller's who stands for a run. */
+/** Claims a phase with an agent of its own; its token becomes that of the caller `run`. */
 const claimPhase = async (): Promise<string> => {
   await refresh('{newRun}');
   const body = { data: { type: 'agents', id: await registerAgent() } };
@@ -256,6 +261,24 @@ const refresh = async (text: string): Promise<void> => {
     await harness.call('POST', `/workspaces/${names.get('ws')}/relationships/tags`, tags);
     const { list } = await harness.call('GET', `${O}/tags?q=kept`);
     names.set('tag', list[0]?.id ?? '');
+  }
+  if (text.includes('{setVar}')) {
+    const path = `/varsets/${names.get('newVarset')}/relationships/vars`;
+    const { list } = await harness.call('GET', path);
+    names.set('setVar', list[0]?.id ?? '');
+  }
+  if (text.includes('run-triggers')) {
+    // One of a source at most: the callers before may have made it.
+    await refresh('{fresh}');
+    const path = `/workspaces/${names.get('ws')}/run-triggers`;
+    const { list } = await harness.call('GET', `${path}?filter[run-trigger][type]=inbound`);
+    for (const { id } of list) await harness.call('DELETE', `/run-triggers/${id}`);
+    if (text.includes('{trigger}')) {
+      const source = { data: { type: 'workspaces', id: names.get('fresh') } };
+      const relationships = { sourceable: source };
+      const made = await harness.create(path, 'run-triggers', {}, { relationships });
+      names.set('trigger', made.id);
+    }
   }
   if (text.includes('{newToken}')) {
     await refresh('{newClient}');

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 
-/** What a configuration version is uploaded as: a gzipped tar of these files. */
+/** The upload of a configuration version: a gzipped tar of these files. */
 export const archiveOf = async (
   files: Readonly<Record<string, string | Buffer>>,
 ): Promise<Buffer> => {

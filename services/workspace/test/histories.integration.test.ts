@@ -1,4 +1,4 @@
-/** R6: what fifty callers at two replicas are told could have happened one call at a time. */
+/** R6: the responses to fifty callers at two replicas are linearizable. */
 import { type PostgresServer, startPostgres } from '@keelson/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isLinearizable, type Operation } from './history.ts';
@@ -34,7 +34,7 @@ afterAll(async () => {
 }, SLOW_MS);
 
 type Ask = (method: string, target: string, body?: unknown) => Promise<Reply>;
-/** One of the calls: what is asked for, and what the answer says of the state then. */
+/** A call: the request, and the state that the response reports. */
 type Call = (ask: Ask, caller: string) => Promise<Omit<Operation<string>, 'from' | 'until'>>;
 
 /**

@@ -3,16 +3,16 @@
  * (linearizability: Herlihy and Wing, 1990; searched as Wing and Gong do, 1993).
  */
 export interface Operation<State> {
-  /** When it was asked for and when it was answered, on one clock. */
+  /** Times of the request and of the response, on one clock. */
   readonly from: number;
   readonly until: number;
-  /** What is shown of it when there is no order. */
+  /** Name of the operation in the report when no order exists. */
   readonly name: string;
-  /** The state after it, the same one where nothing changes; undefined: not answered like this then. */
+  /** The next state, the same one when nothing changes; undefined when the response is impossible there. */
   apply(state: State): State | undefined;
 }
 
-/** Those that may come next: none of the others was answered before they were asked for. */
+/** Operations that may come next: no other one was answered before they were requested. */
 const firstOf = <State>(left: ReadonlySet<Operation<State>>): readonly Operation<State>[] => {
   const endsFirst = Math.min(...[...left].map(({ until }) => until));
   return [...left].filter(({ from }) => from <= endsFirst);
@@ -30,7 +30,7 @@ export const isLinearizable = <State>(
   const tried = new Set<string>();
   const search = (given: ReadonlySet<Operation<State>>, state: State): boolean => {
     const left = new Set(given);
-    // What changes nothing comes as early as it can: no later order loses by it.
+    // Operations that change nothing come as early as possible, which rules out no later order.
     for (let isGoingOn = true; isGoingOn && left.size > 0; ) {
       isGoingOn = false;
       for (const operation of firstOf(left)) {

@@ -1,4 +1,4 @@
-/** What surrounds workspaces is listed in pages: each item once, in one order, and nothing beyond. */
+/** Resources around workspaces are listed in pages: each item once, in one order, and nothing beyond. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Harness, startHarnessOf } from './workspace-harness.ts';
 
@@ -48,7 +48,7 @@ afterAll(() => harness[Symbol.asyncDispose]());
 const OLDEST_FIRST = ['three', 'one', 'two'];
 const BY_NAME = ['one', 'three', 'two'];
 
-test.for([
+const LISTS = [
   ['/organizations', 'name', ['acme', 'globex', 'initech']],
   [`${O}/projects`, 'name', ['Default Project', 'Shop', ...BY_NAME]],
   [`${O}/teams`, 'name', ['members', 'one', 'owners', 'three', 'two']],
@@ -76,7 +76,9 @@ test.for([
     'email',
     OLDEST_FIRST.map((name) => `${name}@keelson.example`),
   ],
-] as const)('%s by %s: %j', async ([path, attribute, expected]) => {
+] as const;
+
+test.for(LISTS)('%s by %s: %j', async ([path, attribute, expected]) => {
   const target = path.replace(/:(\w+)/, (_, key: string) => known[key] ?? '');
   const list = (number: number) =>
     harness.call(
@@ -102,4 +104,28 @@ test.for([
     }
   }
   expect([ids.size, shown]).toEqual([total, expected]);
+});
+
+test.for([
+  ...LISTS.map(([path]) => path),
+  `${O}/workspaces`,
+  `${O}/runs`,
+  `${O}/varsets`,
+  '/workspaces/:workspace/runs',
+  '/workspaces/:workspace/vars',
+  '/workspaces/:workspace/configuration-versions',
+  '/workspaces/:workspace/run-triggers?filter[run-trigger][type]=inbound',
+  '/agent-pools/:pool/agents',
+  '/vars?filter[organization][name]=acme&filter[workspace][name]=app',
+  '/state-versions?filter[organization][name]=acme&filter[workspace][name]=app',
+])('%s refuses what would choose and does not', async (path) => {
+  const target = path.replace(/:(\w+)/, (_, key: string) => known[key] ?? '');
+  const joined = target.includes('?') ? `${target}&` : `${target}?`;
+  for (const parameter of ['filter[nonsense]', 'filter[names][]', 'search[nonsense]', 'sort']) {
+    const { status, errors } = await harness.call('GET', `${joined}${parameter}=nonsense`);
+    expect([status, errors[0]?.source?.parameter]).toEqual([400, parameter]);
+  }
+  // No value chooses nothing, and clients send parameters of their own.
+  const others = 'filter[nonsense]=&search[nonsense]=&sort=&fields[runs]=status&x-trace=1';
+  expect((await harness.call('GET', `${joined}${others}`)).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-import type { Run } from '../src/runs/domain/run.ts';
+import type { Run } from '../src/runs/model/domain/run.ts';
 
 /** A run of a workspace that was asked for and nothing else, unless given otherwise. */
 export const pendingRun = (given: Partial<Run> = {}): Run => ({

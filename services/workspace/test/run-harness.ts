@@ -1,12 +1,12 @@
 /** Workspaces whose runs are executed by a pool of the organization "acme", and the pool's agents. */
 import { archiveOf } from './configuration-archive.ts';
-import { startHarness } from './workspace-harness.ts';
+import { type HarnessOptions, startHarness } from './workspace-harness.ts';
 
 const O = '/organizations/acme';
 const HALF_MINUTE_MS = 30_000;
 
-export const startRunHarness = async () => {
-  const harness = await startHarness();
+export const startRunHarness = async (options: HarnessOptions = {}) => {
+  const harness = await startHarness(options);
   await harness.create('/organizations', 'organizations', { name: 'acme', email: 'a@b.example' });
   const pool = await harness.create(`${O}/agent-pools`, 'agent-pools', { name: 'pool' });
   const poolId = pool.id;

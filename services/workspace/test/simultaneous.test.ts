@@ -1,4 +1,4 @@
-/** Of two requests that exclude each other and come at the same moment, one is done and one refused. */
+/** When two requests exclude each other and arrive at the same moment, one is done and one is refused. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countDone, type SimultaneousPair } from './simultaneous.ts';
 import { type Harness, startHarnessOf } from './workspace-harness.ts';

@@ -1,4 +1,4 @@
-/** An upload address stores bytes for who announced them, and nothing that the announcer may not do any more. */
+/** An upload URL carries the rights of its announcer, and stops working when these are lost. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { archiveOf } from './configuration-archive.ts';
 import { startRunHarness } from './run-harness.ts';

@@ -1,6 +1,7 @@
 /** The whole service on a store of its own, called as the gateway calls it. */
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
+import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
@@ -8,9 +9,15 @@ import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { temporaryDirectory } from '@keelson/testkit';
-import { composeWorkspace, WORKSPACE_PROJECTIONS, type WorkspaceService } from '../src/compose.ts';
+import {
+  composeWorkspace,
+  WORKSPACE_PROJECTIONS,
+  type WorkspaceService,
+  workspaceConfigSchema,
+} from '../src/compose.ts';
+import type { WorkspaceConfig } from '../src/config.ts';
 
-interface Identified {
+export interface Identified {
   readonly id: string;
   readonly type: string;
   readonly attributes: Record<string, unknown>;
@@ -20,7 +27,7 @@ interface Identified {
 
 export interface Reply {
   readonly status: number;
-  /** Of a redirection. */
+  /** Target of a redirection. */
   readonly location: string | undefined;
   /** The document's resource. */
   readonly data: Identified;
@@ -36,7 +43,7 @@ export interface Reply {
     readonly status: string;
     readonly title: string;
     readonly detail: string;
-    readonly source?: { readonly pointer: string };
+    readonly source?: { readonly pointer: string; readonly parameter?: string };
   }[];
 }
 
@@ -72,8 +79,10 @@ export interface Harness extends AsyncDisposable {
 export interface HarnessOptions {
   /** A PostgreSQL database, which several replicas may share; SQLite in a temporary folder if absent. */
   readonly connectionString?: string;
-  /** What the site chose for new workspaces. */
+  /** The site's default for new workspaces. */
   readonly globalRemoteState?: boolean;
+  /** Settings other than the defaults. */
+  readonly config?: Partial<WorkspaceConfig>;
   /** Another holder has all leases if absent: rounds run in `runUpkeep` and at no other time. */
   readonly leases?: LeaseStore;
   /** The administrator's token as another replica made it. */
@@ -101,9 +110,10 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
   const leases = options.leases ?? new InProcessLeaseStore({ clock });
   const service = composeWorkspace({
     config: {
+      ...parseConfig(workspaceConfigSchema, {}),
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],
       workspaceGlobalRemoteState: options.globalRemoteState ?? false,
-      workspaceAssessmentIntervalSeconds: 86_400,
+      ...options.config,
     },
     store,
     barrier,
@@ -120,6 +130,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
           replicationRoles: [],
           clusterId: 'c',
           clusterName: 'c',
+          unreadableMountUuids: [],
           mounts: [],
         };
         await new Promise((resolve) => call?.signal?.addEventListener('abort', resolve));
@@ -176,7 +187,8 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
 
   const create: Harness['create'] = async (target, type, attributes, extra = {}) => {
     const reply = await send('POST', target, { data: { type, attributes, ...extra } });
-    if (reply.status !== 201) throw new Error(`${target}: ${JSON.stringify(reply.errors)}`);
+    if (reply.status !== 201 && reply.status !== 200)
+      throw new Error(`${target}: ${JSON.stringify(reply.errors)}`);
     return reply.data;
   };
 

@@ -10,7 +10,7 @@ import { AcmeSession, CLUSTER_PATH, makeCsr, newKey, openProofServer } from './a
 import { type AcmeSamples, badAcmeRequest } from './bad-requests.ts';
 
 const MAX_RESIDENT_GROWTH = 1.5;
-/** After so many requests the orders that were accepted are taken away. */
+/** Number of requests after which the accepted orders are removed. */
 const CLEAN_EVERY = 5000;
 
 const removeOrders = async ({ store }: InProcessAuthority): Promise<void> => {

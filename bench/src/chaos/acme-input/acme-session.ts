@@ -24,7 +24,7 @@ export const newKey = (): Signing => {
   return { privateKey, jwk: publicKey.export({ format: 'jwk' }) as Members };
 };
 
-/** A flattened JWS whose signature is right, whatever it says. */
+/** A flattened JWS with a valid signature over any content. */
 export const signText = ({ privateKey }: Signing, header: string, payload: string): Members => {
   const [protectedText, payloadText] = [toText(header), toText(payload)];
   const signature = sign('sha256', Buffer.from(`${protectedText}.${payloadText}`), {
@@ -56,7 +56,7 @@ export class AcmeSession {
   readonly authority: InProcessAuthority;
   readonly key: Signing;
   account = '';
-  /** Of the last answer that had one. */
+  /** Nonce of the latest response that carried one. */
   nonce = '';
 
   constructor(authority: InProcessAuthority, key: Signing) {
@@ -75,7 +75,7 @@ export class AcmeSession {
     return answer;
   }
 
-  /** What must be answered. @param payload undefined: nothing, to read */
+  /** A request that must succeed. @param payload undefined: a read (POST-as-GET) */
   async post(path: string, payload?: unknown) {
     const text = payload === undefined ? '' : JSON.stringify(payload);
     const jws = signText(this.key, JSON.stringify(this.header(path)), text);

@@ -1,4 +1,4 @@
-/** ACME requests with something wrong in them: in the bytes, the JWS, its header, or what it says. */
+/** ACME requests with an error in the bytes, the JWS, its header or its payload. */
 import { damageDer, wrongValue } from '../pki-input/damage.ts';
 import type { Random } from '../random.ts';
 import {
@@ -34,7 +34,7 @@ const damageText = (text: string, random: Random): string => {
   return text.slice(0, at) + put + text.slice(at + random.below(4));
 };
 
-/** One member wrong, missing, or more of them than there should be. */
+/** Makes one member wrong, removes it, or adds others. */
 const damageMembers = (members: Members, random: Random): Members => {
   const name = random.pick([...Object.keys(members), 'nonsense', '__proto__', 'constructor']);
   switch (random.below(4)) {
@@ -68,7 +68,7 @@ const wrongIdentifier = (random: Random): unknown =>
         ]),
       };
 
-/** Payloads by resource, as they should be. */
+/** Valid payloads by resource. */
 const payloads = (
   session: AcmeSession,
   { csr, certificate, order, authorization }: AcmeSamples,
@@ -126,7 +126,7 @@ const damagePath = (path: string, random: Random): string => {
   }
 };
 
-/** The request, and whether it may be accepted: some damage leaves what it was. */
+/** The request, and whether it may be accepted, because some damage changes nothing. */
 export const badAcmeRequest = (
   session: AcmeSession,
   samples: AcmeSamples,

@@ -1,4 +1,4 @@
-/** A standalone cluster on a data folder, and what it must still hold after each fault. */
+/** A standalone cluster on a data folder, and the data that must survive each fault. */
 import { join } from 'node:path';
 import { type KeelsonProcess, startKeelson } from '@keelson/testkit';
 import { type Answer, callsOf } from '@keelson/testkit/replication-cluster';
@@ -14,7 +14,7 @@ export interface Started {
   readonly api: Call;
 }
 
-/** @throws Error with all it printed, when it refuses to start */
+/** @throws Error with the complete output when it refuses to start */
 export const start = async (
   folder: string,
   env: Readonly<Record<string, string>> = {},
@@ -42,8 +42,8 @@ export interface Kept {
   readonly serial: string;
 }
 
-/** Something of each service. */
-export const makeKept = async ({ v1, api }: Started): Promise<Kept> => {
+/** Writes records of every service. */
+export const createKept = async ({ v1, api }: Started): Promise<Kept> => {
   done(await v1('POST', 'sys/policies/acl/kept', { policy: POLICY }));
   done(await v1('POST', 'sys/mounts/pki', { type: 'pki' }));
   const root = { common_name: 'Root', key_type: 'ec', ttl: '700h' };
@@ -59,7 +59,7 @@ export const makeKept = async ({ v1, api }: Started): Promise<Kept> => {
   return { serial: issued.data.serial_number };
 };
 
-/** What is not there as it was made. */
+/** Records that are missing or differ from what was written. */
 export const findMissing = async ({ v1, api }: Started, { serial }: Kept): Promise<string[]> => {
   const looked = {
     'the policy': await v1('GET', 'sys/policies/acl/kept'),
@@ -72,7 +72,7 @@ export const findMissing = async ({ v1, api }: Started, { serial }: Kept): Promi
     .map(([what, { status, body }]) => `${what} is not there: ${status} ${JSON.stringify(body)}`);
 };
 
-/** What a cluster that cannot start says; undefined when it starts, and is stopped. */
+/** The message of a cluster that cannot start; undefined if it starts (it is then stopped). */
 export const refusalOf = async (
   folder: string,
   env: Readonly<Record<string, string>> = {},

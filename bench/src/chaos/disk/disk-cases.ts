@@ -1,4 +1,4 @@
-/** R8: what a disk, a key file and a clock may do. Each case leaves the data folder as it found it. */
+/** R8: faults of a disk, a key file and a clock. Each case restores the data folder. */
 
 import { randomBytes } from 'node:crypto';
 import { copyFile, open, readFile, rename, writeFile } from 'node:fs/promises';
@@ -16,20 +16,20 @@ const POLICY = { policy: 'path "pki/*" { capabilities = ["read"] }' };
 export interface Case {
   readonly name: string;
   readonly needsSmallDisk?: true;
-  /** @returns a sentence for each thing that was not as promised */
+  /** @returns a sentence for each broken promise */
   readonly run: (disk: SmallDisk, kept: Kept) => Promise<readonly string[]>;
 }
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, SHOWN_CHARACTERS));
 
-/** A refusal names what is wrong and shows no stack of ours. */
+/** A refusal names the fault and shows no stack trace. */
 const judgeRefusal = (refusal: string | undefined, expected: RegExp): string[] => {
   if (refusal === undefined) return ['it started'];
   if (!expected.test(refusal)) return [`it did not say why: ${shown(refusal)}`];
   return /^\s+at \S+ \(/m.test(refusal) ? [`it showed a stack: ${shown(refusal)}`] : [];
 };
 
-/** Policies until one is refused; those before it must stay. */
+/** Writes policies until one is refused; those before it must remain. */
 const fillUp = async ({ v1 }: Awaited<ReturnType<typeof start>>) => {
   const policy = `# ${FULL_TEXT}\npath "a" { capabilities = ["read"] }`;
   for (let written = 0; ; written += 1) {
@@ -91,7 +91,7 @@ const wrongKey: Case = {
   },
 };
 
-/** Writes over the pages of a store but the first, as a disk that lost them. */
+/** Overwrites the pages of a store except the first, like a disk that lost them. */
 const damagePages = async (file: string): Promise<void> => {
   const handle = await open(file, 'r+');
   const { size } = await handle.stat();
@@ -108,7 +108,7 @@ const corruptPages: Case = {
     await copyFile(file, `${file}.copy`);
     await damagePages(file);
     const damaged = await readFile(file);
-    // It may refuse to start, or start and refuse what it cannot read; it says so either way.
+    // It may refuse to start, or start and refuse what it cannot read. Either way it reports the damage.
     const started = await start(disk.path).catch((error: Error) => error);
     if (started instanceof Error)
       broken.push(...judgeRefusal(started.message, /corrupt|malformed/));
@@ -133,9 +133,9 @@ const wrongClock: Case = {
   run: async (disk, kept) => {
     const broken: string[] = [];
     for (const [when, offMs, isIssued] of [
-      // A certificate may begin before its authority does, as when it is backdated.
+      // A certificate may be valid earlier than its authority, as when it is backdated.
       ['a year ago', -YEAR_MS, true],
-      // The authority is not valid any more.
+      // The authority has expired.
       ['in a year', YEAR_MS, false],
     ] as const) {
       const started = await start(disk.path, shiftedClock(offMs));
@@ -152,5 +152,5 @@ const wrongClock: Case = {
   },
 };
 
-/** In the order in which a short run takes them: refused starts cost least. */
+/** In the order for a short run: refused starts are cheapest. */
 export const DISK_CASES: readonly Case[] = [readOnly, wrongKey, diskFull, corruptPages, wrongClock];

@@ -1,6 +1,6 @@
 /** R8: a disk that is full, read-only or damaged, a wrong key file, a wrong clock. */
 import type { Chaos } from '../chaos.ts';
-import { findMissing, makeKept, start } from './data-folder.ts';
+import { createKept, findMissing, start } from './data-folder.ts';
 import { DISK_CASES } from './disk-cases.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -17,7 +17,7 @@ export const disk: Chaos = {
   run: async ({ count, say }) => {
     await using small = await mountSmallDisk(DISK_MEGABYTES);
     const first = await start(small.path);
-    const kept = await makeKept(first);
+    const kept = await createKept(first);
     await first.process.stop();
     const broken: string[] = [];
     const figures: Record<string, string> = {};

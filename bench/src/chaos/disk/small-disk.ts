@@ -1,4 +1,4 @@
-/** A file system of its own for a data folder: small, and read-only when asked. */
+/** A separate file system for a data folder: small, and read-only on request. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { temporaryDirectory } from '@keelson/testkit';
@@ -7,13 +7,13 @@ const run = promisify(execFile);
 
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
-  /** False without the right to mount: an ordinary folder, which nothing can be changed of. */
+  /** False without the permission to mount: an ordinary folder, whose options cannot be changed. */
   readonly isSmall: boolean;
-  /** Keeps what is on it. */
+  /** Changes mount options; the content is kept. */
   change(options: string): Promise<void>;
 }
 
-/** @param megabytes size, to begin with */
+/** @param megabytes initial size */
 export const mountSmallDisk = async (megabytes: number): Promise<SmallDisk> => {
   const folder = await temporaryDirectory();
   const { path } = folder;
@@ -35,7 +35,7 @@ export const mountSmallDisk = async (megabytes: number): Promise<SmallDisk> => {
       await run('mount', ['-o', `remount,${options}`, path]);
     },
     async [Symbol.asyncDispose]() {
-      // Not lazily: a process that still holds a file is a mistake of the trial.
+      // Not a lazy unmount: a process that still holds a file is a bug of the trial.
       if (isSmall) await run('umount', [path]);
       await folder[Symbol.asyncDispose]();
     },

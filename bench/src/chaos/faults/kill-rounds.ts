@@ -1,19 +1,21 @@
-/** R1: processes are killed at random moments under writes, and what was told to clients is compared. */
+/** R1: kills processes at random moments under writes, and compares the data with the responses given. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { findBroken } from '@keelson/testkit';
 import type { AddressedCluster } from '@keelson/testkit/replication-cluster';
 import type { ChaosContext, ChaosReport } from '../chaos.ts';
 import { Random } from '../random.ts';
-import { ALL_KINDS, findHalfMade, Writers } from './written.ts';
+import { ALL_KINDS, findPartialWrites, Writers } from './written.ts';
 
 const MOST_MS_BEFORE = 1500;
-/** All that was written is looked at in the end. */
+/** Pause between writes, which bounds their number, as every write is checked at the end. */
 const PAUSE_MS = 5;
-/** Each process comes back within a moment; its roots are compared so often. */
+/** Maximum number of root comparisons: after a kill the secondary needs time to catch up. */
 const COMPARISONS = 1200;
 
 export interface Victim {
   readonly name: string;
+  /** Whether writers may notice: they send to it, or it serves their requests. */
+  readonly isNoticed: boolean;
   /** Kills it with -9 and starts it again. */
   readonly kill: () => Promise<void>;
 }
@@ -27,6 +29,7 @@ export const killInTurn = async (
 ): Promise<ChaosReport> => {
   const random = new Random(seed);
   const writers = new Writers(primary, 'kill', { kinds: ALL_KINDS, pauseMs: PAUSE_MS });
+  writers.isDisturbed = false;
   const broken: string[] = [];
   const times = new Map(victims.map(({ name }) => [name, 0]));
   let slowestMs = 0;
@@ -35,6 +38,7 @@ export const killInTurn = async (
     if (victim === undefined) break;
     await delay(random.below(MOST_MS_BEFORE));
     say(`${round + 1}: ${victim.name} is killed`);
+    writers.isDisturbed = victim.isNoticed;
     await victim.kill();
     times.set(victim.name, (times.get(victim.name) ?? 0) + 1);
     const recoveredMs = await writers.untilAcknowledged(12);
@@ -43,6 +47,7 @@ export const killInTurn = async (
       break;
     }
     slowestMs = Math.max(slowestMs, recoveredMs);
+    writers.isDisturbed = false;
   }
   await writers.stop();
   const { ledger, repeatedSerials, unclear } = writers;
@@ -56,15 +61,17 @@ export const killInTurn = async (
       roots: { 'the secondary': [rootOf(primary), rootOf(secondary)] },
       comparisons: COMPARISONS,
     })),
-    ...(await findHalfMade(primary)),
+    ...(await findPartialWrites(primary)),
     ...repeatedSerials.map((serial) => `serial number ${serial} was handed out twice`),
-    ...[...unclear].map(([status, often]) => `${often} answers with status ${status}`),
+    ...[...unclear].map(([told, often]) => `${often} answers ${told}`),
   );
   return {
     broken,
     figures: {
       ...Object.fromEntries([...times].map(([name, often]) => [`kills of ${name}`, often])),
       'writes acknowledged': ledger.acknowledged.length,
+      'writes answered with 503 and Retry-After': writers.retriable,
+      'writes answered with another 5xx': [...unclear.values()].reduce((sum, one) => sum + one, 0),
       'writes with an unknown outcome': ledger.unknown.length,
       'slowest until 12 more were acknowledged, ms': Math.round(slowestMs),
     },

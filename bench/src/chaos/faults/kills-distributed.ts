@@ -1,4 +1,4 @@
-/** R1 for a cluster of services in processes of their own. */
+/** R1 for a cluster whose services run in their own processes. */
 import { startNats, startPostgres, startRedis } from '@keelson/testkit';
 import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
@@ -39,11 +39,11 @@ export const killsDistributed: Chaos = {
       await process.start();
     };
     const services = KILLED.flatMap((name) =>
-      primary.processes[name].map((process) => ({ name, kill: killing(process) })),
+      primary.processes[name].map((process) => ({ name, isNoticed: true, kill: killing(process) })),
     );
     return await killInTurn(context, primary, secondary, [
       ...services,
-      { name: 'NATS', kill: killing(nats.process) },
+      { name: 'NATS', isNoticed: false, kill: killing(nats.process) },
     ]);
   },
 };

@@ -10,7 +10,7 @@ export const kills: Chaos = {
   promise:
     'R1 standalone primary, secondary and NATS killed with -9 at random moments under writes: nothing ' +
     'acknowledged is lost, no serial number twice, nothing half there, each starts without help, equal ' +
-    'Merkle roots',
+    'Merkle roots, no server error but 503 with Retry-After around a kill of the primary',
   unit: 'kills',
   counts: { full: 100, short: 3 },
   run: async (context) => {
@@ -26,10 +26,11 @@ export const kills: Chaos = {
     await primary.v1('POST', 'sys/replication/dr/primary/enable');
     await attach('dr', primary, secondary, 'secondary');
     return await killInTurn(context, primary, secondary, [
-      { name: 'the primary', kill: () => primary.restart('SIGKILL') },
-      { name: 'the secondary', kill: () => secondary.restart('SIGKILL') },
+      { name: 'the primary', isNoticed: true, kill: () => primary.restart('SIGKILL') },
+      { name: 'the secondary', isNoticed: false, kill: () => secondary.restart('SIGKILL') },
       {
         name: 'NATS',
+        isNoticed: false,
         kill: async () => {
           await nats.process.kill();
           await nats.process.start();

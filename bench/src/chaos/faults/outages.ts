@@ -1,4 +1,4 @@
-/** R2: what a cluster stands on is stopped, frozen, slowed and cut off under writes. */
+/** R2: the services that a cluster depends on are stopped, frozen, slowed and cut off under writes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type FaultProxy,
@@ -13,11 +13,11 @@ import { startDistributed } from '@keelson/testkit/distributed-cluster';
 import { attach, startCluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import { Random } from '../random.ts';
-import { ALL_KINDS, findHalfMade, prepare, Writers } from './written.ts';
+import { ALL_KINDS, findPartialWrites, prepare, Writers } from './written.ts';
 
 const FAULT_MS = { least: 500, most: 4000 };
 const SLOW_MS = 300;
-/** All that was written is looked at in the end. */
+/** Pause between writes, which bounds their number, as every write is checked at the end. */
 const PAUSE_MS = 5;
 
 interface Neighbour {
@@ -120,8 +120,8 @@ export const outages: Chaos = {
         roots: { secondary: [rootOf(primary), rootOf(secondary)] },
         comparisons: 600,
       })),
-      ...(await findHalfMade(primary)),
-      ...[...unclear].map(([status, times]) => `${times} answers with status ${status}`),
+      ...(await findPartialWrites(primary)),
+      ...[...unclear].map(([told, times]) => `${times} answers ${told}`),
     );
     return {
       broken,

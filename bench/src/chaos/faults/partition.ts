@@ -1,4 +1,4 @@
-/** R3: two clusters are cut from each other under writes, one is promoted during the cut, and fails back. */
+/** R3: two clusters are disconnected during writes, one is promoted, and both fail back. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { findBroken, startFaultProxy, startNats } from '@keelson/testkit';
 import {
@@ -17,24 +17,24 @@ import { heldBy, prepare, SHARED_KINDS, Writers } from './written.ts';
 
 const MILLISECONDS = 1000;
 const COMPARISONS = 1200;
-/** In a shorter cut connections are refused, so that nobody waits for an answer until its time is up. */
+/** Shorter cuts refuse connections, so that no request waits for its timeout. */
 const STALLED_FROM_SECONDS = 20;
-/** Writes all the time and leaves the machine time for what is tried. */
+/** Pause between writes, which leaves CPU time for the clusters under test. */
 const WRITING = { kinds: SHARED_KINDS, pauseMs: 20 };
 
 const difference = (all: Iterable<string>, without: ReadonlySet<string>): readonly string[] =>
   [...all].filter((key) => !without.has(key));
 
-/** What a kind of secondary needs for its steps. */
+/** The steps of one kind of secondary. */
 interface Steps {
-  /** After it was attached: its own root token, where it has one. */
+  /** Actions after the secondary was attached: generates its own root token, if it has one. */
   readonly joined: (primary: Cluster, branch: Cluster) => Promise<void>;
   /** @returns body of `secondary/promote` */
   readonly promotion: (cluster: Cluster, shares: readonly string[]) => Promise<object>;
   readonly promoted: (primary: Cluster, branch: Cluster) => void;
-  /** Has the former primary, which stepped back, follow the new one. */
+  /** Makes the former primary, which was demoted, follow the new one. */
   readonly follow: (leader: Cluster, former: Cluster) => Promise<void>;
-  /** Has the former primary tell what it holds; of a DR secondary only once it leads again. */
+  /** The data of the former primary; of a DR secondary only after it leads again. */
   readonly heldByFormer: (leader: Cluster, former: Cluster) => Promise<ReadonlySet<string>>;
 }
 
@@ -101,7 +101,7 @@ const run = async (kind: Kind, { count, say }: ChaosContext): Promise<ChaosRepor
 
   const before = new Writers(primary, 'before', WRITING);
   await before.untilAcknowledged(50);
-  // What the primary knows: it has all that was acknowledged, and heard how far the branch came.
+  // The primary has everything acknowledged, and knows the branch's position.
   const mark = await before.ledger.mark(
     async () => (await primary.status(kind)).secondaries[0].lag_entries,
   );

@@ -1,4 +1,4 @@
-/** Writes of clients to a cluster while something is done to it, and what is found afterwards. */
+/** Client writes to a cluster during a fault, and the data found afterwards. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { WriteLedger } from '@keelson/testkit';
 import type { AddressedCluster, Answer } from '@keelson/testkit/replication-cluster';
@@ -7,9 +7,9 @@ const POLICY = 'path "pki/*" { capabilities = ["read"] }';
 const ORGANIZATION = 'chaos';
 const PAGE_SIZE = 100;
 const WRITERS = 4;
-/** Records that are read at once when a cluster is looked through. */
+/** Number of records read in parallel when a cluster is checked. */
 const READERS = 8;
-/** A writer that was refused tries its next write after this. */
+/** Pause of a writer after a refusal. */
 const AFTER_REFUSAL_MS = 50;
 const UNAVAILABLE = 503;
 const FIRST_SERVER_ERROR = 500;
@@ -63,7 +63,7 @@ const listedWorkspaces = async (cluster: AddressedCluster): Promise<readonly Sho
   }
 };
 
-/** What `write` wrote and is there: policies and roles by name. */
+/** Names of the policies and roles on the cluster that `write` creates. */
 export const heldBy = async (cluster: AddressedCluster): Promise<ReadonlySet<string>> =>
   new Set([
     ...(await listed(cluster, 'sys/policies/acl')),
@@ -109,7 +109,7 @@ const isCorrupted = async (cluster: AddressedCluster): Promise<boolean> =>
  * A sentence for each write that is there in part: a workspace that is listed and not found by its name
  * or its id, a certificate that is listed and not shown, a tree that is not that of the records.
  */
-export const findHalfMade = async (cluster: AddressedCluster): Promise<readonly string[]> => [
+export const findPartialWrites = async (cluster: AddressedCluster): Promise<readonly string[]> => [
   ...(await inParallel(await listedWorkspaces(cluster), async ({ id, attributes: { name } }) => {
     const byName = await cluster.api('GET', `organizations/${ORGANIZATION}/workspaces/${name}`);
     const byId = await cluster.api('GET', `workspaces/${id}`);
@@ -126,9 +126,13 @@ export const findHalfMade = async (cluster: AddressedCluster): Promise<readonly 
 
 export class Writers {
   readonly ledger = new WriteLedger();
-  /** Statuses that no client can act on, by their number. */
-  readonly unclear = new Map<number, number>();
-  /** Of certificates that were handed out: key of the write and serial number. */
+  /** Server errors that no client can act on, and how often each came. */
+  readonly unclear = new Map<string, number>();
+  /** Writes answered with 503 and `Retry-After`. */
+  retriable = 0;
+  /** Whether a server that answers is about to stop or start, and may say so with 503. */
+  isDisturbed = true;
+  /** Issued certificates: key of the write and serial number. */
   readonly #serials = new Map<string, string>();
   readonly #kinds: readonly WriteKind[];
   readonly #writing: Promise<void>[];
@@ -146,16 +150,24 @@ export class Writers {
         const kind = kinds[turn % kinds.length] ?? 'policy';
         const status = await this.ledger.attempt(key, async () => {
           const answer = await write(cluster, kind, key);
+          this.#judge(answer);
           const serial = answer.body?.data?.serial_number as string | undefined;
           if (kind === 'certificate' && serial !== undefined) this.#serials.set(key, serial);
           return answer.status;
         });
         const isRefused = status === undefined || status >= FIRST_SERVER_ERROR;
         if (isRefused || pauseMs > 0) await delay(isRefused ? AFTER_REFUSAL_MS : pauseMs);
-        if (status !== undefined && status >= FIRST_SERVER_ERROR && status !== UNAVAILABLE)
-          this.unclear.set(status, (this.unclear.get(status) ?? 0) + 1);
       }
     });
+  }
+
+  #judge({ status, headers, body }: Answer): void {
+    if (status < FIRST_SERVER_ERROR) return;
+    const isRetriable = status === UNAVAILABLE && headers.has('retry-after');
+    if (isRetriable) this.retriable += 1;
+    if (isRetriable && this.isDisturbed) return;
+    const told = `${status}${isRetriable ? ' although nothing stops or starts' : ''}: ${JSON.stringify(body?.errors)}`;
+    this.unclear.set(told, (this.unclear.get(told) ?? 0) + 1);
   }
 
   /** @returns after how many milliseconds so many more were acknowledged; undefined: not in time */
@@ -174,7 +186,7 @@ export class Writers {
     await Promise.all(this.#writing);
   }
 
-  /** Which of the writes are there. */
+  /** The writes that are present. */
   async heldBy(cluster: AddressedCluster): Promise<ReadonlySet<string>> {
     const held = new Set(await heldBy(cluster));
     if (this.#kinds.includes('workspace'))

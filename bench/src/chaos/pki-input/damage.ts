@@ -1,7 +1,7 @@
-/** Damage to DER, PEM and JSON values: blind, and by their structure. */
+/** Damages DER, PEM and JSON values, at random positions and by structure. */
 import type { Random } from '../random.ts';
 
-/** An element of DER: where its header and content lie, and whether it holds others. */
+/** An element of DER: the positions of its header and content, and whether it is constructed. */
 interface Element {
   readonly start: number;
   readonly content: number;
@@ -32,7 +32,7 @@ const elementsOf = (der: Uint8Array, from = 0, to = der.byteLength): Element[] =
 const splice = (bytes: Uint8Array, from: number, to: number, put: Uint8Array): Uint8Array =>
   Buffer.concat([bytes.subarray(0, from), put, bytes.subarray(to)]);
 
-/** DER with this content, its length written in the usual way. */
+/** DER with this content, with its length in the usual encoding. */
 const wrapped = (tag: number, content: Uint8Array): Uint8Array => {
   const length = content.byteLength;
   const header =
@@ -45,7 +45,7 @@ type Damage = (der: Uint8Array, random: Random) => Uint8Array;
 const TAGS = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x0c, 0x13, 0x17, 0x18, 0x30, 0x31, 0xa0, 0xa3];
 
 const BY_STRUCTURE: readonly Damage[] = [
-  // An element twice, one missing, one in another's place.
+  // Duplicates, removes or replaces an element.
   (der, random) => {
     const { start, end } = random.pick(elementsOf(der));
     return splice(der, end, end, der.subarray(start, end));
@@ -95,7 +95,7 @@ const BLIND: readonly Damage[] = [
   (_, random) => random.bytes(random.below(200)),
 ];
 
-/** Lengths above what was spliced in mostly do not fit any more; half of the time they are made to. */
+/** After an insertion most outer lengths are wrong; half of the time they are corrected. */
 const repaired = (der: Uint8Array, original: Uint8Array): Uint8Array => {
   const [outer] = elementsOf(original);
   return outer === undefined ? der : wrapped(original[0] as number, der.subarray(outer.content));
@@ -161,5 +161,5 @@ const WRONG: readonly unknown[] = [
   { a: 1 },
 ];
 
-/** A JSON value that the parameter was not made for. */
+/** A JSON value of a wrong type for the parameter. */
 export const wrongValue = (random: Random): unknown => random.pick(WRONG);

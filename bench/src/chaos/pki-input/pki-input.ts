@@ -9,7 +9,7 @@ import { liveMegabytes, MAX_GROWTH_MEGABYTES } from '../live-memory.ts';
 import { Random } from '../random.ts';
 import { badRequest, makeSamples } from './requests.ts';
 
-/** After so many requests what was accepted is taken away, so that the authority stays as it was. */
+/** Number of requests after which accepted objects are deleted, so that the authority stays small. */
 const CLEAN_EVERY = 2000;
 
 type Authority = Awaited<ReturnType<typeof openAuthority>>;

@@ -1,4 +1,4 @@
-/** Requests to a certificate authority with something wrong in them. */
+/** Invalid requests to a certificate authority. */
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ export interface BadRequest {
   readonly body: unknown;
 }
 
-/** What is damaged: well-formed, made by nobody the authority trusts, and the same in every run. */
+/** The inputs to damage: well-formed, from untrusted issuers, and the same in every run. */
 export interface Samples {
   readonly csr: Uint8Array;
-  /** The content of a request, to be signed anew by `key`, an Ed25519 key. */
+  /** The content of a request, to be signed again by `key`, an Ed25519 key. */
   readonly csrContent: Uint8Array;
   readonly certificate: Uint8Array;
   readonly privateKey: Uint8Array;
@@ -39,7 +39,7 @@ const OCSP_REQUEST = Buffer.from(
   'hex',
 );
 
-/** The key of RFC 8032 §7.1, test 1: Ed25519 signs the same bytes always the same. */
+/** The key of RFC 8032 §7.1, test 1, because Ed25519 signatures of the same bytes are equal. */
 const SIGNING_KEY = createPrivateKey({
   key: Buffer.from(
     '302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
@@ -86,13 +86,16 @@ export const makeSamples = async (): Promise<Samples> => {
   };
 };
 
-/** Octets of a length below 65,536, as few as may be. */
+/** Length octets for a length below 65,536, in the shortest form. */
 const lengthOf = (length: number): readonly number[] => {
   if (length < 0x80) return [length];
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 255];
 };
 
-/** A request whose inner part is damaged and whose signature fits: only so does a server look inside. */
+/**
+ * A request with a damaged inner part and a valid signature, without which a server does not parse the inner
+ * part.
+ */
 const signedAgain = ({ csrContent, key }: Samples, random: Random): Uint8Array => {
   const damaged = damageDer(csrContent, random);
   const bits = Buffer.concat([Buffer.from([0x03, 65, 0]), sign(null, damaged, key)]);
@@ -131,7 +134,7 @@ const NAMES = {
   use_csr_values: false,
 };
 
-/** Some of the parameters, one or two of them wrong. */
+/** Some of the parameters, with one or two wrong values. */
 const parameters = (random: Random): Record<string, unknown> => {
   const body: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(NAMES)) if (random.once(3)) body[name] = value;

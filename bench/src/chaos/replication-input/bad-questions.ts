@@ -1,4 +1,7 @@
-/** Questions to a primary: of nobody, damaged on the way, and of an admitted secondary that means harm. */
+/**
+ * Questions to a primary: from unknown senders, damaged in transit, or from an admitted secondary with bad
+ * intent.
+ */
 import { PageQuestion, Question, SealedQuestion } from '@keelson/proto/replication/v1/replication';
 import { sealMessage } from '@keelson/replication';
 import type { Random } from '../random.ts';

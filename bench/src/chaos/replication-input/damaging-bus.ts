@@ -1,4 +1,4 @@
-/** What a secondary sees of the bus when answers and stream messages are damaged, lost, doubled and late. */
+/** A secondary's view of a bus whose answers and stream messages are damaged, lost, duplicated or late. */
 import type { Bus, StreamMessage } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
 import type { Random } from '../random.ts';

@@ -1,4 +1,4 @@
-/** A primary and a secondary of one service in this process; what passes between them can be damaged. */
+/** A primary and a secondary of one service in this process, with messages that can be damaged in between. */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { type Bus, InProcessBus } from '@keelson/bus';
@@ -28,7 +28,7 @@ const KIND = 'dr';
 const SERVICE = 'pki';
 const SECONDARY_ID = 'secondary';
 const ROOT_KEY = new Uint8Array(32).fill(1);
-/** What was damaged on the way is asked for again at once. */
+/** Repeats at once a request whose answer was damaged in transit. */
 const BACK_OFF = { firstMs: 1, maxMs: 1 };
 const HEARTBEAT_INTERVAL_MS = 20;
 
@@ -36,16 +36,16 @@ export interface LinkedStores extends AsyncDisposable {
   readonly bus: Bus;
   readonly primary: Store;
   readonly secondary: Store;
-  /** Where the primary is asked. */
+  /** Subject on the bus at which the primary answers requests. */
   readonly subject: string;
   readonly secondaryId: string;
-  /** What the questions of an admitted secondary are sealed under. */
+  /** The key under which the requests of an admitted secondary are sealed. */
   readonly linkKey: Uint8Array;
   status(): SecondaryStatus;
   until(predicate: (status: SecondaryStatus) => boolean): Promise<void>;
 }
 
-/** @param onTheWay what the secondary sees of the bus */
+/** @param onTheWay wraps the secondary's view of the bus */
 export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedStores> => {
   const folder = await temporaryDirectory();
   const open = async (name: string): Promise<{ store: Store; barrier: Barrier }> => {
@@ -74,7 +74,7 @@ export const linkStores = async (onTheWay: (bus: Bus) => Bus): Promise<LinkedSto
     }),
     clusterAddresses: async () => ['nats://127.0.0.1:4222'],
     onSuperseded: () => undefined,
-    // What is asked for does not matter to the messages it travels in.
+    // The content of a request does not matter to the messages that carry it.
     serveForwarded: async (request) => request,
   }).serve(ending.signal);
   const publisher = new WalPublisher({ ...common, store, leases: new InProcessLeaseStore() });

@@ -8,7 +8,7 @@ import { DamagingBus } from './damaging-bus.ts';
 import { type LinkedStores, linkStores } from './linked-stores.ts';
 
 const RECORDS = 200;
-/** Of so many inputs one is damage to a message of the secondary, which then begins anew. */
+/** Every n-th input damages a message to the secondary, which then starts again. */
 const DAMAGED_EVERY = 50;
 const REQUEST_TIMEOUT_MS = 120_000;
 const PROGRESS_EVERY = 50_000;
@@ -54,7 +54,7 @@ const askBadly = async (
   };
 };
 
-/** The secondary goes on whatever it is given, and holds what the primary holds once that ends. */
+/** The secondary continues during any damage, and has the primary's data after the damage ends. */
 const followThroughDamage = async (
   stores: LinkedStores,
   way: DamagingBus,

@@ -1,4 +1,4 @@
-/** Policy texts with something wrong in them, and requests to be judged by those that were accepted. */
+/** Invalid policy texts, and requests that accepted policies decide. */
 import type { Random } from '../random.ts';
 
 const CAPABILITIES = [
@@ -134,6 +134,6 @@ export const policyText = (random: Random): string => {
   return random.once(2) ? damage(text, random) : text;
 };
 
-/** A path to ask about, as a policy might match it. */
-export const askedPath = (random: Random): string =>
+/** A path to request, as a policy might match it. */
+export const requestedPath = (random: Random): string =>
   random.pick([...PATHS, 'sys/mounts', 'pki/issue/web', 'pki/a/b/c', 'a/b', 'identity/x/y']);

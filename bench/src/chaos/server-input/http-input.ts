@@ -1,15 +1,15 @@
-/** R4 for HTTP: bytes that are no request, or a bad one, to the port of a standalone cluster. */
+/** R4 for HTTP: bytes that are not a valid request, sent to the port of a standalone cluster. */
 import { connect } from 'node:net';
 import type { Chaos } from '../chaos.ts';
 import { rawRequest } from './raw-requests.ts';
 import { type Outcome, tryServer } from './tried-server.ts';
 
 const STATUS = /(?:^|\r\n)HTTP\/1\.[01] (\d{3})/g;
-/** What is neither known nor asked for in a way that HTTP has: the only ones of the server's own faults. */
+/** Unknown method and unsupported HTTP version: the only 5xx answers that bad input may cause. */
 const NO_FAULTS = ['501', '505'];
 const KEPT_CHARACTERS = 200_000;
 
-/** Sends the bytes, says that no more come, and waits until the server has closed the connection. */
+/** Sends the bytes, closes its side, and waits until the server has closed the connection. */
 const exchange = (port: number, bytes: Buffer): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
@@ -17,9 +17,9 @@ const exchange = (port: number, bytes: Buffer): Promise<string> =>
     socket.setEncoding('latin1').on('data', (text: string) => {
       if (received.length < KEPT_CHARACTERS) received += text;
     });
-    // The server may close before it has read everything: what it said until then counts.
+    // The server may close before it has read everything: what it sent before counts.
     socket.on('error', () => undefined).once('close', () => resolve(received));
-    // An upgrade is answered and left open by nobody; the end is what closes it.
+    // Nobody closes the connection after an upgrade, so that the end of the stream must.
     socket.once('end', () => socket.end());
     socket.end(bytes);
   });

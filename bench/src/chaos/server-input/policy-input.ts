@@ -1,13 +1,13 @@
-/** R4 for policies: bad texts are refused, and what is accepted judges any path without a fault. */
+/** R4 for policies: invalid texts are refused, and accepted ones decide any path without an error. */
 import type { Answer, Cluster } from '@keelson/testkit/replication-cluster';
 import type { Chaos } from '../chaos.ts';
 import type { Random } from '../random.ts';
-import { askedPath, policyText } from './bad-policies.ts';
+import { policyText, requestedPath } from './bad-policies.ts';
 import { type Input, type Outcome, tryServer } from './tried-server.ts';
 
-/** Few names, written again and again, so that the cluster stays as it was. */
+/** Few names, overwritten repeatedly, so that the cluster stays small. */
 const NAMES = 8;
-/** Of so many inputs one is a policy text, the others ask what the policies of a token allow. */
+/** Every n-th input is a policy text; the others check the capabilities of a token. */
 const TEXT_IN = 2;
 const FIRST_SERVER_ERROR = 500;
 
@@ -18,7 +18,7 @@ const judge = ({ status, body }: Answer, what: string): Outcome => ({
   ...(status >= FIRST_SERVER_ERROR && { broken: `${status} ${JSON.stringify(body)}` }),
 });
 
-/** A token that all of the policies apply to. */
+/** A token with all of the policies. */
 const makeToken = async (cluster: Cluster): Promise<string> => {
   for (let index = 0; index < NAMES; index += 1)
     await cluster.v1('POST', `sys/policies/acl/${nameOf(index)}`, { policy: '' });
@@ -42,7 +42,7 @@ const sending = () => {
           send: async () => judge(await cluster.v1('POST', path, { policy }), 'text'),
         };
       }
-      const paths = [askedPath(random), askedPath(random)];
+      const paths = [requestedPath(random), requestedPath(random)];
       const isCapabilities = random.once(2);
       return {
         shown: JSON.stringify(paths),

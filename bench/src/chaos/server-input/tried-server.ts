@@ -1,4 +1,4 @@
-/** A standalone cluster that is given bad input from many connections, and what is noted of its answers. */
+/** A standalone cluster that gets bad input from many connections, and the record of its responses. */
 import { type Cluster, startCluster } from '@keelson/testkit/replication-cluster';
 import type { ChaosContext, ChaosReport } from '../chaos.ts';
 import { INSPECTED, type Inspector, inspect } from '../inspected.ts';
@@ -8,21 +8,24 @@ import { Random } from '../random.ts';
 const CONNECTIONS = 16;
 const PROGRESS_EVERY = 50_000;
 const SHOWN_BROKEN = 50;
-/** What a server is slow at it is slow at again; a machine that did something else meanwhile is not. */
+/**
+ * A slow request is repeated this often, because a server problem recurs and a busy moment of the machine
+ * does not.
+ */
 const TRIED_AGAIN = 3;
 const NO_NATS = { KEELSON_NATS_URL: '' };
 
-/** What came of one input. */
+/** The outcome of one input. */
 export interface Outcome {
   /** Status, or another word for how it ended. */
   readonly kind: string;
-  /** What was wrong with that, when something was. */
+  /** The problem, if there was one. */
   readonly broken?: string;
 }
 
 /** One input. */
 export interface Input {
-  /** For who reads what broke. */
+  /** Description for the reader of the report. */
   readonly shown: string;
   readonly send: () => Promise<Outcome>;
 }

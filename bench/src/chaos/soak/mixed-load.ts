@@ -1,21 +1,21 @@
-/** What many clients do at once with a primary and its performance secondary, and takes away again. */
+/** The load of many clients on a primary and its performance secondary, which removes what it creates. */
 import type { Answer, Cluster } from '@keelson/testkit/replication-cluster';
 
 const ORGANIZATION = 'soak';
 const CALLERS_OF_EACH = 2;
 const TEXT = Buffer.from('maintenance').toString('base64');
 const POLICY = 'path "pki/*" { capabilities = ["read"] }';
-/** The secondary waits for two seconds, then it is to be asked again. */
+/** The secondary waits for two seconds, and then asks for a retry. */
 const TOO_EARLY = 412;
 const MAX_LOOKS = 10;
 
-/** @throws Error for what should not have been refused */
+/** @throws Error for an unexpected refusal */
 const done = ({ status, body }: Answer, what: string): Answer['body'] => {
   if (status >= 300) throw new Error(`${what}: ${status} ${JSON.stringify(body)}`);
   return body;
 };
 
-/** What a write with this answer wrote, read on the cluster that passed it on, which may be behind. */
+/** Reads the result of a write on the cluster that forwarded it, which may lag. */
 const readOwnWrite = async (
   cluster: Cluster,
   path: string,
@@ -101,9 +101,9 @@ export const prepareLoad = async (primary: Cluster): Promise<void> => {
 };
 
 export class MixedLoad {
-  /** How often each was done. */
+  /** Number of calls of each operation. */
   readonly times = new Map<string, number>();
-  /** What was refused and should not have been. */
+  /** Requests that were refused unexpectedly. */
   readonly refused: string[] = [];
   readonly #working: Promise<void>[];
   #isStopped = false;

@@ -21,7 +21,7 @@ describe('the slope of memory', () => {
     expect(Math.abs(perHour)).toBeLessThanOrEqual(within);
   });
 
-  test('of a leak beneath noise is above zero, and tells what was gained', () => {
+  test('of a leak beneath noise is above zero, and the gain is reported', () => {
     const random = new Random(7);
     const leaking = slopeOf(samples(120, (seconds) => 80 + (seconds / 3600) * 12 + noise(random)));
     const { perHour, within, gained } = leaking ?? { perHour: 0, within: 0, gained: 0 };
@@ -30,7 +30,7 @@ describe('the slope of memory', () => {
     expect(gained).toBeCloseTo((perHour * 1190) / 3600);
   });
 
-  test('of few samples is not told', () => {
+  test('of too few samples is not reported', () => {
     expect(slopeOf(samples(23, () => 80))).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** Whether something grows: a straight line through means of blocks, and how sure its slope is. */
+/** Whether something grows: a straight line through block means, and the confidence interval of its slope. */
 export interface Sample {
   readonly atSeconds: number;
   readonly value: number;
@@ -9,11 +9,11 @@ export interface Slope {
   readonly perHour: number;
   /** Half the width of the 95 % confidence interval. */
   readonly within: number;
-  /** What the line gains over the samples. */
+  /** Increase of the line over the samples. */
   readonly gained: number;
 }
 
-/** Samples next to each other are alike (a cache fills, a collection is late); means of blocks are less so. */
+/** Successive samples are correlated (a cache fills, a collection is late); block means are less so. */
 const BLOCKS = 12;
 /** Student's t for 97.5 % and BLOCKS - 2 degrees of freedom. */
 const T = 2.228;
@@ -22,7 +22,7 @@ const SECONDS_PER_HOUR = 3600;
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** @returns undefined for too few samples to tell */
+/** @returns undefined if there are too few samples */
 export const slopeOf = (samples: readonly Sample[]): Slope | undefined => {
   const size = Math.floor(samples.length / BLOCKS);
   if (size < 2) return undefined;

@@ -1,4 +1,4 @@
-/** R7: mixed load for long, and whether anything grows that should not. */
+/** R7: mixed load for a long time, to find anything that grows and should not. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startNats } from '@keelson/testkit';
 import {
@@ -16,8 +16,8 @@ import { type Sample, slopeOf } from './slope.ts';
 const KIND = 'performance';
 const MILLISECONDS = 1000;
 /**
- * The least that can be set, so that what stores remember is full within minutes also where the machine
- * does little, and what grows after that has no limit.
+ * The smallest possible setting, so that store caches fill within minutes even on a slow machine, and growth
+ * after that is unbounded.
  */
 const STORE_CACHE = { KEELSON_STORE_CACHE_BYTES: String(1024 * 1024) };
 /** Caches and compiled code settle in the first part of the time, which is not judged. */
@@ -26,7 +26,7 @@ const SAMPLES = 180;
 const LEAST_SAMPLE_MS = 500;
 /** In a shorter run what grows may be caches that are not full yet. */
 const JUDGED_FROM_SECONDS = 1200;
-/** What a line may gain while it is judged, whatever its slope: caches with a limit fill slowly. */
+/** Allowed increase while a line is judged, whatever its slope: limited caches fill slowly. */
 const NOISE_MEGABYTES = { liveMegabytes: 2, anonymousMegabytes: 48 } as const;
 /** Timers and sockets that come and go by themselves; one leaked in a thousand requests is more. */
 const NOISE_RESOURCES = 24;

@@ -1,4 +1,4 @@
-/** Requests of every route with something wrong in them: in the path, the query, the body or who asks. */
+/** Requests of every route with something wrong in them: in the path, the query, the body or the caller. */
 import { gzipSync } from 'node:zlib';
 import { wrongValue } from '../pki-input/damage.ts';
 import type { Random } from '../random.ts';
@@ -84,7 +84,7 @@ const bodyFor = (schema: Schema, known: KnownResources, random: Random): Uint8Ar
     case 0:
     case 1:
     case 2:
-      // As it should be: what it makes is what other requests name.
+      // Left valid: other requests name the resources that it creates.
       return Buffer.from(JSON.stringify(document));
     case 3:
       return Buffer.from(damageText(JSON.stringify(document), random));
@@ -203,7 +203,7 @@ const signedRequest = (address: string, random: Random): BadRequest => {
   };
 };
 
-/** Those that remove something are rarer: with each of them there is less to ask for. */
+/** Picks deletions less often: each one leaves fewer resources to send requests for. */
 const pickRoute = (routes: readonly ApiRoute[], random: Random): ApiRoute => {
   const route = random.pick(routes);
   const removes = route.method === 'DELETE' || route.path.endsWith('safe-delete');

@@ -1,7 +1,7 @@
-/** What the service has answered so far: ids by type, signed addresses, and the tokens that agents got. */
+/** Ids by type, signed addresses and agents' tokens from the service's answers so far. */
 import type { Random } from '../random.ts';
 
-/** As many of each kind are remembered; the oldest go first. */
+/** Number of remembered ids of each kind; the oldest are dropped. */
 const KEPT = 60;
 /** A state with an output and an instance, as the tool writes it. */
 export const STATE = JSON.stringify({
@@ -50,7 +50,7 @@ export class KnownResources {
   readonly #ids = new Map<string, string[]>();
   readonly #addresses: string[] = [];
   readonly #workspaceNames: string[] = [];
-  /** Of the organization that most requests are about. */
+  /** The organization that most requests concern. */
   organization = '';
 
   #keep(list: string[], value: string): void {
@@ -59,7 +59,7 @@ export class KnownResources {
     if (list.length > KEPT) list.shift();
   }
 
-  /** What was removed under this path is asked for no more, or rarely. */
+  /** Forgets what was removed under this path, so that it is requested rarely. */
   forget(path: string): void {
     const segments = new Set(path.split('/'));
     for (const list of [...this.#ids.values(), this.#workspaceNames]) {
@@ -97,7 +97,7 @@ export class KnownResources {
   idOf(type: string, random: Random): string {
     const ids = this.#ids.get(type);
     if (ids === undefined || random.once(20)) return this.anyId(random);
-    // The newest is the likeliest to be as it was.
+    // The newest is the least likely to have changed.
     return (random.once(2) ? ids.at(-1) : random.pick(ids)) ?? '';
   }
 
@@ -116,7 +116,7 @@ export class KnownResources {
     return this.#workspaceNames.length === 0 ? 'absent' : random.pick(this.#workspaceNames);
   }
 
-  /** What stands for a parameter of a path. */
+  /** A value for a path parameter. */
   parameter(name: string, random: Random): string {
     switch (name) {
       case 'organization_name':

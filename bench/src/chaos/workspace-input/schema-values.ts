@@ -1,4 +1,4 @@
-/** Values that a schema of a request body allows, so that what is wrong with them is put there on purpose. */
+/** Values that the schema of a request body allows, so that errors are only those made on purpose. */
 import type { Random } from '../random.ts';
 import { type KnownResources, STATE } from './known-resources.ts';
 
@@ -13,12 +13,12 @@ export interface Schema {
   readonly maximum?: number;
 }
 
-/** As much of one as is looked at. */
+/** The service checks only this part of a key. */
 export const PRIVATE_KEY = '-----BEGIN PRIVATE KEY-----';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Texts that mean something, by the attribute that takes them. */
+/** Texts with a meaning, by attribute. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   email: ['a@b.example', 'user-1@keelson.example'],
   username: ['admin', 'user-1', 'user-2'],
@@ -54,7 +54,7 @@ const pickVariant = (variants: readonly Schema[], random: Random): Schema => {
   return random.once(12) || filled.length === 0 ? random.pick(variants) : random.pick(filled);
 };
 
-/** Ids beside a type are those of that type. */
+/** An id next to a type is an id of that type. */
 const typeOf = (properties: Readonly<Record<string, Schema>>): string | undefined => {
   const { type } = properties;
   const given = type?.const ?? type?.anyOf?.[0]?.const;
@@ -77,7 +77,7 @@ export const valueFor = (
       const { properties = {}, required = [] } = schema;
       const type = typeOf(properties);
       const entries = Object.entries(properties)
-        // Few at once, so that most documents are not refused for two that exclude each other.
+        // Few at once, so that most documents are not refused for mutually exclusive attributes.
         .filter(([one]) => required.includes(one) || one === 'relationships' || random.once(4))
         .map(([one, inner]): [string, unknown] => [
           one,

@@ -13,9 +13,9 @@ import { KnownResources, STATE } from './known-resources.ts';
 import { PRIVATE_KEY, type Schema } from './schema-values.ts';
 
 const MAX_RESIDENT_GROWTH = 1.5;
-/** What the store keeps of the database and of its records, in bytes: it fills while both grow. */
+/** Size in bytes of the caches of the database and its records, which fill as both grow. */
 const STORE_CACHES_BYTES = 128 * 1024 * 1024;
-/** After so many requests most are about another organization: lists stay as long as they are. */
+/** After this many requests most concern another organization, so that lists stop growing. */
 const ANEW_EVERY = 1000;
 
 interface Operation {
@@ -36,7 +36,7 @@ const document = (type: string, attributes: object, relationships: object = {}) 
   data: { type, attributes, relationships },
 });
 
-/** Who asks: the site's administrator, a pool of agents, the phase that one of these has. */
+/** Callers of the requests: the site administrator, an agent pool, and the phase that an agent works on. */
 interface Callers {
   readonly admin: Principal;
   agent: Principal | undefined;
@@ -56,14 +56,14 @@ const CONNECTION = {
   'oauth-token-string': 'secret',
 };
 
-/** An organization with a workspace that is locked and one whose run an agent has. */
+/** An organization with a locked workspace and one whose run an agent has claimed. */
 const prepare = async (
   service: InProcessWorkspaces,
   known: KnownResources,
   callers: Callers,
   serial: number,
 ): Promise<void> => {
-  /** @returns the resource that was made; also remembers it */
+  /** @returns the created resource, which is also remembered */
   const make = async (path: string, body?: object, principal?: Principal) => {
     const data = await service.call('POST', path, body, principal);
     known.learn(JSON.stringify({ data }));
@@ -139,7 +139,7 @@ const prepare = async (
   callers.run = await service.identify(String(claimed.attributes['token']));
 };
 
-/** An answer that tells to ask again soon: the newest state has no content yet. */
+/** An error that asks for a retry: the newest state has no content yet. */
 const isExpected = (status: number, path: string): boolean =>
   status < 500 || (status === 503 && path.endsWith('/actions/unlock'));
 

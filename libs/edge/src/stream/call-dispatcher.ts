@@ -1,4 +1,4 @@
-/** Typed unary calls that ride on the edge stream. */
+/** Typed unary calls transferred on the edge stream. */
 import { KeelsonError } from '@keelson/errors';
 import {
   type CallOptions,
@@ -17,7 +17,7 @@ export type CallEntries<Ds extends readonly RpcDefinition[]> = {
   readonly [I in keyof Ds]: readonly [Ds[I], RpcService<Ds[I]>];
 };
 
-/** Handlers by full method name. Streaming methods are not callable on the stream. */
+/** Handlers by full method name. Streaming methods cannot be called on the stream. */
 export const callHandlers = (
   entries: readonly (readonly [RpcDefinition, object])[],
 ): ReadonlyMap<string, CallHandler> =>
@@ -39,7 +39,7 @@ export const callHandlers = (
     ),
   );
 
-/** Sends one call: full method name, whether it may be sent twice, encoded request. */
+/** Sends one call: full method name, whether it may be repeated, encoded request. */
 export type SendCall = (
   method: { readonly fullName: string; readonly isRepeatable: boolean },
   payload: Buffer,
@@ -47,7 +47,7 @@ export type SendCall = (
 ) => Promise<Uint8Array>;
 
 /**
- * The interface of a service over `send`.
+ * A client with the service's interface that calls `send`.
  * @throws TypeError for a definition with streaming methods
  */
 export const callClient = <D extends RpcDefinition>(definition: D, send: SendCall): RpcService<D> =>

@@ -9,18 +9,18 @@ import { EdgePool, type EdgePoolOptions, type ReplicaStatus } from './edge-pool.
 export interface ConnectedEdge {
   /** The service on the other side. */
   readonly edge: EdgeService;
-  /** A client of a unary service that the edge server was given. */
+  /** A client of a unary service that the edge server implements. */
   client<D extends RpcDefinition>(definition: D): RpcService<D>;
-  /** Every stream there is now. */
+  /** All current streams. */
   readonly status: readonly ReplicaStatus[];
-  /** Finishes what is under way and disconnects. */
+  /** Finishes open calls and disconnects. */
   close(): Promise<void>;
 }
 
 /** RFC 9110 §9.2.1, and LIST. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'LIST']);
 
-/** A call without a time limit of its own ends after this long. */
+/** Time limit of a call that sets none. */
 const DEFAULT_CALL_TIMEOUT_MS = 30_000;
 
 /** Connects to the replicas of a service; requests wait briefly while no stream is open yet. */

@@ -1,4 +1,4 @@
-/** The calling end of one edge stream. It knows nothing of other replicas: see edge-pool.ts. */
+/** The client end of one edge stream. Other replicas are the concern of edge-pool.ts. */
 
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import type { Clock } from '@keelson/clock';
@@ -19,15 +19,15 @@ import { SendWindow, sendBody } from './send-window.ts';
 
 export interface EdgeConnectionOptions {
   readonly stream: ClientDuplexStream<ClientFrames, ServerFrames>;
-  /** Named in `edge.backend_unavailable`. */
+  /** Name used in `edge.backend_unavailable`. */
   readonly service: string;
   readonly clock: Clock;
 }
 
-/** The stream ended under a request. */
+/** The stream ended during a request. */
 export class StreamLost extends Error {
   override readonly name = 'StreamLost';
-  /** The replica may have seen the request. */
+  /** Whether the replica may have received the request. */
   readonly wasSent: boolean;
 
   constructor(wasSent: boolean, options?: ErrorOptions) {
@@ -41,12 +41,12 @@ interface Limits {
   readonly timeoutMs?: number | undefined;
 }
 
-/** One id under way. */
+/** State of one open id. */
 interface Exchange {
   readonly window: SendWindow;
   readonly resolve: (answer: EdgeResponse | Uint8Array) => void;
   readonly reject: (error: unknown) => void;
-  /** Set once the response's head is there and its body is not. */
+  /** Set after the head of the response until its body is complete. */
   body?: ReceivedBody;
   cancelDeadline?: () => void;
   stopListening?: () => void;
@@ -79,12 +79,12 @@ export class EdgeConnection {
     stream.on('end', () => this.#lose(undefined));
   }
 
-  /** The stream reached its replica. Never settles for one that does not. */
+  /** Resolves when the stream reaches its replica; never settles otherwise. */
   get opened(): Promise<void> {
     return this.#opened.promise;
   }
 
-  /** No new ids any more: drained by the server, used up, or lost. */
+  /** Resolves when no new ids may be opened: drained by the server, ids used up, or stream lost. */
   get retired(): Promise<void> {
     return this.#retired.promise;
   }
@@ -106,14 +106,14 @@ export class EdgeConnection {
     return this.#exchanges.size < MAX_IDS_PER_STREAM;
   }
 
-  /** Opens no more ids; the stream ends when those under way have. */
+  /** Opens no more ids; the stream ends once the open ones have ended. */
   retire(): void {
     this.#isRetired = true;
     this.#retired.resolve();
     this.#endWhenDone();
   }
 
-  /** @throws StreamLost when the stream ends before the answer's head */
+  /** @throws StreamLost when the stream ends before the head of the response */
   request(request: EdgeRequest, timeoutMs: number | undefined): Promise<EdgeResponse> {
     return this.#open({ signal: request.signal, timeoutMs }, (id, exchange) => {
       const { buffered } = request.body;
@@ -169,7 +169,7 @@ export class EdgeConnection {
           this.#writer.send({ id, frame: { $case: 'chunk', value: chunk } }, chunk.body.byteLength),
       });
     } catch (error) {
-      // The client of the gateway went away, or sent more than it may.
+      // The gateway's client disconnected, or sent more than the limit.
       this.#cancel(id, exchange, error, 'body failed');
     }
   }
@@ -190,7 +190,7 @@ export class EdgeConnection {
       return;
     }
     const exchange = this.#exchanges.get(id);
-    if (exchange === undefined) return; // Cancelled here while the answer was on its way.
+    if (exchange === undefined) return; // Cancelled on this side while the response was in transit.
     switch (frame.$case) {
       case 'start':
         this.#startResponse(id, exchange, frame.value);

@@ -1,4 +1,4 @@
-/** What only exists between processes: deadlines, draining, lost replicas, calls on the stream. */
+/** Behavior that exists only between processes: deadlines, draining, lost replicas, calls on the stream. */
 
 import { once } from 'node:events';
 import { createConnection, createServer, type Socket } from 'node:net';
@@ -7,6 +7,7 @@ import { KeelsonError } from '@keelson/errors';
 import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import { createRpcServer, type RpcServer, type RpcService } from '@keelson/rpc';
+import { stubService } from '@keelson/testkit';
 import { afterEach, describe, expect, test } from 'vitest';
 import { edgeRequest, readAll, serviceOf, streamedBody } from '../edge.contract.ts';
 import { bufferedBody } from '../edge-body.ts';
@@ -25,14 +26,16 @@ afterEach(async () => {
 
 const serve = async (
   handle: EdgeService['handle'],
-  identity?: RpcService<typeof IdentityDefinition>,
+  identity?: Partial<RpcService<typeof IdentityDefinition>>,
   address = '127.0.0.1:0',
 ): Promise<RpcServer> => {
   const server = await createRpcServer({
     address,
     services: [
       identity
-        ? createEdgeServer(serviceOf(handle), [[IdentityDefinition, identity]])
+        ? createEdgeServer(serviceOf(handle), [
+            [IdentityDefinition, stubService<RpcService<typeof IdentityDefinition>>(identity)],
+          ])
         : createEdgeServer(serviceOf(handle), []),
     ],
   });
@@ -72,7 +75,7 @@ describe('a deadline', () => {
     await aborted.promise;
   });
 
-  test('holds at the server too, whatever the client does', async () => {
+  test('is enforced by the server too, whatever the client does', async () => {
     const clock = new ManualClock();
     const started = Promise.withResolvers<void>();
     const service = serviceOf(() => {
@@ -114,7 +117,7 @@ describe('a deadline', () => {
 });
 
 describe('a call on the stream', () => {
-  test('reaches the implementation and brings its answer or its refusal', async () => {
+  test('reaches the implementation and returns its result or its error', async () => {
     const server = await serve(() => never, {
       identify: ({ token }) =>
         token === 'bad'
@@ -129,7 +132,7 @@ describe('a call on the stream', () => {
     });
   });
 
-  test('of a method that the server was not given is refused', async () => {
+  test('of a method that the server does not implement is refused', async () => {
     const server = await serve(() => never);
     const identity = connect([server.port]).client(IdentityDefinition);
     await expect(identity.identify({ token: '' })).rejects.toMatchObject({
@@ -137,7 +140,7 @@ describe('a call on the stream', () => {
     });
   });
 
-  test('is not offered for methods that stream', async () => {
+  test('is not available for streaming methods', async () => {
     const server = await serve(() => never);
     expect(() => connect([server.port]).client(ClusterDefinition)).toThrow(TypeError);
   });
@@ -152,7 +155,7 @@ describe('limits', () => {
     await expect(answer).rejects.toMatchObject({ code: 'request.head_too_large', httpStatus: 431 });
   });
 
-  test('more ids than a stream carries are refused, and room comes back', async () => {
+  test('refuses more ids than the limit, until others have ended', async () => {
     const release = Promise.withResolvers<void>();
     const server = await serve(async () => {
       await release.promise;
@@ -172,7 +175,7 @@ describe('limits', () => {
 });
 
 describe('a replica that stops', () => {
-  test('finishes what is under way while new requests go to another', async () => {
+  test('finishes open requests while new ones go to another', async () => {
     const release = Promise.withResolvers<void>();
     const started = Promise.withResolvers<void>();
     const leaving = await serve(async ({ head }) => {
@@ -187,7 +190,7 @@ describe('a replica that stops', () => {
     await started.promise;
     const stopping = leaving.stop();
     await expect.poll(() => client.status.map(({ state }) => state)).toContain('draining');
-    // The same port again: a new process of the same replica.
+    // On the same port: a new process of the same replica.
     const staying = await serve(
       () => Promise.resolve(edgeResponse(200, {}, Buffer.from('staying'))),
       undefined,
@@ -201,7 +204,7 @@ describe('a replica that stops', () => {
     await stopping;
   });
 
-  test('while a body is on its way completes the body first', async () => {
+  test('completes a body that it is sending', async () => {
     const release = Promise.withResolvers<void>();
     const server = await serve(() =>
       Promise.resolve(
@@ -226,7 +229,7 @@ describe('a replica that stops', () => {
   });
 });
 
-/** A replica behind a socket that is cut as `kill -9` cuts it: no GOAWAY, no frame, at any moment. */
+/** A replica behind a socket that is cut as by `kill -9`: without GOAWAY or frame, at any moment. */
 const serveBehindWire = async (handle: EdgeService['handle']) => {
   const server = await serve(handle);
   const sockets = new Set<Socket>();
@@ -248,7 +251,7 @@ const serveBehindWire = async (handle: EdgeService['handle']) => {
 };
 
 describe('one of two replicas killed under load', () => {
-  test('leaves nothing hanging: safe requests succeed, others fail or succeed', async () => {
+  test('leaves no request open: safe requests succeed, others fail or succeed', async () => {
     let served = 0;
     const reached = Promise.withResolvers<void>();
     const handle: EdgeService['handle'] = async ({ head, body }) => {
@@ -293,7 +296,7 @@ describe('one of two replicas killed under load', () => {
     expect([...kinds].filter((kind) => kind !== 'POST edge.backend_unavailable')).toEqual([]);
   });
 
-  test('breaks off a body that was on its way with `edge.backend_unavailable`', async () => {
+  test('aborts a body that it was sending with `edge.backend_unavailable`', async () => {
     const replica = await serveBehindWire(() =>
       Promise.resolve(
         edgeResponse(
@@ -343,7 +346,7 @@ describe('one of two replicas killed under load', () => {
 });
 
 describe('a service without a replica', () => {
-  test('is reported after a short wait', async () => {
+  test('fails requests after a short wait', async () => {
     const server = await serve(() => never);
     await server.stop(0);
     const clock = new ManualClock();
@@ -355,7 +358,7 @@ describe('a service without a replica', () => {
     });
   });
 
-  test('is reached as soon as it starts', async () => {
+  test('receives requests as soon as it starts', async () => {
     const first = await serve(() => never);
     await first.stop(0);
     const answer = connect([first.port]).edge.handle(edgeRequest());

@@ -1,6 +1,6 @@
 /**
- * The streams to all replicas of one service: chooses one for each request, waits while there is none,
- * and repeats what may be repeated when a stream is lost.
+ * The streams to all replicas of one service. The pool chooses a stream for each request, waits while there
+ * is none, and repeats requests where that is safe after a stream is lost.
  */
 import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -10,7 +10,7 @@ import { resolveReplicas } from './replica-addresses.ts';
 import { ReplicaLink } from './replica-link.ts';
 
 export interface EdgePoolOptions {
-  /** "host:port" each; a DNS name stands for all replicas it resolves to. */
+  /** "host:port" each; a DNS name denotes all replicas it resolves to. */
   readonly addresses: readonly string[];
   /** Name of the service: checked in its certificate, named in errors. */
   readonly service: string;
@@ -26,19 +26,19 @@ export interface ReplicaStatus {
 }
 
 export interface Attempt {
-  /** It does no harm to do it twice. */
+  /** Whether it has the same effect when executed twice. */
   readonly isRepeatable: boolean;
-  /** It can be sent a second time: its body is at hand. */
+  /** Whether it can be sent again because its body is in memory. */
   readonly canResend: boolean;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
 
 const MAX_ATTEMPTS = 4;
-/** How long a request waits for the first usable stream. */
+/** Maximum wait for the first usable stream. */
 const CONNECT_TIMEOUT_MS = 2_000;
 const RESOLVE_INTERVAL_MS = 15_000;
-/** While no name resolves at all. */
+/** Interval of DNS queries while no name resolves. */
 const UNRESOLVED_INTERVAL_MS = 1_000;
 
 export class EdgePool {
@@ -65,7 +65,7 @@ export class EdgePool {
     );
   }
 
-  /** Requests under way finish; new ones are refused with `edge.backend_unavailable`. */
+  /** Lets open requests finish; refuses new ones with `edge.backend_unavailable`. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#cancelRefresh();
@@ -109,7 +109,7 @@ export class EdgePool {
     return new KeelsonError('edge.backend_unavailable', { service }, { cause });
   }
 
-  /** The ready stream with the fewest ids under way. */
+  /** The ready stream with the fewest open ids. */
   #choose(): EdgeConnection | undefined {
     let chosen: EdgeConnection | undefined;
     for (const link of this.#links) {
@@ -154,11 +154,14 @@ export class EdgePool {
     this.#changed = Promise.withResolvers();
   }
 
-  /** Links follow the addresses: new replicas get theirs, those gone from DNS finish and end. */
+  /**
+   * Adjusts the links to the resolved addresses: new replicas get one, and links to removed ones finish and
+   * end.
+   */
   async #refresh(): Promise<void> {
     const targets = await resolveReplicas(this.#options.addresses);
     if (this.#isClosing) return;
-    // A name server that is down must not cut links that work.
+    // A failed name server must not close working links.
     if (targets.length > 0) {
       for (const link of this.#links) {
         if (targets.includes(link.target)) continue;

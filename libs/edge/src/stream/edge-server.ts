@@ -19,7 +19,7 @@ import type { EdgeService } from '../edge-service.ts';
 import { type CallEntries, callHandlers } from './call-dispatcher.ts';
 import { ServerStream } from './server-stream.ts';
 
-/** A unary call of gRPC, which takes its answer through a callback. */
+/** A unary gRPC call, whose result is passed to a callback. */
 const unary =
   <Answer>(answer: () => Promise<Answer>) =>
   (_call: unknown, callback: sendUnaryData<Answer>): void => {
@@ -32,22 +32,22 @@ const unary =
   };
 
 export interface EdgeServerOptions {
-  /** Which services may open a stream; only the gateway by default. */
+  /** Services that may open a stream; only the gateway by default. */
   readonly callers?: Callers;
-  /** Where bugs are logged; the client sees `internal`. */
+  /** Called with bugs, for logging; the client only sees `internal`. */
   readonly report?: ReportBug;
   readonly clock?: Clock;
 }
 
-/** Calls of `keelson.edge.v1.Edge` other than requests, on the stream and unary. */
+/** Calls of `keelson.edge.v1.Edge` other than requests, available on the stream and as unary calls. */
 const callsOf = (service: EdgeService) => ({
   describe: () => service.describe(),
   check: async (): Promise<CheckResponse> => ({ impaired: [...(await service.check())] }),
 });
 
 /**
- * An EdgeService, and the unary services of `calls`, for `createRpcServer`: requests arrive on edge
- * streams.
+ * Registrations for `createRpcServer` of an EdgeService, whose requests arrive on edge streams, and of the
+ * unary services in `calls`.
  */
 export const createEdgeServer = <const Ds extends readonly RpcDefinition[]>(
   service: EdgeService,

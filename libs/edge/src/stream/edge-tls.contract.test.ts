@@ -1,4 +1,4 @@
-/** The edge stream over mTLS: who may open one, and renewed certificates under open streams. */
+/** The edge stream over mTLS: who may open one, and certificate renewal while streams are open. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ const connectAs = async (caller: ServiceName, service: ServiceName = 'pki') => {
   return { ...connected, tls };
 };
 
-test('the gateway is served, and keeps its streams when its certificate changes', async () => {
+test('the gateway may open streams, and keeps them when its certificate changes', async () => {
   const { edge, tls } = await connectAs('gateway');
   const long = edge.handle(edgeRequest({ method: 'POST', path: '/long' }));
   const first = await edge.handle(edgeRequest({ path: '/first' }));
@@ -78,14 +78,14 @@ test('the gateway is served, and keeps its streams when its certificate changes'
   expect((await readAll((await long).body)).toString()).toBe('/long');
 });
 
-test('another service is not served', async () => {
+test('another service may not open a stream', async () => {
   const { edge } = await connectAs('workspace');
   await expect(edge.handle(edgeRequest())).rejects.toMatchObject({
     code: 'edge.backend_unavailable',
   });
 });
 
-test('a service that is not the expected one is not spoken to', async () => {
+test('the gateway does not connect to a service with an unexpected identity', async () => {
   const { edge } = await connectAs('gateway', 'workspace');
   await expect(edge.handle(edgeRequest())).rejects.toMatchObject({
     code: 'edge.backend_unavailable',

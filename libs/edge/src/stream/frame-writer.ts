@@ -1,15 +1,15 @@
 import { BATCH_BYTES } from './edge-limits.ts';
 
-/** The writing half of a gRPC stream of frame batches. */
+/** The writable end of a gRPC stream of frame batches. */
 export interface FrameSink<F> {
   write(batch: { frames: F[] }): boolean;
   on(event: 'drain', listener: () => void): unknown;
 }
 
 /**
- * Gathers the frames of one turn of the event loop into one gRPC message: a message costs some 20 µs
- * whatever is in it. A request that is alone does not wait for the turn to end. Heads and control frames
- * are always taken; bodies wait for `ready` while the socket is full.
+ * Collects the frames of one turn of the event loop into one gRPC message, because each message costs about
+ * 20 µs whatever its content. A single request does not wait for the turn to end. Heads and control frames
+ * are always accepted; bodies wait for `ready` while the socket is full.
  */
 export class FrameWriter<F> {
   readonly #sink: FrameSink<F>;
@@ -25,8 +25,8 @@ export class FrameWriter<F> {
   };
 
   /**
-   * @param isAlone whether one id at most is under way: then there is nothing to gather, and node:http2
-   *   sends what is written before the end of the loop's turn a turn earlier
+   * @param isAlone whether at most one id is open: there is then nothing to collect, and node:http2 sends
+   * what is written before the end of a turn one turn earlier
    */
   constructor(sink: FrameSink<F>, isAlone: () => boolean) {
     this.#sink = sink;
@@ -34,7 +34,7 @@ export class FrameWriter<F> {
     sink.on('drain', () => this.#release());
   }
 
-  /** @param bodyBytes the part of the frame's size that matters */
+  /** @param bodyBytes the size of the frame's body; the rest of the frame is not counted */
   send(frame: F, bodyBytes = 0): void {
     if (this.#isClosed) return;
     this.#pending.push(frame);
@@ -55,12 +55,15 @@ export class FrameWriter<F> {
     if (!this.#sink.write({ frames })) this.#whenDrained ??= Promise.withResolvers();
   }
 
-  /** Resolves when the socket takes more, at once when it does already. */
+  /** Resolves when the socket accepts more; undefined if it already does. */
   ready(): Promise<void> | undefined {
     return this.#whenDrained?.promise;
   }
 
-  /** Nothing is written any more. @returns the frames that never left */
+  /**
+   * Stops writing.
+   * @returns the frames that were not sent
+   */
   close(): readonly F[] {
     this.#isClosed = true;
     this.#release();

@@ -1,4 +1,4 @@
-/** A peer that sends whatever it likes: its own stream ends, everybody else is served. */
+/** When a peer sends arbitrary data, only its own stream ends, and all others are served. */
 
 import {
   Client,
@@ -92,7 +92,7 @@ describe('a peer that breaks a rule', () => {
     expect(status.rule).toContain(rule);
   });
 
-  test('by opening too many ids is refused those', async () => {
+  test('by opening too many ids has those refused', async () => {
     const ids = Array.from({ length: MAX_IDS_PER_STREAM + 10 }, (_, index) =>
       start(index + 1, false),
     );
@@ -164,7 +164,7 @@ describe('whatever a peer sends', () => {
 });
 
 describe('whatever a server sends', () => {
-  test('its client fails the requests and lives on', async () => {
+  test('its client fails the requests and continues to run', async () => {
     let answers: readonly Uint8Array[] = [];
     const wicked = new Server();
     const { exchange } = toGrpcServiceDefinition(EdgeDefinition);

@@ -3,22 +3,22 @@ import type { EdgeBody } from '../edge-service.ts';
 import { WINDOW_BYTES } from './edge-limits.ts';
 
 interface ReceivedBodyOptions {
-  /** Lets the peer send this many more bytes. */
+  /** Allows the peer to send this many more bytes. */
   readonly grant: (bytes: number) => void;
-  /** The reader left before the end. */
+  /** The reader stopped before the end. */
   readonly abandoned?: () => void;
 }
 
 /**
- * A body that arrives in chunks. It holds at most one window: the peer is granted more only as the reader
- * consumes, so a slow reader costs 128 KiB and holds up nobody else on the stream.
+ * A body that arrives in chunks. It holds at most one window: the peer may send more only as the reader
+ * consumes, so that a slow reader costs 128 KiB and does not delay others on the stream.
  */
 export class ReceivedBody implements EdgeBody {
   readonly #options: ReceivedBodyOptions;
   #queue: Uint8Array[] = [];
-  /** What the peer may still send. */
+  /** Bytes that the peer may still send. */
   #openBytes = WINDOW_BYTES;
-  /** Consumed, but not granted again yet: grants are gathered to half a window. */
+  /** Bytes consumed but not yet granted again; grants are collected up to half a window. */
   #consumedBytes = 0;
   #isComplete = false;
   #isTaken = false;
@@ -33,7 +33,9 @@ export class ReceivedBody implements EdgeBody {
     return this.#isComplete;
   }
 
-  /** @throws KeelsonError `edge.protocol_violation` when the peer sends beyond its window or the end */
+  /**
+   * @throws KeelsonError `edge.protocol_violation` when the peer exceeds its window or sends after the end
+   */
   push(bytes: Uint8Array, complete: boolean): void {
     if (this.#isComplete) throw violation('no chunk after the last one');
     this.#openBytes -= bytes.byteLength;
@@ -43,7 +45,7 @@ export class ReceivedBody implements EdgeBody {
     this.#wake?.();
   }
 
-  /** No more will come. */
+  /** Fails reading, because no more chunks will arrive. */
   fail(error: KeelsonError): void {
     if (this.#isComplete || this.#failure) return;
     this.#failure = error;

@@ -7,8 +7,8 @@ const split = (address: string): { host: string; port: string } => {
 };
 
 /**
- * The replicas behind "host:port" addresses, as gRPC targets of one IP address each: a DNS name stands
- * for all the addresses it resolves to. Names that do not resolve now count for nothing now.
+ * Resolves "host:port" addresses to gRPC targets of one IP address each: a DNS name means all addresses to
+ * which it resolves. Names that do not resolve at the moment are skipped.
  */
 export const resolveReplicas = async (addresses: readonly string[]): Promise<readonly string[]> => {
   const targets = await Promise.all(

@@ -1,4 +1,4 @@
-/** Keeps one edge stream open to one replica: opened again, with back-off, whenever it ends. */
+/** Keeps one edge stream open to one replica: when it ends, it is reopened with back-off. */
 
 import { Client, type ClientDuplexStream, Metadata, type MethodDefinition } from '@grpc/grpc-js';
 import type { Clock } from '@keelson/clock';
@@ -13,12 +13,12 @@ import {
 import { EdgeConnection } from './edge-connection.ts';
 
 export interface ReplicaLinkOptions {
-  /** gRPC target of one address. */
+  /** gRPC target with one address. */
   readonly target: string;
   readonly service: string;
   readonly tls: TlsIdentity | TrustedAuthority | undefined;
   readonly clock: Clock;
-  /** A stream has opened, or ceased to take requests. */
+  /** Called when a stream has opened, or accepts no more requests. */
   readonly onChange: () => void;
 }
 
@@ -33,7 +33,7 @@ const exchangeMethod = toGrpcServiceDefinition(EdgeDefinition)['exchange'] as Me
 export class ReplicaLink {
   readonly #options: ReplicaLinkOptions;
   readonly #client: Client;
-  /** The one that takes requests last; those before it are finishing. */
+  /** The last one accepts requests; those before it are finishing. */
   readonly #connections = new Set<EdgeConnection>();
   readonly #closing = Promise.withResolvers<void>();
   #isClosing = false;
@@ -44,7 +44,7 @@ export class ReplicaLink {
     const { target, service, tls } = options;
     this.#client = new Client(target, channelCredentials(tls), {
       ...clientChannelOptions(service, tls),
-      // Each link has a connection of its own, so that several links to a replica are several sockets.
+      // Each link has its own connection. Otherwise several links to a replica would share a socket.
       'grpc.use_local_subchannel_pool': 1,
     });
     this.#stopped = this.#keepOpen();
@@ -58,7 +58,7 @@ export class ReplicaLink {
     return this.#connections;
   }
 
-  /** Opens nothing more and resolves when what is under way has ended. */
+  /** Opens no more streams, and resolves when all open calls have ended. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#closing.resolve();
@@ -91,7 +91,7 @@ export class ReplicaLink {
         exchangeMethod.path,
         exchangeMethod.requestSerialize,
         exchangeMethod.responseDeserialize,
-        // The channel reconnects with its own back-off; the stream begins when it has.
+        // The channel reconnects with its own back-off; the stream starts afterwards.
         new Metadata({ waitForReady: true }),
       );
     const connection = new EdgeConnection({ stream, service, clock });

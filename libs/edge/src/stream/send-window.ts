@@ -1,23 +1,23 @@
 import { CHUNK_BYTES, WINDOW_BYTES } from './edge-limits.ts';
 
-/** What the peer still accepts on one id. */
+/** The bytes that the peer still accepts on one id. */
 export class SendWindow {
   #availableBytes = WINDOW_BYTES;
   #isClosed = false;
   #wake: (() => void) | undefined;
 
-  /** The peer has consumed and grants more. */
+  /** Adds bytes that the peer grants after consuming others. */
   grant(bytes: number): void {
     this.#availableBytes += bytes;
     this.#wake?.();
   }
 
-  /** Spends what travels in the frame of the head. */
+  /** Subtracts bytes that are sent in the frame of the head. */
   spend(bytes: number): void {
     this.#availableBytes -= bytes;
   }
 
-  /** The id has ended: senders stop. */
+  /** Stops senders, because the id has ended. */
   close(): void {
     this.#isClosed = true;
     this.#wake?.();
@@ -27,7 +27,10 @@ export class SendWindow {
     return this.#isClosed;
   }
 
-  /** Waits for room. @returns bytes that may be sent, at most `wanted`; 0 when the id has ended */
+  /**
+   * Waits until there is room.
+   * @returns bytes that may be sent, at most `wanted`; 0 when the id has ended
+   */
   async take(wanted: number): Promise<number> {
     while (this.#availableBytes <= 0 && !this.#isClosed) {
       await new Promise<void>((resolve) => {
@@ -50,14 +53,14 @@ const asBuffer = (bytes: Uint8Array): Buffer =>
 interface BodySending {
   readonly chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   readonly window: SendWindow;
-  /** Undefined while the socket takes more. */
+  /** Undefined while the socket accepts more. */
   readonly ready: () => Promise<void> | undefined;
   readonly send: (chunk: { body: Buffer; complete: boolean }) => void;
 }
 
 /**
- * Sends a body as the peer's window and the socket allow; stops early when the id ends. The source is
- * pulled only when there is room, which is how back-pressure reaches whoever produces it.
+ * Sends a body as fast as the peer's window and the socket allow, and stops early when the id ends. The
+ * source is read only while there is room, so that back-pressure reaches its producer.
  */
 export const sendBody = async ({ chunks, window, ready, send }: BodySending): Promise<void> => {
   for await (const chunk of chunks) {

@@ -1,6 +1,6 @@
 /**
- * The serving end of one edge stream: frames in, handlers run, frames out. Whatever a peer sends, the
- * worst that happens is that its stream is ended with `edge.protocol_violation`.
+ * The server end of one edge stream: reads frames, runs handlers, writes frames. Whatever a peer sends, the
+ * worst result is the end of its stream with `edge.protocol_violation`.
  */
 
 import { Metadata, type ServerDuplexStream } from '@grpc/grpc-js';
@@ -12,6 +12,7 @@ import type {
   ClientFrame,
   ClientFrames,
   RequestStart,
+  ResponseHead,
   ServerFrame,
   ServerFrames,
 } from '@keelson/proto/edge/v1/edge';
@@ -38,7 +39,13 @@ export interface ServerStreamOptions {
   readonly peer: string | undefined;
 }
 
-/** One id under way. */
+/** A body in pieces whose length is known is announced with it, as one in a piece is by itself. */
+const withLength = (head: ResponseHead, bytes: number): ResponseHead =>
+  head.headers.some(({ name }) => name === 'content-length')
+    ? head
+    : { ...head, headers: [...head.headers, { name: 'content-length', value: String(bytes) }] };
+
+/** State of one open id. */
 interface Exchange {
   readonly controller: AbortController;
   readonly window: SendWindow;
@@ -60,7 +67,7 @@ export class ServerStream {
     this.#options = options;
     const { stream } = options;
     this.#writer = new FrameWriter(stream, () => this.#exchanges.size <= 1);
-    // The client counts the stream as open once these headers arrive.
+    // The client regards the stream as open once these headers arrive.
     stream.sendMetadata(new Metadata());
     stream.on('data', (batch: ClientFrames) => this.#receive(batch));
     stream.on('end', () => {
@@ -76,7 +83,10 @@ export class ServerStream {
     return this.#finished.promise;
   }
 
-  /** Asks the client to open no more ids here; those under way, and those that cross this frame, finish. */
+  /**
+   * Asks the client to open no more ids. Open ids, and those opened before the client reads this frame,
+   * finish.
+   */
   drain(): Promise<void> {
     this.#writer.send({ id: 0, frame: { $case: 'drain', value: {} } });
     return this.finished;
@@ -108,7 +118,7 @@ export class ServerStream {
     }
     if (id > this.#lastId) throw violation('an id begins with a request or call');
     const exchange = this.#exchanges.get(id);
-    if (exchange === undefined) return; // It ended here while this frame was on its way.
+    if (exchange === undefined) return; // The id ended on this side while this frame was in transit.
     switch (frame.$case) {
       case 'chunk':
         this.#chunk(exchange, frame.value);
@@ -185,7 +195,8 @@ export class ServerStream {
         body.byteLength,
       );
     } else {
-      const value = { head, body: NOTHING, complete: false };
+      const announced = body instanceof Uint8Array ? withLength(head, body.byteLength) : head;
+      const value = { head: announced, body: NOTHING, complete: false };
       this.#writer.send({ id, frame: { $case: 'start', value } });
       await sendBody({
         chunks: body instanceof Uint8Array ? [body] : body,
@@ -222,7 +233,7 @@ export class ServerStream {
   }
 
   #refuse(id: number, exchange: Exchange, error: unknown, method: string): void {
-    if (exchange.window.isClosed) return; // Cancelled: what the handler says now has no reader.
+    if (exchange.window.isClosed) return; // The request was cancelled, so that nobody reads the handler's response.
     if (!(error instanceof KeelsonError)) this.#options.report(error, method);
     this.#fail(id, exchange, error);
   }

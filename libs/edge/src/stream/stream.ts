@@ -1,4 +1,4 @@
-/** Entry `@keelson/edge/stream`: kept apart so that a standalone process never loads gRPC. */
+/** Entry point `@keelson/edge/stream`, separate so that a standalone process does not load gRPC. */
 export type { CallEntries } from './call-dispatcher.ts';
 export { type ConnectedEdge, connectEdge } from './connect-edge.ts';
 export type { EdgePoolOptions, ReplicaStatus } from './edge-pool.ts';

@@ -1,8 +1,8 @@
 /**
  * The key that a primary shares with one secondary: X25519 between their key pairs, HKDF-SHA256 with the
- * set as salt and the secondary's id as information. Epoch keys and the keyring reach a secondary sealed
- * under it, so whoever is not admitted any more gets none. Both pairs are lasting: a private key that is
- * stolen later opens what was recorded before.
+ * set as salt and the secondary's id as information. Epoch keys and the keyring are sent to a
+ * secondary encrypted with it, so a removed secondary receives none. Both pairs are long-lived, so there
+ * is no forward secrecy: a private key stolen later decrypts traffic recorded before.
  */
 import {
   createPrivateKey,
@@ -35,7 +35,7 @@ export interface LinkPeers {
   readonly secondaryId: string;
 }
 
-/** @throws KeelsonError `replication.malformed` for what is no public key */
+/** @throws KeelsonError `replication.malformed` for an invalid public key */
 export const deriveLinkKey = ({
   own,
   peerPublicKey,

@@ -1,10 +1,10 @@
-/** How the way to the primary stands, in the words of the administration document. */
+/** State of the connection to the primary, with the values of the administration document. */
 export type ConnectionState = 'ready' | 'connecting' | 'transient_failure' | 'idle' | 'shutdown';
 
 export interface ConnectionFacts {
   readonly activity: 'not_started' | 'running' | 'stopped';
   readonly bus: 'connected' | 'reconnecting' | 'closed';
-  /** How the newest question to the primary ended. */
+  /** Outcome of the newest question to the primary. */
   readonly newestQuestion: 'none' | 'answered' | 'failed';
 }
 

@@ -1,4 +1,4 @@
-/** Which records leave a cluster: everything but node/ to a DR secondary, shared/ alone to the others. */
+/** Records that leave a cluster: all but node/ to a DR secondary, only shared/ to a performance secondary. */
 import type { TreeType } from '@keelson/storage';
 
 /** The two kinds of replication sets. A cluster has one role in each. */

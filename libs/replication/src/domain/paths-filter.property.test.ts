@@ -63,7 +63,7 @@ describe('a paths filter', () => {
     );
   });
 
-  test('lets the namespaces through that lead to whatever it lets through', () => {
+  test('replicates the namespaces that lead to anything it replicates', () => {
     fc.assert(
       fc.property(mode, paths, path, (filterMode, listed, one) => {
         fc.pre(passes(filterMode, listed, { type: 'mount', path: one }));
@@ -80,7 +80,7 @@ describe('a paths filter', () => {
     );
   });
 
-  test('reads a path the same with and without slashes around it', () => {
+  test('treats a path the same with and without slashes around it', () => {
     fc.assert(
       fc.property(mode, path, filterable, (filterMode, listed, one) => {
         const bare = listed.slice(0, -1);
@@ -91,7 +91,7 @@ describe('a paths filter', () => {
     );
   });
 
-  test('tells all it keeps back, and only that', () => {
+  test('lists everything it withholds, and only that', () => {
     fc.assert(
       fc.property(mode, paths, fc.array(filterable), (filterMode, listed, all) => {
         const filter = parsePathsFilter(filterMode, listed);

@@ -1,11 +1,12 @@
 /**
- * Which mounts and namespaces a performance secondary gets. Paths are full and end with a slash
- * ("team/kv/", "team/"); a namespace stands for everything below it.
+ * The mounts and namespaces that a performance secondary receives. Paths are full and end with a slash
+ * ("team/kv/", "team/"); a namespace includes everything below it.
  *
  *   allow   only what is listed, and the namespaces on the way to it
  *   deny    all but what is listed
  *
- * What every cluster needs (system, identity, policy, token and cubbyhole mounts) is not asked about.
+ * The filter does not apply to what every cluster needs: the system, identity, policy, token and
+ * cubbyhole mounts.
  */
 import { KeelsonError } from '@keelson/errors';
 
@@ -30,7 +31,7 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** Without leading slashes, with one at the end. */
+/** Normalizes a path: no leading slashes, one trailing slash. */
 const normalize = (path: string): string => {
   if (path.length > MAX_PATH_LENGTH || FORBIDDEN.test(path)) refuse('invalid path in paths');
   const segments = path
@@ -66,7 +67,7 @@ export interface DynamicFilter {
   readonly dynamic_filtered_namespaces: readonly string[];
 }
 
-/** What the filter keeps from the secondary among all there is. */
+/** The subset of `all` that the filter withholds from the secondary. */
 export const toDynamicFilter = (
   filter: PathsFilter,
   all: readonly FilterablePath[],

@@ -29,7 +29,7 @@ describe('record groups', () => {
     expect(groups.groupOf(path)).toBe(group);
   });
 
-  test('of a service that is one mount are all its records but those of replication itself', () => {
+  test('of a service with a single mount contain all its records except those of replication', () => {
     const whole = recordGroups([{ below: 'shared/', group: WORKSPACE_GROUP }]);
     expect(whole.groupOf('shared/workspaces/one')).toBe(WORKSPACE_GROUP);
     expect(whole.groupOf('shared/replication/canary')).toBeUndefined();
@@ -61,7 +61,7 @@ describe('record groups', () => {
     );
   });
 
-  test('are read as they are named, and nothing else is a group', () => {
+  test('are parsed from their names, and nothing else is a group', () => {
     expect(parseGroup(mountGroup('a'))).toEqual({ type: 'mount', id: 'a' });
     expect(parseGroup(namespaceGroup('b'))).toEqual({ type: 'namespace', id: 'b' });
     for (const other of ['', 'mount', 'mount/a/b', 'policy/a'])

@@ -1,14 +1,14 @@
 /**
- * Which records belong to what a paths filter names. A group is a mount, a namespace, or all the data of
- * a service that is one mount; records of no group are those that every cluster needs.
+ * The groups of records that a paths filter can name. A group is a mount, a namespace, or all the data of
+ * a service that is one mount; records without a group are those that every cluster needs.
  */
 
-/** All records below `below` are of one group: of the mount or namespace that a segment names, or of this one. */
+/** The group of all records below `below`: the mount or namespace that a segment names, or a fixed group. */
 export type RecordArea =
   | {
       readonly below: string;
       readonly named: 'mount' | 'namespace';
-      /** Which segment after `below` names it; 0 is the first. */
+      /** Index of the segment after `below` that names the group, from 0. */
       readonly segment: 0 | 1;
       /** A record has that name itself, and nothing is below it. */
       readonly isLast?: boolean;
@@ -18,10 +18,10 @@ export type RecordArea =
 /** The group of all records of a mount. */
 export const mountGroup = (uuid: string): string => `mount/${uuid}`;
 
-/** The group of what a namespace has beside its mounts. */
+/** The group of the records of a namespace that belong to none of its mounts. */
 export const namespaceGroup = (id: string): string => `namespace/${id}`;
 
-/** All records of the workspace service are one mount. */
+/** Group of all records of the workspace service, which count as one mount. */
 export const WORKSPACE_GROUP = mountGroup('workspace');
 
 export interface GroupName {
@@ -30,7 +30,7 @@ export interface GroupName {
   readonly id: string;
 }
 
-/** undefined: no group of ours. */
+/** Parses a group; undefined if it names neither a mount nor a namespace. */
 export const parseGroup = (group: string): GroupName | undefined => {
   const [type, id, ...rest] = group.split('/');
   return (type === 'mount' || type === 'namespace') && id !== undefined && rest.length === 0
@@ -39,9 +39,9 @@ export const parseGroup = (group: string): GroupName | undefined => {
 };
 
 export interface RecordGroups {
-  /** undefined: it crosses to every secondary. */
+  /** Group of a record; undefined if it crosses to every secondary. */
   groupOf(path: string): string | undefined;
-  /** All records of the group are below these; others may be, too. */
+  /** Prefixes below which all records of the group are; other records may be there too. */
   prefixesOf(group: string): readonly string[];
 }
 
@@ -68,5 +68,5 @@ export const recordGroups = (areas: readonly RecordArea[]): RecordGroups => ({
     }),
 });
 
-/** Of a service all of whose records every secondary gets. */
+/** The groups of a service whose records are never filtered. */
 export const NO_GROUPS: RecordGroups = recordGroups([]);

@@ -1,10 +1,10 @@
 /**
- * What a secondary does, as a function of what happened. The words of `state` and `mode` are those of
- * the administration document:
+ * The state machine of a secondary. The values of `state` and `mode` are those of the administration
+ * document:
  *
  *   merkle-diff ──differs──► merkle-sync ──copied──► stream-wals
  *        │  └───────────────equal──────────────────────►│
- *        ▲                                               │ the stream does not go on
+ *        ▲                                               │ the stream breaks off
  *        └───────────────────────────────────────────────┘
  *   any of them ──failed──► idle ──back-off is over, or `recover`──► where it failed
  *   all ──stopped──► shutdown
@@ -16,7 +16,7 @@ export type SecondaryActivity = 'merkle-diff' | 'merkle-sync' | 'stream-wals';
 export interface SecondaryState {
   readonly mode: 'bootstrapping' | 'secondary';
   readonly state: SecondaryActivity | 'idle' | 'shutdown';
-  /** What comes after `idle`. A copy that broke off is compared again: much of it is there already. */
+  /** Activity after `idle`. An interrupted copy is compared again, because much of it is already here. */
   readonly resumeWith: Exclude<SecondaryActivity, 'merkle-sync'>;
   /** Failures since something last succeeded. */
   readonly failureCount: number;
@@ -27,14 +27,14 @@ export type SecondaryEvent =
   | { readonly type: 'copied' }
   /** Entries were applied, or there were none to apply. */
   | { readonly type: 'streamed' }
-  /** What comes next is no longer in the stream, or is not of the log that was followed. */
+  /** The next entry is no longer in the stream, or belongs to another log. */
   | { readonly type: 'stream_broken' }
   | { readonly type: 'failed' }
   /** The back-off is over, or an operator asks to try now. */
   | { readonly type: 'recovered' }
   | { readonly type: 'stopped' };
 
-/** @param isCopied an earlier run copied the primary and noted where its log goes on */
+/** @param isCopied an earlier run completed a copy and recorded the position to stream from */
 export const startSecondary = (isCopied: boolean): SecondaryState => {
   const activity = isCopied ? 'stream-wals' : 'merkle-diff';
   return {
@@ -91,6 +91,6 @@ export interface BackOff {
   readonly maxMs: number;
 }
 
-/** How long to be idle: twice as long after each failure. */
+/** Duration of the idle state, doubled after each failure. */
 export const backOffMs = (failureCount: number, { firstMs, maxMs }: BackOff): number =>
   Math.min(maxMs, firstMs * 2 ** Math.max(0, failureCount - 1));

@@ -1,7 +1,7 @@
-/** Clusters of a set may run different versions while they are upgraded: data flow to the newer ones. */
+/** Clusters of a set may run different versions during an upgrade; data only flow to newer versions. */
 import { KeelsonError } from '@keelson/errors';
 
-/** [major, minor, patch]; what is no number counts as 0. */
+/** [major, minor, patch]; a part that is no number counts as 0. */
 const numbersOf = (version: string): readonly number[] =>
   version.split(/[.+-]/, 3).map((part) => Number.parseInt(part, 10) || 0);
 
@@ -16,7 +16,7 @@ const isOlderVersion = (version: string, than: string): boolean => {
 };
 
 /**
- * @param primary "": one that does not tell its version, which is older
+ * @param primary version of the primary; "" if it sent none, which counts as older
  * @throws KeelsonError `replication.newer_primary`
  */
 export const requireNoNewerPrimary = (primary: string, here: string): void => {

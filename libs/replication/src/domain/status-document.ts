@@ -4,15 +4,15 @@
  */
 import { connectionStatusOf } from './heartbeat.ts';
 
-/** What the status shows of the cluster at the other end. */
+/** Facts about the peer cluster that the status shows. */
 export interface PeerFacts {
   readonly apiAddress: string;
   readonly clusterAddress: string;
   readonly clockSkewMs: number;
-  /** Clock of the side that shows it. */
+  /** By the clock of the cluster that shows the status. */
   readonly lastHeartbeatAtMs: number;
   readonly roundTripMs: number;
-  /** undefined: no canary has come yet. */
+  /** undefined before the first canary arrives. */
   readonly canaryAgeMs: number | undefined;
 }
 

@@ -12,7 +12,7 @@ import { toEpochText, toPeerDocument, toTimestamp } from './status-document.ts';
 describe('a heartbeat', () => {
   const times = { sentAtMs: 1000, receivedAtMs: 1100, primaryNowMs: 1550 };
 
-  test('tells how the clocks differ, halfway through the round trip', () => {
+  test('measures the difference of the clocks, halfway through the round trip', () => {
     expect(clockSkewMs(times)).toBe(500);
     expect(clockSkewMs({ ...times, primaryNowMs: 50 })).toBe(-1000);
     expect(roundTripMs(times)).toBe(100);
@@ -23,13 +23,13 @@ describe('a heartbeat', () => {
     expect(canaryAgeMs(1700, 1100, 500)).toBe(0);
   });
 
-  test('counts as connected until three in a row did not come', () => {
+  test('counts as connected until three in a row are missing', () => {
     expect(connectionStatusOf(0, 3000, 1000)).toBe('connected');
     expect(connectionStatusOf(0, 3001, 1000)).toBe('disconnected');
   });
 });
 
-test('a lag is never negative: the newest log position told may be older than the newest applied', () => {
+test('never has a negative lag: the newest known log position may be older than the newest applied', () => {
   expect(lagEntryCount(10, 7)).toBe(3);
   expect(lagEntryCount(7, 10)).toBe(0);
 });

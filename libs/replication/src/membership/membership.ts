@@ -1,13 +1,13 @@
-/** Who belongs to a replication set, and under which keys its primary speaks. */
+/** The members of a replication set, and the keys that its primary encrypts with. */
 import type { LinkKeyPair } from '../cipher/link-key.ts';
 
 export interface SetIdentity {
   /** Id of the replication set: `cluster_id` of its status. */
   readonly clusterId: string;
-  /** Of the log that is being published. Another primary, or a log that was set back, has another. */
+  /** Id of the published log. Changes with the primary, and when a store is restored from an old copy. */
   readonly logId: string;
   readonly keys: LinkKeyPair;
-  /** How often another cluster took the lead of the set. */
+  /** Number of promotions of another cluster to primary of the set. */
   readonly promotion: number;
 }
 
@@ -24,29 +24,29 @@ export interface AdmittedSecondary {
   readonly firstEpoch: number;
 }
 
-/** What a paths filter keeps from a secondary. */
+/** The groups of records that a paths filter withholds from a secondary. */
 export interface FilterVerdict {
-  /** Another one: a group that was let through is not any more, or the other way round. */
+  /** Changes whenever a group becomes withheld or stops being withheld. */
   readonly generation: string;
   /** Groups (`domain/record-groups.ts`) that do not cross. */
   readonly leftOut: readonly string[];
 }
 
-/** What a primary must know to publish and to answer. Every call tells the state of this moment. */
+/** The facts that a primary needs to publish and to answer. Every call returns the current state. */
 export interface Membership {
   /** @throws KeelsonError `replication.not_ready` when there is no set */
   identity(): Promise<SetIdentity>;
-  /** The key for what is published from now on. */
+  /** The key for entries published from now on. */
   currentEpoch(): Promise<EpochKey>;
   findEpoch(epoch: number): Promise<EpochKey | undefined>;
   findSecondary(id: string): Promise<AdmittedSecondary | undefined>;
-  /** All that are admitted and have no filter. */
+  /** The admitted secondaries without a filter. */
   unfilteredSecondaries(): Promise<readonly AdmittedSecondary[]>;
-  /** Gives the log a new id: what was published is not of this log. */
+  /** Gives the log a new id, so that entries published before do not belong to it. */
   renewLog(): Promise<void>;
   /**
-   * Which of these groups a secondary is not given; absent: of all there are or were. undefined: it has no
-   * filter, and is given everything.
+   * Finds the groups withheld from a secondary, among the given ones or, if absent, among all past and
+   * present ones; undefined if the secondary has no filter and receives everything.
    */
   findFilter(id: string, groups?: readonly string[]): Promise<FilterVerdict | undefined>;
   /** Ids of those that have a filter, whether or not they have connected. */

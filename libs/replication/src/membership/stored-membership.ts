@@ -60,7 +60,7 @@ export interface StoredFilter extends PathsFilter {
 
 /** Knows what mounts and namespaces there are. */
 export interface FilterCatalog {
-  /** Those of the groups, or of all, that the filter keeps back. Asked after the filter was read. */
+  /** The groups that the filter withholds, among `groups` or among all. Called after the filter was read. */
   leftOut(filter: StoredFilter, groups: readonly string[] | undefined): Promise<readonly string[]>;
 }
 
@@ -94,7 +94,7 @@ export class StoredMembership implements Membership {
   }
 
   /**
-   * Makes a set with this cluster as its primary and no secondary; what was there before is gone.
+   * Creates a set with this cluster as primary and no secondaries; removes any previous set.
    * @param promotion 0 for a new set
    */
   async found(clusterId: string, promotion = 0): Promise<void> {
@@ -108,7 +108,7 @@ export class StoredMembership implements Membership {
     });
   }
 
-  /** Nobody belongs to the set any more. */
+  /** Removes the set with all its members. */
   dissolve(): Promise<void> {
     return this.#store.transact((tx) => this.#clear(tx));
   }
@@ -161,18 +161,18 @@ export class StoredMembership implements Membership {
       this.#filters.delete(tx, id);
       const secondary = await this.#secondaries.find(tx, id);
       if (secondary === undefined) return;
-      // What was published for the others meanwhile stays closed to it.
+      // A new epoch keeps it from reading entries that the others received while it was filtered.
       const firstEpoch = await this.#beginEpoch(tx, epochKey);
       this.#secondaries.write(tx, id, { ...secondary, firstEpoch });
     });
   }
 
-  /** The filter as it is recorded. */
+  /** The recorded filter of a secondary. */
   loadFilter(id: string): Promise<StoredFilter | undefined> {
     return this.#filters.find(this.#store, id);
   }
 
-  /** Changes filters with something else in one transaction; undefined: it stays as it is. */
+  /** Changes filters within a larger transaction; `change` returns undefined to leave a filter unchanged. */
   async changeFilters(
     tx: Transaction,
     generation: string,
@@ -270,7 +270,7 @@ export class StoredMembership implements Membership {
     this.#sets.write(tx, SET, { ...set, logId });
   }
 
-  /** What is published from the commit on is under a key that is given out anew. */
+  /** Entries published after this commit are encrypted with a new key, which is distributed again. */
   async #beginEpoch(tx: Transaction, key: StoredKey): Promise<number> {
     const set = await this.#requireSet(tx);
     const epoch = set.epoch + 1;

@@ -1,6 +1,7 @@
 /**
- * What each filtered secondary gets of a service's records. Verdicts are asked of the membership and kept
- * while their generation holds, which is asked each time: a filter holds for what is read after it was set.
+ * The records of a service that each filtered secondary may receive. Verdicts come from the membership
+ * and are cached for their generation. The generation is loaded for each view, so a filter applies to
+ * every read after it was set.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { ReducedTree, Store } from '@keelson/storage';
@@ -10,7 +11,7 @@ import type { FilterVerdict, Membership } from '../membership/membership.ts';
 
 export interface FilterView {
   readonly generation: string;
-  /** For the paths it was asked for with. */
+  /** Whether a path crosses; valid for the paths the view was requested for. */
   passes(path: string): boolean;
 }
 
@@ -35,7 +36,7 @@ export class FilterViews {
     this.#options = options;
   }
 
-  /** undefined: the secondary gets everything. */
+  /** Loads the view for these paths; undefined if the secondary receives everything. */
   async of(secondaryId: string, paths: readonly string[]): Promise<FilterView | undefined> {
     const known = await this.#update(secondaryId, paths);
     return known && { generation: known.generation, passes: (path) => this.#passes(known, path) };
@@ -50,14 +51,14 @@ export class FilterViews {
     return admitted;
   }
 
-  /** All groups that it is not given. */
+  /** All groups withheld from the secondary; undefined without a filter. */
   async leftOut(secondaryId: string): Promise<FilterVerdict | undefined> {
     return this.#options.kind === 'dr'
       ? undefined
       : this.#options.membership.findFilter(secondaryId);
   }
 
-  /** The replicated tree of what the secondary gets; undefined: it gets everything. */
+  /** The replicated tree of the records that cross; undefined if the secondary receives everything. */
   async reducedTree(secondaryId: string): Promise<ReducedTree | undefined> {
     const { store, groups } = this.#options;
     const known = await this.#update(secondaryId, []);
@@ -81,7 +82,7 @@ export class FilterViews {
     let wanted: ReadonlySet<string> | undefined;
     for (;;) {
       const known = this.#known.get(secondaryId);
-      // Where there is no filter, nobody looks at the paths.
+      // The groups of the paths matter only when there is a filter.
       if (known !== undefined)
         wanted ??= new Set(
           paths.map((path) => groups.groupOf(path)).filter((group) => group !== undefined),
@@ -101,7 +102,7 @@ export class FilterViews {
     }
   }
 
-  /** What is not known does not cross. */
+  /** A group without a known verdict does not cross. */
   #passes({ isLeftOut }: Known, path: string): boolean {
     const group = this.#options.groups.groupOf(path);
     return group === undefined || isLeftOut.get(group) === false;

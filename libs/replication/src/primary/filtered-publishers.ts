@@ -1,17 +1,17 @@
 /**
- * Publishes to each filtered secondary the log as its filter leaves it. A publisher ends when its secondary
- * has no filter any more, and begins when one is heard of that has.
+ * Publishes a filtered log to each secondary with a filter. A publisher ends when the filter of its
+ * secondary is removed, and starts when a filtered secondary is heard from.
  */
 import { hasCode } from '@keelson/errors';
 import type { FilterViews } from './filter-views.ts';
 import { WalPublisher, type WalPublisherOptions } from './wal-publisher.ts';
 
-/** Of each stream: there may be many. */
+/** Limits of each stream, lower than those of the common one because there may be many. */
 const LIMITS = { maxBytes: 256 * 1024 ** 2, maxAgeMs: 24 * 3_600_000 };
 
 export interface FilteredPublishersOptions extends Omit<WalPublisherOptions, 'filtered'> {
   readonly views: FilterViews;
-  /** What ended a publisher before its time; it begins again with the next sign of the secondary. */
+  /** Called with the error that ended a publisher; it restarts when the secondary is next heard from. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -31,7 +31,7 @@ export class FilteredPublishers {
     this.#options = options;
   }
 
-  /** Until `signal` aborts. */
+  /** Runs the publishers of all filtered secondaries until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve(), { once: true });
@@ -46,13 +46,13 @@ export class FilteredPublishers {
     }
   }
 
-  /** Begins with this secondary, unless it is published to already. */
+  /** Starts the publisher of this secondary unless it is already running. */
   ensure(secondaryId: string): void {
     const signal = this.#signal;
     if (signal === undefined || signal.aborted) return;
     const running = this.#running.get(secondaryId);
     if (running !== undefined) {
-      // One that is ending may wait for NATS: the next begins after it.
+      // A publisher that is ending may still wait for NATS, so the next one starts after it.
       running.isWantedAgain ||= running.ending.signal.aborted;
       return;
     }
@@ -75,10 +75,10 @@ export class FilteredPublishers {
     this.#running.set(secondaryId, { ending, ended, isWantedAgain: false });
   }
 
-  /** Filters were set, changed or removed: all are looked at again, without waiting for the next entry. */
+  /** Applies changed filters at once, without waiting for the next entry. */
   async refresh(): Promise<void> {
     for (const { ending } of this.#running.values()) ending.abort();
-    // Also where there is no filter any more: the secondary is told.
+    // A removed filter is included, so that its publisher can inform the secondary.
     const ids = [...this.#running.keys(), ...(await this.#options.views.filtered())];
     for (const id of new Set(ids)) this.ensure(id);
   }

@@ -10,7 +10,7 @@ interface LogEnd {
 }
 
 const KEY = 'log-end';
-/** Where each kind crosses, and no other primary writes. */
+/** Folders that cross with each kind and that no other primary writes. */
 const ends: Readonly<Record<ReplicationKind, RecordCollection<LogEnd>>> = {
   performance: jsonRecords('shared/replication/'),
   dr: jsonRecords('local/replication/'),

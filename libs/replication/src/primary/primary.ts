@@ -1,6 +1,6 @@
 /**
- * The primary's side of a service: answers what admitted secondaries ask, and remembers their
- * heartbeats. Who is not admitted, or not any more, gets no answer it could read.
+ * The primary's side of a service: answers the questions of admitted secondaries, and records their
+ * heartbeats. Others, removed secondaries included, get no answer that they could decrypt.
  */
 import { randomUUID } from 'node:crypto';
 import type { Bus } from '@keelson/bus';
@@ -13,14 +13,13 @@ import type { ReplicationKind } from '../domain/crossing.ts';
 import type { AdmittedSecondary, Membership } from '../membership/membership.ts';
 import { filteredLogOf, questionSubject, replicaSubject, streamOfLog } from '../wire/names.ts';
 import {
+  type AnswerContent,
   type Ask,
   FORWARDED_PART_BYTES,
   openQuestion,
   parseSealedQuestion,
-  type Told,
 } from '../wire/questions.ts';
 import type { FilterViews } from './filter-views.ts';
-import { HeardSecondaries, type SecondaryFacts } from './heard-secondaries.ts';
 import {
   type AnsweredRecords,
   answerDigests,
@@ -29,10 +28,11 @@ import {
   answerRecords,
   answerSubpages,
 } from './record-pages.ts';
+import { type SecondaryFacts, SecondaryHeartbeats } from './secondary-heartbeats.ts';
 import { loadStreamEnd, type PublishedPosition } from './stream-position.ts';
 import { Transfers } from './transfers.ts';
 
-/** What a secondary needs to read what it is sent. */
+/** The keys that a secondary needs to decrypt the records it receives. */
 export interface KeyringHandover {
   readonly rootKey: Uint8Array;
   readonly wrappedKeyring: Uint8Array;
@@ -45,26 +45,26 @@ export interface PrimaryOptions {
   readonly views: FilterViews;
   readonly kind: ReplicationKind;
   readonly service: string;
-  /** Of the software of this cluster. */
+  /** Version of the software of this cluster. */
   readonly version: string;
-  /** The keyring of the store's barrier as it is now. */
+  /** The current keyring of the store's barrier. */
   readonly handover: () => Promise<KeyringHandover>;
-  /** Where secondaries find the primary, and those that may take its place. */
+  /** Cluster addresses of the primary and of the clusters that may replace it. */
   readonly clusterAddresses: () => Promise<readonly string[]>;
-  /** Where clients reach the primary. */
+  /** Address at which clients reach the primary. */
   readonly apiAddress?: string;
   /** Answers a request that a secondary may not serve itself; bytes of the edge's messages. */
   readonly serveForwarded?: (request: Uint8Array, secondaryId: string) => Promise<Uint8Array>;
   /** Called when a secondary that has a filter asks or is heard of: its log has to be published. */
   readonly onFiltered?: (secondaryId: string) => void;
-  /** What a paths filter keeps from a secondary, for it to show; absent: this service does not know. */
+  /** The paths filter of a secondary, for its status; absent in services that do not know filters. */
   readonly describeFilter?: (secondaryId: string) => Promise<Filter | undefined>;
   /** Called when a secondary has heard of a later promotion: this cluster is the primary no more. */
   readonly onSuperseded: (promotion: number) => void;
   readonly clock?: Clock;
 }
 
-/** With nothing in it: what a request in parts is told until it is whole. */
+/** The empty answer to each part of a request but the last. */
 const NO_ANSWER = {
   response: Buffer.alloc(0),
   walSequence: 0n,
@@ -73,11 +73,11 @@ const NO_ANSWER = {
   replica: '',
 } as const;
 const NO_FILTER: Filter = { mode: '', paths: [], filteredMounts: [], filteredNamespaces: [] };
-/** A publisher begins within milliseconds, unless its lease has to end elsewhere first. */
+/** A publisher starts within milliseconds, unless its lease must first expire in another replica. */
 const PUBLISHED_LOOKS = 20;
 const PUBLISHED_LOOK_EVERY_MS = 50;
 const NEVER = new AbortController().signal;
-/** As many as fit one answer. */
+/** Largest number of groups that fit one answer. */
 const MAX_GROUPS_TOLD = 10_000;
 
 export class Primary {
@@ -85,13 +85,13 @@ export class Primary {
   readonly #clock: Clock;
   readonly #replica = randomUUID();
   readonly #transfers: Transfers;
-  readonly #heard: HeardSecondaries;
+  readonly #heard: SecondaryHeartbeats;
 
   constructor(options: PrimaryOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#transfers = new Transfers(this.#clock);
-    this.#heard = new HeardSecondaries(options.store, options.kind, options.service);
+    this.#heard = new SecondaryHeartbeats(options.store, options.kind, options.service);
   }
 
   /** Answers until `signal` aborts. Resolves once questions arrive. */
@@ -104,7 +104,7 @@ export class Primary {
       await bus.respond(one, (payload) => this.#answer(one, payload), signal);
   }
 
-  /** Those that sent heartbeats to any replica and are still admitted. */
+  /** The admitted secondaries that sent a heartbeat to any replica. */
   secondaries(): Promise<readonly SecondaryFacts[]> {
     const { membership } = this.#options;
     return this.#heard.all(async (id) => (await membership.findSecondary(id)) !== undefined);
@@ -128,15 +128,15 @@ export class Primary {
       onSuperseded(question.promotion);
       throw new KeelsonError('replication.superseded');
     }
-    return question.sealAnswer(await this.#tell(secondary, question.ask), promotion);
+    return question.sealAnswer(await this.#answerAsk(secondary, question.ask), promotion);
   }
 
-  async #tell(secondary: AdmittedSecondary, ask: Ask): Promise<Told> {
+  async #answerAsk(secondary: AdmittedSecondary, ask: Ask): Promise<AnswerContent> {
     const { store, kind, views, handover } = this.#options;
     const answered: AnsweredRecords = { store, kind, views, secondaryId: secondary.id };
     switch (ask.$case) {
       case 'position':
-        return this.#tellPosition(secondary);
+        return this.#answerPosition(secondary);
       case 'digests':
         return {
           $case: 'digests',
@@ -158,11 +158,11 @@ export class Primary {
         };
       }
       case 'epoch':
-        return this.#tellEpoch(secondary, Number(ask.value.epoch));
+        return this.#answerEpoch(secondary, Number(ask.value.epoch));
       case 'heartbeat':
-        return this.#tellHeartbeat(secondary, ask.value);
+        return this.#answerHeartbeat(secondary, ask.value);
       case 'forward':
-        return this.#tellForwarded(secondary, ask.value);
+        return this.#answerForward(secondary, ask.value);
       case 'forwardRest': {
         const { transfer, offset } = ask.value;
         const at = Number(offset);
@@ -177,10 +177,10 @@ export class Primary {
     }
   }
 
-  async #tellForwarded({ id }: AdmittedSecondary, given: ForwardQuestion): Promise<Told> {
+  async #answerForward({ id }: AdmittedSecondary, given: ForwardQuestion): Promise<AnswerContent> {
     const { serveForwarded, store } = this.#options;
     if (serveForwarded === undefined) throw new KeelsonError('replication.not_ready');
-    const awaiting = (transfer: string): Told => ({
+    const awaiting = (transfer: string): AnswerContent => ({
       $case: 'forward',
       value: { ...NO_ANSWER, transfer, replica: this.#replica },
     });
@@ -210,7 +210,7 @@ export class Primary {
     };
   }
 
-  /** Which log the secondary is to follow. */
+  /** Id of the log that the secondary must follow. */
   async #logOf({ id }: AdmittedSecondary): Promise<string> {
     const { membership, views, onFiltered } = this.#options;
     const { logId } = await membership.identity();
@@ -221,7 +221,7 @@ export class Primary {
   }
 
   /** Read before anything the secondary copies: it streams from there and misses nothing. */
-  async #tellPosition(secondary: AdmittedSecondary): Promise<Told> {
+  async #answerPosition(secondary: AdmittedSecondary): Promise<AnswerContent> {
     const { membership, views, service } = this.#options;
     const { clusterId } = await membership.identity();
     const logId = await this.#logOf(secondary);
@@ -241,7 +241,7 @@ export class Primary {
     };
   }
 
-  /** Where a log stands in the stream. One that begins just now is waited for. */
+  /** Position of a log in the stream. Waits for a log that is only beginning. */
   async #published(stream: string, logId: string): Promise<PublishedPosition> {
     for (let times = 0; times < PUBLISHED_LOOKS; times += 1) {
       const published = await this.#endOf(stream);
@@ -251,7 +251,7 @@ export class Primary {
     throw new KeelsonError('replication.not_ready');
   }
 
-  /** undefined: there is no such stream, or nothing in it. */
+  /** End of the published log; undefined if the stream does not exist or is empty. */
   async #endOf(stream: string): Promise<PublishedPosition | undefined> {
     try {
       return (await loadStreamEnd(this.#options.bus, stream)).published;
@@ -261,9 +261,9 @@ export class Primary {
     }
   }
 
-  async #tellEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<Told> {
+  async #answerEpoch({ id, firstEpoch }: AdmittedSecondary, epoch: number): Promise<AnswerContent> {
     const { membership, views } = this.#options;
-    // Of the others alone: it has to look for its own stream, or to compare what it was kept from.
+    // The key is not for this secondary: it must find its own stream, or compare the records it missed.
     if (epoch < firstEpoch || (await views.of(id, [])) !== undefined)
       throw new KeelsonError('replication.log_broken', { sequence: 0 });
     const found = await membership.findEpoch(epoch);
@@ -271,7 +271,10 @@ export class Primary {
     return { $case: 'epoch', value: { key: Buffer.from(found.key) } };
   }
 
-  async #tellHeartbeat(secondary: AdmittedSecondary, heartbeat: Heartbeat): Promise<Told> {
+  async #answerHeartbeat(
+    secondary: AdmittedSecondary,
+    heartbeat: Heartbeat,
+  ): Promise<AnswerContent> {
     const { id } = secondary;
     const nowMs = this.#clock.nowMs();
     // Read first: that a heartbeat came is no entry that anybody misses.

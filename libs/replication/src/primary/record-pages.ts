@@ -1,4 +1,4 @@
-/** What a primary tells of its records: Merkle digests, pages of leaves or records, records by path. */
+/** Answers about the primary's records: Merkle digests, pages of leaves or records, records by path. */
 import { setImmediate } from 'node:timers/promises';
 import { KeelsonError } from '@keelson/errors';
 import type {
@@ -18,7 +18,7 @@ import { crosses, type ReplicationKind, TREES_OF } from '../domain/crossing.ts';
 import { membershipTest } from '../wire/subpage-set.ts';
 import type { FilterViews } from './filter-views.ts';
 
-/** Of one answer, below NATS's max_payload. */
+/** Largest answer, below the max_payload of NATS. */
 const ANSWER_BYTES = 900 * 1024;
 /** A record larger than this is asked for in parts. */
 const MAX_WHOLE_RECORD_BYTES = 512 * 1024;
@@ -33,7 +33,7 @@ const SUBPAGES_PER_READ = 32;
 const MAX_PAGES_PER_QUESTION = 128;
 const NONE = Buffer.alloc(0);
 
-/** What one secondary is told of. */
+/** The records that answers to one secondary may contain. */
 export interface AnsweredRecords {
   readonly store: Store;
   readonly kind: ReplicationKind;
@@ -41,7 +41,7 @@ export interface AnsweredRecords {
   readonly secondaryId: string;
 }
 
-/** Which of the paths cross to the secondary. */
+/** Predicate for the paths that cross to the secondary. */
 const passing = async (
   { views, secondaryId }: AnsweredRecords,
   paths: readonly string[],
@@ -88,7 +88,7 @@ export const answerPage = async (
   const isWanted = membershipTest(wanted);
   const items: PageItem[] = [];
   let bytes = 0;
-  // Nothing is told of a path that does not cross, so a page ends at one that does.
+  // A page ends at a path that crosses, because no answer may reveal one that does not.
   let upto = after;
   let last = after;
   for (let seen = 0; seen < MAX_PATHS_PER_PAGE || upto === after; seen += PATHS_PER_READ) {

@@ -1,4 +1,4 @@
-/** Where a published log stands, read from the stream itself: what it holds is what was acknowledged. */
+/** Position of a published log, read from the stream because it holds exactly the acknowledged messages. */
 import type { Bus } from '@keelson/bus';
 import { parsePartHead } from '../wire/stream-message.ts';
 
@@ -6,14 +6,14 @@ export interface PublishedPosition {
   readonly logId: string;
   /** Newest entry that is wholly in the stream. */
   readonly walSequence: number;
-  /** Where the next entry follows; parts of an interrupted batch may come after it. */
+  /** Sequence after which the next entry belongs; parts of an interrupted batch may already follow it. */
   readonly streamSequence: number;
 }
 
 export interface StreamEnd {
-  /** Of the stream, interrupted parts included. */
+  /** Last message of the stream, parts of an interrupted batch included. */
   readonly lastSequence: number;
-  /** undefined: the stream holds nothing that tells. */
+  /** undefined when the stream is empty. */
   readonly published: PublishedPosition | undefined;
 }
 

@@ -8,7 +8,7 @@ const MEGABYTE = 1024 * 1024;
 const refused = (code: string) => expect.objectContaining({ code });
 
 describe('a request in parts', () => {
-  test('is whole with its last part, and then forgotten', () => {
+  test('is complete with its last part, and then removed', () => {
     const transfers = new Transfers(new ManualClock());
     const id = transfers.open('one', 6, bytes('ab'));
     expect(transfers.append('one', id, bytes('cd'))).toBeUndefined();
@@ -29,7 +29,7 @@ describe('a request in parts', () => {
   });
 });
 
-test('an answer is read in parts by the one it is for', () => {
+test('an answer is read in parts by the secondary that requested it', () => {
   const transfers = new Transfers(new ManualClock());
   const id = transfers.keep('one', bytes('abcde'));
   expect(() => transfers.read('two', id, 0, 2)).toThrow(refused('replication.malformed'));
@@ -39,8 +39,8 @@ test('an answer is read in parts by the one it is for', () => {
   expect(() => read(0)).toThrow(refused('replication.malformed'));
 });
 
-describe('what waits', () => {
-  test('is bounded in number, until it was left alone for a minute', () => {
+describe('unfinished transfers', () => {
+  test('are limited in number, until left alone for a minute', () => {
     const clock = new ManualClock();
     const transfers = new Transfers(clock);
     for (let count = 0; count < 32; count += 1) transfers.open('one', 10, bytes('a'));

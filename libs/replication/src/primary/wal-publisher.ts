@@ -1,7 +1,7 @@
 /**
- * Publishes a store's log. The stream's own end says how far it got, and each message is accepted only
- * directly after the one before it: a publisher that was replaced while it slept can add nothing, and
- * after any failure the next one goes on exactly there. The lease only keeps others from trying.
+ * Publishes a store's log. The end of the stream is the position, and each message is accepted only directly
+ * after the one before it: a publisher that was replaced while it slept can add nothing, and after any
+ * failure the next one continues exactly there. The lease only avoids futile attempts.
  */
 import { randomUUID } from 'node:crypto';
 import type { Bus, StreamOptions } from '@keelson/bus';
@@ -28,14 +28,14 @@ export interface WalPublisherOptions {
   readonly kind: ReplicationKind;
   /** "sys", "pki", "workspace". */
   readonly service: string;
-  /** Of the software of this cluster. */
+  /** Version of the software of this cluster. */
   readonly version: string;
   /** Publishes what this secondary gets, for it alone, as long as it has a filter; absent: everything. */
   readonly filtered?: { readonly secondaryId: string; readonly views: FilterViews };
   readonly clock?: Clock;
-  /** What the stream keeps; beyond it secondaries compare Merkle trees. */
+  /** Retention of the stream; a secondary that falls further behind compares Merkle trees. */
   readonly limits?: Pick<StreamOptions, 'maxBytes' | 'maxAgeMs'>;
-  /** Between attempts while NATS cannot be reached. */
+  /** Delay between attempts while NATS cannot be reached. */
   readonly retryDelayMs?: number;
 }
 
@@ -43,7 +43,7 @@ const LEASE_TTL_MS = 15_000;
 const DEFAULT_LIMITS = { maxBytes: 1024 ** 3, maxAgeMs: 24 * 3_600_000 };
 const BATCH_BYTES = 512 * 1024;
 const AHEAD_BYTES = 4 * 1024 * 1024;
-/** Of an entry, beside its operations. */
+/** Size of an entry without its operations. */
 const ENTRY_OVERHEAD_BYTES = 24;
 
 const sizeOf = ({ operations }: WalEntry): number =>
@@ -52,7 +52,7 @@ const sizeOf = ({ operations }: WalEntry): number =>
     ENTRY_OVERHEAD_BYTES,
   );
 
-/** Of the keys that entries are sealed under; 0 where nothing crosses. */
+/** Newest term of the keys that the entries are encrypted with; 0 when nothing crosses. */
 const newestTerm = (kind: ReplicationKind, entries: readonly WalEntry[]): number => {
   let newest = 0;
   for (const { operations } of entries)
@@ -67,11 +67,11 @@ interface Place {
   walSequence: number;
   /** End of the stream. */
   lastSequence: number;
-  /** The keyring up to it was sent since this publisher began. */
+  /** Newest term whose keyring this publisher has sent. */
   term: number;
-  /** Its key was given to those who may have it since this publisher began. */
+  /** Newest epoch whose key this publisher has distributed. */
   epoch: number;
-  /** Tells what is sent from here on from what any other publisher sends at the same place. */
+  /** Distinguishes messages of this publisher from those that another one sends at the same position. */
   readonly attempt: string;
 }
 
@@ -134,7 +134,7 @@ export class WalPublisher {
     }
   }
 
-  /** From where the stream ends, until `signal` aborts or something fails. */
+  /** Publishes from the end of the stream on, until `signal` aborts or an attempt fails. */
   async #publish(stream: string, signal: AbortSignal): Promise<void> {
     const { bus, store, limits = DEFAULT_LIMITS } = this.#options;
     await bus.ensureStream({ stream, ...limits });
@@ -148,8 +148,8 @@ export class WalPublisher {
   }
 
   /**
-   * Which log it is from now on, and what of it is sent how. Asked after the entries were read: what was
-   * committed after a revocation, or after a filter was set, goes out as that decided.
+   * The log to publish from now on, its key and its filter. Loaded after the entries were read, so that
+   * entries committed after a revocation or a change of the filter are published accordingly.
    * @throws KeelsonError `replication.not_filtered`
    */
   async #channel(entries: readonly WalEntry[]): Promise<Channel> {
@@ -168,7 +168,7 @@ export class WalPublisher {
     };
   }
 
-  /** Goes on where the stream ends, or opens it anew at the head of the log. */
+  /** Continues at the end of the stream, or starts it again at the head of the log. */
   async #begin(stream: string): Promise<Place> {
     const { bus, store, membership, filtered } = this.#options;
     const { lastSequence, published } = await loadStreamEnd(bus, stream);
@@ -182,14 +182,14 @@ export class WalPublisher {
       } else if (published.walSequence + 1 >= (await store.wal.firstSequence()))
         return placeAt({ logId, walSequence: published.walSequence, lastSequence });
     }
-    // Who followed sees the gap or the other log, and compares Merkle trees.
+    // A secondary that followed the stream notices the gap or the new log, and compares Merkle trees.
     const walSequence = await store.wal.headSequence();
     const place = placeAt({ logId, walSequence, lastSequence });
     await this.#send(stream, place, []);
     return place;
   }
 
-  /** Tells a secondary that has no filter any more that its log does not go on here. */
+  /** Tells a secondary whose filter was removed that its log does not continue in this stream. */
   async #end(stream: string): Promise<void> {
     const { bus, store, membership, filtered } = this.#options;
     const { logId, promotion } = await membership.identity();
@@ -214,7 +214,7 @@ export class WalPublisher {
 
   async #send(stream: string, place: Place, entries: readonly WalEntry[]): Promise<void> {
     const channel = await this.#channel(entries);
-    // Beyond a change of the filter it is another log, which begins anew.
+    // A changed filter makes it another log, which starts from its beginning.
     if (channel.logId !== place.logId) throw new KeelsonError('bus.stream_moved', { stream });
     await this.#sendBatch(stream, place, channel, entries);
   }
@@ -232,7 +232,7 @@ export class WalPublisher {
     const first = place.walSequence + 1;
     const last = place.walSequence + entries.length;
     const term = Math.max(place.term, newestTerm(kind, entries));
-    // A value is sealed under what is on disk already: the keyring of now opens all that was read.
+    // Values are only encrypted with keys on disk, so the current keyring decrypts all entries read.
     const wrappedKeyring = term > place.term ? await loadWrappedKeyring(store) : undefined;
     const batch = encodeBatch(kind, entries, {
       passes,
@@ -247,7 +247,7 @@ export class WalPublisher {
     place.term = term;
   }
 
-  /** Before the first batch that it opens, so that nobody has to ask for it. */
+  /** Publishes a key before the first batch encrypted with it, so that no secondary has to ask for it. */
   async #giveKey(stream: string, place: Place, { logId, key, promotion }: Channel): Promise<void> {
     const { kind, membership } = this.#options;
     const { clusterId, keys: own } = await membership.identity();
@@ -280,8 +280,8 @@ export class WalPublisher {
 
   async #publishPart(stream: string, place: Place, { headers, payload }: MessagePart) {
     place.lastSequence = await this.#options.bus.publish(stream, payload, {
-      // Known again where the client sends it twice, and by nobody else: another publisher's message at
-      // this place is not this one, even if it begins with the same entry.
+      // Deduplicates retries of the client, but not messages of another publisher at the same position,
+      // which differ even if they begin with the same entry.
       messageId: `${place.attempt}.${place.lastSequence}`,
       headers,
       expectedLastSequence: place.lastSequence,
@@ -289,7 +289,7 @@ export class WalPublisher {
   }
 }
 
-/** What the next attempt, which reads the end of the stream again, may not meet any more. */
+/** Whether an attempt that reads the end of the stream again may succeed. */
 const isPassing = (error: unknown): boolean =>
   hasCode(
     error,

@@ -1,6 +1,6 @@
 /**
- * Becoming a secondary: what the store holds is removed, then the primary's keyring takes the place of
- * ours. An activation is done once; killed on the way it is done again from the beginning.
+ * Activation of a secondary: removes the content of the store, then replaces our keyring with the one of
+ * the primary. An activation is done once; if interrupted, it starts again from the beginning.
  */
 import {
   type Barrier,
@@ -13,7 +13,7 @@ import type { ReplicationKind } from '../domain/crossing.ts';
 
 const KEYRING_PATH = 'node/core/keyring';
 const PATHS_PER_COMMIT = 1000;
-/** Names no log: what is removed comes from nowhere. */
+/** Source of the removals, which come from no log. */
 const NO_LOG = 'none';
 
 /** Key: the kind. */
@@ -44,7 +44,7 @@ export const removeReplicated = async (store: Store, fence?: Fence): Promise<voi
     }
 };
 
-export interface TakenOver {
+export interface AdoptedKeyring {
   readonly rootKey: Uint8Array;
   readonly wrappedKeyring: Uint8Array;
 }
@@ -64,7 +64,7 @@ export const finishActivation = async (
   barrier: Barrier,
   kind: ReplicationKind,
   activation: string,
-  { rootKey, wrappedKeyring }: TakenOver,
+  { rootKey, wrappedKeyring }: AdoptedKeyring,
   { alsoWrite, fence }: ActivationCommit = {},
 ): Promise<void> => {
   barrier.unseal(rootKey, wrappedKeyring);

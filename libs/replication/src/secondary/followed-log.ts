@@ -1,7 +1,7 @@
 /**
- * Which log a service follows and how far it came: what is known without asking the primary. It counts
- * with the link it was followed by alone: between two links the store may have been emptied, or have gone
- * its own way.
+ * The log that a service follows and its position, as known without asking the primary. The record is
+ * valid only with the link that it was written under: between two links the store may have been emptied
+ * or written to.
  */
 import { type Clock, pause } from '@keelson/clock';
 import { type Fence, jsonRecords, type Store } from '@keelson/storage';
@@ -15,16 +15,16 @@ interface FollowedRecord {
   readonly link: string;
   /** Logs that were followed before it, the newest first. */
   readonly former?: readonly string[];
-  /** Groups of records that were kept back when it was compared; absent: none, or too many to tell. */
+  /** Groups withheld at the comparison; absent if there were none or too many to list. */
   readonly leftOut?: readonly string[];
-  /** They were too many to tell. */
-  readonly isUntold?: true;
+  /** The withheld groups were too many to list. */
+  readonly isTruncated?: true;
 }
 
-/** By service. */
+/** Records by service. */
 const followedLogs = jsonRecords<FollowedRecord>('node/replication/followed/');
 const FORMER_LOGS = 8;
-/** Beyond, a comparison has to find what is let through again. */
+/** With more groups, a comparison has to find the records that cross again. */
 const MAX_LEFT_OUT = 1000;
 
 /** An entry of a primary's log. */
@@ -51,27 +51,27 @@ export class FollowedLog {
     return (await this.#find())?.logId;
   }
 
-  /** Whether all of the log is here, because its primary stepped back and said where it ends. */
+  /** Whether the complete log is here, because its primary was demoted and announced the end of its log. */
   async isWhole(kind: ReplicationKind): Promise<boolean> {
     const logId = await this.logId();
     const ended = await findLogEnd(this.#options.store, kind);
     return logId !== undefined && ended === unfilteredLogOf(logId);
   }
 
-  /** What was kept back from what is here, as far as it was noted. */
+  /** The groups withheld from the records of this store, as far as they were noted. */
   async leftOut(): Promise<readonly string[]> {
     return (await this.#find())?.leftOut ?? [];
   }
 
-  /** Whether records of none of these groups were kept back from what is here; false also when that is not known. */
+  /** Whether no record of these groups was withheld from this store; false also when that is unknown. */
   async holds(isOwn: (group: string) => boolean): Promise<boolean> {
     const found = await this.#find();
-    return found !== undefined && found.isUntold !== true && found.leftOut?.some(isOwn) !== true;
+    return found !== undefined && found.isTruncated !== true && found.leftOut?.some(isOwn) !== true;
   }
 
   /**
-   * From now on this log is followed: what it held was copied.
-   * @param leftOut groups of records that were kept back
+   * Records that this log is followed from now on, after its records were copied.
+   * @param leftOut groups of records that were withheld
    */
   note(logId: string, leftOut: readonly string[], fence: Fence): Promise<void> {
     const { store, service, link } = this.#options;
@@ -82,7 +82,7 @@ export class FollowedLog {
         const former = known.filter((one) => one !== logId).slice(0, FORMER_LOGS);
         const told =
           leftOut.length > MAX_LEFT_OUT
-            ? { isUntold: true as const }
+            ? { isTruncated: true as const }
             : leftOut.length > 0 && { leftOut };
         followedLogs.write(tx, service, { logId, link, former, ...told });
       },

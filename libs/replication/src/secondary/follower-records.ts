@@ -1,4 +1,4 @@
-/** How a secondary stands; the elected replica keeps it as a record of the node, from which the others tell it. */
+/** State of a secondary. The elected replica keeps it as a node record, which the other replicas report. */
 import {
   type Fence,
   jsonRecords,
@@ -14,22 +14,22 @@ export interface SecondaryStatus extends SecondaryState {
   /** Newest entry of the primary's log applied here; 0 until one was streamed. */
   readonly lastRemoteWal: number;
   readonly lastStartMs: number;
-  /** Over stream and answers, since the start of this process. */
+  /** Bytes of the stream and of answers since this process started. */
   readonly bytesReceived: number;
   /** While merkle-sync: records written so far. */
   readonly copiedRecordCount: number;
-  /** Of the newest comparison that was completed. */
+  /** Size of the newest completed comparison. */
   readonly resync: { readonly records: number; readonly bytes: number };
   /** Newest entry the primary is known to have. */
   readonly lastKnownWal: number;
-  /** Of the newest heartbeat; undefined before the first answer. */
+  /** The newest heartbeat; undefined before the first answer. */
   readonly heartbeat:
     | {
         readonly atMs: number;
         readonly clockSkewMs: number;
         readonly roundTripMs: number;
         readonly primaryClusterAddresses: readonly string[];
-        /** undefined: noted before it was told. */
+        /** undefined in a record written before the primary sent it. */
         readonly primaryApiAddress?: string;
         readonly lagEntryCount: number;
       }
@@ -56,12 +56,12 @@ interface Linked {
   readonly link: string;
 }
 
-/** What any replica asks of the elected one. */
+/** A request that any replica makes to the elected one. */
 export interface FollowerRequest {
   readonly id: string;
-  /** Compare with the primary again; otherwise only a back-off ends. */
+  /** True compares with the primary again; false only ends a back-off. */
   readonly compares: boolean;
-  /** Whose records are compared whatever the trees say. */
+  /** Subpages whose records are compared even if the trees are equal. */
   readonly suspects: Difference;
 }
 
@@ -77,10 +77,10 @@ interface KeptKeys extends Linked {
   readonly sealed: Readonly<Record<string, string>>;
 }
 
-/** Older ones open nothing that a stream still holds. */
+/** Number of epochs to keep; no stream still holds entries of older ones. */
 const KEPT_EPOCHS = 16;
 
-/** By service. What was noted of another link to a primary does not count. */
+/** Records by service. Those of an earlier link to a primary are ignored. */
 const statuses = jsonRecords<SharedStatus & Linked>('node/replication/followers/');
 const requests = jsonRecords<FollowerRequest & Linked>('node/replication/requests/');
 const keys = jsonRecords<KeptKeys>('node/replication/epochs/');
@@ -115,7 +115,7 @@ export class FollowerRecords {
     return this.#store.transact((tx) => requests.write(tx, this.#service, record));
   }
 
-  /** An epoch key as it was kept, for when the primary cannot be asked. */
+  /** A stored epoch key, for use when the primary cannot be reached. */
   async findKey(epoch: number): Promise<Uint8Array | undefined> {
     const kept = this.#ofThisLink(await keys.find(this.#store, this.#service));
     const sealed = kept?.sealed[epoch];

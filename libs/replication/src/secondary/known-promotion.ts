@@ -2,13 +2,13 @@
  * The highest promotion of a set that this cluster has heard of. Whenever another cluster takes the lead of
  * a set, the number of promotions grows: a secondary that has heard of it never follows a primary with a
  * lower one again, whichever answers first, and over restarts. The number of a performance set is a local
- * record, which a DR secondary has when it goes on in the place of this cluster.
+ * record, so that a DR secondary has it when it replaces this cluster.
  */
 import { KeelsonError } from '@keelson/errors';
 import { jsonRecords, type RecordCollection, type Store } from '@keelson/storage';
 import type { ReplicationKind } from '../domain/crossing.ts';
 
-/** By id of the set. */
+/** Records by id of the replication set. */
 type Promotions = RecordCollection<{ readonly promotion: number }>;
 
 const promotions: Readonly<Record<ReplicationKind, Promotions>> = {
@@ -28,7 +28,7 @@ export class KnownPromotion {
     this.#clusterId = clusterId;
   }
 
-  /** 0: none, or the set is led by the cluster that founded it. */
+  /** The known promotion; 0 if none, or if the founding cluster is still the primary of the set. */
   async load(): Promise<number> {
     return (await this.#records.find(this.#store, this.#clusterId))?.promotion ?? 0;
   }

@@ -1,8 +1,8 @@
 /**
- * Makes the records of some subpages those of the primary: the primary tells its leaves, and only records
- * that differ are fetched. Few subpages are asked for by their numbers; for many all paths are walked in
- * order, page by page, so neither side holds more than one page of them. So are those below a prefix. A
- * store that has nothing there yet is told the records at once.
+ * Makes the records of some subpages equal to the primary's: the primary sends its leaves, and only
+ * records that differ are fetched. Few subpages are requested by number. For many, and below a prefix, all
+ * paths are read in order, page by page, so neither side holds more than one page. An empty store is sent
+ * the records directly.
  */
 import type { Page, PageItem } from '@keelson/proto/replication/v1/replication';
 import {
@@ -28,9 +28,9 @@ export interface MerkleCopyOptions {
   readonly link: PrimaryLink;
   readonly tree: TreeType;
   readonly subpages: readonly SubpageIndex[];
-  /** Rows are damaged: where one lies is told by its path alone, not by what was kept with it. */
+  /** Rows are damaged, so their subpages are computed from the paths instead of the stored digests. */
   readonly byPath?: boolean;
-  /** Only records below this; absent: all. */
+  /** Restricts the copy to records below this prefix; absent copies all. */
   readonly below?: string;
   /** Commits a part of the copy. */
   readonly apply: (operations: readonly WalOperation[]) => Promise<void>;
@@ -89,7 +89,7 @@ const copyByPath = async (options: MerkleCopyOptions, isEmpty: boolean): Promise
     // The primary reads the next page while this one is written here.
     next = page.upto === '' || !isBelow(page.upto) ? undefined : loadPage(page.upto);
     next?.catch(() => undefined);
-    // A primary that does not know of `below` tells more.
+    // A primary that does not support `below` sends more.
     const items = page.items.filter(({ path }) => isBelow(path));
     const own = pathsBetween(store, tree, after, { upto: page.upto, below, isWanted });
     await apply(await (isEmpty ? toWrites(link, items) : findChanges(options, items, own)));
@@ -97,7 +97,7 @@ const copyByPath = async (options: MerkleCopyOptions, isEmpty: boolean): Promise
   }
 };
 
-/** Items with their records; those too large for the page are fetched, those gone are left out. */
+/** Items with their records; those too large for the page are fetched, and deleted ones are left out. */
 const toWrites = async (link: PrimaryLink, items: readonly PageItem[]): Promise<WalOperation[]> => {
   const operations: WalOperation[] = [];
   for (const { path, stored, leaf } of items) {

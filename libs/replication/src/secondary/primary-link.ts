@@ -14,7 +14,12 @@ import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { PublishedPosition } from '../primary/stream-position.ts';
 import { openEpochKey } from '../wire/epoch-keys.ts';
 import { questionSubject, replicaSubject } from '../wire/names.ts';
-import { type Ask, FORWARDED_PART_BYTES, sealQuestion, type Told } from '../wire/questions.ts';
+import {
+  type AnswerContent,
+  type Ask,
+  FORWARDED_PART_BYTES,
+  sealQuestion,
+} from '../wire/questions.ts';
 import { LINK_EPOCH } from '../wire/stream-message.ts';
 import type { FollowerRecords } from './follower-records.ts';
 import type { KnownPromotion } from './known-promotion.ts';
@@ -23,9 +28,9 @@ const ANSWER_TIMEOUT_MS = 10_000;
 /** Digests of all pages would not fit one message. */
 const PAGES_PER_QUESTION = 128;
 
-/** What a secondary was given at its activation. */
+/** The identity that a secondary received at its activation. */
 export interface SecondaryIdentity {
-  /** Of the replication set. */
+  /** Id of the replication set. */
   readonly clusterId: string;
   readonly secondaryId: string;
   readonly keys: LinkKeyPair;
@@ -36,24 +41,27 @@ export interface PrimaryLinkOptions {
   readonly bus: Bus;
   readonly identity: SecondaryIdentity;
   readonly service: string;
-  /** Told how each question ended, and how long the answer was. */
+  /** Called with the outcome of each question and the length of the answer. */
   readonly onOutcome: (outcome: 'answered' | 'failed', answerBytes: number) => void;
   readonly timeoutMs?: number;
   /** The highest promotion known of the set; a superseded primary is not followed. */
   readonly promotion: Pick<KnownPromotion, 'load' | 'hear'>;
-  /** Where epoch keys outlive this process. */
+  /** Storage in which epoch keys outlive this process. */
   readonly keptKeys?: Pick<FollowerRecords, 'findKey' | 'keepKey'>;
 }
 
-/** Where the log this secondary is to follow stands. */
+/** Position of the log that this secondary must follow. */
 export interface FollowPosition extends PublishedPosition {
-  /** Groups of records that do not cross to it, as far as they were told. */
+  /** Groups of records that do not cross to this secondary, as far as the primary named them. */
   readonly leftOut: readonly string[];
-  /** Of the primary's software. */
+  /** Version of the primary's software. */
   readonly primaryVersion: string;
 }
 
-type Value<Case extends Told['$case']> = Extract<Told, { readonly $case: Case }>['value'];
+type Value<Case extends AnswerContent['$case']> = Extract<
+  AnswerContent,
+  { readonly $case: Case }
+>['value'];
 
 export class PrimaryLink {
   readonly #options: PrimaryLinkOptions;
@@ -79,7 +87,7 @@ export class PrimaryLink {
       'position',
       { $case: 'position', value: {} },
     );
-    // A primary that goes away must not leave entries in the stream that nobody can open.
+    // Loaded now, because entries in the stream must remain readable when the primary fails.
     if (epoch > 0n) await this.epochKey(Number(epoch));
     return {
       logId,
@@ -127,7 +135,7 @@ export class PrimaryLink {
         const told = await this.ask('recordPart', { $case: 'recordPart', value });
         if (told.leaf.length === 0) return undefined;
         leaf ??= told.leaf;
-        // It changed meanwhile: from the beginning.
+        // The record changed meanwhile: start again.
         if (!leaf.equals(told.leaf)) break;
         parts.push(told.part);
         offset += told.part.length;
@@ -142,12 +150,12 @@ export class PrimaryLink {
     return this.ask('keyring', { $case: 'keyring', value: {} });
   }
 
-  /** What the paths filter of this secondary keeps back; without a mode there is none. */
+  /** The paths filter of this secondary; an empty mode means that there is none. */
   loadFilter(): Promise<Filter> {
     return this.ask('filter', { $case: 'filter', value: {} });
   }
 
-  /** Kept on disk, too: what is in the stream opens after a restart although the primary is gone. */
+  /** Also kept on disk, so that entries of the stream can be decrypted after a restart without primary. */
   async epochKey(epoch: number): Promise<Uint8Array> {
     const known = this.#epochs.get(epoch);
     if (known !== undefined) return known;
@@ -233,7 +241,7 @@ export class PrimaryLink {
    * @throws KeelsonError of the bus or the primary; `replication.malformed` for another answer;
    *   `replication.superseded_primary`, `replication.superseded`: the other one knows of a later promotion
    */
-  async ask<Case extends Told['$case']>(
+  async ask<Case extends AnswerContent['$case']>(
     expected: Case,
     ask: Ask,
     timeoutMs = this.#options.timeoutMs ?? ANSWER_TIMEOUT_MS,

@@ -1,6 +1,6 @@
 /**
- * The secondary's side of a service: does what `domain/secondary-state.ts` decides, and tells how it
- * stands. One replica is elected; its commits carry the fence of its lease.
+ * The secondary's side of a service: carries out what `domain/secondary-state.ts` decides, and reports its
+ * state. One replica is elected; its commits carry the fence of its lease.
  */
 import type { Bus } from '@keelson/bus';
 import { type Clock, pause, systemClock } from '@keelson/clock';
@@ -45,13 +45,13 @@ import {
   type SecondaryStatus,
 } from './follower-records.ts';
 import { KnownPromotion } from './known-promotion.ts';
-import { copyLetThrough, removeLeftOut } from './left-out.ts';
 import { copySubpages } from './merkle-copy.ts';
 import { PrimaryKeys } from './primary-keys.ts';
 import { type FollowPosition, PrimaryLink, type SecondaryIdentity } from './primary-link.ts';
 import { SharedFollower } from './shared-follower.ts';
-import { whilePrimaryIsHeard } from './waiting-for-primary.ts';
+import { whilePrimaryResponds } from './waiting-for-primary.ts';
 import { applyStream, BROKEN_STREAM } from './wal-applier.ts';
+import { copyReadmitted, removeWithheld } from './withheld-groups.ts';
 
 export interface SecondaryOptions {
   readonly store: Store;
@@ -61,19 +61,19 @@ export interface SecondaryOptions {
   readonly leases: LeaseStore;
   readonly kind: ReplicationKind;
   readonly service: string;
-  /** Of the software of this cluster. */
+  /** Version of the software of this cluster. */
   readonly version: string;
   readonly identity: SecondaryIdentity;
   readonly apiAddress: string;
   readonly clusterAddress: string;
   /** Id of this cluster itself, for the primary to know it by. */
   readonly localClusterId?: () => Promise<string>;
-  /** Which records belong to what a paths filter names; absent: none. */
+  /** Filter groups of the records; absent when the records are never filtered. */
   readonly groups?: RecordGroups;
   readonly clock?: Clock;
   readonly backOff?: BackOff;
   readonly heartbeatIntervalMs?: number;
-  /** For the log; the status tells the rest. */
+  /** Called with each failure, for the log; the status shows everything else. */
   readonly onFailure?: (error: unknown) => void;
 }
 
@@ -99,7 +99,7 @@ export class Secondary {
   #bytesBeforeResync = 0;
   #suspects: Difference = [];
   readonly #shared: SharedFollower;
-  /** Of the log that was followed last. */
+  /** Id of the log that was followed last. */
   #logId: string | undefined;
   #copying: { readonly position: FollowPosition; readonly difference: Difference } | undefined;
 
@@ -142,7 +142,7 @@ export class Secondary {
     this.#keys = new PrimaryKeys({ store, barrier: options.barrier, link: this.#link });
   }
 
-  /** How this replica stands; see `sharedStatus`. */
+  /** Status of this replica; see `sharedStatus`. */
   status(): SecondaryStatus {
     const connectionState = connectionStateOf({
       activity: this.#activity,
@@ -152,7 +152,7 @@ export class Secondary {
     return { ...this.#status, connectionState };
   }
 
-  /** How the elected replica stands, whichever that is. */
+  /** Status of the elected replica, whichever that is. */
   sharedStatus(): Promise<SecondaryStatus> {
     return this.#shared.status();
   }
@@ -171,19 +171,19 @@ export class Secondary {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Ends a back-off: what failed is tried now. */
+  /** Ends a back-off, so that the failed step is retried now. */
   recover(): Promise<void> {
     return this.#shared.recover();
   }
 
-  /** Compares with the primary again, as after the stream broke: after the trees were counted anew. */
+  /** Compares with the primary again, as after a break in the stream; called when the trees were rebuilt. */
   compareAgain(): Promise<void> {
     return this.#shared.compareAgain();
   }
 
   /**
-   * Compares the records of these subpages with the primary's one by one, whatever the trees say: the
-   * records are not what the trees were counted from. Resolves once they are the primary's.
+   * Compares the records of these subpages with the primary's one by one, regardless of the trees, because
+   * the records are not those from which the trees were built. Resolves when they equal the primary's.
    */
   repair(suspects: Difference): Promise<void> {
     return this.#shared.repair(suspects);
@@ -227,9 +227,9 @@ export class Secondary {
   }
 
   /**
-   * Has the primary answer a request and waits until what it wrote can be read here.
-   * @returns `isApplied` false: it could not be waited for long enough
-   * @throws KeelsonError as `whilePrimaryIsHeard`
+   * Sends a request to the primary and waits until its writes can be read here.
+   * @returns `isApplied` false: the time limit passed before
+   * @throws KeelsonError as `whilePrimaryResponds`
    */
   async forward(
     request: Uint8Array,
@@ -240,7 +240,7 @@ export class Secondary {
       status: () => this.sharedStatus(),
       heartbeatIntervalMs: this.#options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
     };
-    const { response, walSequence } = await whilePrimaryIsHeard(
+    const { response, walSequence } = await whilePrimaryResponds(
       hearing,
       () => this.#options.bus.status() === 'connected',
       () => this.#link.forward(request, timeoutMs),
@@ -249,7 +249,7 @@ export class Secondary {
     return { response, isApplied };
   }
 
-  /** What the primary's paths filter keeps from this cluster; without a mode there is none. */
+  /** The primary's paths filter for this cluster; an empty mode means that there is none. */
   loadFilter(): Promise<Filter> {
     return this.#link.loadFilter();
   }
@@ -267,7 +267,7 @@ export class Secondary {
         } finally {
           await lease.release();
         }
-        // Another replica follows, or this one begins again: neither is to be driven out at once.
+        // The pause keeps this replica from fencing off the one that follows next at once.
         await pause(this.#clock, this.#backOff.firstMs, signal);
       }
     } catch (error) {
@@ -299,7 +299,7 @@ export class Secondary {
         await this.#step(fence, signal);
       } catch (error) {
         if (signal.aborted) break;
-        // Another replica has taken the lease over: this one has to acquire it again.
+        // Another replica took over the lease, so this one must acquire it again.
         if (hasCode(error, 'storage.fenced')) replaced.abort();
         if (this.#status.state === 'stream-wals' && hasCode(error, ...BROKEN_STREAM))
           this.#happened({ type: 'stream_broken' });
@@ -331,7 +331,7 @@ export class Secondary {
     }
   }
 
-  /** What is copied later is at least as new as the position taken first: streaming goes on there. */
+  /** Loads the position first: every record copied later is at least as new, so streaming continues there. */
   async #compare(fence: Fence, signal: AbortSignal): Promise<void> {
     const { store, kind, version, groups = NO_GROUPS } = this.#options;
     this.#bytesBeforeResync = this.#status.bytesReceived;
@@ -341,10 +341,10 @@ export class Secondary {
     await this.#keys.takeOver();
     const apply = (operations: readonly WalOperation[]) =>
       this.#applyCopied(position, operations, fence);
-    await removeLeftOut(store, groups, position.leftOut, apply);
+    await removeWithheld(store, groups, position.leftOut, apply);
     const before = await this.followed.leftOut();
     const copying = { store, groups, link: this.#link, signal, apply };
-    await copyLetThrough({ ...copying, before, now: position.leftOut });
+    await copyReadmitted({ ...copying, before, now: position.leftOut });
     const trees = await store.merkle.current();
     const difference: [TreeType, SubpageIndex[]][] = [];
     for (const tree of TREES_OF[kind]) {
@@ -406,7 +406,7 @@ export class Secondary {
   async #stream(fence: Fence, signal: AbortSignal): Promise<void> {
     const { store, barrier, bus, kind, service, version, identity } = this.#options;
     const logId = this.#logId;
-    // Known keys open what is in the stream already.
+    // A failure is ignored, because known keys still decrypt the entries already in the stream.
     await this.#link.loadPosition().catch(() => undefined);
     if (logId === undefined) return this.#happened({ type: 'stream_broken' });
     await applyStream(
@@ -438,7 +438,7 @@ export class Secondary {
     );
   }
 
-  /** Tells the primary how we stand, until `signal` aborts. A failure shows in the connection state. */
+  /** Sends heartbeats to the primary until `signal` aborts. A failure shows in the connection state. */
   async #beat(signal: AbortSignal): Promise<void> {
     const { heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS } = this.#options;
     while (!signal.aborted) {

@@ -1,13 +1,13 @@
 /**
- * A secondary over its replicas: only the elected one follows the primary; the others tell how it stands
- * and pass on what it is asked for. It all goes through records of the node.
+ * One secondary made of several replicas: only the elected replica follows the primary; the others report
+ * its status and forward requests to it. Both go through node records.
  */
 import { randomUUID } from 'node:crypto';
 import { type Clock, pause } from '@keelson/clock';
 import type { Fence } from '@keelson/storage';
 import type { Difference, FollowerRecords, SecondaryStatus } from './follower-records.ts';
 
-/** Between looks at what the other replicas ask for. */
+/** Interval at which requests of the other replicas are read. */
 const POLL_MS = 1000;
 const SILENT_AFTER_HEARTBEATS = 2;
 const NEVER = new AbortController().signal;
@@ -44,7 +44,7 @@ export class SharedFollower {
     this.#options = options;
   }
 
-  /** How the elected replica stands, whichever that is. */
+  /** Status of the elected replica, whichever that is. */
   async status(): Promise<SecondaryStatus> {
     const { own, records, clock, heartbeatIntervalMs } = this.#options;
     const shared = this.#elected === undefined ? await records.findStatus() : undefined;
@@ -58,7 +58,7 @@ export class SharedFollower {
     };
   }
 
-  /** What the primary told last, perhaps to a process that is gone: dated by its heartbeat. */
+  /** The primary's newest report, dated by its heartbeat; the process that received it may have ended. */
   async lastTold(): Promise<Partial<Pick<SecondaryStatus, 'heartbeat' | 'lastKnownWal'>>> {
     const { status } = (await this.#options.records.findStatus()) ?? {};
     return status === undefined
@@ -107,7 +107,7 @@ export class SharedFollower {
     }
   }
 
-  /** Each change of the state, and each heartbeat, answered or not. */
+  /** Reports each change of the state, and each heartbeat, answered or not. */
   async #tell(fence: Fence, signal: AbortSignal): Promise<void> {
     const { records, own, clock, heartbeatIntervalMs } = this.#options;
     let told = '';

@@ -1,6 +1,6 @@
 /**
- * A request that the primary is to answer, while nobody knows whether it can be reached: a network that
- * swallows packets refuses nothing. Heartbeats tell sooner than the time limit of the request.
+ * Waits for the primary's answer to a request when it may be unreachable: a network that drops packets
+ * refuses nothing. Missing heartbeats reveal this sooner than the time limit of the request.
  */
 import { type Clock, pause } from '@keelson/clock';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -9,15 +9,19 @@ import type { SecondaryStatus } from './follower-records.ts';
 
 const LOOK_EVERY_MS = 1000;
 
-export interface PrimaryHearing {
+export interface PrimaryLiveness {
   readonly clock: Clock;
-  /** How the elected replica stands: it sends the heartbeats. */
+  /** Status of the elected replica, which sends the heartbeats. */
   readonly status: () => Promise<SecondaryStatus>;
   readonly heartbeatIntervalMs: number;
 }
 
-/** The newest question failed, and heartbeats did for a while. A replica that is silent itself tells nothing. */
-const isGone = async ({ clock, status, heartbeatIntervalMs }: PrimaryHearing): Promise<boolean> => {
+/** Whether the newest question and recent heartbeats failed. A silent replica is no evidence of that. */
+const isUnreachable = async ({
+  clock,
+  status,
+  heartbeatIntervalMs,
+}: PrimaryLiveness): Promise<boolean> => {
   const { connectionState, heartbeat } = await status();
   return (
     connectionState === 'transient_failure' &&
@@ -26,28 +30,28 @@ const isGone = async ({ clock, status, heartbeatIntervalMs }: PrimaryHearing): P
   );
 };
 
-const untilGone = async (hearing: PrimaryHearing, signal: AbortSignal): Promise<void> => {
-  while (!signal.aborted && !(await isGone(hearing).catch(() => false)))
+const untilUnreachable = async (hearing: PrimaryLiveness, signal: AbortSignal): Promise<void> => {
+  while (!signal.aborted && !(await isUnreachable(hearing).catch(() => false)))
     await pause(hearing.clock, LOOK_EVERY_MS, signal);
 };
 
 /**
  * @param ask sends the request
- * @throws KeelsonError `replication.primary_unreachable`: it was not sent, or nobody took it;
- *   `replication.outcome_unknown`: it may have been carried out; what the primary answers
+ * @throws KeelsonError `replication.primary_unreachable`: it was not sent, or not received;
+ *   `replication.outcome_unknown`: it may have been carried out; also the errors of the primary's answer
  */
-export const whilePrimaryIsHeard = async <T>(
-  hearing: PrimaryHearing,
+export const whilePrimaryResponds = async <T>(
+  hearing: PrimaryLiveness,
   isConnected: () => boolean,
   ask: () => Promise<T>,
 ): Promise<T> => {
-  if (!isConnected() || (await isGone(hearing)))
+  if (!isConnected() || (await isUnreachable(hearing)))
     throw new KeelsonError('replication.primary_unreachable');
   const answered = new AbortController();
-  const gone = untilGone(hearing, answered.signal).then((): never => {
+  const gone = untilUnreachable(hearing, answered.signal).then((): never => {
     throw new KeelsonError('replication.outcome_unknown');
   });
-  gone.catch(() => undefined); // Told by the race, or over with it.
+  gone.catch(() => undefined); // The race reports it, unless it has ended.
   try {
     return await Promise.race([ask(), gone]);
   } catch (cause) {

@@ -1,6 +1,6 @@
 /**
- * Follows the primary's stream and applies its entries in order. An entry and how far the log was
- * followed are one commit, so being killed at any moment neither loses nor repeats one.
+ * Follows the primary's stream and applies its entries in order. An entry and the position in
+ * the log are one commit, so a crash at any moment neither loses nor repeats an entry.
  */
 import type { Bus } from '@keelson/bus';
 import { KeelsonError } from '@keelson/errors';
@@ -15,7 +15,7 @@ import type { PrimaryLink } from './primary-link.ts';
 
 const GROUP_BYTES = 2 * 1024 * 1024;
 const AHEAD_BYTES = 8 * 1024 * 1024;
-/** The stream does not go on from what was applied: compare. */
+/** Errors when the stream does not continue the applied entries, so that records must be compared. */
 export const BROKEN_STREAM = [
   'replication.log_broken',
   'bus.messages_pruned',
@@ -29,7 +29,7 @@ export interface WalApplierOptions {
   readonly kind: ReplicationKind;
   readonly stream: string;
   readonly logId: string;
-  /** Of the software of this cluster. */
+  /** Version of the software of this cluster. */
   readonly version: string;
   readonly fence: Fence;
   readonly promotion: Pick<KnownPromotion, 'hear'>;
@@ -49,7 +49,7 @@ export interface WalApplierOptions {
 /**
  * Applies until `signal` aborts.
  * @throws KeelsonError `replication.log_broken`, `bus.messages_pruned`, `bus.position_ahead` when the
- *   stream does not go on from what is applied; `replication.undecryptable`, `replication.not_admitted`,
+ *   stream does not continue the applied entries; `replication.undecryptable`, `replication.not_admitted`,
  *   `replication.newer_primary`, `replication.superseded_primary`
  */
 export const applyStream = async (

@@ -10,14 +10,14 @@ import { deriveStreamKey } from '../cipher/link-key.ts';
 import { openMessage, sealMessage } from '../cipher/sealed-message.ts';
 import type { EpochKey } from '../membership/membership.ts';
 
-/** Some 120 bytes each; NATS takes headers of 64 KB. */
+/** Limit on key headers of about 120 bytes each; NATS accepts headers of 64 KB. */
 export const KEYS_PER_MESSAGE = 256;
 
 const headerOf = (secondaryId: string): string =>
   `key-${createHash('sha256').update(secondaryId).digest('hex').slice(0, 32)}`;
 const purposeOf = (stream: string, epoch: number): string => `epoch key ${stream} ${epoch}`;
 
-/** Whose key it is, and where it is read. */
+/** The secondary that a key is encrypted for, and the stream that it reads. */
 export interface KeyReader {
   readonly stream: string;
   readonly secondaryId: string;
@@ -33,7 +33,7 @@ export const sealEpochKey = (
   sealMessage(deriveStreamKey(linkKey), purposeOf(stream, epoch), key).toString('base64'),
 ];
 
-/** undefined: there is none for this secondary, or it was sealed for another one of its name. */
+/** undefined if there is no key for this secondary, or if it was sealed for another one of that name. */
 export const openEpochKey = (
   { stream, secondaryId, linkKey }: KeyReader,
   epoch: number,

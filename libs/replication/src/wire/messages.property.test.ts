@@ -94,7 +94,7 @@ describe('a batch', () => {
     ),
   });
 
-  test('comes back without what does not cross', () => {
+  test('is received without the records that are not replicated', () => {
     fc.assert(
       fc.property(fc.array(fc.array(operation), { maxLength: 5 }), (commits) => {
         const own = { path: 'node/own', stored: Buffer.from('x') };
@@ -115,7 +115,7 @@ describe('a batch', () => {
     );
   });
 
-  test('with a path that does not cross is refused', () => {
+  test('with a path that is not replicated is refused', () => {
     const entry = {
       sequence: 1,
       committedAtMs: 0,
@@ -137,7 +137,7 @@ describe('a batch', () => {
     },
   );
 
-  test('that broke off is dropped for the one that comes again', () => {
+  test('that was interrupted is dropped when it is sent again', () => {
     const assembler = new PartAssembler();
     const batch = Buffer.alloc(2 * MAX_PART_BYTES, 'k');
     const [first] = toMessages(Buffer.alloc(2 * MAX_PART_BYTES, 'x'));
@@ -186,7 +186,7 @@ describe('damaged input', () => {
   });
 });
 
-test('an answer opens only for the question it was given to', () => {
+test('an answer opens only for the question to which it was sent', () => {
   const ask = { $case: 'position', value: {} } as const;
   const told = { $case: 'epoch', value: { key: Buffer.from('k') } } as const;
   const [first, second] = [1, 2].map(() =>

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** Where a service's log and its questions travel. A cluster id is that of the replication set. */
+/** Stream of a service's log. `clusterId` is the id of the replication set. */
 export const streamOf = (clusterId: string, service: string): string =>
   `wal.${clusterId}.${service}`;
 
-/** The log as one secondary gets it: its ids may hold what names of streams may not. */
+/** Stream of one filtered secondary. Its id is hashed because not every id is a valid stream name. */
 export const filteredStreamOf = (
   clusterId: string,
   service: string,
@@ -14,7 +14,7 @@ export const filteredStreamOf = (
   return `${streamOf(clusterId, service)}.${name}`;
 };
 
-/** Where a secondary finds a log. */
+/** Stream in which a secondary finds a log. */
 export const streamOfLog = (
   logId: string,
   { clusterId, secondaryId }: { readonly clusterId: string; readonly secondaryId: string },
@@ -24,7 +24,7 @@ export const streamOfLog = (
     ? streamOf(clusterId, service)
     : filteredStreamOf(clusterId, service, secondaryId);
 
-/** A log as a filter leaves it is another log: positions in it are of its own. */
+/** A filtered log has its own id, because its positions are not those of the whole log. */
 export const filteredLogOf = (logId: string, generation: string): string =>
   `${logId}.${generation}`;
 
@@ -34,5 +34,5 @@ export const questionSubject = (clusterId: string, service: string): string =>
 /** The log of the primary that a followed one is a view of. */
 export const unfilteredLogOf = (logId: string): string => logId.split('.', 1)[0] ?? logId;
 
-/** One replica of a primary, for what it has begun. */
+/** Subject of one replica of a primary, for the later parts of an exchange that it began. */
 export const replicaSubject = (subject: string, replica: string): string => `${subject}.${replica}`;

@@ -7,9 +7,9 @@ import { Answer, Question, SealedQuestion } from '@keelson/proto/replication/v1/
 import { nonceOf, openMessage, sealMessage } from '../cipher/sealed-message.ts';
 
 export type Ask = NonNullable<Question['ask']>;
-export type Told = NonNullable<Answer['told']>;
+export type AnswerContent = NonNullable<Answer['told']>;
 
-/** Of a request or an answer in one message: below NATS's max_payload. */
+/** Largest part of a request or an answer in one message, below the max_payload of NATS. */
 export const FORWARDED_PART_BYTES = 900 * 1024;
 
 const questionPurpose = (subject: string, secondaryId: string): string =>
@@ -32,7 +32,7 @@ export interface TravellingQuestion {
 }
 
 interface OpenedAnswer {
-  readonly told: Told;
+  readonly told: AnswerContent;
   /** Promotion number of the primary that answered. */
   readonly promotion: number;
 }
@@ -58,7 +58,10 @@ export const sealQuestion = (
   };
 };
 
-/** Who asks, not proven before `openQuestion`. @throws KeelsonError `replication.malformed` */
+/**
+ * Reads the id of the asking secondary, which is unauthenticated until `openQuestion`.
+ * @throws KeelsonError `replication.malformed`
+ */
 export const parseSealedQuestion = (payload: Uint8Array): SealedQuestion =>
   decode(payload, (bytes) => SealedQuestion.decode(bytes));
 
@@ -67,7 +70,7 @@ export interface OpenedQuestion {
   /** Highest that the secondary has heard of. */
   readonly promotion: number;
   /** @param promotion of this primary */
-  sealAnswer(told: Told, promotion: number): Uint8Array;
+  sealAnswer(told: AnswerContent, promotion: number): Uint8Array;
 }
 
 /** @throws KeelsonError `replication.undecryptable`, `replication.malformed` */

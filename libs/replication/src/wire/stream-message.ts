@@ -1,7 +1,7 @@
 /**
- * A batch of log entries as stream messages: sealed under an epoch key, cut into parts where it would
- * not fit one message. Headers say in clear what a reader needs before it has the key; all but the part
- * are bound to the ciphertext.
+ * A batch of log entries as stream messages: encrypted with an epoch key, and split into parts if it
+ * does not fit one message. Plaintext headers hold what a reader needs before it has the key; all but the
+ * part number are bound to the ciphertext.
  *
  *   log     id of the log           epoch   number of the key, 0: of one secondary
  *   first   sequence of the first   last    of the last entry (first - 1: none)
@@ -29,7 +29,7 @@ export const LINK_EPOCH = 0;
 
 /** Below NATS's usual max_payload of 1 MB with room for headers. */
 export const MAX_PART_BYTES = 900 * 1024;
-/** More than the largest transaction takes. */
+/** Limit on the parts of a batch, above what the largest transaction needs. */
 const MAX_PARTS = 64;
 
 const purposeOf = (stream: string, { logId, epoch, first, last }: BatchHead): string =>
@@ -104,7 +104,7 @@ export const openBatch = (
   key: Uint8Array,
 ): Uint8Array => openMessage(key, purposeOf(stream, head), sealed);
 
-/** Puts parts together. Those of a batch whose publisher was interrupted are dropped: it comes again. */
+/** Reassembles batches. Drops parts of a batch whose publisher was interrupted, because it is sent again. */
 export class PartAssembler {
   #parts: Uint8Array[] = [];
   #purpose = '';

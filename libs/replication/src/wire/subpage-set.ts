@@ -12,7 +12,7 @@ export const toSubpageSet = (subpages: readonly SubpageIndex[]): Buffer => {
 };
 
 /**
- * Tells whether a path lies in one of the subpages; no bytes stand for all of them.
+ * Returns whether a path is in one of the subpages; an empty set of bytes means all subpages.
  * @throws KeelsonError `replication.malformed`
  */
 export const membershipTest = (bits: Uint8Array): ((path: string) => boolean) => {

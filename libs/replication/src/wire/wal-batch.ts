@@ -9,9 +9,9 @@ export interface BatchExtras {
   readonly primaryVersion?: string | undefined;
   /** Promotion number of the primary; 0 if it founded the set. */
   readonly promotion?: number | undefined;
-  /** What of it crosses to this secondary; absent: all. */
+  /** Whether a path crosses to this secondary; absent when there is no filter. */
   readonly passes?: ((path: string) => boolean) | undefined;
-  /** For values under a newer term than any before. */
+  /** Keyring for values encrypted with a newer term than any before. */
   readonly wrappedKeyring?: Uint8Array | undefined;
 }
 
@@ -32,7 +32,7 @@ export const encodeBatch = (
     entries: entries.map(({ sequence, committedAtMs, operations }) => ({
       sequence: BigInt(sequence),
       committedAtMs: BigInt(committedAtMs),
-      // What a write replaced is the business of each store.
+      // The replaced value is omitted: each store determines its own.
       operations: Buffer.from(
         encodeOperations(
           operations
@@ -47,13 +47,13 @@ export interface DecodedBatch {
   readonly primaryVersion: string;
   readonly promotion: number;
   readonly entries: readonly WalEntry[];
-  /** To be taken over before the entries; undefined: nothing is needed, or the primary does not send it. */
+  /** Keyring to adopt before applying the entries; undefined if none is needed or the primary sent none. */
   readonly wrappedKeyring: Uint8Array | undefined;
 }
 
 /**
  * @throws KeelsonError `replication.malformed`, also for operations that must not cross: a primary
- *   cannot reach what is the node's own
+ *   cannot write node records
  */
 export const decodeBatch = (kind: ReplicationKind, bytes: Uint8Array): DecodedBatch => {
   try {

@@ -13,12 +13,12 @@ export interface EnrolmentOptions {
   readonly sysAddress: string | readonly string[];
   /** Certificate of the internal CA, PEM. */
   readonly caCertificatesPem: string;
-  /** Made for this service by `keelson-internal-ca`. */
+  /** Issued for this service by `keelson-internal-ca`. */
   readonly joinToken: string;
   readonly clock: Clock;
-  /** Told of failed renewals, and while sys cannot be reached at the start. */
+  /** Called with failed renewals, and with failed attempts to reach sys at the start. */
   readonly report: (error: unknown) => void;
-  /** Gives up the first enrolment. */
+  /** Cancels the first enrolment. */
   readonly signal?: AbortSignal;
 }
 
@@ -26,8 +26,8 @@ const FIRST_BACK_OFF_MS = 200;
 const LONGEST_BACK_OFF_MS = 5_000;
 
 /**
- * The identity of a service that does not hold the CA: proves itself with the join token once, and with
- * the certificate in use at each renewal. Waits for sys as long as it takes.
+ * The identity of a service that does not hold the CA. The first certificate is requested with the join
+ * token, each renewal with the current certificate. Waits until sys is reachable.
  * @throws KeelsonError `rpc.join_refused` for a wrong token
  */
 export const enrolIdentity = async (options: EnrolmentOptions): Promise<KeptIdentity> => {

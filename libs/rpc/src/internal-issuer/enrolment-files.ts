@@ -10,7 +10,7 @@ export interface EnrolmentFiles
   readonly joinTokenFile: string;
 }
 
-/** `enrolIdentity` with what a process finds in the files it was given. */
+/** Calls `enrolIdentity` with the contents of the files that a process is configured with. */
 export const enrolIdentityFromFiles = async ({
   sysAddresses,
   internalCaFile,

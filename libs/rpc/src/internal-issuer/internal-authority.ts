@@ -34,9 +34,9 @@ import { serviceDnsName } from '../tls-identity.ts';
 
 const HOUR_MS = 3_600_000;
 const AUTHORITY_LIFE_MS = 10 * 365 * 24 * HOUR_MS;
-/** Life of a service's certificate: what a stolen one is worth. */
+/** Lifetime of a service certificate, short to limit the use of a stolen one. */
 export const CERTIFICATE_LIFE_MS = 24 * HOUR_MS;
-/** Clocks of two machines may differ by this much. */
+/** Tolerance for clock differences between machines. */
 const BACKDATED_MS = 60_000;
 
 const SCHEME = 'ecdsa-sha256';
@@ -53,7 +53,10 @@ const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 export const toPrivateKey = (privateKeyDer: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.from(privateKeyDer), format: 'der', type: 'pkcs8' });
 
-/** A new CA. @returns the content of its file: secret */
+/**
+ * Creates a CA.
+ * @returns the content of its file, which is secret
+ */
 export const createInternalAuthorityPem = async (nowMs: number): Promise<string> => {
   const keys = await createKeyPair({ type: 'ec', bits: 256 });
   const name = encodeName(toDistinguishedName({ commonName: 'Keelson internal authority' }));
@@ -77,7 +80,7 @@ export const createInternalAuthorityPem = async (nowMs: number): Promise<string>
   return `${blocks.join('\n')}\n`;
 };
 
-/** @throws Error when the text is not a certificate and its key */
+/** @throws Error when the text is not a certificate with its key */
 export const parseInternalAuthority = (pem: string): InternalAuthority => {
   const blocks = decodePem(pem);
   const certificateDer = blocks.find(({ label }) => label === 'CERTIFICATE')?.der;
@@ -115,7 +118,7 @@ export interface IssuedCertificate {
   readonly notAfterMs: number;
 }
 
-/** A certificate that proves `service`, as a client and as a server. */
+/** A certificate that identifies `service`, as a client and as a server. */
 export const issueServiceCertificate = async (
   { certificate: issuer, signer }: InternalAuthority,
   service: string,

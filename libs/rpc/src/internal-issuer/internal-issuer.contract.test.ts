@@ -9,11 +9,12 @@ import { ManualClock } from '@keelson/clock';
 import { ClusterDefinition, ClusterState } from '@keelson/proto/sys/v1/cluster';
 import { InternalCertificatesDefinition } from '@keelson/proto/sys/v1/internal_certificates';
 import { IdentifyResponse, IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import { stubService } from '@keelson/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { implementService } from '../registration.ts';
 import { createRpcClient } from '../rpc-client.ts';
 import { createRpcServer, type RpcServer } from '../rpc-server.ts';
-import type { CallOptions } from '../rpc-service.ts';
+import type { CallOptions, RpcService } from '../rpc-service.ts';
 import type { TlsIdentity, TrustedAuthority } from '../tls-identity.ts';
 import { enrolIdentity } from './enrolled-identity.ts';
 import { type InternalIssuer, openInternalIssuer, type ServiceName } from './internal-issuer.ts';
@@ -48,7 +49,8 @@ const rejectReport = (error: unknown): void => {
 };
 
 beforeEach(async () => {
-  // TLS reads the real clock: both the first certificates and those of half a life later are valid now.
+  // TLS uses the real clock: both the first certificates and those renewed after half their lifetime are
+  // valid now.
   clock = new ManualClock(Date.now() - 12 * HOUR_MS);
   issuer = await openInternalIssuer({
     file: join(folder, 'sys', 'internal-ca.pem'),
@@ -64,12 +66,12 @@ beforeEach(async () => {
       implementService(InternalCertificatesDefinition, issuer.service, { callers: 'anyone' }),
       implementService(
         IdentityDefinition,
-        {
+        stubService<RpcService<typeof IdentityDefinition>>({
           identify: (_: unknown, options?: CallOptions) => {
             calledBy.push(options?.peer);
             return Promise.resolve(IdentifyResponse.fromPartial({}));
           },
-        },
+        }),
         { callers: ['gateway'] },
       ),
       implementService(ClusterDefinition, {
@@ -221,7 +223,7 @@ describe('renewal', () => {
     const controller = new AbortController();
     const states = client
       .join(
-        { service: 'pki', instanceId: 'a', version: '1', engines: [] },
+        { service: 'pki', instanceId: 'a', version: '1', storeId: '', engines: [] },
         { signal: controller.signal },
       )
       [Symbol.asyncIterator]();
@@ -233,7 +235,7 @@ describe('renewal', () => {
     await expect.poll(() => identity.material).not.toBe(before);
     await expect.poll(() => sys.identity.material).not.toBe(beforeAtServer);
     expect(identity.material.privateKeyPem).not.toBe(before.privateKeyPem);
-    // The stream of before lives; a new connection uses, and is shown, the new certificates.
+    // The existing stream continues; a new connection presents and receives the new certificates.
     expect(await Promise.race([next, Promise.resolve('open')])).toBe('open');
     const refused = identityClient(identity).identify({ token: '' });
     await expect(refused).rejects.toMatchObject({ params: { caller: 'pki' } });

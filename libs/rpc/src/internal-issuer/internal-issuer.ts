@@ -12,19 +12,19 @@ import {
 } from './internal-authority.ts';
 import { type KeptIdentity, keepIdentity } from './kept-identity.ts';
 
-/** The services there are; a certificate names one of them. */
+/** All service names; a certificate contains one of them. */
 export const SERVICE_NAMES = ['gateway', 'workspace', 'pki', 'sys'] as const;
 export type ServiceName = (typeof SERVICE_NAMES)[number];
 
 export interface InternalIssuer {
-  /** Register it with `callers: 'anyone'`: a first caller has a join token instead of a certificate. */
+  /** Register it with `callers: 'anyone'`: a new service has a join token instead of a certificate. */
   readonly service: RpcService<typeof InternalCertificatesDefinition>;
   /** The identity of the process that holds the CA. */
   identityOf(service: ServiceName): Promise<KeptIdentity>;
 }
 
 export interface InternalIssuerOptions {
-  /** KEELSON_INTERNAL_CA_FILE, made by `keelson-internal-ca`. */
+  /** KEELSON_INTERNAL_CA_FILE, created by `keelson-internal-ca`. */
   readonly file: string;
   readonly clock: Clock;
   readonly report: (error: unknown) => void;
@@ -43,7 +43,8 @@ export const openInternalIssuer = async (
         const isProven =
           joinToken === '' ? peer === service : isJoinToken(authority, service, joinToken);
         if (!isKnown || !isProven) throw new KeelsonError('rpc.join_refused', { service });
-        // Checks the CSR's signature: the caller has the key. Nothing else of it is used.
+        // Verifies the CSR's signature, which proves that the caller has the key. The CSR's other contents
+        // are ignored.
         const { publicKeyDer } = parseCsr(csr);
         const issued = await issueServiceCertificate(
           authority,

@@ -1,4 +1,4 @@
-/** A TlsIdentity that is renewed at half its life, with a new key each time. */
+/** A TlsIdentity that is renewed after half its lifetime, with a new key each time. */
 import type { Clock } from '@keelson/clock';
 import {
   createCsr,
@@ -13,7 +13,7 @@ import { type IssuedCertificate, toPrivateKey } from './internal-authority.ts';
 
 export interface KeptIdentity {
   readonly identity: TlsIdentity;
-  /** Ends the renewal. */
+  /** Stops the renewal. */
   stop(this: void): void;
 }
 
@@ -23,11 +23,11 @@ export interface KeptIdentityOptions {
   readonly clock: Clock;
   /** @param current the identity in use, undefined the first time */
   issue(csr: Uint8Array, current: TlsIdentity | undefined): Promise<IssuedCertificate>;
-  /** Told of each failed renewal; the next attempt follows in time. */
+  /** Called with each failed renewal; the next attempt follows before the certificate expires. */
   readonly report: (error: unknown) => void;
 }
 
-/** A failed renewal is tried again after this part of the life that is left. */
+/** A failed renewal is retried after this fraction of the remaining lifetime. */
 const RETRY_FRACTION = 1 / 12;
 const SHORTEST_WAIT_MS = 1_000;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `keelson-internal-ca <folder>`: makes the internal CA of a distributed installation and the join token
- * of each service. Does nothing where the CA exists already.
+ * `keelson-internal-ca <folder>`: creates the internal CA of a distributed installation and the join token of
+ * each service. Does nothing if the CA exists already.
  */
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// A process for process.integration.test.ts: says what happens to it on standard output.
+// A process for process.integration.test.ts that reports its events on standard output.
 import { createLogger } from '@keelson/logging';
 import { runProcess } from '../runtime.ts';
 
@@ -8,7 +8,7 @@ await runProcess({
   stopWithinMs: behaviour === 'hang' ? 1 : 30_000,
   start: async () => {
     if (behaviour === 'refuse') throw new Error('KEELSON_X must be set');
-    // Nothing of the sample holds the event loop, as in a service that waits for another one.
+    // Nothing in this sample keeps the event loop alive, as in a service that waits for another one.
     await new Promise((resolve) => setTimeout(resolve, 20).unref());
     process.stdout.write('ready\n');
     return {

@@ -16,7 +16,7 @@ const openBarrier = () => {
 const refusal = (code: string) => expect.objectContaining({ code });
 
 describe('barrier', () => {
-  test('gives back what was sealed under the same path', () => {
+  test('opens what was sealed under the same path', () => {
     const { barrier } = openBarrier();
     fc.assert(
       fc.property(path, value, (at, bytes) => {
@@ -55,7 +55,7 @@ describe('barrier', () => {
     );
   });
 
-  test('refuses any bytes it did not make', () => {
+  test('refuses any bytes that it did not create', () => {
     const { barrier } = openBarrier();
     fc.assert(
       fc.property(path, fc.uint8Array({ maxLength: 100 }), (at, bytes) => {

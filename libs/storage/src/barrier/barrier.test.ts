@@ -85,7 +85,7 @@ describe('sealed barrier', () => {
 });
 
 describe('rotation', () => {
-  test('seals under the new term only once the grown keyring was adopted', () => {
+  test('seals under the new term only after the extended keyring was adopted', () => {
     const { barrier, wrapped } = openBarrier();
     const grown = barrier.grown(wrapped, 2);
     expect(barrier.encrypt('shared/a', VALUE)[3]).toBe(1);
@@ -93,7 +93,7 @@ describe('rotation', () => {
     expect(barrier.encrypt('shared/a', VALUE)[3]).toBe(2);
   });
 
-  test('leaves the keyring alone when the term exists', () => {
+  test('leaves the keyring unchanged when the term exists', () => {
     const { barrier, wrapped } = openBarrier();
     expect(barrier.grown(wrapped, 1)).toBe(wrapped);
   });
@@ -121,7 +121,7 @@ describe('rotation', () => {
 });
 
 describe('encryption count', () => {
-  test('adds what is on disk and what this process did since', () => {
+  test('adds the stored count and the encryptions of this process since then', () => {
     const { barrier, wrapped } = openBarrier();
     barrier.encrypt('shared/a', VALUE);
     barrier.encrypt('shared/a', VALUE);

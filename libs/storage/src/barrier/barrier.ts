@@ -19,7 +19,7 @@ import {
 } from './keyring.ts';
 import { KEY_BYTES, openValue, sealValue, termOf } from './record-cipher.ts';
 
-/** What may be shown of a key. */
+/** Properties of a key that are not secret. */
 export interface KeyStatus {
   readonly term: number;
   readonly installedAtMs: number;
@@ -53,7 +53,7 @@ export interface Barrier {
 
   /** `wrappedKeyring` with fresh keys for all missing terms up to `toTerm`; not in use before `adopt`. */
   grown(wrappedKeyring: Uint8Array, toTerm: number): Uint8Array;
-  /** Of two wrapped keyrings the one that goes to a newer term; the first when they go equally far. */
+  /** Returns the keyring with the newer last term; the first one when both end with the same term. */
   newerOf(wrappedKeyring: Uint8Array, other: Uint8Array): Uint8Array;
   /** Values sealed by this process and not yet counted on disk. */
   uncounted(): EncryptionCount;

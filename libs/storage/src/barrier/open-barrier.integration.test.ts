@@ -46,7 +46,7 @@ afterEach(async () => {
   await directory[Symbol.asyncDispose]();
 });
 
-test('makes a keyring once and opens with it ever after', async () => {
+test('creates a keyring once and opens with it from then on', async () => {
   await openBarrierFor(store, barrier, ROOT_KEY);
   await write('one');
   await reopenStore();
@@ -61,7 +61,7 @@ test('several replicas that open a new store at once share one keyring', async (
     expect(Buffer.from(replica.decrypt(PATH, stored)).toString()).toBe('one');
 });
 
-test('refuses another root key and leaves the keyring alone', async () => {
+test('refuses another root key and leaves the keyring unchanged', async () => {
   await openBarrierFor(store, barrier, ROOT_KEY);
   const kept = await store.read(KEYRING_PATH);
   await expect(
@@ -102,7 +102,7 @@ test('a replica that meets an unknown term finds it after a refresh', async () =
   expect(Buffer.from(other.decrypt(PATH, stored)).toString()).toBe('one');
 });
 
-test('a keyring from elsewhere extends ours on disk; one that goes no further changes nothing', async () => {
+test('a keyring from elsewhere extends the stored one; one without new keys changes nothing', async () => {
   await openBarrierFor(store, barrier, ROOT_KEY);
   const first = await loadWrappedKeyring(store);
   const other = createBarrier();

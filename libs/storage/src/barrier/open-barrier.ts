@@ -1,6 +1,6 @@
 /**
- * Where a service keeps its wrapped keyring: in its own store, at `node/core/keyring`, which is neither
- * encrypted nor replicated. Every change is committed first and adopted afterwards, so all replicas that
+ * A service keeps its wrapped keyring in its own store, at `node/core/keyring`, which is neither encrypted
+ * nor replicated. Every change is committed first and adopted afterwards, so all replicas that
  * share the store agree on the keys and none seals a value under a key that is not on disk.
  */
 import { KeelsonError } from '@keelson/errors';
@@ -36,12 +36,12 @@ export const openBarrierFor = async (
   barrier.unseal(rootKey, wrapped);
 };
 
-/** The keyring as it is stored, wrapped under the root key. */
+/** The stored keyring, wrapped with the root key. */
 export const loadWrappedKeyring = (store: Store): Promise<Uint8Array> => requireKeyring(store);
 
 /**
- * Puts another cluster's keyring in place of ours and unseals with it: what was sealed under ours alone
- * cannot be read any more.
+ * Replaces our keyring with another cluster's and unseals with it. Values encrypted only with ours can no
+ * longer be read.
  * @throws KeelsonError `barrier.wrong_root_key`
  */
 export const takeOverKeyring = async (
@@ -50,7 +50,7 @@ export const takeOverKeyring = async (
   rootKey: Uint8Array,
   wrappedKeyring: Uint8Array,
 ): Promise<void> => {
-  // Tried first, so that a wrong one never replaces what is there.
+  // Tried first, so that a wrong keyring never replaces the stored one.
   barrier.unseal(rootKey, wrappedKeyring);
   await store.transact((tx) => tx.write(KEYRING_PATH, wrappedKeyring));
 };
@@ -81,7 +81,7 @@ export const refreshBarrier = async (store: Store, barrier: Barrier): Promise<vo
 
 /**
  * Brings the keyring to `toTerm`; new values are sealed under it from then on and older ones stay
- * readable. Any replica may call it with the same term: one makes the key, the others take it over.
+ * readable. Any replica may call it with the same term: one creates the key, the others adopt it.
  */
 export const rotateBarrier = async (
   store: Store,

@@ -12,10 +12,10 @@ const TAG_BYTES = 16;
 const NONCE_AT = TERM_BYTES + 1;
 const CIPHERTEXT_AT = NONCE_AT + NONCE_BYTES;
 
-/** What encryption adds to the length of a value. */
+/** Length that encryption adds to a value. */
 const CIPHER_OVERHEAD_BYTES = CIPHERTEXT_AT + TAG_BYTES;
 
-/** The path is associated data. */
+/** Format version in which the path is associated data. */
 const PATH_BOUND_VERSION = 2;
 
 const CIPHER = 'aes-256-gcm';

@@ -48,7 +48,7 @@ export const registerListingContract = (context: StoreContext): void => {
       expect(page.map(({ path }) => path)).toEqual(['shared/x-1', 'shared/x/a']);
     });
 
-    test('scans on from a place between records, and never outside the prefix', async () => {
+    test('continues a scan from a position between records, and never leaves the prefix', async () => {
       await put(context.store, Object.fromEntries(PATHS.map((path) => [path, path])));
       const after = async (prefix: string, place: string) =>
         (await context.store.scan(prefix, { after: place })).map(({ path }) => path);

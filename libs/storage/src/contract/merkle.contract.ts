@@ -1,6 +1,7 @@
 /** Merkle trees over the records. */
 import { describe, expect, test } from 'vitest';
-import { subpageOf } from '../merkle/record-digest.ts';
+import { MerkleTree } from '../merkle/merkle-tree.ts';
+import { subpageOf } from '../records/record-digest.ts';
 import { entriesAfter, put, type StoreContext } from './store-context.ts';
 
 export const registerMerkleContract = (context: StoreContext): void => {
@@ -11,7 +12,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       return roots();
     };
 
-    test('follow writes, changes and deletions as if counted anew', async () => {
+    test('follow writes, changes and deletions as if recomputed', async () => {
       await put(context.store, { 'shared/a': '1', 'local/b': '2', 'shared/c': '3' });
       expect(await roots()).toEqual(await rebuiltRoots());
       await Promise.all(
@@ -25,7 +26,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await roots()).toEqual(await rebuiltRoots());
     });
 
-    test('tell the scopes apart and leave out node scope', async () => {
+    test('distinguish the scopes and ignore node scope', async () => {
       const empty = await roots();
       await put(context.store, { 'node/a': '1' });
       expect(await roots()).toEqual(empty);
@@ -38,7 +39,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await roots()).toEqual(empty);
     });
 
-    test('are equal after reopening, and when the log they were counted from is gone', async () => {
+    test('are equal after reopening, even if the log behind them is gone', async () => {
       await put(context.store, { 'shared/a': '1', 'local/b': '2' });
       const before = await roots();
       await context.reopen();
@@ -60,7 +61,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       expect(await roots()).toEqual(await rebuiltRoots());
     });
 
-    test('tell which records lie in a subpage of a tree', async () => {
+    test('show which records are in a subpage of a tree', async () => {
       await put(context.store, { 'shared/a': '1', 'local/b': '2', 'node/c': '3' });
       const { stored } = context.store;
       expect(await stored.listSubpage('replicated', subpageOf('shared/a'))).toEqual(['shared/a']);
@@ -120,6 +121,7 @@ export const registerMerkleContract = (context: StoreContext): void => {
       ]);
       expect(report.corrupted_root).toBe(false);
       const { replicated } = await context.store.merkle.current();
+      if (!(replicated instanceof MerkleTree)) throw new Error('not the tree that is kept');
       replicated.replace(258, undefined, new Uint8Array(20).fill(1));
       const damaged = await context.store.merkle.check();
       expect(damaged.corrupted_root).toBe(true);

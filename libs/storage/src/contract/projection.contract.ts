@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { jsonRecords } from '../records/json-records.ts';
-import { entriesAfter, refusal, type StoreContext } from './store-context.ts';
+import { damage, entriesAfter, refusal, type StoreContext } from './store-context.ts';
 
 export const registerProjectionContract = (context: StoreContext): void => {
   describe('projections', () => {
@@ -53,7 +53,7 @@ export const registerProjectionContract = (context: StoreContext): void => {
       expect(await all()).toEqual([{ name: 'blue', tag: 'c', seats: 5 }]);
     });
 
-    test('are built from what is there, again for a new version, not for the same one', async () => {
+    test('are built from existing records, again for a new version, but not for the same one', async () => {
       for (let key = 0; key < 250; key += 1)
         await write(String(key), { name: `n${key}`, seats: key, tags: ['a', 'b'] });
       await context.reopen(roomTags(1));
@@ -70,7 +70,7 @@ export const registerProjectionContract = (context: StoreContext): void => {
       expect(await context.store.findDamagedProjections()).toEqual([]);
     });
 
-    test('are seen as they were until they are built again, while others commit', async () => {
+    test('keep their former rows until they are rebuilt, while others commit', async () => {
       for (let key = 0; key < 450; key += 1)
         await write(String(key), { name: `n${key}`, seats: key, tags: ['a'] });
       await context.reopen(roomTags(1));
@@ -90,13 +90,44 @@ export const registerProjectionContract = (context: StoreContext): void => {
       expect((await all()).length).toBe(451);
     });
 
-    test('see several commits to one record as its last', async () => {
+    test('reflect only the last of several commits to one record', async () => {
       await context.reopen(roomTags(1));
       await Promise.all(
         Array.from({ length: 20 }, (_, seats) => write('1', { name: 'n', seats, tags: ['a'] })),
       );
       const stored = await rooms.find(context.store, '1');
       expect((await all()).map((row) => row.seats ?? 0)).toEqual([stored?.seats]);
+    });
+
+    test('keep the rows of a damaged record until it is written, deleted or the table rebuilt', async () => {
+      const kept = { name: 'kept', seats: 1, tags: ['a'] };
+      const lost = { name: 'lost', seats: 2, tags: ['a', 'b'] };
+      const standIn = (version: number): Projection => ({
+        ...roomTags(version),
+        rowsOfDamaged: (key) => [{ name: key, tag: 'damaged', seats: null }],
+      });
+      const counted = (): Projection => ({
+        ...standIn(1),
+        tallies: ({ tag }) => [String(tag)],
+      });
+      await context.reopen(counted());
+      for (const [key, room] of Object.entries({ 1: kept, 2: lost, 3: lost, 4: kept }))
+        await write(key, room);
+      await damage(context.store, rooms.path('2'), rooms.path('3'));
+      expect((await all()).length).toBe(6);
+
+      await write('2', kept);
+      await context.store.transact((tx) => rooms.delete(tx, '3'));
+      expect(await context.store.tallies('room_tag', ['a', 'b'])).toEqual([3, 0]);
+      expect(await context.store.findDamagedProjections()).toEqual([]);
+
+      await damage(context.store, rooms.path('4'));
+      await context.reopen(standIn(2));
+      expect(await all()).toEqual([
+        { name: '4', tag: 'damaged', seats: null },
+        { name: 'kept', tag: 'a', seats: 1 },
+        { name: 'kept', tag: 'a', seats: 1 },
+      ]);
     });
 
     test('are not served while sealed', async () => {

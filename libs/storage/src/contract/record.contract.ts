@@ -1,16 +1,18 @@
 /** Records: bytes, types, views over them, and fencing. */
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
-import { describe, expect, expectTypeOf, test } from 'vitest';
-import { subpageOf } from '../merkle/record-digest.ts';
-import { comparePaths } from '../record-path.ts';
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import { deriveView } from '../records/derive-view.ts';
 import { jsonRecords } from '../records/json-records.ts';
+import { readableOnly } from '../records/readable-records.ts';
+import { subpageOf } from '../records/record-digest.ts';
+import { comparePaths } from '../records/record-path.ts';
 import type { Fence } from '../store.ts';
 import { MAX_VALUE_BYTES } from '../transaction/buffered-transaction.ts';
 import { takeFence } from '../transaction/fence.ts';
 import {
   bytes,
+  damage,
   entriesAfter,
   get,
   put,
@@ -21,7 +23,7 @@ import {
 
 export const registerRecordContract = (context: StoreContext): void => {
   describe('records', () => {
-    test('are there after reopening, with the version of the commit that wrote them', async () => {
+    test('exist after reopening, with the version of the commit that wrote them', async () => {
       await put(context.store, { 'shared/a': 'one', 'local/b': 'two', 'node/c': 'three' });
       const before = await context.store.read('shared/a');
       expect(before?.version).toBe(await context.store.wal.headSequence());
@@ -32,7 +34,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/none')).toBeUndefined();
     });
 
-    test('are those of a map that is changed likewise, across reopenings', async () => {
+    test('equal those of a map with the same changes, across reopenings', async () => {
       const path = fc
         .tuple(
           fc.constantFrom('shared/x/', 'shared/x/y/', 'local/x/', 'node/x/'),
@@ -85,7 +87,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(text(stored.get('node/c'))).toBe('secret');
     });
 
-    test('are not served once the barrier is sealed, cached or not', async () => {
+    test('are refused once the barrier is sealed, cached or not', async () => {
       await put(context.store, { 'shared/a': 'one', 'node/c': 'three' });
       expect(await get(context.store, 'shared/a')).toBe('one');
       context.barrier.seal();
@@ -122,7 +124,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       ).rejects.toThrow(refusal('storage.too_large'));
     });
 
-    test('of one transaction are limited together', async () => {
+    test('of one transaction are limited in total', async () => {
       const value = new Uint8Array(MAX_VALUE_BYTES);
       await expect(
         context.store.transact((tx) => {
@@ -137,7 +139,7 @@ export const registerRecordContract = (context: StoreContext): void => {
     const write = (fence: Fence, text: string): Promise<void> =>
       context.store.transact((tx) => tx.write('shared/a', bytes(text)), { fence });
 
-    test('refuses a holder once another has taken over, also after reopening', async () => {
+    test('refuses a holder after another has taken over, also after reopening', async () => {
       const first = await take();
       await write(first, 'first');
       const second = await take();
@@ -149,7 +151,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/a')).toBe('second again');
     });
 
-    test('refuses a holder that was overtaken while its body ran', async () => {
+    test('refuses a holder that was replaced while its body ran', async () => {
       const fence = await take();
       let runs = 0;
       const overtaken = context.store.transact(
@@ -164,12 +166,12 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/a')).toBeUndefined();
     });
 
-    test('refuses a holder that never took the lease over here', async () => {
+    test('refuses a holder that never acquired the lease in this store', async () => {
       const fence = { lease: 'crl-builder', holder: 'of another store' };
       await expect(write(fence, 'foreign')).rejects.toThrow(refusal('storage.fenced'));
     });
 
-    test('keeps leases apart', async () => {
+    test('keeps leases separate', async () => {
       const fence = await take();
       await take('tidy');
       await write(fence, 'x');
@@ -180,7 +182,7 @@ export const registerRecordContract = (context: StoreContext): void => {
   describe('typed records', () => {
     const rooms = jsonRecords<{ seats: number; tags?: string[] }>('shared/rooms/');
 
-    test('are decoded once while they do not change', async () => {
+    test('are decoded once until they change', async () => {
       await context.store.transact((tx) => rooms.write(tx, 'blue', { seats: 4, tags: ['a'] }));
       const first = await rooms.find(context.store, 'blue');
       expect(first).toEqual({ seats: 4, tags: ['a'] });
@@ -204,8 +206,54 @@ export const registerRecordContract = (context: StoreContext): void => {
     });
   });
 
+  describe('a damaged record', () => {
+    const rooms = jsonRecords<{ readonly seats: number }>('shared/rooms/');
+    beforeEach(async () => {
+      await context.store.transact((tx) => {
+        for (const key of ['a', 'b', 'c/1']) rooms.write(tx, key, { seats: 1 });
+      });
+      await damage(context.store, rooms.path('b'));
+    });
+
+    test('is an error where it is read, and left out where the others are wanted', async () => {
+      const refused = refusal('barrier.damaged_value');
+      await expect(rooms.find(context.store, 'b')).rejects.toThrow(refused);
+      await expect(rooms.entries(context.store)).rejects.toThrow(refused);
+      expect(await rooms.readableEntries(context.store)).toEqual({
+        entries: [
+          ['a', { seats: 1 }],
+          ['c/1', { seats: 1 }],
+        ],
+        damaged: ['b'],
+      });
+      expect(await rooms.readableEntries(context.store, { after: 'a', limit: 1 })).toEqual({
+        entries: [['c/1', { seats: 1 }]],
+        damaged: ['b'],
+      });
+      const readable = readableOnly(context.store);
+      expect(await rooms.find(readable, 'b')).toBeUndefined();
+      expect(await rooms.find(readable, 'a')).toEqual({ seats: 1 });
+      expect((await rooms.entries(readable)).map(([key]) => key)).toEqual(['a', 'c/1']);
+    });
+
+    test('is told once by its path, until it is written', async () => {
+      expect(context.store.damagedPaths()).toEqual([]);
+      for (let reads = 0; reads < 2; reads += 1) await rooms.readableEntries(context.store);
+      expect(context.store.damagedPaths()).toEqual([rooms.path('b')]);
+      expect(context.damaged).toEqual([rooms.path('b')]);
+      const read = await context.store.transact(async (tx) => {
+        rooms.write(tx, 'b', { seats: 2 });
+        return (await rooms.readableEntries(tx)).damaged;
+      });
+      expect([read, context.store.damagedPaths()]).toEqual([[], []]);
+      await damage(context.store, rooms.path('b'));
+      await rooms.readableEntries(context.store);
+      expect(context.damaged).toEqual([rooms.path('b'), rooms.path('b')]);
+    });
+  });
+
   describe('derived views', () => {
-    test('are built again only when something below their prefixes changed', async () => {
+    test('are rebuilt only when something below their prefixes changed', async () => {
       let built = 0;
       const names = deriveView(context.store, ['shared/m/'], (reads) => {
         built += 1;
@@ -220,7 +268,7 @@ export const registerRecordContract = (context: StoreContext): void => {
       expect(built).toBe(2);
     });
 
-    test('show every commit acknowledged before they were asked', async () => {
+    test('reflect every commit acknowledged before they were requested', async () => {
       const count = deriveView(context.store, ['shared/m/'], async (reads) => {
         return (await reads.list('shared/m/')).length;
       });

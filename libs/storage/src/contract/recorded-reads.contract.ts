@@ -1,4 +1,4 @@
-/** Reads that can tell whether what they read is still the same. */
+/** Recorded reads can be checked for whether their results are still current. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type RecordedReads, recordReads } from '../records/recorded-reads.ts';
 import { put, type StoreContext } from './store-context.ts';
@@ -15,36 +15,39 @@ export const registerRecordedReadsContract = (context: StoreContext): void => {
       await recorded.reads.scan('shared/scan/');
     });
 
-    test('stand while nothing of them changes, whatever else does', async () => {
-      expect(await recorded.stand()).toBe(true);
+    test('are valid while nothing they read changes, whatever else does', async () => {
+      expect(await recorded.isStillValid()).toBe(true);
       for (const value of ['2', '3']) {
         await put(context.store, { 'shared/other': value });
-        expect(await recorded.stand()).toBe(true);
+        expect(await recorded.isStillValid()).toBe(true);
       }
     });
 
     test.for(['shared/read', 'shared/absent', 'shared/list/b', 'shared/scan/a/b'])(
-      'stand no longer once %s is written',
+      'are invalid once %s is written',
       async (path) => {
         await put(context.store, { 'shared/other': '2' });
-        expect(await recorded.stand()).toBe(true);
+        expect(await recorded.isStillValid()).toBe(true);
         await put(context.store, { [path]: '2' });
         await put(context.store, { 'shared/other': '3' });
-        expect([await recorded.stand(), await recorded.stand()]).toEqual([false, false]);
+        expect([await recorded.isStillValid(), await recorded.isStillValid()]).toEqual([
+          false,
+          false,
+        ]);
       },
     );
 
-    test('stand no longer once a record is deleted', async () => {
+    test('are invalid once a record is deleted', async () => {
       await context.store.transact((tx) => tx.delete('shared/read'));
-      expect(await recorded.stand()).toBe(false);
+      expect(await recorded.isStillValid()).toBe(false);
     });
 
-    test('do not stand when something changed while they were read', async () => {
+    test('are invalid when something changed while they were recorded', async () => {
       const others = await recordReads(context.store);
       await others.reads.read('shared/read');
       await put(context.store, { 'shared/read': '2' });
       await others.reads.read('shared/other');
-      expect(await others.stand()).toBe(false);
+      expect(await others.isStillValid()).toBe(false);
     });
   });
 };

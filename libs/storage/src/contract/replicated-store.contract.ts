@@ -1,4 +1,4 @@
-/** What a store promises that several processes have open at the same time. */
+/** Guarantees of a store that several processes have open at the same time. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Barrier, createBarrier } from '../barrier/barrier.ts';
@@ -41,7 +41,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       return record && Buffer.from(record.value).toString();
     };
 
-    test('read what the other has committed, though they had cached the old', async () => {
+    test('read what the other has committed, although they had cached older records', async () => {
       await put(first, 'shared/a', 'old');
       expect(await get(second, 'shared/a')).toBe('old');
       await put(first, 'shared/a', 'new');
@@ -50,7 +50,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect(await get(first, 'shared/a')).toBeUndefined();
     });
 
-    test('see more commits of the other than they would read one by one', async () => {
+    test('process more commits of the other than they would read one by one', async () => {
       await put(second, 'shared/0', 'old');
       await Promise.all(
         Array.from({ length: 1100 }, (_, index) => put(first, `shared/${index % 50}`, 'new')),
@@ -58,7 +58,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect(await get(second, 'shared/0')).toBe('new');
     });
 
-    test('list what the other has made and deleted, though they had listed before', async () => {
+    test('list what the other has created and deleted, although they had listed before', async () => {
       const path = fc.constantFrom(
         'shared/a',
         'shared/a/1',
@@ -98,7 +98,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       );
     });
 
-    test('write no more names than there is room for, whoever lists them', async () => {
+    test('use no more memory for names than the limit, whoever lists them', async () => {
       const room = 5;
       const ask = (store: Store, name: string) =>
         store.transact(async (tx) => {
@@ -129,7 +129,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect(sequences).toEqual(Array.from({ length: 40 }, (_, index) => start + 1 + index));
     });
 
-    test('give a name to one of those who ask for it at the same time', async () => {
+    test('give a name to only one of two that request it at the same time', async () => {
       const claim = (store: Store, owner: string) =>
         store.transact(async (tx) => {
           if ((await tx.list('shared/name/')).length > 0) return false;
@@ -168,7 +168,7 @@ export const registerReplicatedStoreContract = (createPlace: () => Promise<Store
       expect((await next).value?.operations[0]?.path).toBe('shared/a');
     });
 
-    test('read what the other encrypted under a key it has just made', async () => {
+    test('read what the other encrypted under a key it has just created', async () => {
       const [{ barrier } = { barrier: createBarrier() }] = stores;
       await rotateBarrier(first, barrier, 2);
       await put(first, 'shared/a', 'new key');

@@ -5,7 +5,7 @@ import { openBarrierFor } from '../barrier/open-barrier.ts';
 import type { Projection } from '../projections/projection.ts';
 import type { Store, WalEntry } from '../store.ts';
 
-/** Where one store lives: opened again, it has what was committed. */
+/** Location of one store. Opened again, the store contains everything that was committed. */
 export interface StorePlace {
   open(barrier: Barrier, projections?: readonly Projection[]): Promise<Store>;
   remove(): Promise<void>;
@@ -38,14 +38,24 @@ export const entriesAfter = async (store: Store, sequence: number): Promise<WalE
   return entries;
 };
 
+/** Replaces records by bytes that no key decrypts, as a disk may. */
+export const damage = (store: Store, ...paths: readonly string[]): Promise<void> =>
+  store.applyRecords(
+    'damage',
+    paths.map((path) => ({ path, stored: Buffer.from([0]) })),
+  );
+
 /** The store of the running test; a new place for each. */
 export class StoreContext {
+  /** Paths of damaged records in the order the running test was told of them. */
+  damaged: string[] = [];
   #place: StorePlace | undefined;
   #barrier = createBarrier();
   #store: Store | undefined;
 
   constructor(createPlace: () => Promise<StorePlace>) {
     beforeEach(async () => {
+      this.damaged = [];
       this.#place = await createPlace();
       await this.#open();
     });
@@ -72,6 +82,7 @@ export class StoreContext {
   async #open(projections?: readonly Projection[]): Promise<void> {
     this.#barrier = createBarrier();
     this.#store = await this.#place?.open(this.#barrier, projections);
+    this.store.onDamaged((path) => this.damaged.push(path));
     await openBarrierFor(this.store, this.#barrier, ROOT_KEY);
   }
 }

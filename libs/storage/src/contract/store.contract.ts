@@ -1,4 +1,4 @@
-/** What every backend of the store promises; each has a `….contract.test.ts` that registers it. */
+/** Guarantees of every backend of the store; each backend has a `….contract.test.ts` that registers it. */
 import { registerListingContract } from './listing.contract.ts';
 import { registerMerkleContract } from './merkle.contract.ts';
 import { registerProjectionContract } from './projection.contract.ts';

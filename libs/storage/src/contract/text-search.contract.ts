@@ -102,7 +102,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
         ];
       });
 
-    test('are found by any part as a walk over all texts finds them, whatever was changed', {
+    test('are found by any part exactly as by a scan over all texts, after any change', {
       timeout: 120_000,
     }, async () => {
       await context.reopen(roomNames(1));
@@ -133,7 +133,7 @@ export const registerTextSearchContract = (context: StoreContext): void => {
       expect(await answers(['aba', 'b--', 'ba'])).toEqual(walk(known, ['aba', 'b--', 'ba']));
     });
 
-    test('are not looked up where too many texts have the part', async () => {
+    test('are not searched when too many texts contain the part', async () => {
       await context.reopen(roomNames(1));
       const many = Array.from({ length: 5 }, (_, at) => ({
         key: `e${at}`,

@@ -1,4 +1,4 @@
-/** What a transaction promises, alone and among others. */
+/** Guarantees of a transaction, alone and among concurrent ones. */
 import { describe, expect, test } from 'vitest';
 import type { Transaction } from '../store.ts';
 import {
@@ -13,7 +13,7 @@ import {
 
 export const registerTransactionContract = (context: StoreContext): void => {
   describe('transactions', () => {
-    test('give back what their body returns and commit its writes together', async () => {
+    test('return the result of their body and commit its writes together', async () => {
       const head = await context.store.wal.headSequence();
       const result = await context.store.transact((tx) => {
         tx.write('shared/a', bytes('1'));
@@ -57,7 +57,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/count')).toBe('50');
     });
 
-    test('that read what another changed meanwhile run again', async () => {
+    test('that read what another has changed meanwhile run again', async () => {
       await put(context.store, { 'shared/a': 'old' });
       const seen: (string | undefined)[] = [];
       await context.store.transact(async (tx) => {
@@ -69,7 +69,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(await get(context.store, 'shared/copy')).toBe('new');
     });
 
-    test('find a record as they found it before, or run again', async () => {
+    test('find a record unchanged when they read it again, or run again', async () => {
       await put(context.store, { 'shared/a': 'old' });
       const seen: (string | undefined)[][] = [];
       const readTwice = async (tx: Transaction): Promise<void> => {
@@ -84,7 +84,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
         ['old', undefined, 'old', undefined],
         ['new', 'x', 'new', 'x'],
       ]);
-      // What they write themselves, they see.
+      // Transactions see their own writes.
       await context.store.transact(async (tx) => {
         await tx.read('shared/a');
         tx.write('shared/a', bytes('mine'));
@@ -95,7 +95,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(seen.slice(2)).toEqual([['mine'], [undefined]]);
     });
 
-    test('that found a record absent run again when it appears', async () => {
+    test('that found a record absent run again when it is created', async () => {
       let runs = 0;
       const outcome = await context.store.transact(async (tx) => {
         runs += 1;
@@ -109,7 +109,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
     });
 
     test.for(['list', 'scan'] as const)(
-      'run again when a record appears below a prefix they %s',
+      'run again when a record is created below a prefix they %s',
       async (operation) => {
         await put(context.store, { 'shared/m/1': 'x' });
         let runs = 0;
@@ -123,7 +123,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       },
     );
 
-    test('do not run again for changes of what they did not read', async () => {
+    test('do not run again for changes to records they did not read', async () => {
       let runs = 0;
       await context.store.transact(async (tx) => {
         runs += 1;
@@ -135,7 +135,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(runs).toBe(1);
     });
 
-    test('that only read see one moment', async () => {
+    test('that only read see a single snapshot', async () => {
       await put(context.store, { 'shared/a': '1', 'shared/b': '1' });
       let runs = 0;
       const pair = await context.store.transact(async (tx) => {
@@ -147,7 +147,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       expect(pair).toEqual(['2', '2']);
     });
 
-    test('refuse only for reasons of one moment', async () => {
+    test('refuse only for reasons in a single snapshot', async () => {
       await put(context.store, { 'shared/a': '1', 'shared/b': '1' });
       let runs = 0;
       await context.store.transact(async (tx) => {
@@ -167,7 +167,7 @@ export const registerTransactionContract = (context: StoreContext): void => {
       await expect(context.store.read('shared/a')).rejects.toThrow(refusal('storage.unavailable'));
     });
 
-    test('that wait when the store closes are finished first', async () => {
+    test('that wait when the store closes are completed first', async () => {
       const writes = Array.from({ length: 20 }, (_, index) =>
         put(context.store, { [`shared/${index}`]: 'x' }),
       );

@@ -6,7 +6,7 @@ import { entriesAfter, get, put, refusal, type StoreContext } from './store-cont
 
 export const registerWalContract = (context: StoreContext): void => {
   describe('write-ahead log', () => {
-    test('has one entry per transaction, without gaps, also over a reopening', async () => {
+    test('has one entry per transaction, without gaps, also after reopening', async () => {
       const start = await context.store.wal.headSequence();
       await Promise.all(
         Array.from({ length: 30 }, (_, n) => put(context.store, { [`shared/${n}`]: 'x' })),
@@ -83,7 +83,7 @@ export const registerWalContract = (context: StoreContext): void => {
       expect(await writeEntries(1)).toBe(head + 1);
     });
 
-    test('leaves what a follower has not read, as long as the log is not too large', async () => {
+    test('keeps what a follower has not read, unless the log is too large', async () => {
       const head = await writeEntries(10);
       const limits = { ...KEEP_ALL, maxAgeMs: NOTHING_IS_YOUNG, followedTo: head - 4 };
       await context.store.wal.prune(limits);
@@ -92,7 +92,7 @@ export const registerWalContract = (context: StoreContext): void => {
       expect(await context.store.wal.firstSequence()).toBe(head - 2);
     });
 
-    test('refuses a follower that needs what was removed', async () => {
+    test('refuses a follower that needs removed entries', async () => {
       const head = await writeEntries(5);
       await context.store.wal.prune({ ...KEEP_ALL, maxAgeMs: NOTHING_IS_YOUNG });
       const entries = context.store.wal.follow(head - 2, new AbortController().signal);
@@ -110,7 +110,7 @@ export const registerWalContract = (context: StoreContext): void => {
       return entriesAfter(context.store, head);
     };
 
-    test('are applied once and in order, whatever is sent again', async () => {
+    test('are applied once and in order, however often they are sent', async () => {
       const entries = await entriesOf('1', '2', '3');
       await context.store.applyEntries('primary', entries.slice(0, 2));
       expect(await get(context.store, 'shared/a')).toBe('2');
@@ -122,7 +122,7 @@ export const registerWalContract = (context: StoreContext): void => {
       expect(await context.store.appliedSequence('primary')).toBe(entries.at(-1)?.sequence);
     });
 
-    test('are refused when one between is missing', async () => {
+    test('are refused when an entry before them is missing', async () => {
       const [first, , third] = await entriesOf('1', '2', '3');
       await context.store.applyEntries('primary', first ? [first] : []);
       await expect(context.store.applyEntries('primary', third ? [third] : [])).rejects.toThrow(
@@ -132,7 +132,7 @@ export const registerWalContract = (context: StoreContext): void => {
   });
 
   describe('records of another store', () => {
-    test('are copied as they are stored, and entries go on from the given place', async () => {
+    test('are copied as stored, and entries continue from the given position', async () => {
       const { store } = context;
       await put(store, { 'shared/a': '1', 'shared/b': '2', 'local/c': '3' });
       expect(await store.stored.listPaths('replicated', '', 9)).toEqual(['shared/a', 'shared/b']);

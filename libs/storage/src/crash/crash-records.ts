@@ -1,8 +1,8 @@
-/** What the writer that is killed writes, and what must hold of it afterwards. */
+/** Records of the writer that is killed, and the invariants that they must satisfy afterwards. */
 import type { Kysely } from 'kysely';
-import { subpageOf } from '../merkle/record-digest.ts';
 import { defineProjection, type Projection } from '../projections/projection.ts';
 import { jsonRecords } from '../records/json-records.ts';
+import { subpageOf } from '../records/record-digest.ts';
 import type { Store } from '../store.ts';
 
 export const ROOT_KEY = new Uint8Array(32).fill(5);
@@ -57,7 +57,9 @@ const replay = async (store: Store): Promise<string[] | undefined> => {
   return [...paths].sort();
 };
 
-/** What is wrong with a store whose writer was killed, given the writer's lines; empty when all is well. */
+/**
+ * Damage to a store whose writer was killed, found by means of the writer's output; empty if there is none.
+ */
 export const findDamage = async (store: Store, lines: readonly string[]): Promise<string[]> => {
   const damage: string[] = [];
   const left = await store.list('shared/halves/left/');

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-test('a replica killed at any step of a commit leaves everything it acknowledged, whole', async () => {
+test('a replica killed at any step of a commit leaves all acknowledged commits complete', async () => {
   let databases = 0;
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 1500 }), async (steps) => {

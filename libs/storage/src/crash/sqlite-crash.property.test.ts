@@ -54,7 +54,7 @@ const ends: fc.Arbitrary<RecordedEnd> = fc.oneof(
   },
 );
 
-test('a process killed at any step of a commit leaves everything it acknowledged, whole', async () => {
+test('a process killed at any step of a commit leaves all acknowledged commits complete', async () => {
   await fc.assert(
     fc.asyncProperty(ends, async (end) => {
       await using folder = await temporaryDirectory();
@@ -66,7 +66,7 @@ test('a process killed at any step of a commit leaves everything it acknowledged
   );
 });
 
-/** None, all, or some of what was not flushed. */
+/** A power cut after which none, all or some of the unflushed data are on disk. */
 const powerCut: fc.Arbitrary<PowerCut> = fc.record({
   taken: fc.oneof(fc.constantFrom(0, 256), fc.integer({ min: 1, max: 255 })),
   seed: fc.nat(),
@@ -81,7 +81,7 @@ const damageAfterPowerCut = async (end: RecordedEnd, cut: PowerCut): Promise<str
   return await damageOf(join(after, FILE), lines);
 };
 
-test('a power cut at any step leaves everything acknowledged, whatever the disk had taken', {
+test('a power cut at any step leaves everything acknowledged, whatever the disk had written', {
   timeout: 300_000,
 }, async () => {
   await fc.assert(
@@ -92,7 +92,7 @@ test('a power cut at any step leaves everything acknowledged, whatever the disk 
   );
 });
 
-test('a power cut while a store is made leaves one that can be opened', async () => {
+test('a power cut while a store is created leaves one that can be opened', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 80 }), powerCut, async (steps, cut) => {
       expect(await damageAfterPowerCut({ steps }, cut)).toEqual([]);
@@ -101,12 +101,12 @@ test('a power cut while a store is made leaves one that can be opened', async ()
   );
 });
 
-test('a process killed again and again at the same store goes on each time', async () => {
+test('a process killed repeatedly on the same store continues each time', async () => {
   await using folder = await temporaryDirectory();
   const disk = await makeDisk(folder);
   for (const steps of [150, 999, 3003]) {
     const lines = await writeUntil(disk, { steps });
-    // Ids repeat from run to run; what was deleted last must be gone in any case.
+    // Ids repeat from run to run; the ids deleted last must be absent in any case.
     const deleted = lines.filter((line) => line.startsWith('-'));
     expect(await damageOf(join(disk.folder, FILE), deleted)).toEqual([]);
   }

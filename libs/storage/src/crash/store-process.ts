@@ -65,6 +65,6 @@ const answer = async ({ id, write: words }: StoreRequest): Promise<StoreAnswer> 
 process.on('message', (request: StoreRequest) => {
   void answer(request).then((given) => process.send?.(given));
 });
-// A read that prepares the projections, which is a commit of its own.
+// This read prepares the projections, which takes a separate commit.
 await readAll();
 process.send?.('ready');

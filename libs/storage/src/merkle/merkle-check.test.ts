@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { digestRecord, subpageOf, treeTypeOf } from '../records/record-digest.ts';
 import { checkTrees, type TreePair } from './merkle-check.ts';
 import { compositeRoot, MerkleTree } from './merkle-tree.ts';
-import { digestRecord, subpageOf, treeTypeOf } from './record-digest.ts';
 import { findDifferingSubpages } from './tree-difference.ts';
 
 const STORED = Buffer.from('stored');
@@ -26,7 +26,7 @@ const sha256 = (...parts: readonly (Uint8Array | string)[]): Buffer => {
 };
 
 describe('digests', () => {
-  test('follow the written definition, so that clusters of different versions agree', () => {
+  test('follow the documented definition, so that clusters of different versions agree', () => {
     const { replicated } = treesWith('shared/a');
     const pathHash = sha256('shared/a');
     const leaf = sha256(pathHash, STORED).subarray(0, 20);
@@ -53,7 +53,7 @@ describe('digests', () => {
     expect(Buffer.from(tree.subpageDigests(0).subarray(0, 20))).toEqual(leaf(top - 2n));
   });
 
-  test('put each scope into its tree and node/ into none', () => {
+  test('place each scope in its tree and node/ in none', () => {
     expect(['shared/a', 'local/a', 'node/a'].map(treeTypeOf)).toEqual([
       'replicated',
       'local',

@@ -2,28 +2,13 @@
  * Compares the trees a store keeps with ones rebuilt from its records. The report has the shape of the
  * administration document ("Merkle check report").
  */
+
+import { TREE_TYPES } from '../records/record-digest.ts';
+import type { MerkleCorruptionReport, SubtreeReport, TreeType } from '../store.ts';
 import { compositeRoot, type MerkleTree, SUBPAGES_PER_PAGE } from './merkle-tree.ts';
-import { TREE_TYPES, type TreeType } from './record-digest.ts';
 import { asRemote, findDifferingSubpages } from './tree-difference.ts';
 
 export type TreePair = Readonly<Record<TreeType, MerkleTree>>;
-
-export interface MerkleCorruptionReport {
-  readonly corrupted_root: boolean;
-  /** By subtree index: 1 replicated, 2 local. */
-  readonly corrupted_tree_map: Readonly<Record<string, SubtreeReport>>;
-}
-
-interface SubtreeReport {
-  /** By page number; null when nothing is wrong. */
-  readonly corrupted_index_tuples_map: Readonly<
-    Record<string, { readonly corrupted: boolean; readonly subpages: readonly number[] }>
-  > | null;
-  readonly corrupted_subtree_root: boolean;
-  /** Of the kept tree, base64. */
-  readonly root_hash: string;
-  readonly tree_type: TreeType;
-}
 
 const differ = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) !== 0;
 
@@ -47,7 +32,7 @@ const checkTree = async (
   };
 };
 
-/** Compares the kept trees with those counted anew from the records: what differs is damaged. */
+/** Compares the kept trees with those counted again from the records: what differs is damaged. */
 export const checkTrees = async (
   kept: TreePair,
   rebuilt: TreePair,

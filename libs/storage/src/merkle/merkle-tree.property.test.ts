@@ -1,8 +1,8 @@
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { digestRecord, subpageOf } from '../records/record-digest.ts';
 import { MerkleTree } from './merkle-tree.ts';
-import { digestRecord, subpageOf } from './record-digest.ts';
 import { asRemote, findDifferingSubpages } from './tree-difference.ts';
 
 type Records = ReadonlyMap<string, Uint8Array>;
@@ -27,7 +27,7 @@ const treeOf = (content: Records, order = [...content.keys()]): MerkleTree => {
 };
 
 describe('Merkle tree', () => {
-  test('does not depend on the order in which records came', () => {
+  test('does not depend on the order of the records', () => {
     fc.assert(
       fc.property(
         records.chain((content) =>
@@ -44,7 +44,7 @@ describe('Merkle tree', () => {
     );
   });
 
-  test('updated record by record is the tree built from what is left', () => {
+  test('updated record by record equals the tree built from the remaining records', () => {
     fc.assert(
       fc.property(records, changes, (start, later) => {
         const content = new Map(start);
@@ -76,7 +76,7 @@ describe('Merkle tree', () => {
     );
   });
 
-  test('comes back from saved pages, whenever they were saved', () => {
+  test('is restored from saved pages, whenever they were saved', () => {
     fc.assert(
       fc.property(records, records, (first, second) => {
         const tree = treeOf(first);

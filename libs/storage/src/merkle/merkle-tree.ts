@@ -4,13 +4,14 @@
  * A subpage's digest is the sum of its leaves modulo 2^160, so that a write costs two additions, order
  * does not matter, and no leaf is kept in memory; empty is zero. Page and root are the first 20 bytes of
  * SHA-256 over their children's digests, computed when asked for. Why a sum is enough:
- * docs/decisions/0020.
+ * docs/decisions/0006.
  *
  * A tree takes 5 KB for each page that has records: nothing when empty, 1.3 MB when full.
  */
 import { hash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import { DIGEST_BYTES, type SubpageIndex } from './record-digest.ts';
+import { DIGEST_BYTES } from '../records/record-digest.ts';
+import type { SubpageIndex, TreeDigests } from '../store.ts';
 
 export const PAGE_COUNT = 256;
 export const SUBPAGES_PER_PAGE = 256;
@@ -33,7 +34,7 @@ const accumulate = (sum: Uint8Array, leaf: Uint8Array, sign: 1 | -1): void => {
   }
 };
 
-export class MerkleTree {
+export class MerkleTree implements TreeDigests {
   /** Subpage digests of each page, one after another. */
   readonly #pages: (Uint8Array | undefined)[] = [];
   /** Undefined: to be computed again. */
@@ -124,6 +125,6 @@ export class MerkleTree {
   }
 }
 
-/** What equal DR clusters have in common: both trees. */
-export const compositeRoot = (replicated: MerkleTree, local: MerkleTree): Uint8Array =>
+/** Digest of both trees, equal in DR clusters with equal records. */
+export const compositeRoot = (replicated: TreeDigests, local: TreeDigests): Uint8Array =>
   digestOf(Buffer.concat([replicated.rootDigest(), local.rootDigest()]));

@@ -1,7 +1,8 @@
-/** Where two trees differ, found in two questions: all page digests, then the pages that differ. */
+/** Finds the subpages in which two trees differ with two questions: page digests, then differing pages. */
 import { KeelsonError } from '@keelson/errors';
-import { type MerkleTree, SUBPAGES_PER_PAGE } from './merkle-tree.ts';
-import { DIGEST_BYTES, type SubpageIndex } from './record-digest.ts';
+import { DIGEST_BYTES } from '../records/record-digest.ts';
+import type { SubpageIndex, TreeDigests } from '../store.ts';
+import { SUBPAGES_PER_PAGE } from './merkle-tree.ts';
 
 /** A tree that is somewhere else. Digests come one after another, as MerkleTree gives them. */
 export interface RemoteTree {
@@ -25,7 +26,7 @@ const differingDigests = (ours: Uint8Array, theirs: Uint8Array): number[] => {
 
 /** Subpages, ascending, whose records are not the same on both sides. */
 export const findDifferingSubpages = async (
-  ours: MerkleTree,
+  ours: TreeDigests,
   theirs: RemoteTree,
 ): Promise<SubpageIndex[]> => {
   const pages = differingDigests(ours.pageDigests(), await theirs.pageDigests());
@@ -39,7 +40,7 @@ export const findDifferingSubpages = async (
 };
 
 /** A tree of this process, asked like one that is somewhere else. */
-export const asRemote = (tree: MerkleTree): RemoteTree => ({
+export const asRemote = (tree: TreeDigests): RemoteTree => ({
   pageDigests: async () => tree.pageDigests(),
   subpageDigests: async (pages) => pages.map((page) => tree.subpageDigests(page)),
 });

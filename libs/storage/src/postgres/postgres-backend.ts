@@ -5,20 +5,8 @@
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import type { Pool, PoolClient } from 'pg';
-import {
-  type Backend,
-  type Batch,
-  type CheckedRow,
-  type GroupCommit,
-  type PutRow,
-  type SavedPage,
-  type SavedTrees,
-  type Searched,
-  type Snapshot,
-  type StoredRow,
-  TREE_START,
-} from '../backend.ts';
-import type { SubpageIndex } from '../merkle/record-digest.ts';
+import type { Backend, Batch, GroupCommit } from '../backend.ts';
+import { type SavedPage, type SavedTrees, TREE_START } from '../merkle/tree-rows.ts';
 import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
   addTallies,
@@ -34,9 +22,10 @@ import {
   truncateRows,
 } from '../projections/projection-sql.ts';
 import { postgresTables } from '../projections/table-queries.ts';
-import type { PartQuery } from '../projections/text-search.ts';
-import type { PathRange } from '../record-path.ts';
-import type { WalEntry } from '../store.ts';
+import type { Searched } from '../projections/text-search.ts';
+import type { PathRange } from '../records/record-path.ts';
+import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
+import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import { fromPostgresError } from './postgres-errors.ts';
@@ -218,7 +207,7 @@ export class PostgresBackend implements Backend {
   }
 
   async loadTrees(): Promise<SavedTrees> {
-    // One statement, so that position and pages are of one moment.
+    // A single statement, so that position and pages are consistent.
     const rows = await this.#query<{ position: number } & Partial<SavedPage>>(
       `SELECT tree_position AS position, tree, page, subpage_digests AS "subpageDigests"
        FROM head LEFT JOIN tree_page ON true`,
@@ -300,7 +289,7 @@ export class PostgresBackend implements Backend {
       await this.#query(forgetVersion(POSTGRES_DIALECT), [table]);
   }
 
-  /** Waits for what is being asked: a pool that ends leaves those who wait for a connection hanging. */
+  /** Waits for running queries first: a pool that ends never serves those that wait for a connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#queries);

@@ -1,4 +1,4 @@
-/** What PostgreSQL and the connection to it report, as the store's codes. */
+/** Maps errors of PostgreSQL and of the connection to it to the store's error codes. */
 import { type ErrorCode, KeelsonError } from '@keelson/errors';
 import pg from 'pg';
 

@@ -23,7 +23,7 @@ const put = (path: string): Promise<void> =>
   store.transact((tx) => tx.write(path, Buffer.from(path)));
 const unavailable = expect.objectContaining({ code: 'storage.unavailable' });
 
-test('refuses while the server is down, cached records too, and continues when it is back', async () => {
+test('refuses reads while the server is down, even of cached records, and continues when it is back', async () => {
   await put('shared/a');
   expect(await store.read('shared/a')).toBeDefined();
   await server.process.stop();

@@ -4,7 +4,7 @@ import { PROJECTION_VERSIONS_TABLE, TALLIES_TABLE } from '../projections/project
 export const POSTGRES_FORMAT = 1;
 
 /**
- * Tables of a store in a database of its own. Paths are bytes: their order is the order of the store
+ * Tables of a store in its own database. Paths are bytes: their order is the order of the store
  * whatever the database's collation is. `pg_trgm` is a trusted extension: the owner of a database may add
  * it.
  */

@@ -2,8 +2,8 @@ import { type Clock, systemClock } from '@keelson/clock';
 import pg from 'pg';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
-import { DEFAULT_CACHE_BYTES, shareCache } from '../cache-shares.ts';
 import type { Projection } from '../projections/projection.ts';
+import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
@@ -32,7 +32,7 @@ export interface PostgresStoreOptions {
 }
 
 /**
- * Opens or creates the store in a database of its own. Several replicas may have it open. While the
+ * Opens or creates the store in its own database. Several replicas may have it open. While the
  * server cannot be reached every operation fails with `storage.unavailable`; it needs no reopening.
  * @throws KeelsonError `storage.unavailable`, `storage.read_only`, `storage.unknown_format`
  */
@@ -82,7 +82,7 @@ const requireKnownFormat = async (pool: pg.Pool): Promise<void> => {
   const { rows } = isNamed
     ? await pool.query<{ format: number }>('SELECT format FROM head')
     : { rows: [{ format: 1 }] };
-  // Another replica may have made the table and not yet its row.
+  // Another replica may have created the table but not its row yet.
   if (rows[0] !== undefined) requireFormat(rows[0].format, POSTGRES_FORMAT);
 };
 

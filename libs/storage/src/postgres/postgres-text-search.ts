@@ -1,7 +1,8 @@
 /** Texts of projections in PostgreSQL: a GIN index of the extension pg_trgm, which LIKE uses. */
 import type { Projection, TextSearch } from '../projections/projection.ts';
 import { quote } from '../projections/projection-sql.ts';
-import { isIndexable, type PartQuery } from '../projections/text-search.ts';
+import { isIndexable } from '../projections/text-search.ts';
+import type { PartQuery } from '../store.ts';
 
 type Query = <Row extends object>(sql: string, values: unknown[]) => Promise<readonly Row[]>;
 

@@ -1,9 +1,9 @@
-/** Whether the table of a projection and its tallies are what the records say. */
+/** Checks the table of a projection and its tallies against the records. */
 import type { Kysely } from 'kysely';
-import type { Backend } from '../backend.ts';
-import { rangeBelow } from '../record-path.ts';
-import type { StoredRecord } from '../records/stored-record.ts';
-import { decideProjectedChange, type Projection, sumTallies } from './projection.ts';
+import { rangeBelow } from '../records/record-path.ts';
+import type { StoredRecord } from '../store.ts';
+import { decideProjectedChange, type Projection, projectedRows, sumTallies } from './projection.ts';
+import type { ProjectionTables } from './projection-tables.ts';
 
 interface CheckedTables {
   readonly [table: string]: {
@@ -22,7 +22,7 @@ interface TallyTables {
 }
 
 export class ProjectionCheck {
-  readonly #backend: Backend;
+  readonly #tables: ProjectionTables;
   readonly #projection: Projection;
   readonly #columns: readonly string[];
   readonly #tallies = new Map<string, number>();
@@ -30,8 +30,8 @@ export class ProjectionCheck {
   /** Rows up to this path were compared. */
   #comparedTo = '';
 
-  constructor(backend: Backend, projection: Projection) {
-    this.#backend = backend;
+  constructor(tables: ProjectionTables, projection: Projection) {
+    this.#tables = tables;
     this.#projection = projection;
     this.#columns = ['record_path', 'position', ...Object.keys(projection.columns).sort()];
   }
@@ -42,7 +42,8 @@ export class ProjectionCheck {
     if (last === undefined || this.#isDamaged) return;
     const changes = page.flatMap(({ path, value }) => {
       const { source } = this.#projection;
-      return decideProjectedChange(this.#projection, path, undefined, source.decode(value)) ?? [];
+      const rows = projectedRows(this.#projection, path, source.decode(value));
+      return decideProjectedChange(this.#projection, path, [], rows) ?? [];
     });
     for (const [key, count] of sumTallies(changes))
       this.#tallies.set(key, (this.#tallies.get(key) ?? 0) + count);
@@ -54,15 +55,15 @@ export class ProjectionCheck {
     this.#comparedTo = last;
   }
 
-  /** To be called when every record was compared. */
+  /** Must be called after every record was compared. */
   async findsDamage(): Promise<boolean> {
     if (this.#isDamaged) return true;
     // Rows of records that are no more.
     const { to } = rangeBelow(this.#projection.source.prefix);
     if ((await this.#rowsUpTo(to)).size > 0) return true;
     const { table } = this.#projection;
-    const tables = this.#backend.tables as unknown as Kysely<TallyTables>;
-    const found = await this.#backend.select(
+    const tables = this.#tables.tables as unknown as Kysely<TallyTables>;
+    const found = await this.#tables.select(
       tables
         .selectFrom('projection_tally')
         .select(['tally_key', 'row_count'])
@@ -77,8 +78,8 @@ export class ProjectionCheck {
   }
 
   async #rowsUpTo(path: string): Promise<ReadonlySet<string>> {
-    const tables = this.#backend.tables as unknown as Kysely<CheckedTables>;
-    const rows = await this.#backend.select(
+    const tables = this.#tables.tables as unknown as Kysely<CheckedTables>;
+    const rows = await this.#tables.select(
       tables
         .selectFrom(this.#projection.table)
         .selectAll()

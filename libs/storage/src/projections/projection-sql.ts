@@ -25,7 +25,7 @@ export const POSTGRES_DIALECT: SqlDialect = {
 export const PROJECTION_VERSIONS_TABLE =
   'CREATE TABLE IF NOT EXISTS projection (name VARCHAR(63) PRIMARY KEY, version BIGINT NOT NULL)';
 
-/** Rows of projections by what they are counted under. */
+/** Numbers of rows of projections by tally key. */
 export const TALLIES_TABLE = `CREATE TABLE IF NOT EXISTS projection_tally (
   name VARCHAR(63) NOT NULL,
   tally_key TEXT NOT NULL,

@@ -1,7 +1,7 @@
 /**
  * A projection is one SQL table whose rows follow from single records by a pure function. It answers
- * what a path lookup cannot (sorting, filtering, expiry) and holds nothing of its own: it can be dropped
- * and built again. Its columns are not encrypted, so no secret belongs in them.
+ * what a path lookup cannot (sorting, filtering, expiry) and contains only derived data, so it can be
+ * dropped and rebuilt. Its columns are not encrypted, so no secret belongs in them.
  */
 import type { RecordCollection } from '../records/json-records.ts';
 
@@ -17,7 +17,7 @@ export interface PartialIndex<Column extends string = string> {
   readonly present: Column;
 }
 
-/** A column that is searched for parts of its text; see `Store.findByPart`. Both columns are text, never null. */
+/** A column searched for parts of its text (`Store.findByPart`). Both columns are text and never null. */
 export interface TextSearch<Column extends string = string> {
   readonly column: Column;
   /** Column of the value that a search is made within, such as the id of an organization. */
@@ -27,16 +27,18 @@ export interface TextSearch<Column extends string = string> {
 export interface Projection<T = unknown, Row extends ProjectionRow = ProjectionRow> {
   /** Lower snake case; no two projections of a store share it. */
   readonly table: string;
-  /** To be raised with every change of anything below; the table is then built again. */
+  /** Must be raised with every change of the properties below; the table is then rebuilt. */
   readonly version: number;
-  /** Where the records lie and how their values are read. */
+  /** Path prefix of the records, and the decoder of their values. */
   readonly source: Pick<RecordCollection<T>, 'prefix' | 'decode'>;
   readonly columns: Readonly<Record<keyof Row & string, ColumnType>>;
   /** Text sorts by its bytes in every database. */
   readonly indexes: readonly (readonly (keyof Row & string)[] | PartialIndex<keyof Row & string>)[];
   readonly search?: TextSearch<keyof Row & string>;
-  /** Keys under which a row is counted; `Store.tallies` tells how many rows each has. */
+  /** Keys under which a row is counted; `Store.tallies` returns the number of rows for each. */
   tallies?(row: Row): readonly string[];
+  /** Rows that stand for a record that cannot be decrypted when the table is rebuilt; none by default. */
+  rowsOfDamaged?(key: string): readonly Row[];
   /** Rows of one record, from nothing but its key and value. */
   rows(value: Readonly<T>, key: string): readonly Row[];
 }
@@ -46,17 +48,17 @@ export const defineProjection = <T, Row extends ProjectionRow>(
   projection: Projection<T, Row>,
 ): Projection<T, Row> => projection;
 
-/** What a group of commits changes in one table. */
+/** Changes of a group of commits to one table. */
 export interface ProjectedChange {
   readonly projection: Projection;
   readonly path: string;
   /** Rows that are new or different, by their position among those of the record. */
   readonly put: readonly { readonly position: number; readonly row: ProjectionRow }[];
-  /** How many rows the record has now, when it had more before. */
+  /** New number of rows of the record, if it had more before. */
   readonly truncatedTo?: number;
   /** Rows whose searched text changed, came or went. */
   readonly texts: readonly TextChange[];
-  /** By how much the rows of `tallies` keys grew or shrank; a key may stand there more than once. */
+  /** Changes to the row counts of `tallies` keys; a key may occur more than once. */
   readonly tallied: readonly Tally[];
 }
 
@@ -74,18 +76,13 @@ export interface TextChange {
 const isEqual = (a: ProjectionRow | undefined, b: ProjectionRow): boolean =>
   a !== undefined && Object.entries(b).every(([column, value]) => a[column] === value);
 
-/**
- * The least change from the rows of the old value to those of the new; undefined when there is none.
- * Values are as `source.decode` gives them; undefined: there is none.
- */
+/** The least change from the rows of the old value to those of the new; undefined when there is none. */
 export const decideProjectedChange = (
   projection: Projection,
   path: string,
-  old: unknown,
-  value: unknown,
+  before: readonly ProjectionRow[],
+  after: readonly ProjectionRow[],
 ): ProjectedChange | undefined => {
-  const before = rowsOf(projection, path, old);
-  const after = rowsOf(projection, path, value);
   const put = after
     .map((row, position) => ({ row, position }))
     .filter(({ row, position }) => !isEqual(before[position], row));
@@ -142,7 +139,12 @@ export const sumTallies = (changes: readonly ProjectedChange[]): ReadonlyMap<str
   return sums;
 };
 
-const rowsOf = (projection: Projection, path: string, value: unknown): readonly ProjectionRow[] =>
+/** @param value as `source.decode` gives it; undefined: there is no record */
+export const projectedRows = (
+  projection: Projection,
+  path: string,
+  value: unknown,
+): readonly ProjectionRow[] =>
   value === undefined
     ? []
     : projection.rows(value as Readonly<unknown>, path.slice(projection.source.prefix.length));

@@ -1,25 +1,36 @@
 /** Keeps the tables of a store's projections: with every commit, and again when a version was raised. */
-import { hasCode } from '@keelson/errors';
-import type { Backend } from '../backend.ts';
-import { rangeBelow } from '../record-path.ts';
-import type { RecordReader } from '../record-reader.ts';
-import type { StoredRecord } from '../records/stored-record.ts';
-import { decideProjectedChange, type ProjectedChange, type Projection } from './projection.ts';
+import type { Kysely } from 'kysely';
+import { isDamage } from '../records/damaged-records.ts';
+import { rangeBelow } from '../records/record-path.ts';
+import type { StoredRecord } from '../store.ts';
+import {
+  type ColumnValue,
+  decideProjectedChange,
+  type ProjectedChange,
+  type Projection,
+  type ProjectionRow,
+  projectedRows,
+} from './projection.ts';
 import { ProjectionCheck } from './projection-check.ts';
+import type { ProjectedRecords, ProjectionTables } from './projection-tables.ts';
 
 /** Records of one step of a rebuild; the event loop is free between steps. */
 const REBUILD_PAGE = 200;
 
 export class Projector {
-  readonly #backend: Backend;
-  readonly #reader: RecordReader;
+  readonly #tables: ProjectionTables;
+  readonly #records: ProjectedRecords;
   readonly #projections: readonly Projection[];
-  /** Not yet known to be of the version of this process. */
+  /** Projections whose tables are not yet known to have the version of this process. */
   #unchecked: readonly Projection[];
 
-  constructor(backend: Backend, reader: RecordReader, projections: readonly Projection[]) {
-    this.#backend = backend;
-    this.#reader = reader;
+  constructor(
+    tables: ProjectionTables,
+    records: ProjectedRecords,
+    projections: readonly Projection[],
+  ) {
+    this.#tables = tables;
+    this.#records = records;
     this.#projections = projections;
     this.#unchecked = projections;
   }
@@ -39,23 +50,23 @@ export class Projector {
   }
 
   /**
-   * Builds what is missing or of another version. The caller holds the right to append.
+   * Builds tables that are missing or have another version. The caller holds the right to append.
    * @throws KeelsonError `storage.sealed`
    */
   async rebuild(projections: readonly Projection[] = this.#unchecked): Promise<void> {
     for (const projection of projections)
-      await this.#backend.rebuildProjection(projection, this.#changesOfAll(projection));
+      await this.#tables.rebuildProjection(projection, this.#changesOfAll(projection));
     this.#unchecked = [];
   }
 
   rebuildAll(): Promise<void> {
-    return this.#backend
+    return this.#tables
       .forgetProjections(this.#projections)
       .then(() => this.rebuild(this.#projections));
   }
 
   /**
-   * Compares the tables with what the records say. The caller holds the right to append.
+   * Compares the tables with the records. The caller holds the right to append.
    * @returns names of the tables whose rows or tallies differ, or whose records cannot be read
    * @throws KeelsonError `storage.sealed`
    */
@@ -67,20 +78,20 @@ export class Projector {
   }
 
   async #isDamaged(projection: Projection): Promise<boolean> {
-    const check = new ProjectionCheck(this.#backend, projection);
+    const check = new ProjectionCheck(this.#tables, projection);
     try {
       for await (const page of this.#pagesOf(projection)) await check.compare(page);
     } catch (error) {
-      if (hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term')) return true;
+      if (isDamage(error)) return true;
       throw error;
     }
     return check.findsDamage();
   }
 
   /**
-   * What the group changes.
-   * @param values each record's value after it
-   * @param created those that are known not to have been there before
+   * Computes the changes of a group of commits to the tables.
+   * @param values value of each record after the group
+   * @param created paths of records that are known to be new
    */
   async changesOf(
     values: ReadonlyMap<string, Uint8Array | undefined>,
@@ -89,38 +100,88 @@ export class Projector {
     const changes: ProjectedChange[] = [];
     for (const [path, value] of values) {
       if (!this.isConcernedBy(path)) continue;
-      const old = created.has(path)
-        ? undefined
-        : await this.#reader.read(path, this.#reader.position);
-      const decodedBefore = decodingOnce(old?.value);
+      const rowsBefore = created.has(path) ? NO_ROWS : await this.#rowsBefore(path);
       const decodedAfter = decodingOnce(value);
       for (const projection of this.#projections)
         if (path.startsWith(projection.source.prefix)) {
-          const { decode } = projection.source;
-          const before = decodedBefore(decode);
-          const change = decideProjectedChange(projection, path, before, decodedAfter(decode));
+          const before = await rowsBefore(projection);
+          const after = projectedRows(projection, path, decodedAfter(projection.source.decode));
+          const change = decideProjectedChange(projection, path, before, after);
           if (change !== undefined) changes.push(change);
         }
     }
     return changes;
   }
 
-  async *#changesOfAll(projection: Projection): AsyncIterable<readonly ProjectedChange[]> {
-    for await (const page of this.#pagesOf(projection))
-      yield page.flatMap(
-        ({ path, value }) =>
-          decideProjectedChange(projection, path, undefined, projection.source.decode(value)) ?? [],
-      );
+  /** The rows of a record before a change: those of its value, or what the table has where it is damaged. */
+  async #rowsBefore(path: string): Promise<RowsBefore> {
+    try {
+      const old = await this.#records.read(path, this.#records.position);
+      const decoded = decodingOnce(old?.value);
+      return (projection) => projectedRows(projection, path, decoded(projection.source.decode));
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return (projection) => this.#storedRows(projection, path);
+    }
   }
 
-  async *#pagesOf({ source }: Projection): AsyncIterable<readonly StoredRecord[]> {
+  async #storedRows(
+    { table, columns }: Projection,
+    path: string,
+  ): Promise<readonly ProjectionRow[]> {
+    const tables = this.#tables.tables as unknown as Kysely<StoredTables>;
+    const rows = await this.#tables.select(
+      tables
+        .selectFrom(table)
+        .select(Object.keys(columns))
+        .where('record_path', '=', path)
+        .orderBy('position')
+        .compile(),
+    );
+    return rows as readonly ProjectionRow[];
+  }
+
+  async *#changesOfAll(projection: Projection): AsyncIterable<readonly ProjectedChange[]> {
+    const { prefix, decode } = projection.source;
+    const added = (path: string, rows: readonly ProjectionRow[]) =>
+      decideProjectedChange(projection, path, [], rows) ?? [];
+    const damaged = new Set<string>();
+    const pages = this.#pagesOf(projection, (path) => damaged.add(path));
+    for await (const page of pages)
+      yield page.flatMap(({ path, value }) =>
+        added(path, projectedRows(projection, path, decode(value))),
+      );
+    yield [...damaged].flatMap((path) =>
+      added(path, projection.rowsOfDamaged?.(path.slice(prefix.length)) ?? []),
+    );
+  }
+
+  async *#pagesOf(
+    { source }: Projection,
+    onDamaged?: (path: string) => void,
+  ): AsyncIterable<readonly StoredRecord[]> {
     for (let after: string | undefined; ; ) {
-      const page = await this.#reader.scan(rangeBelow(source.prefix, after), REBUILD_PAGE);
+      const range = rangeBelow(source.prefix, after);
+      const page = await this.#records.scan(range, REBUILD_PAGE, onDamaged);
       if (page.length === 0) return;
       yield page;
       after = page.at(-1)?.path;
     }
   }
+}
+
+type RowsBefore = (
+  projection: Projection,
+) => readonly ProjectionRow[] | Promise<readonly ProjectionRow[]>;
+
+const NO_ROWS: RowsBefore = () => [];
+
+interface StoredTables {
+  readonly [table: string]: {
+    readonly record_path: string;
+    readonly position: number;
+    readonly [column: string]: ColumnValue;
+  };
 }
 
 /** Projections of the same records share what their values decode to. */

@@ -1,6 +1,5 @@
 /** Kysely as a typed writer of SQL: it compiles statements and the store runs them. */
 import {
-  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -10,11 +9,6 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely';
-
-/** A query of Kysely that has not been run. */
-export interface TableQuery<Row> {
-  compile(): CompiledQuery<Row>;
-}
 
 export const sqliteTables = <Tables>(): Kysely<Tables> =>
   new Kysely<Tables>({

@@ -1,8 +1,8 @@
 import type { Reads, Store } from '../store.ts';
 
 /**
- * A value in memory derived from all records below `prefixes`, as of each call: it is built again only
- * when something below them changed since. `build` may read nothing else.
+ * A value in memory derived from all records below `prefixes`, as of each call: it is rebuilt only
+ * when a record below them changed. `build` may read nothing else.
  */
 export const deriveView = <T>(
   store: Store,
@@ -14,7 +14,7 @@ export const deriveView = <T>(
     const position = await store.position();
     const current = built;
     if (current !== undefined && !store.hasChangedSince(prefixes, current.position)) {
-      // Changes of long ago are forgotten and count as changes, so what is known unchanged is noted.
+      // Changes before old positions are unknown and count as changes, so the verified position is kept.
       current.position = position;
       return current.value;
     }

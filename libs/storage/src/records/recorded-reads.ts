@@ -1,15 +1,15 @@
-/** Reads that know what they read, so that what was made of them can be given again while it is the same. */
+/** Records reads, so that a result derived from them can be reused while they are unchanged. */
 import type { Reads, Store } from '../store.ts';
 
 export interface RecordedReads {
   readonly reads: Reads;
-  /** Whether everything that was read so far would be read the same now. */
-  readonly stand: () => Promise<boolean>;
+  /** Whether every read so far would return the same now. */
+  readonly isStillValid: () => Promise<boolean>;
 }
 
-/** A view of the store that remembers what is read through it. */
+/** A view of the store that records the reads made through it. */
 export const recordReads = async (store: Store): Promise<RecordedReads> => {
-  // Before the first read: what changes during the reads counts as changed.
+  // Loaded before the first read, so that changes during the reads count.
   let position = await store.position();
   const seen: string[] = [];
   return {
@@ -27,12 +27,12 @@ export const recordReads = async (store: Store): Promise<RecordedReads> => {
         return store.scan(prefix, options);
       },
     },
-    stand: async () => {
+    isStillValid: async () => {
       const head = await store.position();
-      // Mostly nothing at all was committed since the last look.
+      // The usual case: nothing was committed since the previous call.
       if (head === position) return true;
       if (store.hasChangedSince(seen, position)) return false;
-      // Two that look at once: the later position must not be taken back.
+      // Concurrent calls: the later position is kept.
       position = Math.max(position, head);
       return true;
     },

@@ -41,7 +41,7 @@ const readAll = async (): Promise<StoreReads & { readonly lost: string | undefin
   return { ...answer.reads, lost: answer.lost };
 };
 
-/** @returns what waits for the next flush to be asked for, and what lets it go on */
+/** @returns functions to wait for the next flush request, and to let it continue */
 const holdNextFlush = async () => {
   const fifo = join(record, 'hold');
   await run('mkfifo', [fifo]);
@@ -68,7 +68,7 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-test('reads give what was there before at once, and what is new when it is on disk', async () => {
+test('reads return the old content at once, and the new content when it is on disk', async () => {
   const before = await readAll();
   const flush = await holdNextFlush();
   const settled: string[] = [];
@@ -88,7 +88,7 @@ test('reads give what was there before at once, and what is new when it is on di
   expect(after.head).toBe(before.head + 2);
 });
 
-test('a transaction that read what another is changing goes on from what that one wrote', async () => {
+test("a transaction that read what another is changing continues with the other one's result", async () => {
   const flush = await holdNextFlush();
   const first = write('a', 'one');
   const held = await flush.asked();
@@ -101,7 +101,7 @@ test('a transaction that read what another is changing goes on from what that on
   expect((await readAll()).words).toEqual(['old', 'one', 'two']);
 });
 
-test('a full disk refuses what finds no room, keeps the rest, and takes writes again when it has room', async () => {
+test('a full disk refuses writes without room, keeps the rest, and accepts writes when it has room again', async () => {
   const before = await readAll();
   await writeFile(join(record, 'full'), '');
   expect(await write('b', 'refused')).toMatchObject({ refused: 'storage.full' });
@@ -111,7 +111,7 @@ test('a full disk refuses what finds no room, keeps the rest, and takes writes a
   expect(await readAll()).toMatchObject({ names: ['a', 'b'], lost: undefined });
 });
 
-test('after a failed flush nothing is written until the next start, which has all that was acknowledged', async () => {
+test('after a failed flush nothing is written until the next start, which has everything acknowledged', async () => {
   await writeFile(join(record, 'fail'), '');
   expect(await write('b', 'unknown')).toMatchObject({ refused: 'storage.lost' });
   await rm(join(record, 'fail'));

@@ -10,8 +10,8 @@ const BUSY = 5;
 
 /**
  * Locks `file`, which is made if it is absent (mode 0600) and stays empty: an exclusive SQLite transaction
- * that is never committed, because Node.js has no file locks of its own.
- * @returns undefined when somebody else holds the lock
+ * that is never committed, because Node.js has no file locks.
+ * @returns undefined when another process holds the lock
  * @throws Error when the file cannot be opened
  */
 export const takeFileLock = (file: string): FileLock | undefined => {

@@ -1,24 +1,14 @@
 /**
- * A store in one SQLite file, owned by this process alone: a thread of its own writes (sqlite-writer.ts),
+ * A store in one SQLite file, owned by this process alone: a separate thread writes (sqlite-writer.ts),
  * and a second connection on the event loop reads what is committed, which with `synchronous=FULL` is on
- * disk. See docs/decisions/0010.
+ * disk. See docs/decisions/0004.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { KeelsonError } from '@keelson/errors';
 import type { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import type {
-  Backend,
-  CheckedRow,
-  GroupCommit,
-  PutRow,
-  SavedPage,
-  SavedTrees,
-  Searched,
-  Snapshot,
-  StoredRow,
-} from '../backend.ts';
-import type { SubpageIndex } from '../merkle/record-digest.ts';
+import type { Backend, GroupCommit } from '../backend.ts';
+import type { SavedPage, SavedTrees } from '../merkle/tree-rows.ts';
 import { type ProjectedChange, type Projection, sumTallies } from '../projections/projection.ts';
 import {
   addTallies,
@@ -34,9 +24,10 @@ import {
   truncateRows,
 } from '../projections/projection-sql.ts';
 import { sqliteTables } from '../projections/table-queries.ts';
-import type { PartQuery } from '../projections/text-search.ts';
-import type { PathRange } from '../record-path.ts';
-import type { WalEntry } from '../store.ts';
+import type { Searched } from '../projections/text-search.ts';
+import type { PathRange } from '../records/record-path.ts';
+import type { CheckedRow, PutRow, Snapshot, StoredRow } from '../records/stored-rows.ts';
+import type { PartQuery, SubpageIndex, WalEntry } from '../store.ts';
 import type { WalMark } from '../wal/prune.ts';
 import { decodeOperations, encodeOperations } from '../wal/wal-codec.ts';
 import type { FileLock } from './file-lock.ts';
@@ -121,7 +112,7 @@ export class SqliteBackend implements Backend {
   }
 
   async readSnapshot(read: (snapshot: Snapshot) => Promise<void>): Promise<void> {
-    // Nobody else writes the file.
+    // This process is the only writer of the file.
     await read({
       headSequence: this.headSequence(),
       scanRows: (range, limit) => this.scanRows(range, limit),

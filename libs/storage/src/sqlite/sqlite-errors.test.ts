@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { fromSqliteError } from './sqlite-errors.ts';
 
-/** What SQLite itself says when a statement fails. */
+/** The error with which SQLite rejects a statement. */
 const failureOf = (database: DatabaseSync, sql: string): unknown => {
   try {
     database.exec(sql);
@@ -12,7 +12,7 @@ const failureOf = (database: DatabaseSync, sql: string): unknown => {
   return undefined;
 };
 
-test('a file that may not grow is a full store', () => {
+test('a file that may not grow means a full store', () => {
   const database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE t (x BLOB); PRAGMA max_page_count = 3');
   expect(failureOf(database, 'INSERT INTO t VALUES (zeroblob(100000))')).toEqual(
@@ -20,7 +20,7 @@ test('a file that may not grow is a full store', () => {
   );
 });
 
-test('writing what was opened for reading is a read-only store', () => {
+test('a write through a read-only connection means a read-only store', () => {
   const database = new DatabaseSync(':memory:');
   database.exec('PRAGMA query_only = true');
   expect(failureOf(database, 'CREATE TABLE t (x)')).toEqual(
@@ -28,7 +28,7 @@ test('writing what was opened for reading is a read-only store', () => {
   );
 });
 
-test('a statement that is wrong stays the bug it is', () => {
+test('an invalid statement remains an unexpected error', () => {
   const failure = failureOf(new DatabaseSync(':memory:'), 'SELECT * FROM nowhere');
   expect(failure).toEqual(expect.objectContaining({ errcode: 1 }));
 });

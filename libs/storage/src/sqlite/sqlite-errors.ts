@@ -1,4 +1,4 @@
-/** What SQLite reports, as the store's codes; anything else stays what it is and counts as a bug. */
+/** Maps errors of SQLite to the store's error codes; other errors are passed on and count as bugs. */
 import { type ErrorCode, KeelsonError } from '@keelson/errors';
 
 const IOERR = 10;

@@ -1,4 +1,4 @@
-/** Files that cannot be used: refused with a code that says why, and left as they were. */
+/** Unusable files are refused with a code that says why, and are left unchanged. */
 import { execFile } from 'node:child_process';
 import { chmod, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describe('a SQLite store', () => {
         database.close();
       },
     ],
-  ] as const)('is not made in a file %s where none is to be made', async ([, change]) => {
+  ] as const)('is not created in a file %s where none may be created', async ([, change]) => {
     await (await openStore()).close();
     for (const suffix of ['-wal', '-shm']) await rm(file + suffix, { force: true });
     await change();
@@ -104,14 +104,14 @@ describe('a SQLite store', () => {
     expect(await readFile(file)).toEqual(before);
   });
 
-  test('is refused when the file is something else, which stays as it is', async () => {
+  test('is refused when the file is something else, which stays unchanged', async () => {
     const text = 'not a database, but long enough to be looked at as one. '.repeat(20);
     await writeFile(file, text);
     await expect(openStore()).rejects.toThrow(refusal('storage.corrupt'));
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
-  test('says which page is damaged instead of serving it', async () => {
+  test('reports which page is damaged instead of serving it', async () => {
     const store = await openStore();
     await fill(store, 200);
     await store.close();
@@ -131,7 +131,7 @@ describe('a SQLite store', () => {
     await expect(reading()).rejects.toThrow(refusal('storage.corrupt'));
   });
 
-  test('in a folder it may not write is refused, and nothing is changed', async () => {
+  test('in a folder without write permission is refused, and nothing is changed', async () => {
     const store = await openStore();
     await fill(store, 3);
     await store.close();

@@ -1,8 +1,8 @@
 /** The records of a store's file, by their paths. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { CheckedRow, PutRow, RowChange, StoredRow } from '../backend.ts';
-import type { SubpageIndex } from '../merkle/record-digest.ts';
-import type { PathRange } from '../record-path.ts';
+import type { PathRange } from '../records/record-path.ts';
+import type { CheckedRow, PutRow, RowChange, StoredRow } from '../records/stored-rows.ts';
+import type { SubpageIndex } from '../store.ts';
 import type { WriteStatement } from './sqlite-writer.ts';
 
 /** SQLite's "no limit". */
@@ -74,7 +74,7 @@ export const restoreRecord = ({ path, stored, version, digest }: PutRow): WriteS
   rows: [[digest?.subpage ?? null, digest?.leaf ?? null, stored, path, version]],
 });
 
-/** Puts and deletes the rows of the records that a group of commits changed. */
+/** Writes and deletes the rows of the records that a group of commits changed. */
 export const writeRecords = (changes: readonly RowChange[]): readonly WriteStatement[] => {
   const put: SQLInputValue[][] = [];
   const deleted: SQLInputValue[][] = [];

@@ -5,8 +5,8 @@ import { type Clock, systemClock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import { requireFormat } from '../backend.ts';
 import type { Barrier } from '../barrier/barrier.ts';
-import { DEFAULT_CACHE_BYTES, shareCache } from '../cache-shares.ts';
 import type { Projection } from '../projections/projection.ts';
+import { DEFAULT_CACHE_BYTES, shareCache } from '../reading/cache-shares.ts';
 import { RecordStore } from '../record-store.ts';
 import type { Store } from '../store.ts';
 import { Wakeup } from '../wal/wakeup.ts';
@@ -23,7 +23,7 @@ export interface SqliteStoreOptions {
   readonly barrier: Barrier;
   readonly clock?: Clock;
   readonly projections?: readonly Projection[];
-  /** Memory for the caches of the store; 40 MiB. */
+  /** Memory for the caches of the store; 40 MiB by default. */
   readonly cacheBytes?: number;
   /**
    * Called once, when a write or flush of the file has failed: what the disk holds is unknown then, so
@@ -33,8 +33,8 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens or creates the store in `file`, for this process alone. A file that is refused for what it holds
- * stays as it is. Files that are made have mode 0600.
+ * Opens or creates the store in `file`, for this process alone. A file that is refused for its content
+ * is left unchanged. New files have mode 0600.
  * @throws KeelsonError `storage.unavailable` (in use, cannot be opened), `storage.missing`,
  *   `storage.read_only`, `storage.corrupt`, `storage.full`, `storage.unknown_format`
  */
@@ -104,7 +104,7 @@ const requireKnownStore = (database: DatabaseSync, mayCreate: boolean): void => 
   requireFormat(Number(head?.['format']), SQLITE_FORMAT);
 };
 
-/** SQLite says of all of these only that it cannot open the file. */
+/** SQLite reports only that it cannot open the file in all of these cases. */
 const requireWritable = (path: string): void => {
   try {
     accessSync(path, constants.W_OK);

@@ -6,7 +6,8 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { ProjectedChange, Projection, TextSearch } from '../projections/projection.ts';
 import { quote } from '../projections/projection-sql.ts';
-import { isIndexable, type PartQuery } from '../projections/text-search.ts';
+import { isIndexable } from '../projections/text-search.ts';
+import type { PartQuery } from '../store.ts';
 import type { WriteStatement } from './sqlite-writer.ts';
 
 const indexOf = ({ table }: Pick<Projection, 'table'>): string => quote(`${table}_text`);

@@ -1,5 +1,5 @@
 /**
- * Writes a store's file on a thread of its own, so that no read and no other work of the process waits
+ * Writes a store's file on a separate thread, so that no read and no other work of the process waits
  * for a disk. A job is one SQLite transaction; jobs are carried out in the order of their calls.
  */
 import type { SQLInputValue } from 'node:sqlite';
@@ -15,7 +15,7 @@ export interface WriteStatement {
   readonly mustChange?: boolean;
 }
 
-/** Statements of a transaction of their own, or of the one that is open; the steps of the latter. */
+/** Statements of a separate transaction, or of the open one; the steps of the latter. */
 export type WriteJob =
   | { readonly whole: readonly WriteStatement[] }
   | { readonly part: readonly WriteStatement[] }

@@ -4,7 +4,9 @@
  * it read, and nothing below a prefix it listed, has changed since.
  */
 import { KeelsonError } from '@keelson/errors';
-import { listNames } from '../listing.ts';
+import type { RecordReader } from '../reading/record-reader.ts';
+import { listNames } from '../records/listing.ts';
+import { ParsedRecord } from '../records/parsed-record.ts';
 import {
   comparePaths,
   type PathRange,
@@ -12,10 +14,14 @@ import {
   requirePrefix,
   requireRecordPath,
   scopeOf,
-} from '../record-path.ts';
-import type { RecordReader } from '../record-reader.ts';
-import { StoredRecord } from '../records/stored-record.ts';
-import type { ListOptions, Transaction, WalOperation } from '../store.ts';
+} from '../records/record-path.ts';
+import type {
+  ListOptions,
+  ScanOptions,
+  StoredRecord,
+  Transaction,
+  WalOperation,
+} from '../store.ts';
 
 export const MAX_VALUE_BYTES = 4 * 1024 * 1024;
 export const MAX_TRANSACTION_BYTES = 16 * 1024 * 1024;
@@ -27,7 +33,7 @@ export class BufferedTransaction implements Transaction {
   readonly #reader: RecordReader;
   /** Paths and prefixes read, with the position of the first read. */
   readonly #readAt = new Map<string, number>();
-  /** What was read once is the same for the rest of the run. */
+  /** Records already read, so that repeated reads in a run return the same. */
   readonly #found = new Map<string, StoredRecord | undefined>();
   readonly #writes = new Map<string, Uint8Array | undefined>();
   readonly #stored = new Map<string, WalOperation>();
@@ -42,12 +48,12 @@ export class BufferedTransaction implements Transaction {
     return this.#writes;
   }
 
-  /** Of all records it changes. */
+  /** Paths of all records that the transaction changes. */
   get paths(): readonly string[] {
     return [...this.#stored.keys(), ...this.#writes.keys()];
   }
 
-  /** What it changes, as it is to be stored. */
+  /** The changes of the transaction, encrypted for storage. */
   operations(encrypt: (path: string, value: Uint8Array) => Uint8Array): readonly WalOperation[] {
     const written = Array.from(this.#writes, ([path, value]) => ({
       path,
@@ -62,7 +68,7 @@ export class BufferedTransaction implements Transaction {
     this.#stored.set(operation.path, operation);
   }
 
-  /** Whether everything read is still as it was at the reader's position. */
+  /** Whether everything that was read is unchanged at the reader's position. */
   isCurrent(): boolean {
     for (const [key, position] of this.#readAt)
       if (this.#reader.changes.hasChangedSince(key, position)) return false;
@@ -76,7 +82,7 @@ export class BufferedTransaction implements Transaction {
     return false;
   }
 
-  /** Ends the run: a body that goes on using it after it returned is a bug. */
+  /** Ends the run; a body that uses it after it has returned is a bug. */
   end(): void {
     this.#isOpen = false;
   }
@@ -84,7 +90,7 @@ export class BufferedTransaction implements Transaction {
   async read(path: string): Promise<StoredRecord | undefined> {
     if (this.#writes.has(path)) {
       const value = this.#writes.get(path);
-      return value && new StoredRecord(path, value, UNCOMMITTED);
+      return value && new ParsedRecord(path, value, UNCOMMITTED);
     }
     if (this.#found.has(path)) return this.#found.get(path);
     requireRecordPath(path);
@@ -101,19 +107,24 @@ export class BufferedTransaction implements Transaction {
     return listNames((range, limit) => this.#listPaths(range, limit), prefix, options);
   }
 
-  async scan(prefix: string, options: ListOptions = {}): Promise<readonly StoredRecord[]> {
+  async scan(prefix: string, options: ScanOptions = {}): Promise<readonly StoredRecord[]> {
     requirePrefix(prefix);
     await this.#track(prefix);
-    const { after, limit = Number.POSITIVE_INFINITY } = options;
+    const { after, limit = Number.POSITIVE_INFINITY, onDamaged } = options;
     const range = rangeBelow(prefix, after);
     const written = this.#writtenIn(range);
-    const stored = await this.#reader.scan(range, limit + written.length);
+    const stored = await this.#reader.scan(
+      range,
+      limit + written.length,
+      // Records that the transaction overwrites are not read.
+      onDamaged && ((path) => this.#writes.has(path) || onDamaged(path)),
+    );
     return stored
       .filter(({ path }) => !this.#writes.has(path))
       .concat(
         written.flatMap((path) => {
           const value = this.#writes.get(path);
-          return value === undefined ? [] : [new StoredRecord(path, value, UNCOMMITTED)];
+          return value === undefined ? [] : [new ParsedRecord(path, value, UNCOMMITTED)];
         }),
       )
       .sort((a, b) => comparePaths(a.path, b.path))

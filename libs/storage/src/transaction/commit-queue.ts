@@ -6,13 +6,14 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
-import type { Backend, Batch, RowChange } from '../backend.ts';
-import { digestRecord, subpageOf, treeTypeOf } from '../merkle/record-digest.ts';
+import type { Backend, Batch } from '../backend.ts';
 import type { Projector } from '../projections/projector.ts';
-import { prefixesOf } from '../record-path.ts';
-import type { RecordReader } from '../record-reader.ts';
+import type { RecordReader } from '../reading/record-reader.ts';
+import { isDamage } from '../records/damaged-records.ts';
+import { digestRecord, treeTypeOf } from '../records/record-digest.ts';
+import { prefixesOf } from '../records/record-path.ts';
+import type { RowChange } from '../records/stored-rows.ts';
 import type { WalEntry, WalOperation } from '../store.ts';
-import type { TreeChange, TreeNote } from '../trees/tree-keeper.ts';
 import type { BufferedTransaction } from './buffered-transaction.ts';
 
 const MAX_GROUP_SIZE = 256;
@@ -20,11 +21,11 @@ const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 
 export interface CommitRequest {
   readonly transaction: BufferedTransaction;
-  /** What is written, as it is stored. */
+  /** The writes, encrypted for storage. */
   readonly operations: readonly WalOperation[];
-  /** The values of `operations` as far as they are known decrypted. */
+  /** The decrypted values of `operations`, as far as they are known. */
   readonly values: ReadonlyMap<string, Uint8Array | undefined>;
-  /** How often it was refused before. */
+  /** Number of earlier refusals. */
   readonly refusals: number;
 }
 
@@ -43,8 +44,8 @@ export interface CommitQueueOptions {
   readonly reader: RecordReader;
   readonly clock: Clock;
   readonly projector: Projector;
-  /** Called when a group is visible, with what it changed in the trees. */
-  readonly onCommitted: (notes: readonly TreeNote[]) => void;
+  /** Called with the entries of a group when it is visible. */
+  readonly onCommitted: (entries: readonly WalEntry[]) => void;
 }
 
 export class CommitQueue {
@@ -78,7 +79,7 @@ export class CommitQueue {
 
   async #run(): Promise<void> {
     this.#isRunning = true;
-    // Whatever else this turn of the event loop brings joins the first group.
+    // Everything else from this turn of the event loop joins the first group.
     await setImmediate();
     while (this.#waiting.length + this.#jobs.length > 0) {
       const job = this.#jobs.shift();
@@ -100,17 +101,15 @@ export class CommitQueue {
   async #commitGroup(group: readonly Waiting[]): Promise<void> {
     const { backend, reader, onCommitted } = this.#options;
     let accepted: Accepted[] = [];
-    let notes: readonly TreeNote[] = [];
     let entries: readonly WalEntry[] = [];
     try {
       await backend.commit({
         prepare: async (head) => {
           await reader.catchUp(head);
           accepted = this.#accept(group, head);
-          const prepared = await this.#toBatch(accepted);
-          notes = prepared?.notes ?? [];
-          entries = prepared?.batch.entries ?? [];
-          return prepared?.batch;
+          const batch = await this.#toBatch(accepted);
+          entries = batch?.entries ?? [];
+          return batch;
         },
         visible: () => {
           for (const [at, entry] of entries.entries())
@@ -125,10 +124,10 @@ export class CommitQueue {
     }
     const committed = new Set(accepted.map(({ waiting }) => waiting));
     for (const waiting of group) waiting.settle(committed.has(waiting));
-    onCommitted(notes);
+    onCommitted(entries);
   }
 
-  /** Those that are still current, each seeing the ones before it. */
+  /** The transactions whose reads are still current, also after those accepted before them. */
   #accept(group: readonly Waiting[], head: number): Accepted[] {
     const committedAtMs = this.#options.clock.nowMs();
     const accepted: Accepted[] = [];
@@ -146,47 +145,44 @@ export class CommitQueue {
     return accepted;
   }
 
-  async #toBatch(
-    accepted: readonly Accepted[],
-  ): Promise<{ readonly batch: Batch; readonly notes: readonly TreeNote[] } | undefined> {
+  async #toBatch(accepted: readonly Accepted[]): Promise<Batch | undefined> {
     if (accepted.length === 0) return undefined;
     const { reader, projector } = this.#options;
     const changes = new Map<string, RowChange>();
     const values = new Map<string, Uint8Array | undefined>();
     const created = new Set<string>();
     const entries: WalEntry[] = [];
-    const notes: TreeNote[] = [];
     for (const { waiting, entry } of accepted) {
       const operations: WalOperation[] = [];
-      const treeChanges: TreeChange[] = [];
       for (const { path, stored } of entry.operations) {
         const tree = treeTypeOf(path);
         const replaced = tree && (await this.#leafOf(path, changes.get(path)));
         if (tree !== undefined && replaced === undefined && !changes.has(path)) created.add(path);
         operations.push({ path, stored, replaced });
         const digest = tree && stored ? digestRecord(path, stored) : undefined;
-        if (tree !== undefined) {
-          const subpage = digest?.subpage ?? subpageOf(path);
-          treeChanges.push({ tree, subpage, replaced, leaf: digest?.leaf });
-        }
         changes.set(
           path,
           stored ? { path, stored, version: entry.sequence, digest } : { path, stored },
         );
         if (!projector.isConcernedBy(path)) continue;
-        const value = waiting.values.has(path)
-          ? waiting.values.get(path)
-          : stored && (await reader.decryptValue(path, stored));
-        values.set(path, value);
+        try {
+          const value = waiting.values.has(path)
+            ? waiting.values.get(path)
+            : stored && (await reader.decryptValue(path, stored));
+          values.set(path, value);
+        } catch (error) {
+          // A damaged record of another store. The tables keep what they have of the one before it.
+          if (!isDamage(error)) throw error;
+          values.delete(path);
+        }
       }
       entries.push({ ...entry, operations });
-      notes.push({ sequence: entry.sequence, changes: treeChanges });
     }
     const projected = await projector.changesOf(values, created);
-    return { batch: { entries, changes: [...changes.values()], projected }, notes };
+    return { entries, changes: [...changes.values()], projected };
   }
 
-  /** Of the record as the group has left it so far, or as it is stored. */
+  /** Leaf of the record after the changes of the group so far, or as stored. */
   #leafOf(path: string, inGroup: RowChange | undefined) {
     if (inGroup === undefined) return this.#options.backend.findLeaf(path);
     return inGroup.stored === undefined ? undefined : inGroup.digest?.leaf;

@@ -1,7 +1,7 @@
 /**
- * Fencing as a rule over records: whoever holds a lease has taken it over in the store, too, under a name
- * that nobody had before. Every fenced transaction reads that record, so a commit of a holder that was
- * replaced is refused, or conflicts with the takeover. Neither a clock nor a counter can be wrong here.
+ * Fencing by records: the holder of a lease also takes it over in the store, under a name that was never
+ * used before. Every fenced transaction reads that record, so a commit of a holder that was
+ * replaced is refused, or conflicts with the takeover. The rule relies neither on clocks nor on counters.
  */
 import { randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';

@@ -1,4 +1,4 @@
-/** How far the log of another store was applied: a record beside what was applied, in the same commit. */
+/** Position up to which the log of another store was applied, written in the same commit as its entries. */
 import { KeelsonError } from '@keelson/errors';
 import type { AppliedPosition, Reads, Transaction, WalEntry } from '../store.ts';
 
@@ -20,7 +20,7 @@ export const writeAppliedPosition = (
   { sequence, cursor }: AppliedPosition,
 ): void => tx.write(appliedPath(source), Buffer.from(`${sequence} ${cursor}`));
 
-/** Those after `applied`. The first of all logs may start anywhere: it follows a copy of the records. */
+/** The entries after `applied`. After a copy of the records (`applied` is 0) they may start anywhere. */
 export const decideFreshEntries = (
   entries: readonly WalEntry[],
   applied: number,

@@ -1,14 +1,4 @@
-/**
- * What of the log is kept. Age gives way to followers: an entry one of them has not read stays. Size does
- * not: a follower that is gone for good must not fill the disk, and one that comes back too late is
- * refused with `storage.wal_pruned` and compares Merkle trees instead. The newest entry always stays.
- */
-export interface PruneLimits {
-  readonly maxAgeMs: number;
-  readonly maxBytes: number;
-  /** Position of the follower furthest behind; absent: nobody follows. */
-  readonly followedTo?: number;
-}
+import type { PruneLimits } from '../store.ts';
 
 /** Facts about an entry that only grow along the log. */
 export interface WalMark {

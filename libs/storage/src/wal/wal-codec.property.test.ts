@@ -1,7 +1,7 @@
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { DIGEST_BYTES } from '../merkle/record-digest.ts';
+import { DIGEST_BYTES } from '../records/record-digest.ts';
 import { decodeOperations, encodeOperations } from './wal-codec.ts';
 
 const buffer = (options: fc.IntArrayConstraints) =>
@@ -16,7 +16,7 @@ const operation = fc.record(
   { requiredKeys: ['path', 'stored'] },
 );
 
-test('operations come back as they were', () => {
+test('decoded operations equal the encoded ones', () => {
   fc.assert(
     fc.property(fc.array(operation, { maxLength: 20 }), (operations) => {
       expect(decodeOperations(encodeOperations(operations))).toEqual(operations);
@@ -25,7 +25,7 @@ test('operations come back as they were', () => {
   );
 });
 
-test('bytes that are no operations are refused as damage, whatever they are', () => {
+test('bytes that are not operations are refused as damage, whatever they are', () => {
   const damage = expect.objectContaining({ code: 'storage.corrupt' });
   fc.assert(
     fc.property(

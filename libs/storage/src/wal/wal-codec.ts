@@ -7,7 +7,7 @@
  * New code must keep reading old formats; the format byte tells them apart.
  */
 import { KeelsonError } from '@keelson/errors';
-import { DIGEST_BYTES } from '../merkle/record-digest.ts';
+import { DIGEST_BYTES } from '../records/record-digest.ts';
 import type { WalOperation } from '../store.ts';
 
 const FORMAT = 1;

@@ -20,12 +20,12 @@ const liveBytes = (): number => {
   return process.memoryUsage().heapUsed;
 };
 
-test('a follower keeps nothing of the times that it waited for the log to grow', async () => {
+test('a follower leaks nothing when it waits for the log to grow', async () => {
   const grown = new Wakeup();
   const stopped = new AbortController();
   const asked = { next: Promise.withResolvers<void>() };
   const log = new WalLog({
-    // Of a log without entries nothing is read.
+    // A log without entries never reads from the backend.
     backend: {} as Backend,
     head: async () => {
       asked.next.resolve();

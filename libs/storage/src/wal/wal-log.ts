@@ -1,15 +1,15 @@
 /** The store's log as its followers see it: only what is on disk, in order, without gaps. */
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Backend } from '../backend.ts';
-import type { WalEntry, WalReader } from '../store.ts';
-import { findFirstKept, isPrunable, type PruneLimits } from './prune.ts';
+import type { PruneLimits, WalEntry, WalReader } from '../store.ts';
+import type { LogRows } from './log-rows.ts';
+import { findFirstKept, isPrunable } from './prune.ts';
 import type { Wakeup } from './wakeup.ts';
 
 const PAGE_ENTRIES = 256;
 
 export interface WalLogOptions {
-  readonly backend: Backend;
+  readonly backend: LogRows;
   /** Brings the replica to the head; resolves with its sequence. */
   readonly head: () => Promise<number>;
   readonly grown: Wakeup;
@@ -23,8 +23,8 @@ export interface WalLogOptions {
 }
 
 /**
- * Not a race with one promise for the abort: what is raced with again and again keeps something of each
- * race until it settles, and a follower of a log goes on for as long as its process.
+ * Settles with the promise or with the abort, whichever is first. `Promise.race` against one promise for the
+ * abort would retain memory for each race until the abort, and a follower of a log may run as long as its process.
  */
 const settledOrAborted = (promise: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

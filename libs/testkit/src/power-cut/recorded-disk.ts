@@ -1,10 +1,10 @@
 /**
- * A disk that can lose its power. A process that is run with `recordedEnvironment` has what it flushes
- * below a folder recorded (recorded-disk.c): of a file its content, of a folder its names, both by inode.
- * After the process was killed, `cutPower` puts the folder together as a disk may have left it:
- *   each page of a file as it was flushed last, or as it was written since;
- *   each name in a folder as it was when the folder was flushed last, or as it was made, replaced or
- *   removed since. A file that was flushed is not there without its folder.
+ * Simulates a disk that loses power. A process that runs with `recordedEnvironment` has its flushes below a
+ * folder recorded (recorded-disk.c): the content of files and the names in folders, both by inode. After the
+ * process was killed, `cutPower` reconstructs the folder as a disk may have left it. Each page of a file is
+ * as it was last flushed, or as it was written since. Each name in a folder is as it was when the folder was
+ * last flushed, or as it was created, replaced or removed since. A flushed file may be missing if its folder
+ * was not flushed.
  */
 import { execFile } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -18,32 +18,32 @@ const SOURCE = join(import.meta.dirname, 'recorded-disk.c');
 const BUILT_FOLDER = join(import.meta.dirname, '../../../../node_modules/.cache/recorded-disk');
 
 export interface RecordedDisk {
-  /** Everything below it is recorded. */
+  /** Everything below this folder is recorded. */
   readonly folder: string;
   /**
-   * Folder of the record, elsewhere. While it has a file `fail`, flushes fail with EIO, of
-   * the files whose paths end with its content if it has any; while it has a file
-   * `full`, writes fail with ENOSPC; while it has a FIFO `hold`, a flush waits until somebody has opened
-   * the FIFO for writing and closed it.
+   * Folder of the record, outside `folder`. While it contains a file `fail`, flushes fail with EIO; if that
+   * file has content, only for files whose paths end with it. While it contains a file `full`, writes fail
+   * with ENOSPC. While it contains a FIFO `hold`, a flush waits until another process has opened the FIFO for
+   * writing and closed it.
    */
   readonly record: string;
 }
 
 export interface RecordedEnd {
   /**
-   * Number of the step at which the process ends by SIGKILL; never if absent. Steps are the moments before
-   * a write, and before and after a flush, a rename, a link and a removal below the folder. A process may
-   * also arm itself later, by writing the number to a file `steps` of the record.
+   * Number of the step at which the process is killed by SIGKILL; never if absent. Steps are the moments
+   * before a write, and before and after a flush, rename, link or removal below the folder. A process can
+   * also set the number later, by writing it to a file `steps` of the record.
    */
   readonly steps?: number | undefined;
-  /** Name of the only file whose steps count; all if absent. */
+  /** Name of the only file whose steps count; all files if absent. */
   readonly counted?: string | undefined;
 }
 
 export interface PowerCut {
-  /** How many of 256 pages and names that were changed and not flushed the disk has taken. */
+  /** How many in 256 of the changed, unflushed pages and names are on the disk. */
   readonly taken: number;
-  /** Decides which of them. */
+  /** Seed of the random choice of these pages and names. */
   readonly seed: number;
 }
 
@@ -61,7 +61,7 @@ const buildLibrary = async (): Promise<string> => {
   return library;
 };
 
-/** The environment of this process, extended for one whose flushes below `disk.folder` are recorded. */
+/** The environment of this process, extended so that a child's flushes below `disk.folder` are recorded. */
 export const recordedEnvironment = async (
   { folder, record }: RecordedDisk,
   { steps, counted }: RecordedEnd = {},
@@ -101,7 +101,7 @@ interface Found {
   readonly stats: Stats;
 }
 
-/** Everything that is below a folder now, by inode. */
+/** All current files and folders below the folder, by inode. */
 const findAll = (folder: string): ReadonlyMap<number, Found> => {
   const found = new Map<number, Found>();
   for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
@@ -115,7 +115,9 @@ const findAll = (folder: string): ReadonlyMap<number, Found> => {
 const readIfThere = (file: string): Buffer =>
   fs.existsSync(file) ? fs.readFileSync(file) : Buffer.alloc(0);
 
-/** Leaves in `after` what the disk may hold. To be called when no process changes the folder any more. */
+/**
+ * Writes to `after` what the disk may contain after a power cut. No process may change the folder meanwhile.
+ */
 export const cutPower = (disk: RecordedDisk, after: string, cut: PowerCut): void => {
   const isTaken = (what: string): boolean =>
     (hash('sha256', `${cut.seed} ${what}`, 'buffer')[0] ?? 0) < cut.taken;

@@ -1,4 +1,5 @@
 /** The ASN.1 types that X.509 structures are made of, written as DER. */
+import { LRUCache } from 'lru-cache';
 import { constructed, type Der, type DerNode, encodeDer, primitive } from './der-writer.ts';
 
 /** Identifier octets. */
@@ -104,15 +105,13 @@ const FIRST_UTC_TIME_MS = Date.UTC(1950, 0, 1);
 const FIRST_GENERALIZED_TIME_MS = Date.UTC(2050, 0, 1);
 
 // Certificates made in one second share their times.
-const MAX_KNOWN_TIMES = 64;
-const knownTimes = new Map<number, string>();
+const knownTimes = new LRUCache<number, string>({ max: 64 });
 
 /** "2026-11-20T20:14:32.000Z" -> "20261120201432Z" */
 const timeDigits = (epochMs: number): string => {
   const known = knownTimes.get(epochMs);
   if (known !== undefined) return known;
   const digits = `${new Date(epochMs).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')}Z`;
-  if (knownTimes.size >= MAX_KNOWN_TIMES) knownTimes.clear();
   knownTimes.set(epochMs, digits);
   return digits;
 };

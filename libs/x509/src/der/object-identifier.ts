@@ -1,5 +1,6 @@
 /** Object identifiers: dotted text and DER content octets (X.690 §8.19). */
 import { KeelsonError } from '@keelson/errors';
+import { LRUCache } from 'lru-cache';
 import { TAG } from './der-types.ts';
 import { encodeDer, primitive } from './der-writer.ts';
 
@@ -29,16 +30,15 @@ const encode = (dotted: string): Uint8Array => {
   return encodeDer(primitive(TAG.objectIdentifier, Uint8Array.from(content)));
 };
 
-// Identifiers of this library are few and used again and again; those of callers are not kept.
-const MAX_CACHED = 512;
-const encoded = new Map<string, Uint8Array>();
+// The few identifiers of this library are used repeatedly, so callers' identifiers do not displace them.
+const encoded = new LRUCache<string, Uint8Array>({ max: 512 });
 
 /** OBJECT IDENTIFIER element. */
 export const objectIdentifier = (dotted: string): Uint8Array => {
   const known = encoded.get(dotted);
   if (known !== undefined) return known;
   const bytes = encode(dotted);
-  if (encoded.size < MAX_CACHED) encoded.set(dotted, bytes);
+  encoded.set(dotted, bytes);
   return bytes;
 };
 

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { DerReader } from '../der/der-reader.ts';
 import { contextTag, octetString, sequence, TAG } from '../der/der-types.ts';
 import { primitive } from '../der/der-writer.ts';
-import { EXTENSION, type Extension, extension } from './extension.ts';
+import { EXTENSION, type Extension, extension, findExtension } from './extension.ts';
 
 /** Octets of the subjectPublicKey BIT STRING, over which identifiers of keys are made. */
 export const publicKeyOctets = (publicKeyDer: Uint8Array): Uint8Array => {
@@ -33,3 +33,20 @@ export const authorityKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
  */
 export const parseSubjectKeyIdentifier = (value: Uint8Array): Uint8Array =>
   new DerReader(value).read(TAG.octetString).content;
+
+/**
+ * Whether the AuthorityKeyIdentifier among these extensions names the key (RFC 5280 §4.2.1.1). An identifier
+ * by issuer and serial number names none.
+ * @throws KeelsonError `pki.malformed`
+ */
+export const namesAuthorityKey = (
+  extensions: readonly Extension[],
+  keyIdentifier: Uint8Array,
+): boolean => {
+  const found = findExtension(extensions, EXTENSION.authorityKeyIdentifier);
+  if (found === undefined) return false;
+  const members = new DerReader(found.value).enter();
+  if (members.atEnd) return false;
+  const { tag, content } = members.read();
+  return tag === contextTag(0, 'primitive') && Buffer.from(content).equals(keyIdentifier);
+};

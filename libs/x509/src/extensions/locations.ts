@@ -1,4 +1,7 @@
-/** Where more is found: authority information access and CRL distribution points (RFC 5280 §4.2.1.13, §4.2.2.1). */
+/**
+ * Locations of issuer certificates, OCSP responders and CRLs: authority information access and CRL
+ * distribution points (RFC 5280 §4.2.1.13, §4.2.2.1).
+ */
 import { contextTag, explicit, sequence } from '../der/der-types.ts';
 import { constructed, type Der } from '../der/der-writer.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';

@@ -1,4 +1,4 @@
-/** Which names a CA's constraints let in below it (RFC 5280 §4.2.1.10). */
+/** Checks names against the name constraints of a CA (RFC 5280 §4.2.1.10). */
 import { KeelsonError } from '@keelson/errors';
 import { DerReader } from '../der/der-reader.ts';
 import { contextTag, TAG } from '../der/der-types.ts';
@@ -87,7 +87,7 @@ const emailMatches = (address: string, base: string): boolean =>
     ? address === base
     : isHostBelow(address.slice(address.lastIndexOf('@') + 1), base);
 
-/** Only host names can be held against a constraint; other authorities never match (RFC 5280 §4.2.1.10). */
+/** Only host names can be checked against a constraint; other authorities never match (RFC 5280 §4.2.1.10). */
 const uriHost = (uri: string): string | undefined => {
   const host = URL.canParse(uri) ? new URL(uri).hostname : '';
   return host === '' || host.startsWith('[') || parseIpAddress(host) ? undefined : host;
@@ -130,7 +130,7 @@ const matches = (name: ConstrainedName, base: ConstrainedName, excludes: boolean
     case NAME_TAG.directory:
       return directoryMatches(name.content, base.content);
     default:
-      // A form that is not interpreted is let in by nothing and caught by everything.
+      // A name form that is not interpreted is never permitted and always excluded.
       return excludes;
   }
 };
@@ -140,7 +140,7 @@ const show = ({ tag, content }: ConstrainedName): string => {
   return tag === NAME_TAG.directory ? 'the subject' : JSON.stringify(text(content));
 };
 
-/** Why a name is not let in; undefined when all are. */
+/** The reason why a name is not allowed; undefined when all are. */
 export const findConstraintViolation = (
   { permitted, excluded }: ParsedNameConstraints,
   names: readonly ConstrainedName[],

@@ -1,4 +1,4 @@
-/** What a key may be used for: key usage, extended key usage, basic constraints (RFC 5280 §4.2.1). */
+/** Extensions about the use of a key: key usage, extended key usage, basic constraints (RFC 5280 §4.2.1). */
 import { DerReader } from '../der/der-reader.ts';
 import { derTrue, integer, namedBits, sequence, TAG } from '../der/der-types.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';

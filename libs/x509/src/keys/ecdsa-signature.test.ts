@@ -27,7 +27,7 @@ describe('an ECDSA signature of a JWS', () => {
     expect(der.toString('hex')).toBe('300802010102030080' + '00');
   });
 
-  test('of another length is none', () => {
+  test('of another length is invalid', () => {
     expect(ecdsaSignatureToDer(new Uint8Array(63), 32)).toBeUndefined();
     expect(ecdsaSignatureToDer(new Uint8Array(65), 32)).toBeUndefined();
     expect(ecdsaSignatureToDer(new Uint8Array(0), 32)).toBeUndefined();

@@ -1,4 +1,4 @@
-/** Which keys certificates are made for, and how they are named in requests and records. */
+/** Supported key algorithms of certificates, and their names in requests and records. */
 import type { KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { DerReader } from '../der/der-reader.ts';
@@ -10,7 +10,7 @@ export type KeyAlgorithm =
 
 export interface NamedCurve {
   readonly bits: 224 | 256 | 384 | 521;
-  /** As node:crypto names it. */
+  /** Name in node:crypto. */
   readonly opensslName: string;
   readonly oid: string;
 }

@@ -20,7 +20,7 @@ const ALGORITHMS: readonly KeyAlgorithm[] = [
 ];
 
 describe('private keys from outside', () => {
-  test.for(ALGORITHMS)('of %o are read in both of their forms', async (algorithm) => {
+  test.for(ALGORITHMS)('of %o are parsed in both of their forms', async (algorithm) => {
     const pair = await createKeyPair(algorithm);
     for (const der of [pair.privateKeyDer, toTraditionalKey(pair.privateKeyDer).der]) {
       const read = parsePrivateKey(der);
@@ -29,7 +29,7 @@ describe('private keys from outside', () => {
     }
   });
 
-  test('are refused without a word of what they hold', async () => {
+  test('are refused without revealing their content', async () => {
     const { privateKeyDer } = await createKeyPair({ type: 'ec', bits: 256 });
     const key = createPrivateKey({ key: Buffer.from(privateKeyDer), format: 'der', type: 'pkcs8' });
     const encrypted = key.export({
@@ -43,7 +43,7 @@ describe('private keys from outside', () => {
   });
 });
 
-describe('a private key beside the public key of somebody else', () => {
+describe('a private key combined with an unrelated public key', () => {
   const keys = [
     ...ALGORITHMS.filter(({ type }) => type === 'ec'),
     { type: 'ec', bits: 224 },
@@ -61,7 +61,7 @@ describe('a private key beside the public key of somebody else', () => {
   });
 
   test.for(['d', 'p', 'q', 'dp', 'dq', 'qi'] as const)(
-    'of RSA is refused, and so is one whose %s is not its own',
+    'of RSA is refused, and so is one whose %s does not match',
     (part) => {
       const [own, other] = [1, 2].map(() =>
         generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' }),

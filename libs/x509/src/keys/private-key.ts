@@ -31,7 +31,7 @@ const readKey = (der: Uint8Array): KeyObject => {
       try {
         return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
       } catch {
-        // Not this form. The cause is not kept: it could quote the key.
+        // The key is not in this form. The cause is dropped, because it could quote the key.
       }
   throw malformed(UNREADABLE);
 };
@@ -74,8 +74,8 @@ const isEcPair = (bits: 224 | 256 | 384 | 521, key: KeyObject): boolean => {
 };
 
 /**
- * Whether the private part belongs to the public one. OpenSSL takes the public part of RSA and EC keys
- * as it is written beside the private one, so that anybody could write somebody else's there.
+ * Whether the private part belongs to the public one. OpenSSL does not verify the public part that an RSA
+ * or EC key file contains, so that it could be the public key of somebody else.
  */
 const isPair = (key: KeyObject, algorithm: KeyAlgorithm): boolean => {
   switch (algorithm.type) {

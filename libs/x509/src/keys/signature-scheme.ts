@@ -19,7 +19,7 @@ export type SignatureScheme = `${'rsa' | 'rsa-pss' | 'ecdsa'}-sha${HashBits}` | 
 
 interface SchemeMeaning {
   readonly keyType: KeyAlgorithm['type'];
-  /** undefined: the algorithm hashes by itself. */
+  /** Hash algorithm; undefined if the signature algorithm includes hashing. */
   readonly digest: `sha${HashBits}` | undefined;
   readonly pss: boolean;
   /** AlgorithmIdentifier, DER. */
@@ -169,7 +169,7 @@ const keyInput = (scheme: SignatureScheme, key: KeyObject) =>
       }
     : key;
 
-/** Beyond this many bytes even hashing belongs on the thread pool. */
+/** Number of bytes above which even hashing runs on the thread pool. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
 /** A private key together with how it signs. */
@@ -234,7 +234,7 @@ export const requireNamedCurve = (publicKeyDer: Uint8Array): void => {
 export const parsePublicKey = (publicKeyDer: Uint8Array): KeyObject => {
   requireNamedCurve(publicKeyDer);
   try {
-    // As PEM it takes half the time: node:crypto then has less to find out about what it was given.
+    // PEM takes half the time, because node:crypto then detects the format with less work.
     return createPublicKey(encodePem('PUBLIC KEY', publicKeyDer));
   } catch (cause) {
     throw new KeelsonError('pki.malformed', { text: 'malformed public key' }, { cause });
@@ -251,7 +251,7 @@ const EC_IDENTIFIERS = NAMED_CURVES.map(({ bits, oid }) => ({
 
 /**
  * The algorithm of a public key that is at hand in both forms: node:crypto takes as long to tell the
- * curve of a KeyObject as to make it, and the curve stands in the bytes.
+ * curve of a KeyObject as to make it, and the curve is in the bytes.
  * @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served
  */
 export const describePublicKeyOf = (publicKeyDer: Uint8Array, key: KeyObject): KeyAlgorithm => {

@@ -1,29 +1,24 @@
-/** IP addresses as text and as the 4 or 16 octets that certificates hold. */
+/**
+ * IP addresses as text and as the 4 or 16 octets that certificates hold. Text is read by Node itself:
+ * ipaddr.js 2.5 takes ::192.0.2.1 for ::ffff:192.0.2.1, which is another address.
+ */
 import { isIP } from 'node:net';
 
-const ipv4Octets = (text: string): number[] => text.split('.').map(Number);
-
+/** The groups of an IPv6 address in the one text that Node's URL has for it (RFC 5952, no IPv4 tail). */
 const ipv6Octets = (text: string): number[] => {
-  // An embedded IPv4 tail stands for the last two groups.
-  const lastColon = text.lastIndexOf(':');
-  const tail = text.slice(lastColon + 1);
-  const embedded = tail.includes('.') ? ipv4Octets(tail) : [];
-  const hexText = embedded.length > 0 ? `${text.slice(0, lastColon)}:0:0` : text;
-  const [before, after] = hexText.split('::') as [string, string?];
-  const groups = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const head = groups(before);
-  const rest = after === undefined ? [] : groups(after);
-  const zeros = Array.from({ length: 8 - head.length - rest.length }, () => 0);
-  const octets = [...head, ...zeros, ...rest].flatMap((group) => [group >> 8, group & 0xff]);
-  return embedded.length > 0 ? [...octets.slice(0, 12), ...embedded] : octets;
+  const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
+  const [head = [], tail = []] = canonical
+    .split('::')
+    .map((part) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))));
+  const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0);
+  return [...head, ...zeros, ...tail].flatMap((group) => [group >> 8, group & 0xff]);
 };
 
-/** 4 or 16 octets; undefined when the text is no address. IPv4 in IPv6 notation becomes 4 octets. */
+/** 4 or 16 octets; undefined when the text is not an address. IPv4 in IPv6 notation becomes 4 octets. */
 export const parseIpAddress = (text: string): Uint8Array | undefined => {
   const family = text.includes('%') ? 0 : isIP(text);
   if (family === 0) return undefined;
-  if (family === 4) return Uint8Array.from(ipv4Octets(text));
+  if (family === 4) return Uint8Array.from(text.split('.').map(Number));
   const octets = Uint8Array.from(ipv6Octets(text));
   const mapped = octets.subarray(0, 10).every((octet) => octet === 0);
   return mapped && octets[10] === 0xff && octets[11] === 0xff ? octets.slice(12) : octets;

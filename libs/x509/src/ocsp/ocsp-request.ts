@@ -19,11 +19,11 @@ const CERT_ID_HASHES = {
 
 export type CertIdHash = (typeof CERT_ID_HASHES)[keyof typeof CERT_ID_HASHES];
 
-/** Which certificate is asked about. */
+/** Identifier of the certificate in question (CertID). */
 export interface CertId {
-  /** As it stands in the request; an answer repeats it. */
+  /** Encoded as in the request, because the response repeats it. */
   readonly der: Uint8Array;
-  /** undefined: one that this library does not know. */
+  /** undefined if this library does not know the algorithm. */
   readonly hash: CertIdHash | undefined;
   /** Digest of the issuer's name, DER. */
   readonly nameHash: Uint8Array;

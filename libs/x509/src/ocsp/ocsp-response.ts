@@ -20,7 +20,7 @@ export type CertificateStatus =
   | {
       readonly kind: 'revoked';
       readonly revokedAtMs: number;
-      /** undefined: the answer says none. */
+      /** undefined if the response gives none. */
       readonly reason?: RevocationReason | undefined;
     }
   | { readonly kind: 'unknown' };
@@ -30,7 +30,7 @@ export interface OcspAnswers {
   readonly responderKeyHash: Uint8Array;
   readonly producedAtMs: number;
   readonly thisUpdateMs: number;
-  /** undefined: newer information is there at any time. */
+  /** undefined if newer information is always available. */
   readonly nextUpdateMs: number | undefined;
   readonly answers: readonly (readonly [CertId, CertificateStatus])[];
   readonly extensions: readonly Extension[];

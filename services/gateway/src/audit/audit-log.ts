@@ -37,7 +37,7 @@ export interface AuditLog {
    * @throws KeelsonError `request.invalid` when it does not accept it
    */
   tryDevice(device: AuditDevice): Promise<void>;
-  /** Opens files again: those that were moved are left, files of their names made. */
+  /** Opens the files again under their names, after they were moved for rotation. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,15 +47,15 @@ export interface AuditLogParts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onRefused: () => void;
-  /** False: an exchange goes on although no device accepted its entry, which is logged. */
+  /** When false, an exchange continues although no device accepted its entry; the failure is logged. */
   readonly isRequired: boolean;
-  /** Where file devices may write. */
+  /** Paths that file devices may write to. */
   readonly files: AuditFileRules;
 }
 
 const MAX_FETCHES = 3;
 
-/** What a device is tried with. */
+/** The entry that a device is tried with. */
 const TRIAL: AuditedExchange = {
   requestId: '',
   operation: 'update',
@@ -127,7 +127,7 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
     follow: async (current) => {
       // 0: no device was ever enabled, or sys is sealed and serves nothing that devices record.
       if (current === 0) return false;
-      // A fetch that was under way may have been answered before the change, or by a lagging replica.
+      // A fetch in progress may have been answered before the change, or by a lagging replica.
       for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {
         fetching ??= fetchDevices().finally(() => {
           fetching = undefined;

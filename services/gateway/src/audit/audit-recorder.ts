@@ -1,11 +1,11 @@
-/** Puts an exchange on record: the request before it is served, the answer before it is given. */
+/** Records an exchange: the request before it is served, the answer before it is given. */
 import type { EdgeBody, EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
 import type { AuditContext, AuditDevice } from '@keelson/proto/sys/v1/access';
 import { isJsonObject } from '@keelson/secrets-api';
-import type { Exchange } from '../proxy/exchange.ts';
-import { responseBytes } from '../proxy/response-body.ts';
+import { responseBytes } from '../answers/response-bytes.ts';
+import type { Exchange } from '../request/exchange.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { AuditedCaller, AuditedExchange, Json } from './domain/audit-entry.ts';
 
@@ -13,7 +13,7 @@ export interface RecordedExchange {
   readonly exchange: Exchange;
   /** Below the server's root: "pki/issue/web", "api/v2/organizations". */
   readonly path: string;
-  /** Already in memory; absent where neither it, nor the query, nor the answer's content is put on record. */
+  /** Body, already in memory; undefined when body, query and response content are not recorded. */
   readonly body: EdgeBody | undefined;
   readonly principal?: Principal | undefined;
   readonly context: AuditContext | undefined;
@@ -47,7 +47,7 @@ const parseJson = (bytes: Uint8Array): Json | undefined => {
   }
 };
 
-/** Body and query parameters: both are what the caller gave. */
+/** Body and query parameters, both of which are the caller's input. */
 const requestData = (body: Uint8Array, query: string): Json | undefined => {
   const document = parseJson(body);
   if (query === '') return document;
@@ -92,7 +92,7 @@ const toAudited = async (recorded: RecordedExchange): Promise<AuditedExchange> =
   };
 };
 
-/** The answer's document; of a protocol without documents, what the service says was asked for. */
+/** The answer's document; for a protocol without documents, the service's account of the request. */
 const answerData = (
   { exchange }: RecordedExchange,
   body: Uint8Array | undefined,

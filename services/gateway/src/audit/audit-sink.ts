@@ -1,4 +1,4 @@
-/** Where a device writes: a file or a socket. A write that is not accepted in time has failed. */
+/** Destination of an audit device: a file or a socket. A write that is not accepted in time has failed. */
 import { connect, type Socket } from 'node:net';
 import { parseDurationSeconds } from '@keelson/secrets-api';
 import { type AuditFileRules, openAuditFile } from './audit-file.ts';
@@ -6,7 +6,7 @@ import { type AuditFileRules, openAuditFile } from './audit-file.ts';
 export interface AuditSink {
   /** Resolves when the line was accepted. */
   write(line: string): Promise<void>;
-  /** After the writes under way; a later write opens it again. */
+  /** Closes after the writes in progress; a later write opens it again. */
   close(): Promise<void>;
 }
 
@@ -53,7 +53,7 @@ const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
     close: async () => {
       const former = opened;
       opened = undefined;
-      // One that could not be opened was told to the write that tried.
+      // A file that could not be opened has failed the write that tried.
       await (await former?.catch(() => undefined))?.close();
     },
   };
@@ -92,5 +92,13 @@ const socketSink = (options: Options): AuditSink => {
   };
 };
 
-export const openAuditSink = (type: string, options: Options, rules: AuditFileRules): AuditSink =>
-  type === 'socket' ? socketSink(options) : fileSink(options, rules);
+/** Sink of a device whose stored record is damaged: it accepts no entry. */
+const damagedSink: AuditSink = {
+  write: () => Promise.reject(new Error('the record of the audit device is damaged')),
+  close: () => Promise.resolve(),
+};
+
+export const openAuditSink = (type: string, options: Options, rules: AuditFileRules): AuditSink => {
+  if (type === 'damaged') return damagedSink;
+  return type === 'socket' ? socketSink(options) : fileSink(options, rules);
+};

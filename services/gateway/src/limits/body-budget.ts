@@ -1,11 +1,11 @@
 /**
- * How much memory request bodies may take. Bytes count from their arrival until their request is answered,
- * also where they are passed on, since the service then holds them. A request that goes over a limit is
- * refused: of those that wait for each other with half a body each, none would end.
+ * The memory that request bodies may take. Bytes count from their arrival until their request is answered,
+ * also when they are passed on, since the service then holds them. A request that goes over a limit is
+ * refused and does not wait: requests that wait for each other with half a body each would never end.
  */
 import { KeelsonError } from '@keelson/errors';
 
-/** Callers without a token get this part of the whole, so that they cannot keep out those with one. */
+/** Share of callers without a token, so that they cannot keep out callers with one. */
 export const ANONYMOUS_PART = 1 / 4;
 
 export interface BodyBudgetLimits {
@@ -19,12 +19,12 @@ export interface BodyBudgetLimits {
 export interface BodyHolding {
   /** @throws KeelsonError `request.bodies_under_way` when the bytes go over a limit */
   take(bytes: number): void;
-  /** Gives everything back; nothing is counted afterwards. */
+  /** Releases everything; nothing is counted afterwards. */
   release(): void;
 }
 
 export interface BodyBudget {
-  /** @param isAnonymous whether nobody is known to have sent it */
+  /** @param isAnonymous whether the sender is unauthenticated */
   open(address: string, isAnonymous: boolean): BodyHolding;
 }
 
@@ -32,7 +32,7 @@ interface Share {
   readonly whose: string;
   readonly limitBytes: number;
   heldBytes: number;
-  /** Requests that take from it. */
+  /** Requests that hold a part of it. */
   users: number;
 }
 

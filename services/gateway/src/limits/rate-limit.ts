@@ -7,7 +7,7 @@ export interface RateDecision {
 }
 
 export interface RateLimit {
-  /** The limit as clients are told; undefined when there is none. */
+  /** The limit stated in response headers; undefined when there is none. */
   readonly perSecond: number | undefined;
   /** @param caller all tokens of one user share one name */
   count(caller: string): Promise<RateDecision>;
@@ -15,7 +15,7 @@ export interface RateLimit {
 
 const FREE: RateDecision = { isAllowed: true, headers: {} };
 
-/** Clients parse the reset time as a float and stop when they cannot. */
+/** Clients parse the reset time as a decimal number, and fail on anything else. */
 const toHeaders = (limit: number, result: RateLimiterRes): Record<string, string> => ({
   'x-ratelimit-limit': String(limit),
   'x-ratelimit-remaining': String(Math.max(0, result.remainingPoints)),

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible';
 import { countInProcess } from './rate-limit.ts';
 
-/** A request does not wait longer than this to be counted. */
+/** Maximum time that a request waits to be counted. */
 const ANSWER_WITHIN_MS = 200;
 
 export interface SharedCount {
@@ -14,7 +14,7 @@ export interface SharedCount {
   close(): void;
 }
 
-/** @param report told when Redis is lost; it is reconnected to in the background */
+/** @param report called when Redis is lost; it is reconnected in the background */
 export const openSharedCount = (url: string, report: (error: unknown) => void): SharedCount => {
   const redis = new Redis(url, {
     enableOfflineQueue: false,

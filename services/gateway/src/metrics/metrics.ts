@@ -1,4 +1,4 @@
-/** What Prometheus reads. Labels have few values: never a path, an address or an id. */
+/** Prometheus metrics. Labels have few values: never a path, an address or an id. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 export interface RequestMetrics {
@@ -22,28 +22,34 @@ const METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-interface Counted {
-  readonly labels: { readonly group: string; readonly method: string; readonly status: number };
-  count: number;
+/** Metrics of the responses in one group of routes. */
+interface Group {
+  readonly observe: (seconds: number) => void;
+  /** Number of responses since the metrics were last read, by method and status. */
+  readonly uncounted: Map<string, Map<number, number>>;
 }
 
-/** @param isReady by service name; shown as edge_service_ready */
-export const createMetrics = (
-  isReady: () => Promise<ReadonlyMap<string, boolean>>,
-): RequestMetrics => {
+/** State of the services by their names: whether they serve, and faults of those that do. */
+export interface ServiceStates {
+  readonly services: ReadonlyMap<string, boolean>;
+  readonly impaired: ReadonlyMap<string, readonly string[]>;
+}
+
+export const createMetrics = (states: () => Promise<ServiceStates>): RequestMetrics => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  // Counted here and told when they are read: prom-client builds a key of all labels at every call.
-  const uncounted = new Map<string, Counted>();
+  const groups = new Map<string, Group>();
   new Counter({
     name: 'keelson_http_requests_total',
     help: 'Requests answered.',
     labelNames: ['group', 'method', 'status'],
     registers: [registry],
+    // Only when they are read: prom-client builds a key from all labels at every call.
     collect() {
-      for (const counted of uncounted.values()) {
-        this.inc(counted.labels, counted.count);
-        counted.count = 0;
+      for (const [group, { uncounted }] of groups) {
+        for (const [method, statuses] of uncounted)
+          for (const [status, count] of statuses) this.inc({ group, method, status }, count);
+        uncounted.clear();
       }
     },
   });
@@ -54,6 +60,15 @@ export const createMetrics = (
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 90],
     registers: [registry],
   });
+  const openGroup = (group: string): Group => {
+    const labelled = durations.labels({ group });
+    const opened = {
+      observe: (seconds: number) => labelled.observe(seconds),
+      uncounted: new Map(),
+    };
+    groups.set(group, opened);
+    return opened;
+  };
   let underWay = 0;
   new Gauge({
     name: 'keelson_http_requests_under_way',
@@ -74,7 +89,18 @@ export const createMetrics = (
     labelNames: ['service'],
     registers: [registry],
     collect: async () => {
-      for (const [service, ready] of await isReady()) services.set({ service }, ready ? 1 : 0);
+      for (const [service, isReady] of (await states()).services)
+        services.set({ service }, isReady ? 1 : 0);
+    },
+  });
+  const faults = new Gauge({
+    name: 'keelson_edge_service_faults',
+    help: 'Faults of a service that serves requests all the same; /readyz describes them.',
+    labelNames: ['service'],
+    registers: [registry],
+    collect: async () => {
+      const { services: all, impaired } = await states();
+      for (const service of all.keys()) faults.set({ service }, impaired.get(service)?.length ?? 0);
     },
   });
 
@@ -82,14 +108,14 @@ export const createMetrics = (
     started: () => {
       underWay += 1;
     },
-    finished: (group, given, status, seconds) => {
-      const method = METHODS.has(given) ? given : 'other';
+    finished: (name, given, status, seconds) => {
       underWay -= 1;
-      const key = `${group} ${method} ${status}`;
-      const counted = uncounted.get(key);
-      if (counted !== undefined) counted.count += 1;
-      else uncounted.set(key, { labels: { group, method, status }, count: 1 });
-      durations.observe({ group }, seconds);
+      const group = groups.get(name) ?? openGroup(name);
+      group.observe(seconds);
+      const method = METHODS.has(given) ? given : 'other';
+      let statuses = group.uncounted.get(method);
+      if (statuses === undefined) group.uncounted.set(method, (statuses = new Map()));
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
     },
     refusedByAudit: () => audit.inc(),
     text: () => registry.metrics(),

@@ -1,9 +1,9 @@
 /**
  * `GET /v1/sys/metrics?format=prometheus`: what `/metrics` shows, for callers with a token that may read
- * the path, and what sys knows of replication. It stands before sys, because the gateway is what counts.
+ * the path, and what sys knows of replication. It wraps sys, because the gateway does the counting.
  */
 import { type EdgeService, edgeResponse } from '@keelson/edge';
-import { responseBytes } from '../proxy/response-body.ts';
+import { responseBytes } from '../answers/response-bytes.ts';
 import type { RequestMetrics } from './metrics.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -1,4 +1,4 @@
-/** One OpenAPI document from what the services describe of themselves. */
+/** One OpenAPI document, composed of the documents of the services. */
 import type { EdgeService } from '@keelson/edge';
 import type { ServiceDescription } from '@keelson/proto/edge/v1/edge';
 
@@ -38,7 +38,7 @@ const prefixedPaths = ({ service, pathsJson, pathPrefix }: ServiceDescription) =
       ] as const,
   );
 
-/** A service that cannot be reached is left out: what is described is what can be called now. */
+/** Leaves out a service that cannot be reached, so that only available routes are described. */
 export const composeOpenApi = async (
   services: readonly EdgeService[],
   version: string,

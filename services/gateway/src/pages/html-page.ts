@@ -19,7 +19,7 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const;
 
-/** Text as it may stand in HTML; "" for what is no text. */
+/** Text escaped for HTML; "" for a value that is not text. */
 export const escapeHtml = (value: unknown): string =>
   (typeof value === 'string' ? value : '').replaceAll(/[&<>"]/g, (mark) => ESCAPES[mark] ?? mark);
 

@@ -1,7 +1,7 @@
 /**
- * Whether requests should be sent here: all services can serve them, the seal is open, and this process is
- * not about to stop. A sealed or uninitialized installation is not ready, because load balancers ask to learn
- * where requests are served; it is opened through an address of its own.
+ * Readiness for requests: all services can serve them, the seal is open, and this process is not about to
+ * stop. A sealed or uninitialized installation is not ready, because load balancers send requests where they
+ * can be served; it is unsealed through an address of its own.
  */
 import type { EdgeService } from '@keelson/edge';
 import { type AccessDefinition, ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
@@ -14,15 +14,15 @@ export interface ReadinessState {
   readonly isReady: boolean;
   readonly isDraining: boolean;
   readonly seal: SealState;
-  /** By name, whether the service can serve requests: it is reached, and so is its store. */
+  /** Whether each service can serve requests, by name: both it and its store can be reached. */
   readonly services: ReadonlyMap<string, boolean>;
-  /** By name, what does not work although the service serves requests; none that all works in. */
+  /** Faults of services that still serve requests, by name; services without faults are left out. */
   readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface Readiness {
   state(): Promise<ReadinessState>;
-  /** From now on not ready, so that load balancers send nothing more. */
+  /** Reports not ready from now on, so that load balancers send no more requests. */
   drain(): void;
 }
 
@@ -36,7 +36,7 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-/** Asked as for a request that needs nothing but an open seal. */
+/** Checked like a request that requires only an open seal. */
 const PROBE = ResolveRequest.fromPartial({
   surface: Surface.API_V2,
   path: 'api/v2/ping',
@@ -51,10 +51,10 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       const { outcome } = await access.resolve(PROBE);
       return outcome?.$case === 'refused' ? (SEAL_STATES[outcome.value.code] ?? 'unknown') : 'open';
     } catch {
-      return 'unknown'; // Which service cannot serve is told beside it.
+      return 'unknown'; // `services` names the one that cannot be reached.
     }
   };
-  /** undefined: it cannot serve requests. */
+  /** Undefined when the service cannot serve requests. */
   const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
     Promise.all(
       Object.entries(services).map(async ([name, service]) => {

@@ -1,18 +1,18 @@
-/** A client connection that goes on, from a given byte, under a new parser. */
+/** A client connection that continues, from a given byte, under a new parser. */
 
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
 const METHOD = Buffer.from('LIST ');
-/** As long as LIST and known to the parser; never answered as itself (see `takeMethod`). */
+/** As long as LIST and known to the parser; never answered as itself (see `ListMethod.admit`). */
 const STAND_IN = Buffer.from('LINK ');
 
 /** Begins with a LIST request, whose method the parser sees as the stand-in. */
 export class ContinuedConnection extends Duplex {
   readonly raw: Socket;
-  /** node:tls's mark, read to tell HTTPS from HTTP. */
+  /** Property of node:tls that distinguishes HTTPS from HTTP. */
   readonly encrypted: boolean;
-  /** It only began like LIST: the parser is right to refuse it. */
+  /** The method only began like LIST, so the parser is right to refuse it. */
   isOtherMethod = false;
   #letters = Buffer.alloc(0);
   #isMethodSeen = false;
@@ -39,7 +39,10 @@ export class ContinuedConnection extends Duplex {
     if (admitted !== undefined && admitted.length > 0 && !this.push(admitted)) this.raw.pause();
   }
 
-  /** Exchanges the method once all of it is there; whatever else begins like it goes to the parser as it is. */
+  /**
+   * Replaces the method once it is complete; other data that starts with the same letters goes to the parser
+   * unchanged.
+   */
   #admit(chunk: Buffer): Buffer | undefined {
     const held = Buffer.concat([this.#letters, chunk]);
     const present = held.subarray(0, METHOD.length);
@@ -62,7 +65,10 @@ export class ContinuedConnection extends Duplex {
     return isList;
   }
 
-  /** Lets go of the client's connection. @returns what was received and not yet parsed */
+  /**
+   * Detaches from the client's connection.
+   * @returns bytes that were received but not parsed
+   */
   release(): Buffer {
     this.#isReleased = true;
     for (const [event, listener] of this.#listeners) this.raw.off(event, listener as () => void);
@@ -109,7 +115,7 @@ export class ContinuedConnection extends Duplex {
     done(error);
   }
 
-  // What node:http expects of a connection besides being a stream.
+  // Methods of a socket that node:http calls on a connection, in addition to those of a stream.
   setTimeout(timeoutMs: number): this {
     this.raw.setTimeout(timeoutMs);
     return this;

@@ -2,6 +2,7 @@
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import type { LimitConnections } from '../limits/client-connections.ts';
 import type { CertificateSource } from '../tls/self-issued-certificate.ts';
 import { type ListMethod, teachList } from './list-method.ts';
 import { malformedRequestAnswer } from './malformed-request.ts';
@@ -11,8 +12,9 @@ const { createServer: createHttpServer } = process.getBuiltinModule('node:http')
 
 /** Head of a request: request line and headers. */
 const MAX_HEAD_BYTES = 32_768;
-const HEADERS_TIMEOUT_MS = 30_000;
-const CHECK_INTERVAL_MS = 5_000;
+/** For the head of a request, and for the handshake of TLS before the first. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const CHECK_INTERVAL_MS = 1_000;
 const MAX_HEADERS = 100;
 
 export interface ServerOptions {
@@ -20,19 +22,22 @@ export interface ServerOptions {
   readonly httpPort: number;
   readonly httpsPort: number;
   readonly certificate?: CertificateSource | undefined;
-  /** HTTPS asks clients for a certificate; it is for the services to say whether it counts. */
+  /** HTTPS requests a client certificate; the services decide whether to accept it. */
   readonly requestsClientCertificates: boolean;
-  /** For a request to arrive as a whole; each kind of request has a limit of its own below it. */
+  /** Time limit for receiving a whole request; each kind of request has a shorter one. */
   readonly requestTimeLimitMs: number;
   readonly keepAliveMs: number;
-  /** Answers a request; `method` may be LIST. */
-  readonly answer: (method: string, ...exchange: Parameters<RequestListener>) => void;
+  /** Maximum number of open connections on each of the two ports. */
+  readonly maxConnections: number;
+  readonly limitConnections: LimitConnections;
+  /** Answers a request, whose method may be LIST. */
+  readonly answer: RequestListener;
 }
 
 export interface HttpServers {
   /** "http://127.0.0.1:8200". */
   listen(): Promise<readonly string[]>;
-  /** No new connections; ends those without a request under way, waits for the others. */
+  /** Refuses new connections, closes idle ones, and waits for those with a request in progress. */
   drain(withinMs: number): Promise<void>;
 }
 
@@ -59,15 +64,18 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     requestTimeout: options.requestTimeLimitMs + HEADERS_TIMEOUT_MS,
     keepAliveTimeout: options.keepAliveMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // Answered with a document of ours instead.
+    // Answered with a Keelson error document instead.
     requireHostHeader: false,
   };
 
   const attend = (server: Server, event: 'connection' | 'secureConnection'): void => {
     server.maxHeadersCount = MAX_HEADERS;
+    server.maxConnections = options.maxConnections;
+    server.on('connection', options.limitConnections);
     const list: ListMethod = teachList(server, event);
     server.on('request', (request, response) => {
-      options.answer(list.takeMethod(request, response), request, response);
+      list.admit(request, response);
+      options.answer(request, response);
     });
     server.on('clientError', (error, socket) => {
       const connection = socket as Socket;
@@ -91,6 +99,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     const secure = createHttpsServer({
       ...limits,
       ...certificate.current(),
+      handshakeTimeout: HEADERS_TIMEOUT_MS,
       minVersion: 'TLSv1.2',
       requestCert: options.requestsClientCertificates,
       rejectUnauthorized: false,

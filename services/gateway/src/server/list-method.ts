@@ -28,16 +28,17 @@ interface Parsed {
   readonly parser?: { remove?(): void } | null;
 }
 
+/** The last two requests of a connection. */
 interface Progress {
-  unanswered: number;
-  /** The request parsed last; what stops the parser while it is incomplete is in its body. */
+  /** While this request is incomplete, whatever stops the parser is in its body. */
   latest: IncomingMessage | undefined;
-  onAnswered: (() => void) | undefined;
+  latestResponse: ServerResponse | undefined;
+  previousResponse: ServerResponse | undefined;
 }
 
 /**
  * Bytes from the start of a LIST request on; undefined when something else stopped the parser. Letters
- * that came in an earlier packet are taken for those of LIST: a listener for every packet would keep
+ * that arrived in an earlier packet are assumed to be those of LIST: a listener for every packet would keep
  * Node from reading the socket in native code, at 6 µs for each request. What is lost is the refusal of
  * a method that does not exist and is cut within its first letters, as GE, then ST.
  */
@@ -52,9 +53,12 @@ const listBytes = ({ code, bytesParsed, rawPacket }: ParseError): Buffer | undef
 };
 
 export interface ListMethod {
-  /** The method of a request, which may be LIST. Called once for each request, in order. */
-  takeMethod(request: IncomingMessage, response: ServerResponse): string;
-  /** True when the error was a LIST request, which is then under way; false leaves the connection alone. */
+  /** Called with each request, in order; gives one that was sent as LIST its method. */
+  admit(request: IncomingMessage, response: ServerResponse): void;
+  /**
+   * Returns true if the error was a LIST request, which is now handled; otherwise the connection is
+   * unchanged.
+   */
   continueAsList(error: ParseError, connection: Connection): boolean;
   /**
    * Calls back when an answer to what stopped the parser is next: answers go out in the order of the
@@ -63,17 +67,16 @@ export interface ListMethod {
   whenNext(connection: Connection, proceed: () => void): void;
 }
 
-/** Teaches a server LIST. `event` is what the server takes a connection by. */
+/** Makes a server accept LIST. `event` is the event with which the server receives a connection. */
 export const teachList = (server: Server, event: 'connection' | 'secureConnection'): ListMethod => {
   const progressOf = new WeakMap<object, Progress>();
 
   server.on(event, (connection: Connection) => {
-    const progress: Progress = {
-      unanswered: 0,
+    progressOf.set(connection, {
       latest: undefined,
-      onAnswered: undefined,
-    };
-    progressOf.set(connection, progress);
+      latestResponse: undefined,
+      previousResponse: undefined,
+    });
   });
 
   const handOver = (connection: Connection, bytes: Buffer): void => {
@@ -86,33 +89,32 @@ export const teachList = (server: Server, event: 'connection' | 'secureConnectio
     const continued = new ContinuedConnection(raw, event === 'secureConnection');
     server.emit(event, continued);
     continued.receive(Buffer.concat([bytes, unread]));
-    // Told while nobody listened, because an earlier answer was under way.
+    // The end was signalled while nobody listened, because an earlier response was in progress.
     if (raw.readableEnded) continued.push(null);
     raw.resume();
   };
 
   const whenNext = (connection: Connection, proceed: () => void): void => {
     const progress = progressOf.get(connection);
-    const before = (progress?.unanswered ?? 0) - (progress?.latest?.complete === false ? 1 : 0);
-    if (progress === undefined || before <= 0) proceed();
-    else progress.onAnswered = proceed;
+    // Answers leave in the order of their requests: when the last one has been sent, all have.
+    const last =
+      progress?.latest?.complete === false ? progress.previousResponse : progress?.latestResponse;
+    if (last === undefined || last.closed) proceed();
+    else last.once('close', proceed);
   };
 
   return {
-    takeMethod: (request, response) => {
-      const { socket, method = '' } = request;
+    admit: (request, response) => {
+      const { socket } = request;
       const progress = progressOf.get(socket);
       if (progress !== undefined) {
-        progress.unanswered += 1;
+        progress.previousResponse = progress.latestResponse;
         progress.latest = request;
-        response.once('close', () => {
-          progress.unanswered -= 1;
-          if (progress.unanswered === (progress.latest?.complete === false ? 1 : 0))
-            progress.onAnswered?.();
-        });
+        progress.latestResponse = response;
       }
       const connection: unknown = socket;
-      return connection instanceof ContinuedConnection && connection.takeList() ? 'LIST' : method;
+      if (connection instanceof ContinuedConnection && connection.takeList())
+        request.method = 'LIST';
     },
 
     continueAsList: (error, connection) => {

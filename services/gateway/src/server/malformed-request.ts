@@ -1,4 +1,4 @@
-/** Answers to what never became a request; written to the connection as they are. */
+/** Responses to bytes that are not an HTTP request, written directly to the connection. */
 
 interface Refusal {
   readonly status: string;
@@ -28,7 +28,7 @@ interface ParserError extends Error {
 const isForApiV2 = ({ rawPacket }: ParserError): boolean =>
   /^\S+ \/api\/v2[/? ]/.test(Buffer.from(rawPacket ?? []).toString('latin1', 0, 256));
 
-/** The connection cannot be used further: where a next request would begin is not known. */
+/** Ends the connection, since it is unknown where a next request would begin. */
 export const malformedRequestAnswer = (error: ParserError): string => {
   const { status, text } = REFUSALS[error.code ?? ''] ?? MALFORMED;
   const isJsonApi = isForApiV2(error);

@@ -10,7 +10,7 @@ const LOOK_EVERY_MS = 10_000;
 export interface CertificateFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Told of files that cannot be used; the certificate in use stays. */
+  /** Called with the reason when the files cannot be used; the certificate in use stays. */
   readonly report: (error: unknown) => void;
 }
 
@@ -18,7 +18,7 @@ const read = async (file: string): Promise<string> => {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    // Node leaves it out where it is a folder.
+    // Node omits the path from the error when it is a folder.
     throw Object.assign(error as Error, { path: file });
   }
 };
@@ -26,7 +26,7 @@ const read = async (file: string): Promise<string> => {
 const load = async ({ certificateFile, keyFile }: CertificateFiles): Promise<ServerCertificate> => {
   const [cert, key] = await Promise.all([read(certificateFile), read(keyFile)]);
   try {
-    // Fails when the two do not belong together, as when only one has been written yet.
+    // Fails when key and certificate do not match, for example while only one of them has been written.
     createSecureContext({ cert, key });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, connect as tlsConnect } from 'node:tls';
@@ -49,6 +49,19 @@ describe('self-issued certificate', () => {
     expect(statSync(join(folder, 'ca-key.pem')).mode & 0o777).toBe(0o600);
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     expect(readdirSync(folder).sort()).toEqual(['ca-key.pem', 'ca.pem']);
+  });
+
+  test.for(['ca.pem', 'ca-key.pem'])('names a damaged %s, and the remedy', async (name) => {
+    (await open()).close();
+    const file = join(folder, name);
+    const whole = readFileSync(file, 'utf8');
+    for (const damaged of ['', 'no PEM', whole.replace('MI', 'XX')]) {
+      writeFileSync(file, damaged);
+      await expect(open()).rejects.toThrow(`${file} cannot be used (`);
+      await expect(open()).rejects.toThrow('). Put it back from a copy; or remove ');
+    }
+    writeFileSync(file, whole);
+    (await open()).close();
   });
 
   test('is renewed when two thirds of its life have passed', async () => {

@@ -1,6 +1,6 @@
 /**
- * The certificate of an edge that was given none: Keelson makes an authority of its own in a folder and
- * issues, and in time renews, the server's certificate from it. Clients trust `ca.pem`.
+ * The certificate of an edge that was given none: Keelson creates an authority in a folder, and issues and
+ * renews the server's certificate from it. Clients trust `ca.pem`.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const SERVER_LIFE_MS = 90 * DAY_MS;
 /** Clients' clocks may be behind. */
 const BACKDATED_MS = 30_000;
-/** setTimeout takes 32 bits; a look each day is enough to renew in time. */
+/** setTimeout takes 32 bits; a daily check is enough to renew in time. */
 const LOOK_EVERY_MS = DAY_MS;
 
 interface Authority {
@@ -69,7 +69,7 @@ interface Authority {
 const P256 = { type: 'ec', bits: 256 } as const;
 
 const SIGNED_WITH = 'ecdsa-sha256';
-/** Mode of the certificate, which clients of other users may read. */
+/** Mode of the CA certificate, which other users' clients must be able to read. */
 const READABLE = 0o644;
 
 const readKey = (privateKeyDer: Uint8Array): KeyObject =>
@@ -97,10 +97,16 @@ const certifyAuthority = (key: KeyObject, nowMs: number): Promise<Uint8Array> =>
   );
 };
 
-const onlyBlock = (file: string): Uint8Array => {
-  const [block] = decodePem(readFileSync(file, 'utf8'));
-  if (block === undefined) throw new Error(`${file} holds no PEM block`);
-  return block.der;
+/** Parses a PEM file with one block. @throws Error naming the file and the remedy when it is damaged */
+const readPem = <T>(file: string, remedy: string, parse: (der: Uint8Array) => T): T => {
+  try {
+    const [block] = decodePem(readFileSync(file, 'utf8'));
+    if (block === undefined) throw new Error('it holds no PEM block');
+    return parse(block.der);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${file} cannot be used (${reason}). ${remedy}`, { cause });
+  }
 };
 
 /**
@@ -123,13 +129,14 @@ const openAuthority = async (folder: string, nowMs: number): Promise<Authority> 
     const { privateKeyDer } = await createKeyPair(P256);
     writeFileDurably(keyFile, `${encodePem('PRIVATE KEY', privateKeyDer)}\n`);
   }
-  const key = readKey(onlyBlock(keyFile));
+  const remedy = `Put it back from a copy; or remove ${certificateFile} and ${keyFile}: clients must then trust a new authority.`;
+  const key = readPem(keyFile, remedy, readKey);
   if (!isCertified) {
     const der = await certifyAuthority(key, nowMs);
     writeFileDurably(certificateFile, `${encodePem('CERTIFICATE', der)}\n`, READABLE);
   }
   return {
-    certificate: parseCertificate(onlyBlock(certificateFile)),
+    certificate: readPem(certificateFile, remedy, parseCertificate),
     signer: createSigner(key, SIGNED_WITH),
   };
 };
@@ -209,7 +216,7 @@ export const openSelfIssuedCertificate = async (
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    // Its files are its own.
+    // These files are never replaced by an operator.
     reload: () => Promise.resolve(),
     close: () => cancel(),
   };

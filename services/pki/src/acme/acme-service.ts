@@ -1,39 +1,42 @@
-/** ACME put together: its routes, and the work that goes on without requests. */
+/** Composes ACME: its routes and its background work. */
 import { randomUUID } from 'node:crypto';
 import type { Route } from '@keelson/edge';
 import { type LeaseStore, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { takeFence } from '@keelson/storage';
-import type { PkiConfig } from '../config.ts';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
 import type { RevocationParts } from '../revocation/revocation-operations.ts';
+import { accountResources } from './accounts/account-routes.ts';
+import { authorizationResources } from './authorizations/authorization-routes.ts';
 import { FirstAttempts } from './authorizations/first-attempts.ts';
-import { createAcmeConfigs } from './configuration/acme-config-operations.ts';
-import { acmeConfigRoutes } from './configuration/acme-config-routes.ts';
-import { directoryUrls } from './domain/directory.ts';
-import type { IssuancePolicy } from './domain/issuance-policy.ts';
-import { externalAccountRoutes } from './external-accounts/external-account-routes.ts';
+import { createAcmeConfigs } from './config/acme-config-operations.ts';
+import { acmeConfigRoutes } from './config/acme-config-routes.ts';
+import type { AcmeSettings } from './config/acme-settings.ts';
+import { directoryResources } from './directories/directory-routes.ts';
+import { directoryUrls } from './directories/domain/directory.ts';
+import { externalAccountRoutes } from './eab/eab-routes.ts';
+import { createSignatureChecks } from './jws/signature-checks.ts';
 import { createInProcessNonces } from './nonces/in-process-nonces.ts';
 import { createStoredNonces } from './nonces/stored-nonces.ts';
+import type { IssuancePolicy } from './orders/domain/issuance-policy.ts';
 import { OpenOrders } from './orders/open-orders.ts';
-import { accountResources } from './protocol/account-resources.ts';
-import { acmeRoutesOf } from './protocol/acme-routes.ts';
-import { openResources } from './protocol/directory-resources.ts';
-import { orderResources } from './protocol/order-resources.ts';
-import { createSignatureChecks } from './signatures/signature-checks.ts';
+import { orderResources } from './orders/order-routes.ts';
+import { renewalResources } from './renewal/renewal-routes.ts';
+import { revocationResources } from './revocation/acme-revocation-routes.ts';
+import { acmeRoutesOf } from './serving/acme-routes.ts';
+import { validateOnThread } from './validation/validate-on-thread.ts';
 import { toValidationSettings } from './validation/validation-settings.ts';
-import { validateBeside } from './validation/validation-threads.ts';
-import { createValidationWorker } from './validation/validation-worker.ts';
+import { ValidationWorker } from './validation/validation-worker.ts';
 
 export interface AcmeParts extends IssuingParts, RevocationParts {
-  readonly config: PkiConfig;
+  readonly config: AcmeSettings;
   readonly leases: LeaseStore;
   readonly logger: Logger;
   readonly policy: IssuancePolicy;
   /** Whether other processes serve the same mounts from the same store. */
   readonly hasReplicas: boolean;
-  /** The service ends. */
+  /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly Mount[];
@@ -56,9 +59,9 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
   const stored = parts.hasReplicas ? createStoredNonces({ store, clock }) : undefined;
   const nonces = stored ?? createInProcessNonces();
   const signatures = createSignatureChecks(parts);
-  const validation = createValidationWorker({
+  const validation = new ValidationWorker({
     ...parts,
-    openValidation: validateBeside(parts.logger),
+    openValidation: validateOnThread(parts.logger),
     settingsOf: async (mount) => toValidationSettings(config, await configs.of(mount)),
     accountUrl: async (mount, { directory, accountId }) => {
       const { cluster } = (await authorities.of(mount)).settings;
@@ -88,10 +91,16 @@ export const createAcmeService = (parts: AcmeParts): AcmeService => {
     routes: [
       ...acmeConfigRoutes({ store, authorities, configs, isPublicDisabled }),
       ...externalAccountRoutes(parts),
-      ...acmeRoutesOf({ ...parts, configs, nonces, signatures }, openResources(parts), [
-        ...accountResources(resourceParts),
-        ...orderResources(resourceParts),
-      ]),
+      ...acmeRoutesOf(
+        { ...parts, configs, nonces, signatures },
+        [...directoryResources(config), ...renewalResources(parts)],
+        [
+          ...accountResources(resourceParts),
+          ...orderResources(resourceParts),
+          ...authorizationResources(resourceParts),
+          ...revocationResources(resourceParts),
+        ],
+      ),
     ],
     workers: {
       'challenge validation': (signal) => validation.run(signal),

@@ -1,7 +1,12 @@
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
-import { clusterRecords, loadSettings, SETTING, urlsRecords } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import {
+  loadClusterAddress,
+  loadUrls,
+  writeClusterAddress,
+  writeUrls,
+} from './authority-url-records.ts';
 import {
   type AuthorityUrls,
   type ClusterAddress,
@@ -10,18 +15,17 @@ import {
   templateObstacle,
 } from './domain/authority-urls.ts';
 
-/** Changes the URLs of a mount; warns of what stands in the way of certificates under them. */
+/** Changes the URLs of a mount. The warnings say why certificates could not be issued with them. */
 export const updateUrls = (
   store: Store,
   mount: MountScope,
   change: (before: AuthorityUrls) => AuthorityUrls,
 ): Promise<{ readonly urls: AuthorityUrls; readonly warnings: readonly string[] }> =>
   store.transact(async (tx) => {
-    const settings = await loadSettings(tx, mount);
-    const urls = change(settings.urls);
+    const urls = change(await loadUrls(tx, mount));
     checkUrls(urls);
-    urlsRecords(mount).write(tx, SETTING.urls, urls);
-    const obstacle = templateObstacle(urls, settings.cluster);
+    writeUrls(tx, mount, urls);
+    const obstacle = templateObstacle(urls, await loadClusterAddress(tx, mount));
     return {
       urls,
       warnings:
@@ -36,12 +40,12 @@ export const updateClusterAddress = (
   change: (before: ClusterAddress) => ClusterAddress,
 ): Promise<ClusterAddress> =>
   store.transact(async (tx) => {
-    const address = change((await loadSettings(tx, mount)).cluster);
+    const address = change(await loadClusterAddress(tx, mount));
     for (const url of [address.path, address.aiaPath])
       if (url !== '' && !isUrlWithHost(url))
         throw new KeelsonError('request.invalid', {
           text: `invalid, non-URL path given to cluster: ${url}`,
         });
-    clusterRecords(mount).write(tx, SETTING.cluster, address);
+    writeClusterAddress(tx, mount, address);
     return address;
   });

@@ -1,20 +1,19 @@
 import type { Route } from '@keelson/edge';
-import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
-import { urlsDocument } from '../issuers/issuer-document.ts';
-import type { Authorities } from '../issuers/issuer-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { clusterDocument, urlsDocument } from './authority-url-document.ts';
 import { updateClusterAddress, updateUrls } from './authority-url-operations.ts';
-import type { AuthorityUrls, ClusterAddress } from './domain/authority-urls.ts';
+import { loadClusterAddress, loadUrls } from './authority-url-records.ts';
 
 const urlList = (description: string) => field.commaList({ description });
 
 const URL_FIELDS = {
-  issuing_certificates: urlList('Where the issuer can be fetched.'),
-  crl_distribution_points: urlList('Where lists can be fetched.'),
-  delta_crl_distribution_points: urlList('Where delta lists can be fetched.'),
-  ocsp_servers: urlList('OCSP responders.'),
-  enable_templating: field.bool({ description: 'Fill templates in the URLs.' }),
+  issuing_certificates: urlList('URLs of the issuer certificate.'),
+  crl_distribution_points: urlList('URLs of revocation lists.'),
+  delta_crl_distribution_points: urlList('URLs of delta lists.'),
+  ocsp_servers: urlList('URLs of OCSP responders.'),
+  enable_templating: field.bool({ description: 'Resolve templates in the URLs.' }),
 };
 
 const CLUSTER_FIELDS = {
@@ -22,17 +21,7 @@ const CLUSTER_FIELDS = {
   aia_path: field.string({ description: 'URL of this mount for those who fetch lists.' }),
 };
 
-const document = (urls: AuthorityUrls): JsonObject => ({
-  ...urlsDocument(urls),
-  enable_templating: urls.enableTemplating,
-});
-
-const clusterDocument = ({ path, aiaPath }: ClusterAddress): JsonObject => ({
-  path,
-  aia_path: aiaPath,
-});
-
-export const authorityUrlRoutes = (store: Store, authorities: Authorities): Route[] => [
+export const authorityUrlRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/config/urls',
     tag: 'configuration',
@@ -41,7 +30,7 @@ export const authorityUrlRoutes = (store: Store, authorities: Authorities): Rout
       read: {
         summary: 'Read the URLs written into certificates',
         handle: async (context) => ({
-          data: document((await authorities.of(requireMount(context))).settings.urls),
+          data: urlsDocument(await loadUrls(store, requireMount(context))),
         }),
       },
       update: {
@@ -56,7 +45,7 @@ export const authorityUrlRoutes = (store: Store, authorities: Authorities): Rout
             ocspServers: fields.ocsp_servers ?? before.ocspServers,
             enableTemplating: fields.enable_templating ?? before.enableTemplating,
           }));
-          return { data: document(urls), warnings };
+          return { data: urlsDocument(urls), warnings };
         },
       },
     },
@@ -69,7 +58,7 @@ export const authorityUrlRoutes = (store: Store, authorities: Authorities): Rout
       read: {
         summary: "Read this cluster's addresses",
         handle: async (context) => ({
-          data: clusterDocument((await authorities.of(requireMount(context))).settings.cluster),
+          data: clusterDocument(await loadClusterAddress(store, requireMount(context))),
         }),
       },
       update: {

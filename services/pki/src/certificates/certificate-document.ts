@@ -11,14 +11,14 @@ import {
   parseName,
   parsePublicKey,
 } from '@keelson/x509';
-import { formatTime } from '../issuing/domain/lifetime.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
 
 const MAX_DNS_NAMES = 5;
 
 const commonName = (name: Uint8Array): string =>
   attributeValues(parseName(name), ATTRIBUTE.commonName)[0] ?? '';
 
-/** What a list tells of a certificate (reference §4.13). */
+/** The details of a certificate in a list (reference §4.13). */
 export const certificateSummary = (certificate: ParsedCertificate): JsonObject => {
   const key = describeKey(parsePublicKey(certificate.publicKeyDer));
   const names = findExtension(certificate.extensions, EXTENSION.subjectAltName);

@@ -1,18 +1,18 @@
-/** Lists of certificates and what is kept beside them (reference §4.12, §4.13, §5.2). */
+/** Lists of certificates and of their metadata (reference §4.12, §4.13, §5.2). */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import type { Store } from '@keelson/storage';
 import { encodePem, parseSerialText, toSerialHex, toSerialKey } from '@keelson/x509';
-import { formatTime } from '../issuing/domain/lifetime.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
 import { certificateSummary } from './certificate-document.ts';
 import { certificatesPrefix, findCertificate, metadataRecords } from './certificate-records.ts';
 import { searchByExpiry } from './certificate-search-operations.ts';
 import { answerSerials } from './serial-pages.ts';
 
-/** Details are read from each certificate, so an answer has so many at most. */
+/** Details are read from each certificate, so that a response has at most this many. */
 const MAX_DETAILED = 1000;
 const MAX_BATCH = 1000;
 const LAST_MOMENT_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -37,12 +37,16 @@ const plainRoutes = (store: Store): Route[] => [
     tag: 'certificates',
     fields: {
       ...PAGE_FIELDS,
-      expires_after: field.time({ description: 'Only what expires at this time or later.' }),
-      expires_before: field.time({ description: 'Only what expires at this time or sooner.' }),
+      expires_after: field.time({
+        description: 'Only certificates that expire at this time or later.',
+      }),
+      expires_before: field.time({
+        description: 'Only certificates that expire at this time or earlier.',
+      }),
     },
     operations: {
       list: {
-        summary: 'List certificates with details, those that expire first before the others',
+        summary: 'List certificates with details, in order of expiry',
         description: `At most ${MAX_DETAILED}; the last serial number as \`after\` gives the next page.`,
         handle: async (context) => {
           const { after, limit, expires_after, expires_before } = context.fields;
@@ -106,7 +110,7 @@ const metadataRoutes = (store: Store): Route[] => [
     fields: PAGE_FIELDS,
     operations: {
       list: {
-        summary: 'List certificates with something kept beside them',
+        summary: 'List certificates that have metadata',
         handle: (context) => {
           const records = metadataRecords(requireMount(context));
           return answerSerials((options) => records.keys(store, options), context.fields);
@@ -122,7 +126,7 @@ const metadataRoutes = (store: Store): Route[] => [
     },
     operations: {
       read: {
-        summary: 'Read what was kept beside a certificate',
+        summary: 'Read the metadata of a certificate',
         handle: async (context) => {
           const serial = parseSerialText(context.fields.serial);
           const records = metadataRecords(requireMount(context));

@@ -1,8 +1,9 @@
-/** Tables over certificates and revocations: what a search by serial number cannot answer. */
+/** Tables over certificates and revocations, for searches by other fields than the serial number. */
+
 import { defineProjection, jsonRecords, type Projection } from '@keelson/storage';
 import { readNotAfter } from '@keelson/x509';
 import { BULK } from '../mounts/mount-records.ts';
-import type { Revocation } from './certificate-records.ts';
+import { type Revocation } from './revocation-records.ts';
 
 type CertificateRow = {
   readonly mount_uuid: string;
@@ -37,6 +38,25 @@ const splitKey = (key: string): readonly [string, string] => {
   return [key.slice(0, slash), key.slice(slash + 1)];
 };
 
+/**
+ * Issuer of the revocations whose records cannot be decrypted. They stay on the lists of all issuers of their
+ * mount: a revoked certificate must not become valid again because its issuer is not known any more.
+ */
+export const UNREADABLE_ISSUER = 'unreadable';
+
+/** Kept until the record is restored. */
+const unreadableRevocation = (key: string): RevocationRow => {
+  const [mount_uuid, serial] = splitKey(key);
+  return {
+    mount_uuid,
+    serial,
+    issuer_id: UNREADABLE_ISSUER,
+    revoked_at: 0,
+    not_after: Number.MAX_SAFE_INTEGER,
+    reason: 0,
+  };
+};
+
 export const PKI_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'pki_certificate',
@@ -66,6 +86,7 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
       ['mount_uuid', 'issuer_id', 'serial', 'revoked_at', 'reason'],
       ['mount_uuid', 'not_after', 'serial'],
     ],
+    rowsOfDamaged: (key) => [unreadableRevocation(key)],
     rows: ({ issuerId, revokedAtMs, notAfterMs, reason = 0 }, key): RevocationRow[] => {
       const [mount_uuid, serial] = splitKey(key);
       return [
@@ -97,6 +118,11 @@ export const PKI_PROJECTIONS: readonly Projection[] = [
       ['mount_uuid', 'issuer_id', 'serial', 'revoked_at', 'reason'],
       ['mount_uuid', 'not_after', 'serial'],
     ],
+    rowsOfDamaged: (key) => {
+      const row = unreadableRevocation(key);
+      const [serial, cluster] = splitKey(row.serial);
+      return [{ ...row, serial, cluster }];
+    },
     rows: ({ issuerId, revokedAtMs, notAfterMs, reason = 0 }, key): ClusterRevocationRow[] => {
       const [mount_uuid, place] = splitKey(key);
       const [serial, cluster] = splitKey(place);

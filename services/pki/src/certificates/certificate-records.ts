@@ -1,6 +1,5 @@
-/** What a cluster keeps of the certificates it issued. Keys are serial numbers in hyphenated hexadecimal. */
+/** Certificates stored by the cluster that issued them. Keys are serial numbers in hyphenated hexadecimal. */
 import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import type { RevocationReason } from '@keelson/x509';
 import { bulkPrefix, localPrefix, type MountScope } from '../mounts/mount-records.ts';
 
 /** Certificates are stored as their DER and nothing else: one lean record for each. */
@@ -20,7 +19,7 @@ export const writeCertificate = (
   der: Uint8Array,
 ): void => tx.write(certificatesPrefix(mount) + serialKey, der);
 
-/** What the requester wanted kept beside a certificate. */
+/** Metadata that the requester wanted stored with a certificate. */
 export interface CertificateMetadata {
   /** Base64, as given. */
   readonly metadata: string;
@@ -31,16 +30,3 @@ export interface CertificateMetadata {
 
 export const metadataRecords = (mount: MountScope): RecordCollection<CertificateMetadata> =>
   jsonRecords(`${localPrefix(mount)}cert-metadata/`);
-
-export interface Revocation {
-  readonly revokedAtMs: number;
-  /** "" when no issuer of the mount made the certificate. */
-  readonly issuerId: string;
-  /** Of the certificate, which may be deleted before its revocation. */
-  readonly notAfterMs: number;
-  /** RFC 5280 §5.3.1; undefined where none was given. */
-  readonly reason?: RevocationReason | undefined;
-}
-
-export const revocationRecords = (mount: MountScope): RecordCollection<Revocation> =>
-  jsonRecords(bulkPrefix('revocations', mount));

@@ -1,30 +1,23 @@
-/** Answers that are bytes of a type of their own. */
+/** Answers with a media type other than JSON. */
 import { type FinalAnswer, rawResponse } from '@keelson/secrets-api';
-import type { Authority } from '../issuers/domain/authority.ts';
-import type { Authorities } from '../issuers/issuer-records.ts';
-import type { MountScope } from '../mounts/mount-records.ts';
+
+export const CERTIFICATE_TYPE = 'application/pkix-cert';
+export const CHAIN_TYPE = 'application/pem-certificate-chain';
 
 const NOTHING = new Uint8Array(0);
 
-/** Whether what an answer was made of is unchanged. Lives on with the answer, so it holds no keys. */
-type Stands = () => Promise<boolean>;
+/**
+ * Whether a response is still valid, because its inputs are unchanged. It is kept together with the response,
+ * so that it must not reference keys.
+ */
+export type IsStillValid = () => Promise<boolean>;
 
-/** True while a mount has this very authority. */
-export const whileInForce = (
-  authorities: Authorities,
-  mount: MountScope,
-  authority: Authority,
-): Stands => {
-  const held = new WeakRef(authority);
-  return async () => (await authorities.of(mount)) === held.deref();
-};
-
-/** Bytes of a type; nothing to show is 204 on these paths. */
+/** Bytes with a media type; 204 where there is nothing to show. */
 export const rawAnswer = (
   contentType: string,
   content: Uint8Array | string | undefined,
   headers: Readonly<Record<string, string>> = {},
-  stands?: Stands,
+  isStillValid?: IsStillValid,
 ): FinalAnswer =>
   content === undefined
     ? rawResponse(204, '', NOTHING)
@@ -33,19 +26,19 @@ export const rawAnswer = (
         contentType,
         typeof content === 'string' ? Buffer.from(content) : content,
         headers,
-        stands,
+        isStillValid,
       );
 
-/** What a request says of the state it has, and when it is asked. */
+/** Headers of a request, which name the version that the client already has, and its time. */
 export interface Freshness {
   readonly headers: Readonly<Record<string, string>>;
   readonly nowMs: number;
-  /** Of an answer that shows when it was modified; one that does not will do so later. */
-  readonly stands?: Stands;
+  /** For an answer that shows when it was modified; one that does not yet will do so later. */
+  readonly isStillValid?: IsStillValid;
 }
 
 /**
- * The `Last-Modified` of something that was changed at this time: the end of that second, so that all
+ * The `Last-Modified` for a change at this time: the end of that second, so that all
  * changes of a second are older than what clients got after it. undefined: not known, or the second is
  * not over.
  */
@@ -81,6 +74,6 @@ export const rawUnlessUnmodified = async (
     contentType,
     await content(),
     lastMs === undefined ? {} : { 'last-modified': new Date(lastMs).toUTCString() },
-    lastMs === undefined ? undefined : freshness.stands,
+    lastMs === undefined ? undefined : freshness.isStillValid,
   );
 };

@@ -1,8 +1,9 @@
 /** Revocations by issuer, a few milliseconds of work at a time. */
+
 import type { Store } from '@keelson/storage';
-import type { CrlScope } from '../crl/crl-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateTables } from './certificate-projections.ts';
+import { type RevocationScope } from './revocation-records.ts';
 
 const TABLES = { own: 'pki_revocation', all: 'pki_cluster_revocation' } as const;
 
@@ -13,7 +14,7 @@ const PAGE_SIZE = 2000;
 export async function* revokingIssuerIds(
   store: Store,
   { uuid }: MountScope,
-  scope: CrlScope = 'own',
+  scope: RevocationScope = 'own',
 ): AsyncGenerator<string> {
   let rows = await store.select<CertificateTables, { issuer_id: string }>((tables) =>
     tables
@@ -52,7 +53,7 @@ export async function* revocationsOf(
   store: Store,
   { uuid }: MountScope,
   issuerId: string,
-  scope: CrlScope = 'own',
+  scope: RevocationScope = 'own',
   pageSize = PAGE_SIZE,
 ): AsyncGenerator<readonly RevocationRow[]> {
   let after = '';

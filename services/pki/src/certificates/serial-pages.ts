@@ -5,7 +5,7 @@ import type { ListOptions } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
 import type { PageChoice } from '../mounts/list-page.ts';
 
-/** One takes a few milliseconds. */
+/** A page takes a few milliseconds. */
 const PAGE_SIZE = 1000;
 
 /** Lists names of records, which are serial numbers in hyphen form. */

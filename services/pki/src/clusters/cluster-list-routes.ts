@@ -1,10 +1,10 @@
-/** What is known of revocations in all clusters (reference §5.2). */
+/** Lists of revocations in all clusters (reference §5.2). */
 import type { Route } from '@keelson/edge';
 import { secretsRoutes } from '@keelson/secrets-api';
 import type { ListOptions, Store } from '@keelson/storage';
 import { parseSerialText, toSerialKey } from '@keelson/x509';
 import { listSerials } from '../certificates/serial-pages.ts';
-import type { Authorities } from '../issuers/issuer-records.ts';
+import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
@@ -15,12 +15,7 @@ import {
   requestRecords,
 } from './cluster-records.ts';
 
-export interface ClusterListParts {
-  readonly store: Store;
-  readonly authorities: Authorities;
-}
-
-/** Names of records by serial number, as if each were one: below a serial lies one for each cluster. */
+/** Serial numbers of announced revocations; below each there is a record per cluster. */
 const listByCluster =
   (store: Store, mount: MountScope) =>
   async ({ after, ...options }: ListOptions): Promise<readonly string[]> => {
@@ -40,7 +35,7 @@ const infoOf = async <T>(
   return info;
 };
 
-export const clusterListRoutes = ({ store, authorities }: ClusterListParts): Route[] => [
+export const clusterListRoutes = (store: Store): Route[] => [
   ...secretsRoutes({
     path: '/certs/unified-revoked',
     tag: 'revocation',
@@ -50,7 +45,7 @@ export const clusterListRoutes = ({ store, authorities }: ClusterListParts): Rou
         summary: 'List certificates revoked in any cluster',
         handle: async (context) => {
           const mount = requireMount(context);
-          const { unifiedCrl } = (await authorities.of(mount)).settings.crl;
+          const { unifiedCrl } = await loadCrlConfig(store, mount);
           if (!unifiedCrl) return { data: { keys: [] } };
           const keys = await listSerials(listByCluster(store, mount), context.fields);
           const key_info = await infoOf(keys, async (serialKey) => ({
@@ -67,7 +62,7 @@ export const clusterListRoutes = ({ store, authorities }: ClusterListParts): Rou
     fields: PAGE_FIELDS,
     operations: {
       list: {
-        summary: 'List revocations that other clusters are asked for',
+        summary: 'List revocations requested from other clusters',
         handle: async (context) => {
           const mount = requireMount(context);
           const records = requestRecords(mount);

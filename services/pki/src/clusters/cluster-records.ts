@@ -1,11 +1,15 @@
 /**
- * What the clusters of a mount tell each other. Each cluster writes records under its own id into the
- * replicated scope, so those of the others are there as soon as replication has brought them.
+ * Records by which the clusters of a mount inform each other. Each cluster writes under its own id in the
+ * replicated scope, so that replication delivers them to the others.
  */
+
 import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
-import { type Revocation, revocationRecords } from '../certificates/certificate-records.ts';
-import { pendingRecords } from '../crl/crl-records.ts';
-import { crlConfigRecords, SETTING } from '../issuers/issuer-records.ts';
+import {
+  pendingRecords,
+  type Revocation,
+  revocationRecords,
+} from '../certificates/revocation-records.ts';
+import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
 import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 import { putForAll } from './outbox.ts';
 
@@ -13,25 +17,25 @@ import { putForAll } from './outbox.ts';
 export const clusterRevocationRecords = (mount: MountScope): RecordCollection<Revocation> =>
   jsonRecords(bulkPrefix('clusterRevocations', mount));
 
-/** Prefix of what the clusters say of one certificate. */
+/** Prefix of the revocations of one certificate by all clusters. */
 export const clusterRevocationsOf = (mount: MountScope, serialKey: string): string =>
   `${clusterRevocationRecords(mount).path(serialKey)}/`;
 
-/** That this cluster has told what it revoked before the lists became unified. */
-export interface Told {
+/** Marks that this cluster has announced its revocations from before the lists became unified. */
+export interface Announced {
   readonly atMs: number;
-  /** Of the configuration of the lists: which time. */
+  /** The `unification` of the configuration of the lists. */
   readonly unification?: string | undefined;
 }
 
-export const toldRecords = (mount: MountScope): RecordCollection<Told> =>
+export const announcedRecords = (mount: MountScope): RecordCollection<Announced> =>
   jsonRecords(`${localPrefix(mount)}unified/`);
-export const TOLD = 'told';
+export const ANNOUNCED = 'announced';
 
 /** This cluster among those of the mount. */
 export interface ThisCluster {
   readonly id: string;
-  /** Another cluster is the primary and writes what is replicated. */
+  /** Whether another cluster is the primary, which writes replicated records. */
   readonly isSecondary: boolean;
 }
 
@@ -50,11 +54,11 @@ export interface RevocationConfirmation {
   readonly confirmedAtMs: number;
 }
 
-/** By serial number: another record than the request, as another cluster writes it. */
+/** By serial number; a separate record, because another cluster writes it. */
 export const confirmationRecords = (mount: MountScope): RecordCollection<RevocationConfirmation> =>
   jsonRecords(`${sharedPrefix(mount)}revocation-confirmations/`);
 
-/** The oldest revocation of a certificate that a cluster told of. */
+/** The oldest announced revocation of a certificate. */
 export const findClusterRevocation = async (
   reads: Reads,
   mount: MountScope,
@@ -66,8 +70,8 @@ export const findClusterRevocation = async (
   return oldest && { ...oldest, clusters: entries.map(([cluster]) => cluster) };
 };
 
-/** Tells all clusters of a revocation in this one. */
-export const tellRevocation = (
+/** Announces a revocation of this cluster to all clusters. */
+export const announceRevocation = (
   tx: Transaction,
   mount: MountScope,
   { id }: ThisCluster,
@@ -79,7 +83,7 @@ export const tellRevocation = (
   putForAll(tx, mount, pendingRecords(mount, 'all'), serialKey, { revokedAtMs, issuerId, reason });
 };
 
-/** Records a revocation in this cluster, and tells the others where lists are unified. */
+/** Records a revocation in this cluster, and announces it where lists are unified. */
 export const writeRevocation = async (
   tx: Transaction,
   mount: MountScope,
@@ -89,8 +93,8 @@ export const writeRevocation = async (
 ): Promise<void> => {
   revocationRecords(mount).write(tx, serialKey, revocation);
   const { revokedAtMs, issuerId, reason } = revocation;
-  // For the next delta list, and for the worker when this request does not get to make the lists.
+  // For the next delta list, and for the worker in case this request does not rebuild the lists.
   pendingRecords(mount).write(tx, serialKey, { revokedAtMs, issuerId, reason });
-  if ((await crlConfigRecords(mount).find(tx, SETTING.crl))?.unifiedCrl)
-    tellRevocation(tx, mount, cluster, serialKey, revocation);
+  if ((await loadCrlConfig(tx, mount)).unifiedCrl)
+    announceRevocation(tx, mount, cluster, serialKey, revocation);
 };

@@ -1,5 +1,5 @@
 /**
- * How the outbox of a secondary gets to the primary: as a request from service to service, by a method
+ * Sends the outbox of a secondary to the primary: as a request from service to service, with a method
  * that no gateway and no route knows.
  */
 import type { ReplicationMember } from '@keelson/cluster-member';
@@ -10,7 +10,7 @@ import type { Store } from '@keelson/storage';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { outboxPrefix, writeForAll } from './outbox.ts';
 
-const METHOD = 'TELL';
+const METHOD = 'ANNOUNCE';
 /** Records of some 300 bytes; a message between clusters carries 900 KiB. */
 const PAGE_SIZE = 500;
 const ANSWER_WITHIN_MS = 10_000;
@@ -18,7 +18,7 @@ const APPLY_WITHIN_MS = 2000;
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Places below `shared/`, and the values as they are written. */
-type Told = readonly (readonly [string, string])[];
+type Forwarded = readonly (readonly [string, string])[];
 
 const toMount = ({ uuid, local }: MountScope): Mount => ({
   uuid,
@@ -35,7 +35,7 @@ const toMount = ({ uuid, local }: MountScope): Mount => ({
   description: '',
 });
 
-const encode = (mount: MountScope, told: Told): Uint8Array =>
+const encode = (mount: MountScope, records: Forwarded): Uint8Array =>
   RequestStart.encode({
     head: {
       requestId: '',
@@ -53,13 +53,13 @@ const encode = (mount: MountScope, told: Told): Uint8Array =>
       principal: undefined,
     },
     deadlineMs: ANSWER_WITHIN_MS,
-    body: Buffer.from(JSON.stringify(told)),
+    body: Buffer.from(JSON.stringify(records)),
     complete: true,
   }).finish();
 
 /**
- * Has the primary write what lies in the outbox; what it has written is taken out.
- * @throws KeelsonError where the primary is not reached: the rest stays
+ * Sends the outbox to the primary, which writes the records, and deletes here what the primary has written.
+ * @throws KeelsonError when the primary is unreachable: the rest is kept
  */
 export const forwardOutbox = async (
   member: ReplicationMember,
@@ -72,10 +72,10 @@ export const forwardOutbox = async (
   for (;;) {
     const records = await store.scan(prefix, { limit: PAGE_SIZE });
     if (records.length === 0) return;
-    const told = records.map(
+    const forwarded = records.map(
       ({ path, value }) => [path.slice(prefix.length), Buffer.from(value).toString()] as const,
     );
-    const { response } = await run.secondary.forward(encode(mount, told), {
+    const { response } = await run.secondary.forward(encode(mount, forwarded), {
       timeoutMs: ANSWER_WITHIN_MS,
       applyWithinMs: APPLY_WITHIN_MS,
     });
@@ -84,25 +84,25 @@ export const forwardOutbox = async (
     await store.transact(async (tx) => {
       for (const { path, value } of records) {
         const now = await tx.read(path);
-        // What was put there meanwhile has not been told.
+        // A record that was replaced meanwhile has not been forwarded.
         if (now !== undefined && Buffer.from(now.value).equals(value)) tx.delete(path);
       }
     });
   }
 };
 
-/** The service as secondaries reach it: takes their outboxes, and answers everything else as before. */
+/** Wraps the service for secondaries: accepts their outboxes, and passes on all other requests. */
 export const acceptingOutboxes = (store: Store, edge: EdgeService): EdgeService => ({
   describe: () => edge.describe(),
   check: () => edge.check(),
   handle: async (request) => {
     const { method, mount } = request.head;
     if (method !== METHOD || mount === undefined) return edge.handle(request);
-    const told = JSON.parse(
+    const forwarded = JSON.parse(
       Buffer.from(await request.body.bytes(MAX_BODY_BYTES)).toString(),
-    ) as Told;
+    ) as Forwarded;
     await store.transact((tx) => {
-      for (const [place, value] of told) writeForAll(tx, mount, place, Buffer.from(value));
+      for (const [place, value] of forwarded) writeForAll(tx, mount, place, Buffer.from(value));
     });
     return edgeResponse(204);
   },

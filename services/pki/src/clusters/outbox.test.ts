@@ -13,13 +13,13 @@ const writtenTo = (place: string): readonly string[] => {
   return written;
 };
 
-describe('what a cluster has written for all', () => {
+describe('the path of a message to other clusters', () => {
   test.for([
     `cluster-revocations/${UUID}/0a-0b/berlin`,
     `mounts/${UUID}/unified-crl-pending/0a-0b`,
     `mounts/${UUID}/revocation-requests/0a-0b`,
     `mounts/${UUID}/revocation-confirmations/0a-0b`,
-  ])('may lie at %s', (place) => {
+  ])('may be %s', (place) => {
     expect(writtenTo(place)).toEqual([`shared/${place}`]);
   });
 
@@ -28,7 +28,7 @@ describe('what a cluster has written for all', () => {
     `mounts/${UUID}/config/crl`,
     'cluster-revocations/8f0b1c1e-0000-4000-8000-000000000002/0a-0b/berlin',
     '',
-  ])('may not lie at "%s"', (place) => {
+  ])('may not be "%s"', (place) => {
     expect(() => writtenTo(place)).toThrow('a record of another kind');
   });
 });

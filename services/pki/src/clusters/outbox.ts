@@ -1,6 +1,6 @@
 /**
- * What this cluster has to say in the replicated scope, which only the primary writes. It is committed
- * together with what it is about, below its place in the scope, and stays until it has been carried there.
+ * Records of this cluster for the replicated scope, which only the primary writes. A record is committed
+ * together with the change it announces, at its path in that scope, and stays until it has been copied there.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { RecordCollection, Store, Transaction } from '@keelson/storage';
@@ -11,7 +11,7 @@ const PAGE_SIZE = 500;
 
 export const outboxPrefix = (mount: MountScope): string => bulkPrefix('outbox', mount);
 
-/** Has a record written for all clusters. */
+/** Puts a record for all clusters into the outbox. */
 export const putForAll = <T>(
   tx: Transaction,
   mount: MountScope,
@@ -24,7 +24,7 @@ export const putForAll = <T>(
     Buffer.from(JSON.stringify(value)),
   );
 
-/** Kinds of records that clusters write for all, below `shared/`. */
+/** Paths of records that a cluster may announce, below `shared/`. */
 const kindsOf = ({ uuid }: MountScope): readonly string[] => [
   `cluster-revocations/${uuid}/`,
   `mounts/${uuid}/unified-crl-pending/`,
@@ -33,7 +33,7 @@ const kindsOf = ({ uuid }: MountScope): readonly string[] => [
 ];
 
 /**
- * Writes a record of an outbox to its place; on the primary cluster only.
+ * Writes a record of an outbox to its path; on the primary cluster only.
  * @throws KeelsonError `replication.malformed` for a place that no outbox may name
  */
 export const writeForAll = (
@@ -47,7 +47,7 @@ export const writeForAll = (
   tx.write(SHARED + place, value);
 };
 
-/** Carries everything to its place; on the primary cluster only. Each page is one commit. */
+/** Copies all records to the replicated scope; on the primary cluster only. Each page is one commit. */
 export const carryOutbox = async (store: Store, mount: MountScope): Promise<void> => {
   const prefix = outboxPrefix(mount);
   let carried: number;

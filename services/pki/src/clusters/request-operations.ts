@@ -1,12 +1,12 @@
-/** Asking for the revocation of certificates that another cluster issued, and answering that it was done. */
+/** Requests between clusters to revoke certificates, and their confirmations. */
 import type { MountScope } from '../mounts/mount-records.ts';
+import type { AnnouncingParts } from './announcing-operations.ts';
 import { confirmationRecords, requestRecords } from './cluster-records.ts';
 import { putForAll } from './outbox.ts';
-import type { TellingParts } from './telling-operations.ts';
 
-/** Asks all clusters; asked again, the first request stands. */
+/** Asks all clusters; asked again, the first request remains. */
 export const requestRevocation = async (
-  { store, clock, cluster, carry }: TellingParts,
+  { store, clock, cluster, carry }: AnnouncingParts,
   mount: MountScope,
   serialKey: string,
 ): Promise<void> => {
@@ -21,7 +21,7 @@ export const requestRevocation = async (
 };
 
 export const confirmRevocation = async (
-  { store, clock, cluster, carry }: TellingParts,
+  { store, clock, cluster, carry }: AnnouncingParts,
   mount: MountScope,
   serialKey: string,
 ): Promise<void> => {

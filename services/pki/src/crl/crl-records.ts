@@ -1,5 +1,5 @@
 /**
- * Revocation lists. A list may be tens of megabytes, so its bytes lie in parts below its number; one
+ * Revocation lists. A list may be tens of megabytes, so its bytes are stored in parts below its number; one
  * record for each group of issuers names the lists that are current.
  */
 import {
@@ -9,7 +9,7 @@ import {
   type RecordCollection,
   type Store,
 } from '@keelson/storage';
-import type { RevocationReason } from '@keelson/x509';
+import type { RevocationScope } from '../certificates/revocation-records.ts';
 import { bulkPrefix, localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
 
 export interface StoredCrl {
@@ -17,45 +17,25 @@ export interface StoredCrl {
   readonly thisUpdateMs: number;
   readonly nextUpdateMs: number;
   readonly partCount: number;
-  /** When it became current; absent in records of before this was kept. */
-  readonly storedAtMs?: number;
+  /** When it became current. */
+  readonly storedAtMs: number;
 }
 
 export interface CrlRecord {
   readonly complete: StoredCrl;
   /** Adds to `complete`; undefined where delta lists are not made. */
   readonly delta?: StoredCrl | undefined;
-  /** Of whichever list was made last: both kinds share one sequence, which only grows. */
+  /** Number of the last list of either kind: both share one sequence, which only grows. */
   readonly lastNumber: number;
 }
-
-/** Whose revocations a list has: those of its own cluster, or of all clusters. */
-export type CrlScope = 'own' | 'all';
 
 /** Current lists by group of issuers. */
 export const crlRecords = (
   mount: MountScope,
-  scope: CrlScope = 'own',
+  scope: RevocationScope = 'own',
 ): RecordCollection<CrlRecord> =>
   jsonRecords(
     scope === 'own' ? `${localPrefix(mount)}crls/` : `${sharedPrefix(mount)}unified-crls/`,
-  );
-
-/** What was revoked since the last complete list, by serial number; kept where delta lists are made. */
-export interface PendingRevocation {
-  readonly revokedAtMs: number;
-  readonly issuerId: string;
-  readonly reason?: RevocationReason | undefined;
-}
-
-export const pendingRecords = (
-  mount: MountScope,
-  scope: CrlScope = 'own',
-): RecordCollection<PendingRevocation> =>
-  jsonRecords(
-    scope === 'own'
-      ? `${localPrefix(mount)}crl-pending/`
-      : `${sharedPrefix(mount)}unified-crl-pending/`,
   );
 
 /** Written in a few milliseconds. */
@@ -64,14 +44,14 @@ const PART_BYTES = 512 * 1024;
 /** A list among those of a mount. */
 export interface CrlPlace {
   readonly mount: MountScope;
-  readonly scope: CrlScope;
+  readonly scope: RevocationScope;
   readonly groupId: string;
 }
 
 const partsPrefix = ({ mount, scope, groupId }: CrlPlace, number: number): string =>
   `${bulkPrefix(scope === 'own' ? 'crlParts' : 'unifiedCrlParts', mount)}${groupId}/${number}/`;
 
-/** Writes the bytes of a list, each part in a commit of its own; returns how many there are. */
+/** Writes the bytes of a CRL, with a commit for each part; returns the number of parts. */
 export const writeCrlParts = async (
   store: Store,
   place: CrlPlace,

@@ -5,10 +5,9 @@ import type { Store } from '@keelson/storage';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import type { CrlBuilder } from './crl-builder.ts';
-import { crlConfigRoutes } from './crl-config-routes.ts';
-import { crlFetchRoutes } from './crl-fetch-routes.ts';
-import { crlSigningRoutes } from './crl-signing-routes.ts';
+import type { CrlBuilder } from './build/crl-builder.ts';
+import { crlFetchRoutes } from './serve/crl-fetch-routes.ts';
+import { crlSigningRoutes } from './sign/crl-signing-routes.ts';
 
 export interface CrlRouteParts {
   readonly store: Store;
@@ -39,7 +38,6 @@ const rotation = (
   });
 
 export const crlRoutes = ({ crlBuilder, ...parts }: CrlRouteParts): Route[] => [
-  ...crlConfigRoutes({ crlBuilder, ...parts }),
   ...rotation('/crl/rotate', 'Make new lists now', (mount) => crlBuilder.rebuild(mount)),
   ...rotation('/crl/rotate-delta', 'Make new delta lists now', (mount) =>
     crlBuilder.rebuildDeltas(mount),

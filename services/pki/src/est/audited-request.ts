@@ -1,10 +1,10 @@
-/** What of a request for a certificate is put on record: the body is base64, which nobody can read later. */
+/** The part of an enrolment request that is audited: its body is base64, which nobody could read later. */
 import { type CsrFields, encodePem, keyBits } from '@keelson/x509';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import { namesOfCsr } from '../issuing/domain/csr-names.ts';
 import type { AuditField } from './domain/est-config.ts';
 
-/** Read by the gateway, which puts it on record and never sends it to a client. */
+/** Read by the gateway, which audits it and never sends it to a client. */
 const AUDITED_REQUEST_HEADER = 'x-audited-request';
 
 /** The header that carries the chosen fields, JSON in base64. */

@@ -1,4 +1,5 @@
-/** The certificate that the gateway saw a TLS client prove, and whether it lets that client enroll (RFC 7030 §3.3.2). */
+/** The TLS client certificate that the gateway verified, and whether it allows enrolment (RFC 7030 §3.3.2). */
+
 import { KeelsonError } from '@keelson/errors';
 import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import type { Reads } from '@keelson/storage';
@@ -12,13 +13,13 @@ import {
   parseExtendedKeyUsage,
   toSerialKey,
 } from '@keelson/x509';
-import { revocationRecords } from '../certificates/certificate-records.ts';
+import { revocationRecords } from '../certificates/revocation-records.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import type { CertificateAuthenticator } from './domain/est-config.ts';
 
-/** RFC 9440 §2.1; set by the gateway alone, which removes what a client sends under this name. */
+/** RFC 9440 §2.1. Only the gateway sets it, and removes one that a client sends. */
 const CLIENT_CERTIFICATE_HEADER = 'client-cert';
 const BYTE_SEQUENCE = /^:([A-Za-z0-9+/]+={0,2}):$/;
 
@@ -73,7 +74,7 @@ export const checkClientCertificate = async (
 ): Promise<void> => {
   const signer = authority.findSigner(certificate);
   if (signer === undefined || !isAccepted(authority, authenticator, signer))
-    return refuse('no issuer that counts has signed it');
+    return refuse('no accepted issuer has signed it');
   if (nowMs < certificate.notBeforeMs || nowMs > certificate.notAfterMs)
     refuse('it is not valid at this time');
   if (signer.issuer.revokedAtMs !== undefined) refuse('its issuer is revoked');

@@ -1,14 +1,15 @@
-/** Enrolling and renewing by EST (RFC 7030 §4.2), and what clients are told before (§4.1, §4.5). */
+/** Enrolment and renewal by EST (RFC 7030 §4.2), CA certificates and CSR attributes (§4.1, §4.5). */
 import { KeelsonError } from '@keelson/errors';
 import {
   type CsrFields,
+  EXTENSION,
   encodeCertsOnly,
   encodeCsrAttributes,
   encodePem,
+  findExtension,
   type ParsedCertificate,
   toKeyAlgorithm,
 } from '@keelson/x509';
-import { STRICT_NAMES } from '../issuing/domain/alternative-names.ts';
 import type { NameParameters } from '../issuing/domain/requested-names.ts';
 import { signCsr, signVerbatim } from '../issuing/issuing-operations.ts';
 import {
@@ -17,6 +18,7 @@ import {
   type IssuingRequest,
   requireSigner,
 } from '../issuing/signing-operations.ts';
+import { STRICT_NAMES } from '../names/domain/alternative-names.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { checkClientCertificate } from './client-certificate.ts';
 import { checkRenewal } from './domain/enrolment-request.ts';
@@ -41,7 +43,7 @@ export const caCertificates = async (
   return encodeCertsOnly(chain.map(({ certificate }) => certificate.der));
 };
 
-/** What requests are to look like; undefined where anything will do. */
+/** The attributes that requests should have; undefined where there are no requirements. */
 export const csrAttributes = async (
   { store }: IssuingParts,
   { mount, policy }: EnrolmentScope,
@@ -72,8 +74,13 @@ export interface EnrolmentRequest extends EnrolmentScope {
 /** @returns the certificate and nothing else (§4.2.3), as certs-only */
 export const enroll = async (
   parts: IssuingParts,
-  { mount, policy, der }: EnrolmentRequest,
+  { mount, policy, der, csr }: EnrolmentRequest,
 ): Promise<Uint8Array> => {
+  // No answer of EST has a place for a warning.
+  if (policy.kind === 'role' && findExtension(csr.extensions, EXTENSION.tlsFeature) !== undefined)
+    throw new KeelsonError('request.invalid', {
+      text: 'the request asks for the TLS feature extension (must-staple), which no role issues',
+    });
   const request: IssuingRequest & { readonly csr: string } = {
     mount,
     roleName: policy.kind === 'role' ? policy.role : '',
@@ -98,7 +105,7 @@ export const enroll = async (
   return encodeCertsOnly([issued.der]);
 };
 
-/** Who a certificate of the client has to be of, whatever it is shown for. */
+/** The identity that a client certificate must have for renewal. */
 export const requireClientCertificate = async (
   parts: IssuingParts,
   { mount }: EnrolmentScope,
@@ -129,7 +136,7 @@ export const reenroll = async (
 ): Promise<Uint8Array> => {
   if (renewed === undefined)
     throw new KeelsonError('pki.est_certificate_refused', {
-      reason: 'the one that is renewed is not shown as that of the TLS client',
+      reason: 'the certificate being renewed was not presented by TLS',
     });
   await requireClientCertificate(parts, request, config, renewed);
   checkRenewal(request.csr, renewed);

@@ -22,7 +22,7 @@ const subject = encodeName(toDistinguishedName({ commonName: 'device' }));
 const valid = Buffer.from(await createCsr({ subject, publicKeyDer, extensions: [] }, signer));
 
 describe('the body of an enrolment', () => {
-  test('is read whatever whitespace is in its base64', () => {
+  test('is accepted with any whitespace in its base64', () => {
     const spaces = fc.array(fc.constantFrom(' ', '\t', '\r', '\n'), { maxLength: 4 });
     fc.assert(
       fc.property(fc.array(spaces, { minLength: 1, maxLength: 50 }), (runs) => {
@@ -35,7 +35,7 @@ describe('the body of an enrolment', () => {
     );
   });
 
-  test('of any other bytes is refused, never a crash', () => {
+  test('of any other bytes is refused without a crash', () => {
     const damaged = fc
       .tuple(fc.nat(valid.byteLength - 1), fc.integer({ min: 1, max: 255 }))
       .map(([at, change]) => {
@@ -74,7 +74,7 @@ describe('a renewal', () => {
           ],
   });
 
-  test('may have the same names in any order, the common name again or not', () => {
+  test('may have the same names in any order, with or without the common name as alternative name', () => {
     fc.assert(
       fc.property(label, fc.uniqueArray(label, { maxLength: 5 }), (commonName, names) => {
         const had = named(commonName, [...names, commonName]);
@@ -84,7 +84,7 @@ describe('a renewal', () => {
     );
   });
 
-  test('may have no other names, and no fewer', () => {
+  test('may not have other or fewer names', () => {
     fc.assert(
       fc.property(label, fc.uniqueArray(label, { minLength: 1, maxLength: 5 }), (name, names) => {
         const [extra = '', ...rest] = names.map((one) => `${one}0`);

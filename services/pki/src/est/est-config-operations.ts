@@ -5,7 +5,7 @@ import { requireRole } from '../roles/role-operations.ts';
 import { checkEstConfig, type EstConfig, pathPoliciesOf } from './domain/est-config.ts';
 import { loadEstConfig, loadEstConfigs, writeEstConfig } from './est-config-records.ts';
 
-/** What two mounts may not both have (reference §9.1). */
+/** Settings that two mounts may not share (reference §9.1). */
 const checkUnique = (config: EstConfig, others: readonly EstConfig[]): void => {
   if (config.defaultMount && others.some(({ defaultMount }) => defaultMount))
     throw new KeelsonError('request.invalid', { text: 'another mount is the default mount' });

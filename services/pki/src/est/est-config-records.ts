@@ -1,5 +1,11 @@
-/** EST settings of all mounts, apart from the rest of each: labels are looked for over all of them. */
-import { jsonRecords, type Reads, type RecordCollection, type Transaction } from '@keelson/storage';
+/** EST settings of all mounts, below one prefix: labels are searched over all of them. */
+import {
+  jsonRecords,
+  type Reads,
+  type RecordCollection,
+  readableOnly,
+  type Transaction,
+} from '@keelson/storage';
 import { EST_PREFIXES, type MountScope } from '../mounts/mount-records.ts';
 import { type EstConfig, NO_EST } from './domain/est-config.ts';
 
@@ -16,10 +22,10 @@ export const loadEstConfig = async (reads: Reads, mount: MountScope): Promise<Es
 export const writeEstConfig = (tx: Transaction, mount: MountScope, config: EstConfig): void =>
   recordsOf(mount).write(tx, keyOf(mount), config);
 
-/** By the uuid of the mount. */
+/** By the uuid of the mount; the settings of a mount that cannot be decrypted are left out. */
 export const loadEstConfigs = async (reads: Reads): Promise<ReadonlyMap<string, EstConfig>> => {
   const entries = await Promise.all(
-    Object.values(EST_PREFIXES).map((prefix) => recordsBelow(prefix).entries(reads)),
+    Object.values(EST_PREFIXES).map((prefix) => recordsBelow(prefix).entries(readableOnly(reads))),
   );
   return new Map(entries.flat().map(([key, config]) => [key.replace(/\/config$/, ''), config]));
 };

@@ -15,8 +15,14 @@ const FIELDS = {
     description: 'What decides without a label: sign-verbatim or role:<name>.',
   }),
   label_to_path_policy: field.stringMap({ description: 'The same for each label.' }),
-  authenticators: field.map({ description: 'cert and userpass; what is absent is no proof.' }),
-  enable_sentinel_parsing: field.bool({ description: 'Kept; there is nothing that it changes.' }),
+  authenticators: field.map({
+    description: 'cert and userpass; a method that is absent is not accepted.',
+  }),
+  enable_sentinel_parsing: field.bool({
+    description: 'false: there are no Sentinel policies.',
+    check: (value) =>
+      value ? 'enable_sentinel_parsing must be false: there are no Sentinel policies' : undefined,
+  }),
   audit_fields: field.commaList({ description: 'What of a request is put on record.' }),
 };
 
@@ -24,7 +30,7 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** An object of an authenticator whose members are all known. */
+/** Settings of an authenticator; unknown members are refused. */
 const readAuthenticator = (
   authenticators: JsonObject,
   name: string,
@@ -75,7 +81,7 @@ const document = (config: EstConfig): JsonObject => ({
       cert: {
         accessor: config.certificate.accessor,
         cert_role: config.certificate.certRole,
-        // A provider of Terraform reads a map of texts, which a list is not.
+        // A Terraform provider reads a map of strings here, not a list.
         ...(config.certificate.issuers.length > 0 && { issuers: config.certificate.issuers }),
       },
     }),

@@ -1,7 +1,7 @@
 /**
  * EST below a mount. `est/…` is for the default path policy, `roles/:role/est/…` and `sign-verbatim/est/…`
- * for theirs, with a token that may go there. `est/by-certificate/…` is for clients of /.well-known/est
- * that showed a certificate and no token: they choose a label, never a policy.
+ * for theirs, with a token that has access. `est/by-certificate/…` is for clients of /.well-known/est
+ * with a certificate and no token: they choose a label, never a policy.
  */
 import {
   allowHeader,
@@ -47,8 +47,9 @@ const describe = (path: string, summary: string) => ({
 });
 
 /**
- * In lines of PEM's length, which end in LF: readers of base64 on the command line stop at a CR, or want
- * lines. RFC 8951 §3.1 no longer needs the encoding said; clients of RFC 7030 look for it.
+ * In lines of PEM's length that end in LF, because command-line decoders of base64 stop at a CR, or require
+ * lines. RFC 8951 §3.1 made the Content-Transfer-Encoding header unnecessary, but clients of RFC 7030 look
+ * for it.
  */
 const base64Answer = (
   contentType: string,
@@ -81,7 +82,7 @@ const VERBATIM_POLICY: FindPolicy = () => ({ kind: 'sign-verbatim' });
 const LABEL_POLICY: FindPolicy = ({ params }, config) =>
   findPathPolicy(config, params['label'] ?? '');
 
-/** RFC 7030 §4.2.3: what is wrong is told in plain text. */
+/** RFC 7030 §4.2.3: errors are plain text. */
 const refusalInPlainText = (error: KeelsonError): EdgeResponse =>
   edgeResponse(
     error.httpStatus,
@@ -145,7 +146,7 @@ export const estRoutes = (parts: IssuingParts): Route[] => {
       : base64Answer('application/csrattrs', attributes);
   };
 
-  /** @param isByCertificate no token was asked for: the client's certificate has to do */
+  /** @param isByCertificate no token is required: the client's certificate authenticates it */
   const post =
     (operation: 'enroll' | 'reenroll', findPolicy: FindPolicy, isByCertificate: boolean) =>
     async (exchange: RouteExchange): Promise<EdgeResponse> => {

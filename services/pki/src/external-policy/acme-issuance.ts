@@ -1,10 +1,10 @@
-/** Orders of ACME whose certificate the policy service decides (reference §8.5). */
+/** ACME orders whose certificate the policy service decides (reference §8.5). */
 import { KeelsonError } from '@keelson/errors';
 import { toSerialKey } from '@keelson/x509';
-import type { Account } from '../acme/domain/account.ts';
-import type { IssuancePolicy, PolicyRequest } from '../acme/domain/issuance-policy.ts';
-import type { Order } from '../acme/domain/order.ts';
-import { AcmeProblem } from '../acme/domain/problem.ts';
+import type { Account } from '../acme/accounts/domain/account.ts';
+import type { IssuancePolicy, PolicyRequest } from '../acme/orders/domain/issuance-policy.ts';
+import type { Order } from '../acme/orders/domain/order.ts';
+import { AcmeProblem } from '../acme/problems/problem.ts';
 import { decideCertificate, type PolicyParts } from './external-policy-operations.ts';
 import { loadPolicyService } from './policy-service-records.ts';
 import { entityDocument } from './requester-identity.ts';
@@ -38,7 +38,7 @@ const authorizationDocuments = ({ authorizations }: Order) =>
     })),
   }));
 
-/** The requester is who asked for the binding; nobody is known of an account without one. */
+/** The requester is the caller who requested the binding; an account without one has no known requester. */
 const identityIn = ({ binding }: Account) => {
   const bound = binding?.identity;
   return (service: Parameters<typeof entityDocument>[1]) =>
@@ -73,7 +73,7 @@ export const createAcmeIssuance = (parts: PolicyParts): IssuancePolicy => ({
           account: accountDocument(accountId, account),
           authorizations: authorizationDocuments(order),
         },
-        // The order is finished whether its client waits or not.
+        // The order is completed whether or not its client waits.
         signal: new AbortController().signal,
       });
       const { der, serialNumber, notAfterMs } = made;

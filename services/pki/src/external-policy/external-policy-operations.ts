@@ -1,4 +1,5 @@
-/** Issuing where an external service decides instead of a role (reference §8). */
+/** Issuing decided by an external service instead of a role (reference §8). */
+
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import {
@@ -15,15 +16,15 @@ import {
 } from '@keelson/x509';
 import { NO_URLS } from '../authority-urls/domain/authority-urls.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import { checkKeySize } from '../issuing/domain/key-rules.ts';
+import { type NewCertificate, signChecked } from '../issuing/make-certificate.ts';
 import {
   type IssuedCertificate,
   type IssuingMount,
   type IssuingParts,
-  keepCertificate,
   requireSigner,
+  storeCertificate,
 } from '../issuing/signing-operations.ts';
-import { type MadeCertificate, signChecked } from '../making/make-certificate.ts';
+import { checkKeySize } from '../keys/domain/key-size.ts';
 import { type PolicyAnswer, parsePolicyAnswer } from './domain/policy-answer.ts';
 import { buildFromTemplate, schemeOfTemplate } from './domain/policy-certificate.ts';
 import { encodeQuestion, type IssuanceMode, type PolicyQuestion } from './domain/policy-request.ts';
@@ -41,7 +42,7 @@ export interface PolicyMount extends IssuingMount {
   readonly path: string;
 }
 
-/** What the requester may be told of, once it is known what the mount tells. */
+/** The part of the requester's identity that the mount's expressions choose. */
 type IdentityOf = (service: PolicyService) => PolicyQuestion['identity'];
 
 export interface PolicyIssuing {
@@ -63,9 +64,9 @@ export interface DecisionRequest extends PolicyIssuing {
   readonly acme?: PolicyQuestion['acme'];
 }
 
-/** A certificate as it was decided, signed and not yet kept. */
+/** A signed certificate that was decided by the service and is not stored yet. */
 export interface DecidedCertificate {
-  readonly made: MadeCertificate;
+  readonly made: NewCertificate;
   readonly authority: Authority;
   readonly issuer: IssuerInUse;
   readonly answer: PolicyAnswer;
@@ -81,8 +82,8 @@ const requireEnabled = async (
   return service;
 };
 
-/** The issuer that is asked for; the service may choose where none is and the mount has no default. */
-const requestedIssuer = (
+/** The requested issuer. If the request names none and the mount has no default, the service may choose. */
+const findRequestedIssuer = (
   authority: Authority,
   { issuerRef }: PolicyIssuing,
 ): IssuerInUse | undefined => {
@@ -90,7 +91,7 @@ const requestedIssuer = (
   return requireSigner(authority, issuerRef ?? 'default');
 };
 
-/** The issuer of the answer. That there is none such is the service's mistake, not the client's. */
+/** The issuer of the answer. If it does not exist, that is an error of the service, not of the client. */
 const chosenIssuer = (authority: Authority, { issuerRef }: PolicyAnswer): IssuerInUse => {
   if (authority.findIssuer(issuerRef) === undefined)
     throw new KeelsonError('pki.policy_unusable', { text: 'issuer_ref names no issuer' });
@@ -98,7 +99,7 @@ const chosenIssuer = (authority: Authority, { issuerRef }: PolicyAnswer): Issuer
 };
 
 /**
- * Asks the policy service, and signs what it wants if that may be signed.
+ * Asks the policy service, and signs the certificate it decided if the rules allow it.
  * @throws KeelsonError `pki.policy_…`, `pki.lint_failed`, `request.invalid`
  */
 export const decideCertificate = async (
@@ -109,7 +110,7 @@ export const decideCertificate = async (
   const service = await requireEnabled(parts, request);
   checkKeySize(describeKey(parsePublicKey(publicKeyDer)));
   const asked = await parts.authorities.of(mount);
-  const issuerAskedFor = requestedIssuer(asked, request);
+  const requestedIssuer = findRequestedIssuer(asked, request);
   const requestUuid = randomUUID();
   const question = encodeQuestion({
     requestUuid,
@@ -120,8 +121,8 @@ export const decideCertificate = async (
     defaultTtlSeconds: mount.defaultLeaseTtlSeconds,
     maxTtlSeconds: mount.maxLeaseTtlSeconds,
     isPerformanceSecondary: !mount.local && parts.isPerformanceSecondary(),
-    issuer: issuerAskedFor,
-    urls: issuerAskedFor === undefined ? NO_URLS : asked.urlsOf(issuerAskedFor),
+    issuer: requestedIssuer,
+    urls: requestedIssuer === undefined ? NO_URLS : asked.urlsOf(requestedIssuer),
     csrDer: request.csrDer,
     userValues: request.userValues,
     identity: request.identityOf(service),
@@ -134,7 +135,7 @@ export const decideCertificate = async (
     (bytes) => parsePolicyAnswer(bytes, requestUuid),
     request.signal,
   );
-  // Issuers may have changed while the service was thinking.
+  // Issuers may have changed while the service was deciding.
   const authority = await parts.authorities.of(mount);
   const issuer = chosenIssuer(authority, answer);
   const signing = authority.signingIssuerOf(issuer);
@@ -164,7 +165,7 @@ const keepDecided = (
   { made, authority, issuer, answer }: DecidedCertificate,
   keyPair?: KeyPair,
 ): Promise<IssuedCertificate> =>
-  keepCertificate(
+  storeCertificate(
     parts,
     { mount, roleName: '', metadata: '' },
     {
@@ -180,7 +181,7 @@ const keepDecided = (
     },
   );
 
-/** A request that says nothing but which key it is for, and proves that somebody has it. */
+/** A request that contains its key only, and proves possession of it. */
 const emptyCsr = ({ publicKeyDer, privateKeyDer }: KeyPair): Promise<Uint8Array> => {
   const key = createPrivateKey({
     key: Buffer.from(privateKeyDer),
@@ -191,13 +192,13 @@ const emptyCsr = ({ publicKeyDer, privateKeyDer }: KeyPair): Promise<Uint8Array>
   return createCsr({ subject: encodeName([]), publicKeyDer, extensions: [] }, signer);
 };
 
-/** Makes a key, which never leaves for the policy service, and a certificate for it. */
+/** Makes a key, which is never sent to the policy service, and a certificate for it. */
 export const issueUnderPolicy = async (
   parts: PolicyParts,
   request: PolicyIssuing,
   key: KeyAlgorithm,
 ): Promise<IssuedCertificate> => {
-  // A key of 8192 bits is not made for nobody.
+  // Before a key of up to 8192 bits is generated.
   await requireEnabled(parts, request);
   const keyPair = await createKeyPair(key);
   const decided = await decideCertificate(parts, {

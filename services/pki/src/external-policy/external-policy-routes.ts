@@ -1,18 +1,16 @@
 /** `external-policy/…` and `issuer/:issuer_ref/external-policy/…`, each with and without a policy's name. */
+
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, type OperationContext, secretsRoutes } from '@keelson/secrets-api';
 import { decodePem, toKeyAlgorithm } from '@keelson/x509';
+import { type Packaging, readPackaging } from '../certificates/packaging.ts';
 import { readCsrPem } from '../issuing/domain/csr-names.ts';
-import {
-  issuedDocument,
-  type Packaging,
-  readPackaging,
-  requirePrivateKeyFormat,
-} from '../issuing/issuing-document.ts';
+import { issuedDocument } from '../issuing/issuing-document.ts';
 import { CSR_FIELD } from '../issuing/issuing-parameters.ts';
 import { type IssuingRouteParts, registerLease } from '../issuing/issuing-routes.ts';
 import type { IssuedCertificate } from '../issuing/signing-operations.ts';
+import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import {
@@ -48,9 +46,9 @@ interface FormatValues {
   readonly remove_roots_from_chain: boolean;
 }
 
-/** Everything the client sent is the policy service's to look at, but what the path says. */
+/** All fields of the client's request are sent to the policy service, except those in the path. */
 const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
-  const { params, fields, caller, namespace, signal } = context;
+  const { params, fields, caller, namespace, request } = context;
   return {
     mount: requireMount(context),
     namespacePath: namespace.path,
@@ -60,7 +58,7 @@ const toIssuing = (context: OperationContext<FormatValues>): PolicyIssuing => {
       Object.entries(context.data).filter(([name]) => !Object.hasOwn(params, name)),
     ),
     identityOf: (service) => identityOf(caller, service),
-    signal,
+    signal: request.signal,
   };
 };
 
@@ -97,7 +95,7 @@ const answerWith = async (
   };
 };
 
-/** The first block of the text is the request, whatever else stands around it. */
+/** The first PEM block of the text is the request; other text is ignored. */
 const readRequest = (pem: string) => {
   const { publicKeyDer } = readCsrPem(pem);
   const [request] = decodePem(pem);

@@ -25,7 +25,7 @@ const member = fc.oneof(
 );
 
 describe('the answer of a policy service', () => {
-  test('whatever its bytes are, is refused as the service’s mistake', () => {
+  test('of arbitrary bytes is refused as an error of the service', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 512 }), (bytes) => {
         expect(outcomeOf(bytes)).toBe('pki.policy_unusable');
@@ -34,7 +34,7 @@ describe('the answer of a policy service', () => {
     );
   });
 
-  test('whatever its members are, is refused or a refusal', () => {
+  test('with arbitrary members is an error or a decision', () => {
     const answers = fc.record(
       {
         request_uuid: fc.oneof(fc.constant('id'), member),
@@ -57,7 +57,7 @@ describe('the answer of a policy service', () => {
     );
   });
 
-  test('for another request says nothing, not even no', () => {
+  test('for another request has no effect, not even as a refusal', () => {
     const foreign = Buffer.from(JSON.stringify({ request_uuid: 'other', error: 'no' }));
     expect(() => parsePolicyAnswer(foreign, 'id')).toThrow(
       expect.toSatisfy((error) => hasCode(error, 'pki.policy_unusable')),

@@ -1,15 +1,15 @@
-/** Questions to the policy services of all mounts, and how they went: each replica knows its own. */
+/** Calls to the policy services of all mounts, and their health as this replica observes it. */
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { type PolicyService, trustOf } from './domain/policy-service.ts';
 import { askPolicyService } from './policy-connection.ts';
 
-/** How the service has done since its configuration was last changed. */
+/** Health of the service since its configuration was last changed. */
 export interface PolicyHealth {
   readonly lastSuccessMs: number | undefined;
   readonly lastFailureMs: number | undefined;
-  /** "" where the last question was answered. */
+  /** "" if the last call succeeded. */
   readonly lastFailure: string;
 }
 
@@ -19,7 +19,7 @@ const NOTHING_KNOWN: PolicyHealth = {
   lastFailure: '',
 };
 
-/** A slow service must not hold every request of this replica. */
+/** Limit of concurrent calls, so that a slow service cannot block all requests of this replica. */
 const MAX_UNDER_WAY = 64;
 
 interface Observed {
@@ -46,14 +46,14 @@ export class PolicyCalls {
     this.#clock = clock;
   }
 
-  /** What this replica has seen of the service as it is configured now. */
+  /** Observations of the service by this replica since its configuration was last changed. */
   healthOf({ uuid }: MountScope, { updatedAtMs }: PolicyService): PolicyHealth {
     const observed = this.#observed.get(uuid);
     return observed?.revision === updatedAtMs ? observed.health : NOTHING_KNOWN;
   }
 
   /**
-   * Asks, and has the answer understood.
+   * Calls the service and parses its answer.
    * @throws KeelsonError `pki.policy_overloaded`, `pki.policy_unavailable`, `pki.policy_unusable`, and
    *   what `read` throws
    */
@@ -75,7 +75,7 @@ export class PolicyCalls {
       this.#observe(mount, service, undefined);
       return answer;
     } catch (error) {
-      // That the client left says nothing of the service.
+      // A client that disconnected says nothing about the service.
       if (!signal.aborted) this.#observe(mount, service, isFailure(error) ? error : undefined);
       throw error;
     } finally {
@@ -85,7 +85,7 @@ export class PolicyCalls {
     }
   }
 
-  /** Forgets what was seen. */
+  /** Forgets all observations. */
   clear(): void {
     this.#observed.clear();
   }

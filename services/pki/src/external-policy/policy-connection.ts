@@ -1,6 +1,6 @@
 /**
- * One question to the policy service: one TLS connection, one POST, no redirect followed, no retry. The
- * service may count what it allows, so it is asked again by whoever knows that it should be.
+ * One request to the policy service: one TLS connection, one POST, without redirects or retries. The service
+ * may count what it allows, so that only the client may decide to repeat a request.
  */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -21,7 +21,7 @@ const MAX_HEAD_BYTES = 16 * 1024;
 
 const unusable = (text: string): KeelsonError => new KeelsonError('pki.policy_unusable', { text });
 
-/** Where the certificate that was shown is looked for in vain, by the setting's name. */
+/** Name of the setting that does not contain the presented certificate. */
 const untrusted = ({ leaves }: PolicyTrust): Error =>
   new Error(
     leaves === undefined
@@ -29,7 +29,7 @@ const untrusted = ({ leaves }: PolicyTrust): Error =>
       : 'its certificate is not in trusted_leaf_certificate_bundle',
   );
 
-/** Either by name below an authority, or exactly one of the certificates that are trusted. */
+/** Trusts a certificate by name and authority, or exactly the configured ones. */
 const identityCheck =
   (trust: PolicyTrust) =>
   (host: string, shown: PeerCertificate): Error | undefined => {
@@ -72,7 +72,7 @@ export const askPolicyService = async (
     maxHeaderSize: MAX_HEAD_BYTES,
     minVersion: 'TLSv1.2',
     ca: [...trust.anchors],
-    // A trusted leaf need not be one that signs itself.
+    // A trusted leaf need not be self-signed.
     allowPartialTrustChain: trust.leaves !== undefined,
     checkServerIdentity: identityCheck(trust),
     ...(trust.client && { cert: trust.client.certificates, key: trust.client.key }),
@@ -86,7 +86,7 @@ export const askPolicyService = async (
     const cause = isUntrustedCertificate(error) ? untrusted(trust) : error;
     throw new KeelsonError('pki.policy_unavailable', {}, { cause });
   } finally {
-    // What goes wrong with a connection that is given up concerns nobody.
+    // Errors of an abandoned connection are of no interest.
     sent.on('error', () => undefined);
     sent.destroy();
   }

@@ -6,7 +6,7 @@ import { checkExpression } from './requester-identity.ts';
 
 /**
  * Changes how the policy service is reached.
- * @param nowMs of the change: what was known of the service's health is of the one before
+ * @param nowMs time of the change; earlier observations of health then no longer apply
  * @throws KeelsonError `request.invalid`
  */
 export const updatePolicyService = (

@@ -21,9 +21,13 @@ const FIELDS = {
     description: 'PEM of the certificate and private key shown to it.',
   }),
   entity_jmespath: field.string({
-    description: 'What of the requester it is told; empty: nothing, @: everything.',
+    description:
+      'Expression that chooses what the service learns about the requester; empty: nothing, @: everything.',
   }),
-  group_jmespath: field.string({ description: 'What of its groups it is told.' }),
+  group_jmespath: field.string({
+    description:
+      'Expression that chooses what the service learns about the groups of the requester.',
+  }),
 };
 
 export interface PolicyServiceRouteParts {

@@ -1,4 +1,7 @@
-/** What the policy service is told of who asks: as much as the mount's expressions choose (reference §8.1, §8.2). */
+/**
+ * The requester's identity as sent to the policy service: the parts that the mount's expressions choose
+ * (reference §8.1, §8.2).
+ */
 import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
@@ -7,7 +10,7 @@ import type { PolicyService } from './domain/policy-service.ts';
 const MAX_EXPRESSION_LENGTH = 4096;
 
 /**
- * Refuses what is not JMESPath.
+ * Refuses an expression that is not JMESPath.
  * @throws KeelsonError `request.invalid`
  */
 export const checkExpression = (name: string, expression: string): void => {
@@ -36,10 +39,10 @@ const select = (name: string, expression: string, value: JSONValue): JSONValue =
   }
 };
 
-/** What is known of a requester. */
+/** All that is known about a requester. */
 export type Entity = Readonly<Record<string, JSONValue>> & { readonly id: string };
 
-/** What of a requester is told. */
+/** The part of it that is sent. */
 export const entityDocument = (
   entity: Entity,
   { entityExpression, groupExpression }: PolicyService,
@@ -50,7 +53,7 @@ export const entityDocument = (
 });
 
 /**
- * The requester's entity is what its token says: there is no store of identities, so there are no groups
+ * The requester's entity comes from its token: there is no identity store, so there are no groups
  * (docs/divergences/pki.md).
  * @returns undefined for root tokens and where nobody asks
  */

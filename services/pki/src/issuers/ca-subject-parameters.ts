@@ -7,7 +7,7 @@ import {
   type NameRules,
   readAlternativeNames,
   withCommonName,
-} from '../issuing/domain/alternative-names.ts';
+} from '../names/domain/alternative-names.ts';
 import type { CaSubject } from './domain/ca-certificate.ts';
 
 const text = (description: string) => field.string({ default: '', description });
@@ -33,15 +33,15 @@ export const SUBJECT_FIELDS = {
   serial_number: text("The subject's serial number; not the certificate's."),
 };
 
-/** Those of a CA certificate; a request for one has no constraints. */
+/** Parameters of a CA certificate; a CSR has no constraints. */
 export const CA_SUBJECT_FIELDS = {
   ...SUBJECT_FIELDS,
   max_path_length: field.integer({
     default: -1,
-    description: 'CAs below; -1: no limit but that of the signer.',
+    description: 'CAs allowed below this one; -1: no limit except that of the signer.',
     check: (value) => (value < -1 ? 'max_path_length must not be less than -1' : undefined),
   }),
-  key_usage: list('DigitalSignature may be added to what every CA has.'),
+  key_usage: list('DigitalSignature may be added to the usages of every CA.'),
   permitted_dns_domains: list('Name constraints.'),
   excluded_dns_domains: list('Name constraints.'),
   permitted_ip_ranges: list('Name constraints, CIDR.'),
@@ -65,8 +65,8 @@ export const toAttributes = (values: FieldValues<typeof SUBJECT_FIELDS>): Subjec
 });
 
 /**
- * Alternative names, which no role bounds.
- * @returns also what to warn of
+ * Alternative names of an authority, to which no role applies.
+ * @returns the names, and warnings
  * @throws KeelsonError `request.invalid` for names that cannot be in a certificate, unless the rules
  *   have them left out
  */
@@ -111,7 +111,7 @@ export const toCaSubject = (
   hasDigitalSignature: values.key_usage.some((name) => name.toLowerCase() === 'digitalsignature'),
 });
 
-/** What a client should know of a CA certificate with these parameters. */
+/** Warnings about a CA certificate with these parameters. */
 export const caSubjectWarnings = (
   values: FieldValues<typeof CA_SUBJECT_FIELDS>,
   rules: NameRules,

@@ -56,7 +56,7 @@ describe('chain building', () => {
     );
   });
 
-  test('lists those issued again before those above, and roots before intermediates', () => {
+  test('lists re-issued certificates before those above, and roots before intermediates', () => {
     fc.assert(
       fc.property(graphs, ({ nodes, graph }) => {
         for (const node of nodes) {
@@ -72,7 +72,7 @@ describe('chain building', () => {
     );
   });
 
-  test('every path is linear, without repetition, and ends at a root or where nobody is known', () => {
+  test('consists of linear paths without repetition, each ending at a root or an unknown issuer', () => {
     fc.assert(
       fc.property(graphs, fc.integer({ min: 1, max: 40 }), ({ nodes, graph }, limit) => {
         for (const node of nodes) {

@@ -1,14 +1,16 @@
-/** Bringing certificates and keys into a mount: each stored once, tied to each other by public key. */
+/** Imports certificates and keys: each is stored once, and they are associated by public key. */
+
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import { isSamePublicKey, type KeyPair, type ParsedCertificate } from '@keelson/x509';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
+import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
+import { type Key } from '../keys/domain/key-ring.ts';
 import { storeKey, toKey } from '../keys/key-operations.ts';
+import { adoptDefaultKey } from '../keys/key-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { adoptAsDefault } from './default-adoption.ts';
-import type { Key } from './domain/authority.ts';
 import type { ImportBundle } from './domain/import-bundle.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';
 import { issuerRecords, loadAuthority, noteIssuerChange } from './issuer-records.ts';
@@ -18,7 +20,7 @@ export interface Imported {
   readonly importedKeyIds: readonly string[];
   readonly existingIssuerIds: readonly string[];
   readonly existingKeyIds: readonly string[];
-  /** Key of each issuer of the bundle, "" where there is none. */
+  /** Key of each issuer in the bundle; "" if there is none. */
   readonly keyIdByIssuerId: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
@@ -26,7 +28,7 @@ export interface Imported {
 export interface ImportParts {
   readonly store: Store;
   readonly clock: Clock;
-  readonly crlBuilder: CrlBuilder;
+  readonly crlBuilder: ListRebuilding;
 }
 
 interface Sorted<T> {
@@ -69,7 +71,7 @@ const sortCertificates = (
 const idsOf = (records: readonly { readonly id: string }[]): readonly string[] =>
   records.map(({ id }) => id);
 
-/** Stores what the bundle holds and the mount has not got yet. */
+/** Stores the parts of the bundle that the mount does not have yet. */
 const storeBundle = async (
   tx: Transaction,
   clock: Clock,
@@ -78,8 +80,8 @@ const storeBundle = async (
   keyName: string,
 ): Promise<Imported> => {
   const authority = await loadAuthority(tx, mount);
-  const keys = sortKeys(bundle.keys, authority.keys, keyName);
-  const allKeys = [...authority.keys, ...keys.created];
+  const keys = sortKeys(bundle.keys, authority.keys.all, keyName);
+  const allKeys = [...authority.keys.all, ...keys.created];
   const keyIdOf = ({ publicKeyDer }: ParsedCertificate): string =>
     allKeys.find((key) => isSamePublicKey(publicKeyOf(key), publicKeyDer))?.id ?? '';
   const before = authority.issuers.map(({ issuer, certificate }) =>
@@ -89,15 +91,15 @@ const storeBundle = async (
     ({ id, keyId }) => keyId !== '' && authority.requireIssuer(id).issuer.keyId === '',
   );
   const issuers = sortCertificates(bundle.certificates, before, keyIdOf);
-  for (const key of keys.created) storeKey(tx, mount, authority, key);
+  for (const key of keys.created) storeKey(tx, mount, authority.keys, key);
   for (const issuer of [...issuers.created, ...completed])
     issuerRecords(mount).write(tx, issuer.id, issuer);
   if (issuers.created.length + completed.length > 0) noteIssuerChange(tx, mount, clock);
   const warnings = await adoptAsDefault(tx, mount, {
     issuerIds: idsOf(issuers.created.filter(({ keyId }) => keyId !== '')),
     completedIssuerIds: idsOf(completed),
-    keyIds: idsOf(keys.created),
   });
+  await adoptDefaultKey(tx, mount, idsOf(keys.created));
   return {
     importedIssuerIds: idsOf(issuers.created),
     importedKeyIds: idsOf(keys.created),
@@ -130,7 +132,7 @@ export const importBundle = async (
   }
 };
 
-/** Imports one key under a name; one that the mount has keeps the name it has. */
+/** Imports one key under a name; a key that the mount already has keeps its name. */
 export const importKey = (
   { store, clock }: Pick<ImportParts, 'store' | 'clock'>,
   mount: MountScope,

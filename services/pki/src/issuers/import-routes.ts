@@ -1,10 +1,14 @@
-/** Import of certificates and keys under the names clients know it by (reference §2.5). */
+/** Imports of certificates and keys, on the paths of reference §2.5. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { keyDocument } from '../keys/key-document.ts';
+import { KEY_NAME_FIELD } from '../keys/key-parameters.ts';
+import { loadKeyRing } from '../keys/key-records.ts';
+import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { checkPemLength, parseImportBundle } from './domain/import-bundle.ts';
-import { type Imported, type ImportParts, importBundle } from './import-operations.ts';
+import { type Imported, type ImportParts, importBundle, importKey } from './import-operations.ts';
 
 const FIELDS = {
   pem_bundle: field.string({ default: '', description: 'PEM of certificates and keys.' }),
@@ -49,7 +53,7 @@ const PATHS: readonly ImportPath[] = [
   { path: '/intermediate/set-signed', summary: 'Import a signed intermediate', allowsKeys: false },
 ];
 
-export const importRoutes = (parts: ImportParts): Route[] =>
+const bundleRoutes = (parts: ImportParts): Route[] =>
   PATHS.flatMap(({ path, summary, allowsKeys }) =>
     secretsRoutes({
       path,
@@ -74,3 +78,43 @@ export const importRoutes = (parts: ImportParts): Route[] =>
       },
     }),
   );
+
+const MIN_KEY_LENGTH = 64;
+
+const keyImportRoutes = (parts: ImportParts): Route[] =>
+  secretsRoutes({
+    path: '/keys/import',
+    tag: 'keys',
+    fields: {
+      ...KEY_NAME_FIELD,
+      pem_bundle: field.string({ default: '', description: 'PEM of one private key.' }),
+    },
+    operations: {
+      update: {
+        summary: 'Import a key',
+        handle: async (context) => {
+          const { key_name: name, pem_bundle: pem } = context.fields;
+          checkGivenName('key', name);
+          checkPemLength(pem, MIN_KEY_LENGTH);
+          const { keys, certificates } = parseImportBundle(pem);
+          const [pair] = keys;
+          if (pair === undefined || keys.length + certificates.length > 1)
+            throw new KeelsonError('request.invalid', {
+              text: 'only a single key can be present within the pem_bundle for importing',
+            });
+          const mount = requireMount(context);
+          const { keyId, isNew } = await importKey(parts, mount, pair, name);
+          const ring = await loadKeyRing(parts.store, mount);
+          return {
+            data: keyDocument(ring.require(keyId)),
+            warnings: isNew ? [] : ['Key already imported, use key/ endpoint to update name.'],
+          };
+        },
+      },
+    },
+  });
+
+export const importRoutes = (parts: ImportParts): Route[] => [
+  ...bundleRoutes(parts),
+  ...keyImportRoutes(parts),
+];

@@ -1,12 +1,13 @@
-/** Making the key and the request of an intermediate; its certificate comes back as an import. */
+/** Makes the key and the CSR of an intermediate; its certificate is imported later. */
+
 import type { Store } from '@keelson/storage';
 import { createCsr } from '@keelson/x509';
+import { type Key } from '../keys/domain/key-ring.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
+import { adoptDefaultKey, loadKeyRing } from '../keys/key-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { adoptAsDefault } from './default-adoption.ts';
-import type { Key } from './domain/authority.ts';
 import { buildCaCsr, type CaCsrRequest } from './domain/ca-csr.ts';
-import { type Authorities, loadAuthority } from './issuer-records.ts';
+import type { Authorities } from './issuer-records.ts';
 
 export interface IntermediateParts {
   readonly store: Store;
@@ -18,20 +19,21 @@ export interface GeneratedRequest {
   readonly key: Key;
 }
 
-/** Makes a request and stores its key; no issuer comes of it yet. */
+/** Makes a request and stores its key; its issuer comes with the signed certificate. */
 export const generateIntermediate = async (
   { store, authorities }: IntermediateParts,
   mount: MountScope,
   choice: KeyChoice,
   request: Omit<CaCsrRequest, 'publicKeyDer'>,
 ): Promise<GeneratedRequest> => {
-  const { key, isNew, signer } = await chooseKey(await authorities.of(mount), choice);
+  const { keys } = await authorities.of(mount);
+  const { key, isNew, signer } = await chooseKey(keys, choice);
   const publicKeyDer = Buffer.from(key.publicKey, 'base64');
   const csrDer = await createCsr(buildCaCsr({ ...request, publicKeyDer }), signer);
   if (isNew)
     await store.transact(async (tx) => {
-      storeKey(tx, mount, await loadAuthority(tx, mount), key);
-      await adoptAsDefault(tx, mount, { keyIds: [key.id] });
+      storeKey(tx, mount, await loadKeyRing(tx, mount), key);
+      await adoptDefaultKey(tx, mount, [key.id]);
     });
   return { csrDer, key };
 };

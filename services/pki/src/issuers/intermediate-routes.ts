@@ -1,14 +1,11 @@
 import type { Route } from '@keelson/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
-import {
-  privateKeyText,
-  requirePrivateKeyFormat,
-  requireRequestFormat,
-} from '../issuing/issuing-document.ts';
+import { toKeyUsages } from '../certificates/domain/usage-names.ts';
+import { requireRequestFormat } from '../certificates/packaging.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { toKeyUsages } from '../roles/domain/role.ts';
 import { SUBJECT_FIELDS, toAlternatives, toAttributes } from './ca-subject-parameters.ts';
 import { generateIntermediate, type IntermediateParts } from './intermediate-operations.ts';
 
@@ -16,8 +13,11 @@ const FIELDS = {
   type: field.string({ default: 'existing', description: 'internal, exported or existing.' }),
   ...KEY_FIELDS,
   ...SUBJECT_FIELDS,
-  add_basic_constraints: field.bool({ default: false, description: 'Ask for a CA expressly.' }),
-  key_usage: field.commaList({ default: [], description: 'Key usages to ask for.' }),
+  add_basic_constraints: field.bool({
+    default: false,
+    description: 'Request a CA certificate expressly.',
+  }),
+  key_usage: field.commaList({ default: [], description: 'Key usages to request.' }),
   format: field.string({ default: 'pem', description: 'pem, der or pem_bundle.' }),
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
 };
@@ -39,7 +39,7 @@ export const intermediateRoutes = (parts: IntermediateParts): Route[] =>
           summary,
           handle: async (context) => {
             const { fields, given, params } = context;
-            // Only the path says the type: a cross-signed request is always for an existing key.
+            // Only the path contains the type: a cross-signing request always uses an existing key.
             const type = params['type'] ?? 'existing';
             const format = requireRequestFormat(fields.format);
             const privateKeyFormat = requirePrivateKeyFormat(fields.private_key_format);

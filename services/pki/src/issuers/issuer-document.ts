@@ -1,7 +1,8 @@
 import type { JsonObject } from '@keelson/secrets-api';
 import type { SignatureScheme } from '@keelson/x509';
-import type { AuthorityUrls } from '../authority-urls/domain/authority-urls.ts';
-import { formatTime } from '../issuing/domain/lifetime.ts';
+import { urlListsDocument } from '../authority-urls/authority-url-document.ts';
+import { NO_URLS } from '../authority-urls/domain/authority-urls.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
 import { CHAIN_CHECKS } from './domain/issuer.ts';
 
@@ -25,13 +26,6 @@ export const findScheme = (name: string): SignatureScheme | undefined => {
   const entries = Object.entries(SCHEME_NAMES) as [SignatureScheme, string][];
   return entries.find(([, known]) => known.toLowerCase() === wanted)?.[0];
 };
-
-export const urlsDocument = (urls: AuthorityUrls): JsonObject => ({
-  issuing_certificates: urls.issuingCertificates,
-  crl_distribution_points: urls.crlDistributionPoints,
-  delta_crl_distribution_points: urls.deltaCrlDistributionPoints,
-  ocsp_servers: urls.ocspServers,
-});
 
 export const issuerDocument = (authority: Authority, found: IssuerInUse): JsonObject => {
   const { issuer, pem } = found;
@@ -57,13 +51,7 @@ export const issuerDocument = (authority: Authority, found: IssuerInUse): JsonOb
       revocation_time: issuer.revokedAtMs / 1000,
       revocation_time_rfc3339: formatTime(issuer.revokedAtMs),
     }),
-    ...(issuer.urls === undefined
-      ? {
-          issuing_certificates: [],
-          crl_distribution_points: [],
-          delta_crl_distribution_points: [],
-          ocsp_servers: [],
-        }
-      : { ...urlsDocument(issuer.urls), enable_aia_url_templating: issuer.urls.enableTemplating }),
+    ...urlListsDocument(issuer.urls ?? NO_URLS),
+    ...(issuer.urls !== undefined && { enable_aia_url_templating: issuer.urls.enableTemplating }),
   };
 };

@@ -1,35 +1,38 @@
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '@keelson/storage';
+import type { Reads, Store, Transaction } from '@keelson/storage';
 import { keyTypeOfScheme, toSerialKey } from '@keelson/x509';
 import { checkUrls } from '../authority-urls/domain/authority-urls.ts';
 import { findCertificate } from '../certificates/certificate-records.ts';
 import { type ThisCluster, writeRevocation } from '../clusters/cluster-records.ts';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
+import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
+import { keyRecords, writeDefaultKeyId } from '../keys/key-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { roleRecords } from '../roles/role-records.ts';
+import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
 import type { Authority, IssuerInUse } from './domain/authority.ts';
-import type { Defaults as StoredDefaults } from './domain/defaults.ts';
-import { checkFreeName } from './domain/free-name.ts';
 import { type Issuer, maySignCrls } from './domain/issuer.ts';
 import { describePublicKey } from './domain/public-key.ts';
 import {
   type Authorities,
-  defaultsRecords,
   issuerRecords,
-  keyRecords,
   loadAuthority,
   loadDefaults,
   noteIssuerChange,
-  SETTING,
+  writeDefaults,
 } from './issuer-records.ts';
 
 export interface IssuerParts {
   readonly store: Store;
   readonly authorities: Authorities;
-  readonly crlBuilder: CrlBuilder;
+  readonly crlBuilder: ListRebuilding;
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
+  /** Names of roles whose issuer is given by this name; the number of roles searched is limited. */
+  readonly rolesNaming: (
+    reads: Reads,
+    mount: MountScope,
+    issuerName: string,
+  ) => Promise<readonly string[]>;
 }
 
 const refuse = (text: string): never => {
@@ -50,22 +53,19 @@ const checkIssuer = (changed: Issuer, { certificate, issuer: before }: IssuerInU
   if (changed.urls !== undefined) checkUrls(changed.urls);
 };
 
-/** Looking through more roles than this is not worth a warning. */
-const MAX_ROLES_SEARCHED = 1000;
-
 const renameWarnings = async (
+  { rolesNaming }: IssuerParts,
   tx: Transaction,
   mount: MountScope,
   before: Issuer,
   after: Issuer,
 ): Promise<readonly string[]> => {
   if (before.name === '' || before.name === after.name) return [];
-  const roles = await roleRecords(mount).entries(tx, { limit: MAX_ROLES_SEARCHED });
-  const users = roles.filter(([, { issuerRef }]) => issuerRef === before.name);
+  const users = await rolesNaming(tx, mount, before.name);
   return users.length === 0
     ? []
     : [
-        `the issuer is no longer known as ${before.name}, but these roles name it so: ${users.map(([name]) => name).join(', ')}`,
+        `the issuer is no longer known as ${before.name}, but these roles name it so: ${users.join(', ')}`,
       ];
 };
 
@@ -88,14 +88,14 @@ const resolveManualChain = (
   return chain;
 };
 
-/** Changes an issuer; `change` gets it as it is. Returns warnings. */
+/** Changes an issuer; `change` receives the current one. Returns warnings. */
 export const updateIssuer = (
-  { store, clock }: IssuerParts,
+  parts: IssuerParts,
   mount: MountScope,
   reference: string,
   change: (issuer: Issuer) => Issuer,
 ): Promise<readonly string[]> =>
-  store.transact(async (tx) => {
+  parts.store.transact(async (tx) => {
     const authority = await loadAuthority(tx, mount);
     const found = authority.requireIssuer(reference);
     const changed = change(found.issuer);
@@ -108,8 +108,8 @@ export const updateIssuer = (
         : resolveManualChain(authority, changed.id, changed.manualChain);
     checkIssuer(changed, found);
     issuerRecords(mount).write(tx, changed.id, { ...changed, manualChain });
-    noteIssuerChange(tx, mount, clock);
-    return renameWarnings(tx, mount, found.issuer, changed);
+    noteIssuerChange(tx, mount, parts.clock);
+    return renameWarnings(parts, tx, mount, found.issuer, changed);
   });
 
 /** Deletes all issuers and keys of a mount; certificates and roles stay. Returns warnings. */
@@ -121,17 +121,17 @@ export const deleteRoot = (
     noteIssuerChange(tx, mount, clock);
     const { issuers, keys } = await loadAuthority(tx, mount);
     for (const { issuer } of issuers) issuerRecords(mount).delete(tx, issuer.id);
-    for (const { id } of keys) keyRecords(mount).delete(tx, id);
-    const defaults = await loadDefaults(tx, mount);
-    defaultsRecords(mount).write(tx, SETTING.defaults, { ...defaults, issuerId: '', keyId: '' });
+    for (const { id } of keys.all) keyRecords(mount).delete(tx, id);
+    writeDefaults(tx, mount, { ...(await loadDefaults(tx, mount)), issuerId: '' });
+    writeDefaultKeyId(tx, mount, '');
     return [
-      `Deleted ${issuers.length} issuers and ${keys.length} keys of this mount. Nothing can be issued until a new issuer is configured.`,
+      `Deleted ${issuers.length} issuers and ${keys.all.length} keys of this mount. Nothing can be issued until a new issuer is configured.`,
     ];
   });
 
-/** Deletes an issuer, its key stays; returns warnings. An unknown one is no error. */
+/** Deletes an issuer but keeps its key; returns warnings. An unknown issuer is no error. */
 export const deleteIssuer = (
-  { store, clock }: IssuerParts,
+  { store, clock }: Pick<IssuerParts, 'store' | 'clock'>,
   mount: MountScope,
   reference: string,
 ): Promise<readonly string[]> =>
@@ -143,13 +143,13 @@ export const deleteIssuer = (
     noteIssuerChange(tx, mount, clock);
     const defaults = await loadDefaults(tx, mount);
     if (defaults.issuerId !== found.issuer.id) return [];
-    defaultsRecords(mount).write(tx, SETTING.defaults, { ...defaults, issuerId: '' });
+    writeDefaults(tx, mount, { ...defaults, issuerId: '' });
     return [
       `Deleted issuer ${found.issuer.id} (via issuer_ref ${reference}); this was configured as the default issuer. Operations without an explicit issuer will not work until a new default is configured.`,
     ];
   });
 
-/** Takes the right to issue from an issuer and puts it on the lists of those above it. */
+/** Revokes an issuer: it may no longer issue, and the lists of the issuers above it contain it. */
 export const revokeIssuer = async (
   parts: IssuerParts,
   mount: MountScope,
@@ -163,7 +163,7 @@ export const revokeIssuer = async (
     const signer = isSelfSigned ? undefined : authority.findSigner(certificate);
     const serialKey = toSerialKey(certificate.serialNumber);
     const stored = signer && (await findCertificate(tx, mount, serialKey));
-    // One that this mount issued is also a certificate that was revoked.
+    // If this mount issued it, it is also recorded as a revoked certificate.
     if (signer && stored && Buffer.from(stored).equals(certificate.der))
       await writeRevocation(tx, mount, parts.cluster(), serialKey, {
         revokedAtMs,
@@ -186,58 +186,42 @@ export const revokeIssuer = async (
     warnings.push('this issuer is self-signed: no list can tell relying parties of its revocation');
   else if (authority.chainOf(found).length === 1)
     warnings.push('no issuer of this mount signed the revoked one: it is on no list of this mount');
-  if (found === authority.defaultIssuer) warnings.push('the default issuer was revoked');
+  if (authority.isDefault(found)) warnings.push('the default issuer was revoked');
   return warnings;
 };
 
-export interface Defaults {
+export interface DefaultIssuer {
   readonly issuerId: string;
   readonly followsLatestIssuer: boolean;
-  readonly keyId: string;
   readonly warnings: readonly string[];
 }
 
 /**
- * Changes which issuer and key are the default; references are resolved. Lists are made anew with the
- * default issuer: its list carries what no issuer of the mount made.
+ * Chooses the default issuer. The lists are rebuilt if it is another one: its list contains certificates
+ * that no issuer of the mount signed.
  */
-export const updateDefaults = async (
+export const chooseDefaultIssuer = async (
   { store, crlBuilder, clock }: IssuerParts,
   mount: MountScope,
-  change: {
-    readonly issuerRef?: string;
-    readonly keyRef?: string;
-    readonly followsLatestIssuer?: boolean | undefined;
-  },
-): Promise<Defaults> => {
-  const { defaults, isNewIssuer } = await store.transact(async (tx) => {
+  change: { readonly issuerRef: string; readonly followsLatestIssuer?: boolean | undefined },
+): Promise<DefaultIssuer> => {
+  const { chosen, isNew } = await store.transact(async (tx) => {
     const authority = await loadAuthority(tx, mount);
     const before = await loadDefaults(tx, mount);
-    const reference = change.issuerRef ?? change.keyRef;
-    if (reference === '' || reference === 'default')
-      refuse("Invalid issuer specification; must be non-empty and can't be 'default'.");
-    const issuer =
-      change.issuerRef === undefined ? undefined : authority.findIssuer(change.issuerRef);
-    const key = change.keyRef === undefined ? undefined : authority.findKey(change.keyRef);
-    // The same text for issuers and keys: clients know it so.
-    if (reference !== undefined && issuer === undefined && key === undefined)
-      refuse(
-        `Error resolving issuer reference: unable to find PKI issuer for reference: ${reference}`,
-      );
-    const next: StoredDefaults = {
-      issuerId: issuer?.issuer.id ?? before.issuerId,
-      keyId: key?.id ?? before.keyId,
+    const { issuer, hasKey } = requireNewDefault(change.issuerRef, (reference) =>
+      authority.findIssuer(reference),
+    );
+    const next = {
+      issuerId: issuer.id,
       followsLatestIssuer: change.followsLatestIssuer ?? before.followsLatestIssuer,
     };
-    defaultsRecords(mount).write(tx, SETTING.defaults, next);
+    writeDefaults(tx, mount, next);
     noteIssuerChange(tx, mount, clock);
-    const warnings =
-      issuer !== undefined && !issuer.hasKey
-        ? ['the chosen default issuer has no key: it cannot issue certificates']
-        : [];
-    const isNewIssuer = next.issuerId !== before.issuerId;
-    return { defaults: { ...next, warnings }, isNewIssuer };
+    const warnings = hasKey
+      ? []
+      : ['the chosen default issuer has no key: it cannot issue certificates'];
+    return { chosen: { ...next, warnings }, isNew: issuer.id !== before.issuerId };
   });
-  if (!isNewIssuer) return defaults;
-  return { ...defaults, warnings: [...defaults.warnings, ...(await crlBuilder.rebuild(mount))] };
+  if (!isNew) return chosen;
+  return { ...chosen, warnings: [...chosen.warnings, ...(await crlBuilder.rebuild(mount))] };
 };

@@ -7,86 +7,98 @@ import {
   type Store,
   type Transaction,
 } from '@keelson/storage';
+import { loadClusterAddress, loadUrls } from '../authority-urls/authority-url-records.ts';
+import type { IsStillValid } from '../certificates/raw-answer.ts';
+import { loadCrlConfig } from '../crl-config/crl-config-records.ts';
+import { DamagedReferences } from '../keys/domain/damaged-references.ts';
+import { keyRecords, loadKeyRing } from '../keys/key-records.ts';
+import { whenUsed } from '../mounts/damaged-settings.ts';
 import {
-  type AuthorityUrls,
-  type ClusterAddress,
-  NO_URLS,
-} from '../authority-urls/domain/authority-urls.ts';
-import { type CrlConfig, DEFAULT_CRL_CONFIG } from '../crl/domain/crl-config.ts';
-import { localPrefix, type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
-import { Authority, type Key, type MountSettings } from './domain/authority.ts';
+  localSettingsPrefix,
+  type MountScope,
+  sharedPrefix,
+  sharedSettingsPrefix,
+} from '../mounts/mount-records.ts';
+import { Authority, type MountSettings } from './domain/authority.ts';
 import { type Defaults, NO_DEFAULTS } from './domain/defaults.ts';
 import type { Issuer } from './domain/issuer.ts';
 
 export const issuerRecords = (mount: MountScope): RecordCollection<Issuer> =>
   jsonRecords(`${sharedPrefix(mount)}issuers/`);
 
-export const keyRecords = (mount: MountScope): RecordCollection<Key> =>
-  jsonRecords(`${sharedPrefix(mount)}keys/`);
+const DEFAULTS = 'defaults';
+const CHANGE = 'issuer-change';
 
-const NO_ADDRESS: ClusterAddress = { path: '', aiaPath: '' };
+const defaultsRecords = (mount: MountScope) => jsonRecords<Defaults>(sharedSettingsPrefix(mount));
 
-const sharedSettings = (mount: MountScope) => `${sharedPrefix(mount)}config/`;
-const localSettings = (mount: MountScope) => `${localPrefix(mount)}config/`;
+export const loadDefaults = async (reads: Reads, mount: MountScope): Promise<Defaults> =>
+  (await defaultsRecords(mount).find(reads, DEFAULTS)) ?? NO_DEFAULTS;
 
-export const defaultsRecords = (mount: MountScope): RecordCollection<Defaults> =>
-  jsonRecords(sharedSettings(mount));
-export const urlsRecords = (mount: MountScope): RecordCollection<AuthorityUrls> =>
-  jsonRecords(sharedSettings(mount));
-export const crlConfigRecords = (mount: MountScope): RecordCollection<CrlConfig> =>
-  jsonRecords(sharedSettings(mount));
+export const writeDefaults = (tx: Transaction, mount: MountScope, defaults: Defaults): void =>
+  defaultsRecords(mount).write(tx, DEFAULTS, defaults);
 
-/** When issuers or the default one changed last: clients ask whether what they fetched still holds. */
-export interface IssuerChange {
+/** When an issuer or the default last changed, for clients that ask whether their copy is current. */
+interface IssuerChange {
   readonly atMs: number;
 }
 
-export const issuerChangeRecords = (mount: MountScope): RecordCollection<IssuerChange> =>
-  jsonRecords(sharedSettings(mount));
-export const clusterRecords = (mount: MountScope): RecordCollection<ClusterAddress> =>
-  jsonRecords(localSettings(mount));
+const changeRecords = (mount: MountScope) => jsonRecords<IssuerChange>(sharedSettingsPrefix(mount));
 
-/** Keys of the settings below their prefixes. */
-export const SETTING = {
-  defaults: 'defaults',
-  urls: 'urls',
-  crl: 'crl',
-  cluster: 'cluster',
-  issuerChange: 'issuer-change',
-} as const;
-
-/** To be called by every transaction that changes what fetching of issuers answers. */
+/** Every transaction that changes the content of fetched issuers calls this. */
 export const noteIssuerChange = (tx: Transaction, mount: MountScope, clock: Clock): void =>
-  issuerChangeRecords(mount).write(tx, SETTING.issuerChange, { atMs: clock.nowMs() });
+  changeRecords(mount).write(tx, CHANGE, { atMs: clock.nowMs() });
 
-export const loadDefaults = async (reads: Reads, mount: MountScope): Promise<Defaults> =>
-  (await defaultsRecords(mount).find(reads, SETTING.defaults)) ?? NO_DEFAULTS;
-
-export const loadSettings = async (reads: Reads, mount: MountScope): Promise<MountSettings> => {
-  const defaults = await loadDefaults(reads, mount);
+const loadSettings = async (reads: Reads, mount: MountScope): Promise<MountSettings> => {
+  const defaults = await whenUsed(loadDefaults(reads, mount));
+  const urls = await whenUsed(loadUrls(reads, mount));
+  const crl = await whenUsed(loadCrlConfig(reads, mount));
+  const cluster = await whenUsed(loadClusterAddress(reads, mount));
+  const change = await whenUsed(changeRecords(mount).find(reads, CHANGE));
   return {
-    defaultIssuerId: defaults.issuerId,
-    defaultFollowsLatestIssuer: defaults.followsLatestIssuer,
-    defaultKeyId: defaults.keyId,
-    urls: (await urlsRecords(mount).find(reads, SETTING.urls)) ?? NO_URLS,
-    crl: (await crlConfigRecords(mount).find(reads, SETTING.crl)) ?? DEFAULT_CRL_CONFIG,
-    cluster: (await clusterRecords(mount).find(reads, SETTING.cluster)) ?? NO_ADDRESS,
-    issuersChangedAtMs: (await issuerChangeRecords(mount).find(reads, SETTING.issuerChange))?.atMs,
+    get defaultIssuerId() {
+      return defaults().issuerId;
+    },
+    get defaultFollowsLatestIssuer() {
+      return defaults().followsLatestIssuer;
+    },
+    get urls() {
+      return urls();
+    },
+    get crl() {
+      return crl();
+    },
+    get cluster() {
+      return cluster();
+    },
+    get issuersChangedAtMs() {
+      return change()?.atMs;
+    },
   };
 };
 
-const values = <T>(entries: readonly (readonly [string, T])[]): readonly T[] =>
-  entries.map(([, value]) => value);
-
 /** The authority as these reads see it. */
-export const loadAuthority = async (reads: Reads, mount: MountScope): Promise<Authority> =>
-  new Authority({
-    issuers: values(await issuerRecords(mount).entries(reads)),
-    keys: values(await keyRecords(mount).entries(reads)),
+export const loadAuthority = async (reads: Reads, mount: MountScope): Promise<Authority> => {
+  const { entries, damaged } = await issuerRecords(mount).readableEntries(reads);
+  return new Authority({
+    issuers: entries.map(([, issuer]) => issuer),
+    damagedIssuers: new DamagedReferences(issuerRecords(mount), damaged),
+    keys: await loadKeyRing(reads, mount),
     settings: await loadSettings(reads, mount),
   });
+};
 
-/** Authorities of all mounts, each built again only when its records changed. */
+/**
+ * Id of an issuer of the mount that has this key; undefined: none has it.
+ * @throws KeelsonError `barrier.damaged_value` where a damaged issuer may have it
+ */
+export const issuerWithKey = async (
+  reads: Reads,
+  mount: MountScope,
+  keyId: string,
+): Promise<string | undefined> =>
+  (await issuerRecords(mount).entries(reads)).find(([, issuer]) => issuer.keyId === keyId)?.[0];
+
+/** Authorities of all mounts, each rebuilt only when its records changed. */
 export interface Authorities {
   of(mount: MountScope): Promise<Authority>;
   /** Forgets everything, private keys included. */
@@ -103,8 +115,8 @@ export const createAuthorities = (store: Store): Authorities => {
         const prefixes = [
           issuerRecords(mount).prefix,
           keyRecords(mount).prefix,
-          sharedSettings(mount),
-          localSettings(mount),
+          sharedSettingsPrefix(mount),
+          localSettingsPrefix(mount),
         ];
         view = deriveView(store, prefixes, (reads) => loadAuthority(reads, mount));
         views.set(key, view);
@@ -113,4 +125,17 @@ export const createAuthorities = (store: Store): Authorities => {
     },
     clear: () => views.clear(),
   };
+};
+
+/**
+ * Whether a mount still has this very authority. The check lives as long as an answer, so it holds no
+ * keys.
+ */
+export const whileInForce = (
+  authorities: Authorities,
+  mount: MountScope,
+  authority: Authority,
+): IsStillValid => {
+  const held = new WeakRef(authority);
+  return async () => (await authorities.of(mount)) === held.deref();
 };

@@ -11,28 +11,23 @@ import { type AuthorityUrls, hasUrls, NO_URLS } from '../authority-urls/domain/a
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import {
-  CHAIN_CHECKS,
-  ISSUER_USAGES,
-  type Issuer,
-  LEAF_NOT_AFTER_BEHAVIORS,
-  requireOneOf,
-} from './domain/issuer.ts';
+import { LEAF_NOT_AFTER_BEHAVIORS } from '../validity/domain/lifetime.ts';
+import { CHAIN_CHECKS, ISSUER_USAGES, type Issuer, requireOneOf } from './domain/issuer.ts';
 import { findScheme, issuerDocument } from './issuer-document.ts';
 import {
+  chooseDefaultIssuer,
   deleteIssuer,
   deleteRoot,
   type IssuerParts,
   revokeIssuer,
-  updateDefaults,
   updateIssuer,
 } from './issuer-operations.ts';
 
 const list = (description: string) => field.commaList({ default: [], description });
 
-/** Frees certificates under this issuer from a check against the chain above them. */
+/** A parameter that disables one check of new certificates against the chain above them. */
 const freedom = (what: string) =>
-  field.bool({ default: false, description: `Do not hold new certificates against ${what}.` });
+  field.bool({ default: false, description: `Do not check new certificates for ${what}.` });
 
 const REFERENCE = {
   issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
@@ -46,16 +41,22 @@ const ISSUER_FIELDS = {
     description: 'err, truncate, permit or always_enforce_err.',
   }),
   manual_chain: list('Chain to use instead of the one that is found; `self` first.'),
-  usage: field.commaList({ default: [...ISSUER_USAGES], description: 'What may be done.' }),
+  usage: field.commaList({
+    default: [...ISSUER_USAGES],
+    description: 'Permitted uses of the issuer.',
+  }),
   revocation_signature_algorithm: field.string({
     default: '',
     description: 'Signature scheme of lists.',
   }),
-  issuing_certificates: list('Where the issuer can be fetched.'),
-  crl_distribution_points: list('Where lists can be fetched.'),
-  delta_crl_distribution_points: list('Where delta lists can be fetched.'),
-  ocsp_servers: list('OCSP responders.'),
-  enable_aia_url_templating: field.bool({ default: false, description: 'Fill templates in URLs.' }),
+  issuing_certificates: list('URLs of the issuer certificate.'),
+  crl_distribution_points: list('URLs of revocation lists.'),
+  delta_crl_distribution_points: list('URLs of delta lists.'),
+  ocsp_servers: list('URLs of OCSP responders.'),
+  enable_aia_url_templating: field.bool({
+    default: false,
+    description: 'Resolve templates in URLs.',
+  }),
   disable_critical_extension_checks: freedom('unknown critical extensions'),
   disable_path_length_checks: freedom('path lengths'),
   disable_name_checks: freedom('the names of issuer and subject'),
@@ -65,7 +66,7 @@ const ISSUER_FIELDS = {
 type IssuerValues = FieldValues<typeof ISSUER_FIELDS>;
 type PatchValues = Partial<PartialFieldValues<typeof ISSUER_FIELDS>>;
 
-/** What a merge patch sets; null takes a setting back to its default. */
+/** Settings that a merge patch sets; null resets a setting to its default. */
 const patched = (context: OperationContext<PatchValues>): PatchValues =>
   Object.fromEntries(
     (Object.keys(ISSUER_FIELDS) as (keyof typeof ISSUER_FIELDS)[])
@@ -82,7 +83,7 @@ const toUrls = (values: PatchValues, before: AuthorityUrls) => ({
   enableTemplating: values.enable_aia_url_templating ?? before.enableTemplating,
 });
 
-/** The issuer with the values that are there; a POST has them all, a PATCH what it sent. */
+/** The issuer with the given values: a POST has all of them, a PATCH those it sent. */
 const applyTo = (before: Issuer, values: PatchValues): Issuer => {
   const algorithm = values.revocation_signature_algorithm;
   const scheme = algorithm === undefined ? before.revocationScheme : findScheme(algorithm);
@@ -128,7 +129,7 @@ const issuerAnswer = async (
   return { data: issuerDocument(authority, authority.requireIssuer(reference)), warnings };
 };
 
-/** The id of a reference: the name may be what is about to change. */
+/** The id of a reference, since the request may change the name. */
 const idOf = async (
   parts: IssuerParts,
   context: OperationContext<unknown>,
@@ -212,7 +213,7 @@ const listRoutes = (parts: IssuerParts): Route[] =>
                 page.map((found) => [
                   found.issuer.id,
                   {
-                    is_default: found === authority.defaultIssuer,
+                    is_default: authority.isDefault(found),
                     issuer_name: found.issuer.name,
                     key_id: found.issuer.keyId,
                     serial_number: found.serialHex,
@@ -220,6 +221,7 @@ const listRoutes = (parts: IssuerParts): Route[] =>
                 ]),
               ),
             },
+            warnings: authority.damagedIssuers.warnings('issuer'),
           };
         },
       },
@@ -254,7 +256,7 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
       update: {
         summary: 'Choose the default issuer',
         handle: async (context) => {
-          const defaults = await updateDefaults(parts, requireMount(context), {
+          const defaults = await chooseDefaultIssuer(parts, requireMount(context), {
             issuerRef: context.fields.default ?? '',
             followsLatestIssuer: context.fields.default_follows_latest_issuer,
           });
@@ -287,7 +289,7 @@ const defaultsRoutes = (parts: IssuerParts): Route[] => [
       update: {
         summary: 'Make a rotated root the default',
         handle: async (context) => {
-          const defaults = await updateDefaults(parts, requireMount(context), {
+          const defaults = await chooseDefaultIssuer(parts, requireMount(context), {
             issuerRef: context.fields.default,
           });
           return {

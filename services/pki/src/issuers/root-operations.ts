@@ -1,4 +1,5 @@
-/** Making a root: a key (new or of the mount), its self-signed certificate, and the issuer of both. */
+/** Makes a root: a key (new or existing), its self-signed certificate, and the issuer record. */
+
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
@@ -10,14 +11,16 @@ import {
   resolveUrls,
 } from '../authority-urls/domain/authority-urls.ts';
 import { writeCertificate } from '../certificates/certificate-records.ts';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
+import type { ListRebuilding } from '../crl-config/list-rebuilding.ts';
+import { type Key } from '../keys/domain/key-ring.ts';
 import { chooseKey, type KeyChoice, storeKey } from '../keys/key-operations.ts';
+import { adoptDefaultKey } from '../keys/key-records.ts';
 import { signLinted } from '../lints/lints.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { checkFreeName } from '../mounts/reference-name.ts';
 import { adoptAsDefault } from './default-adoption.ts';
-import type { Authority, IssuerInUse, Key } from './domain/authority.ts';
+import type { Authority, IssuerInUse } from './domain/authority.ts';
 import { buildRootCertificate, type CaSubject } from './domain/ca-certificate.ts';
-import { checkFreeName } from './domain/free-name.ts';
 import { type Issuer, newIssuer } from './domain/issuer.ts';
 import {
   type Authorities,
@@ -29,7 +32,7 @@ import {
 export interface RootParts {
   readonly store: Store;
   readonly authorities: Authorities;
-  readonly crlBuilder: CrlBuilder;
+  readonly crlBuilder: ListRebuilding;
   readonly clock: Clock;
 }
 
@@ -71,7 +74,7 @@ export const generateRoot = async (
   const { mount } = request;
   const warnings: string[] = [];
   const before = await parts.authorities.of(mount);
-  const { key, isNew, signer } = await chooseKey(before, request.key);
+  const { key, isNew, signer } = await chooseKey(before.keys, request.key);
   const fields = buildRootCertificate({
     subject: request.subject,
     pathLength: request.pathLength,
@@ -101,11 +104,12 @@ export const generateRoot = async (
       issuer.name,
       authority.issuers.map((other) => other.issuer),
     );
-    if (isNew) storeKey(tx, mount, authority, key);
+    if (isNew) storeKey(tx, mount, authority.keys, key);
     issuerRecords(mount).write(tx, issuer.id, issuer);
     noteIssuerChange(tx, mount, parts.clock);
     writeCertificate(tx, mount, toSerialKey(fields.serialNumber), der);
-    await adoptAsDefault(tx, mount, { issuerIds: [issuer.id], keyIds: [key.id] });
+    await adoptAsDefault(tx, mount, { issuerIds: [issuer.id], completedIssuerIds: [] });
+    await adoptDefaultKey(tx, mount, [key.id]);
   });
   warnings.push(...(await parts.crlBuilder.rebuild(mount)));
   const authority = await parts.authorities.of(mount);

@@ -1,18 +1,17 @@
 import type { Route } from '@keelson/edge';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { toSerialHex } from '@keelson/x509';
-import { decideLifetime } from '../issuing/domain/lifetime.ts';
 import {
   keyMembers,
+  PACKAGING_FIELDS,
   parcelText,
-  privateKeyText,
   readPackaging,
-  requirePrivateKeyFormat,
-} from '../issuing/issuing-document.ts';
-import { PACKAGING_FIELDS } from '../issuing/issuing-parameters.ts';
+} from '../certificates/packaging.ts';
 import { KEY_FIELDS, toKeyChoice } from '../keys/key-parameters.ts';
+import { privateKeyText, requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { decideLifetime } from '../validity/domain/lifetime.ts';
 import { CA_SUBJECT_FIELDS, caSubjectWarnings, toCaSubject } from './ca-subject-parameters.ts';
 import { generateRoot, type RootParts } from './root-operations.ts';
 
@@ -26,14 +25,14 @@ const ROOT_FIELDS = {
   not_after: field.time({ description: 'End of validity, instead of a lifetime.' }),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity lies in the past.',
+    description: 'How far the start of validity is in the past.',
   }),
   ...PACKAGING_FIELDS,
   private_key_format: field.string({ default: 'der', description: 'der, pem or pkcs8.' }),
   ...CA_SUBJECT_FIELDS,
 };
 
-/** The name of a rotated root that was given none. */
+/** Name of a rotated root whose request gives none. */
 const ROTATED_NAME = 'next';
 
 export const rootRoutes = (parts: RootParts): Route[] => {

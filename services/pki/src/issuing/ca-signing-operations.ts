@@ -1,4 +1,5 @@
 /** Signing other authorities, for trusted operators (reference §4.8, §4.10). */
+
 import { KeelsonError } from '@keelson/errors';
 import {
   ATTRIBUTE,
@@ -14,10 +15,10 @@ import { hasUrls, NO_URLS_WARNING } from '../authority-urls/domain/authority-url
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
 import { buildIntermediateCertificate, type CaSubject } from '../issuers/domain/ca-certificate.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
+import { checkKeySize } from '../keys/domain/key-size.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { NO_RULES, privilegedBehavior } from '../validity/domain/lifetime.ts';
 import { readCsrPem } from './domain/csr-names.ts';
-import { checkKeySize } from './domain/key-rules.ts';
-import { NO_RULES, privilegedBehavior } from './domain/lifetime.ts';
 import { decidePathLength } from './domain/path-length.ts';
 import { readSelfIssuedPem, underNewSigner } from './domain/self-issued.ts';
 import {
@@ -26,7 +27,7 @@ import {
   type LifetimeParameters,
   lifetimeUnder,
   requireSigner,
-  signAndKeep,
+  signAndStore,
 } from './signing-operations.ts';
 
 export interface IntermediateSignRequest extends LifetimeParameters {
@@ -89,7 +90,7 @@ export const signIntermediate = async (
       : []),
     ...(hasUrls(urls) ? [] : [NO_URLS_WARNING]),
   ];
-  return signAndKeep(
+  return signAndStore(
     parts,
     { mount, roleName: '', metadata: '' },
     { authority, fields, issuer, scheme: request.scheme, warnings },
@@ -124,7 +125,7 @@ export const signSelfIssued = async (
     keyIdentifier: issuer.keyIdentifier,
     urls: authority.urlsOf(issuer),
   });
-  // No lints: what is copied is the other authority's, and its clients live with it. Many roots have
+  // No lints: the fields are those of the other authority, and its clients accept them. Many roots have
   // no key usage or key identifier, and a path length may be more than this issuer allows.
   return { der: await createCertificate(fields, issuer.signer()), issuer };
 };

@@ -2,6 +2,7 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { dialectRules, field, secretsRoutes } from '@keelson/secrets-api';
 import { encodePem } from '@keelson/x509';
+import { readPackaging } from '../certificates/packaging.ts';
 import {
   CA_SUBJECT_FIELDS,
   caSubjectWarnings,
@@ -9,7 +10,7 @@ import {
 } from '../issuers/ca-subject-parameters.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import { signIntermediate, signSelfIssued } from './ca-signing-operations.ts';
-import { issuedDocument, readPackaging } from './issuing-document.ts';
+import { issuedDocument } from './issuing-document.ts';
 import { CSR_FIELD, ENFORCE_FIELD, SCHEME_FIELDS, VALIDITY_FIELDS } from './issuing-parameters.ts';
 import type { IssuingParts } from './signing-operations.ts';
 
@@ -26,11 +27,11 @@ const INTERMEDIATE_FIELDS = {
   ...ENFORCE_FIELD,
   use_csr_values: field.bool({
     default: false,
-    description: 'Take subject, alternative names, usages and extensions from the request.',
+    description: 'Take subject, alternative names, usages and extensions from the CSR.',
   }),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity lies in the past.',
+    description: 'How far the start of validity is in the past.',
   }),
   skid: field.string({
     default: '',
@@ -50,7 +51,7 @@ const toKeyIdentifier = (skid: string): Uint8Array | undefined => {
   return Buffer.from(hex, 'hex');
 };
 
-/** On the path without a reference the issuer is the default one, whatever the body says. */
+/** A path without a reference means the default issuer, whatever the body contains. */
 const referenceOf = ({ params }: { readonly params: Readonly<Record<string, string>> }): string =>
   params['issuer_ref'] ?? 'default';
 
@@ -66,7 +67,7 @@ const intermediateRoutes = (parts: IssuingParts, path: string): Route[] =>
     fields: INTERMEDIATE_FIELDS,
     operations: {
       update: {
-        summary: 'Sign the request of an intermediate',
+        summary: 'Sign the CSR of an intermediate',
         handle: async (context) => {
           const { fields, dialect } = context;
           const rules = dialectRules(dialect);

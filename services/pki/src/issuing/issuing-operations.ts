@@ -1,20 +1,20 @@
-/** Issuing under a role, signing a CSR under a role, signing a CSR as it is. */
+/** Issuing under a role, signing a CSR under a role, signing a CSR verbatim. */
 import type { KeyUsage, SchemeChoice } from '@keelson/x509';
-import type { CertificateOrder } from '../making/make-certificate.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
 import type { Role } from '../roles/domain/role.ts';
 import { requireRole } from '../roles/role-operations.ts';
 import { readCsrPem } from './domain/csr-names.ts';
 import type { KeyRequest } from './domain/key-rules.ts';
 import type { NameParameters } from './domain/requested-names.ts';
+import type { CertificateOrder } from './make-certificate.ts';
 import {
-  askedLifetime,
   type IssuedCertificate,
   type IssuingParts,
   type IssuingRequest,
-  keepCertificate,
+  requestedLifetime,
   requireMetadataAllowed,
   requireSigner,
+  storeCertificate,
 } from './signing-operations.ts';
 
 export interface NamedRequest extends IssuingRequest {
@@ -22,9 +22,9 @@ export interface NamedRequest extends IssuingRequest {
   readonly templateValues: TemplateValues | undefined;
 }
 
-/** A request for a key of the service's making. */
+/** A request for a certificate with a new key. */
 export interface IssueRequest extends NamedRequest {
-  /** What the caller asks for; counts where the role leaves the type open. */
+  /** The requested key; used where the role leaves the type open. */
   readonly key: KeyRequest;
 }
 
@@ -40,11 +40,11 @@ export interface VerbatimSignRequest extends IssuingRequest {
   /** undefined: the default. */
   readonly keyUsages: readonly KeyUsage[] | undefined;
   readonly extendedKeyUsages: readonly string[];
-  /** The issuer's rule for what outlives it holds; otherwise the lifetime is cut. */
+  /** The issuer's rule for certificates that outlive it applies; otherwise the lifetime is cut. */
   readonly enforcesBehavior: boolean;
 }
 
-const makeAndKeep = async (
+const makeAndStore = async (
   parts: IssuingParts,
   request: IssuingRequest,
   role: Role | undefined,
@@ -56,7 +56,7 @@ const makeAndKeep = async (
   if ('csr' in order)
     await parts.compromisedKeys.refuse(request.mount, () => readCsrPem(order.csr).publicKeyDer);
   const made = await parts.maker.make(authority.signingIssuerOf(issuer), role, order);
-  return keepCertificate(parts, request, { ...made, authority, issuer, role });
+  return storeCertificate(parts, request, { ...made, authority, issuer, role });
 };
 
 /** Makes a key and a certificate for it. */
@@ -66,31 +66,37 @@ export const issueCertificate = async (
 ): Promise<IssuedCertificate> => {
   const { names, templateValues, key } = request;
   const role = await requireRole(parts.store, request.mount, request.roleName);
-  const lifetime = askedLifetime(parts, request);
-  return makeAndKeep(parts, request, role, { kind: 'issue', lifetime, names, templateValues, key });
+  const lifetime = requestedLifetime(parts, request);
+  return makeAndStore(parts, request, role, {
+    kind: 'issue',
+    lifetime,
+    names,
+    templateValues,
+    key,
+  });
 };
 
-/** Signs a CSR with what the role lets in of it. */
+/** Signs a CSR, taking only the fields the role allows. */
 export const signCsr = async (
   parts: IssuingParts,
   request: SignRequest,
 ): Promise<IssuedCertificate> => {
   const { csr, names, templateValues } = request;
   const role = await requireRole(parts.store, request.mount, request.roleName);
-  const lifetime = askedLifetime(parts, request);
-  return makeAndKeep(parts, request, role, { kind: 'sign', lifetime, csr, names, templateValues });
+  const lifetime = requestedLifetime(parts, request);
+  return makeAndStore(parts, request, role, { kind: 'sign', lifetime, csr, names, templateValues });
 };
 
-/** Signs a CSR as it is, for trusted operators. */
+/** Signs a CSR verbatim, for trusted operators. */
 export const signVerbatim = async (
   parts: IssuingParts,
   request: VerbatimSignRequest,
 ): Promise<IssuedCertificate> => {
   const { mount, roleName, csr, scheme, userIds, keyUsages, extendedKeyUsages } = request;
   const role = roleName === '' ? undefined : await requireRole(parts.store, mount, roleName);
-  return makeAndKeep(parts, request, role, {
+  return makeAndStore(parts, request, role, {
     kind: 'verbatim',
-    lifetime: askedLifetime(parts, request),
+    lifetime: requestedLifetime(parts, request),
     csr,
     scheme,
     userIds,

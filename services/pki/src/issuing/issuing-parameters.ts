@@ -1,5 +1,6 @@
 /** Parameters of the issuing endpoints. */
 import { field } from '@keelson/secrets-api';
+import { PACKAGING_FIELDS } from '../certificates/packaging.ts';
 import { DEFAULT_KEY_USAGE } from '../roles/domain/role.ts';
 
 const text = (description: string) => field.string({ default: '', description });
@@ -8,16 +9,6 @@ const list = (description: string) => field.commaList({ default: [], description
 export const PATH_FIELDS = {
   name: text('Role.'),
   issuer_ref: field.string({ description: 'Id or name of an issuer, or `default`.' }),
-};
-
-/** The form in which a certificate is handed out. */
-export const PACKAGING_FIELDS = {
-  format: field.string({
-    default: 'pem',
-    description: 'pem, der, pem_bundle, p7b (PKCS #7) or pkcs12.',
-  }),
-  password: text('Of the PKCS #12 store: 6 to 128 printable ASCII characters.'),
-  friendly_name: text('Name of the entry in the PKCS #12 store; the common name when not given.'),
 };
 
 export const VALIDITY_FIELDS = {
@@ -33,7 +24,7 @@ export const LIFETIME_FIELDS = {
     description: 'Leave self-signed certificates out of ca_chain.',
   }),
   user_ids: list('User ids of the subject.'),
-  metadata: text('Kept beside the certificate.'),
+  metadata: text('Stored with the certificate.'),
   cert_metadata: text('Older name of metadata.'),
 };
 

@@ -10,10 +10,12 @@ import {
   secretsRoutes,
   type Timestamp,
 } from '@keelson/secrets-api';
+import { toExtendedKeyUsageOids, toKeyUsages } from '../certificates/domain/usage-names.ts';
+import { readPackaging } from '../certificates/packaging.ts';
+import { requirePrivateKeyFormat } from '../keys/private-key-text.ts';
 import { requireMount } from '../mounts/request-mount.ts';
 import type { TemplateValues } from '../roles/domain/name-acceptance.ts';
-import { toExtendedKeyUsageOids, toKeyUsages } from '../roles/domain/role.ts';
-import { issuedDocument, readPackaging, requirePrivateKeyFormat } from './issuing-document.ts';
+import { issuedDocument } from './issuing-document.ts';
 import { issueCertificate, signCsr, signVerbatim } from './issuing-operations.ts';
 import {
   ISSUE_FIELDS,
@@ -78,7 +80,7 @@ export interface IssuingRouteParts extends IssuingParts {
   readonly ledger: RpcService<typeof LeasesDefinition>;
 }
 
-/** Puts a certificate under a lease of its requester where the role wants that. */
+/** Creates a lease for the requester of a certificate if the role requires one. */
 export const registerLease = async (
   { ledger, clock }: IssuingRouteParts,
   context: OperationContext<unknown>,
@@ -163,7 +165,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
       fields: SIGN_FIELDS,
       operations: {
         update: {
-          summary: 'Sign a request under a role',
+          summary: 'Sign a CSR under a role',
           handle: (context) =>
             answerWith(parts, context, () =>
               signCsr(parts, { ...toNamedRequest(context), csr: context.fields.csr }),
@@ -179,7 +181,7 @@ export const issuingRoutes = (parts: IssuingRouteParts): Route[] => [
       fields: VERBATIM_FIELDS,
       operations: {
         update: {
-          summary: 'Sign a request as it is',
+          summary: 'Sign a CSR verbatim',
           handle: (context) => {
             const { fields } = context;
             return answerWith(parts, context, () =>

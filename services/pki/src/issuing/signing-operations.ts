@@ -1,4 +1,5 @@
-/** What every way of issuing shares: the issuer, the lifetime, the signature, and what is kept of it. */
+/** Steps that all ways of issuing share: choosing the issuer, the lifetime, signing, storing. */
+
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
@@ -10,19 +11,19 @@ import {
 } from '@keelson/x509';
 import { metadataRecords, writeCertificate } from '../certificates/certificate-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import type { LeafNotAfterBehavior } from '../issuers/domain/issuer.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
-import type { CertificateMaker } from '../making/certificate-maker.ts';
-import { type MadeCertificate, signChecked } from '../making/make-certificate.ts';
+import type { CompromisedKeys } from '../keys/compromised-keys.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import type { CompromisedKeys } from '../revocation/compromised-keys.ts';
 import type { Role } from '../roles/domain/role.ts';
 import {
-  type AskedLifetime,
+  type LeafNotAfterBehavior,
   type Lifetime,
   type LifetimeRules,
   lifetimeUnderRules,
-} from './domain/lifetime.ts';
+  type RequestedLifetime,
+} from '../validity/domain/lifetime.ts';
+import type { CertificateMaker } from './certificate-maker.ts';
+import { type NewCertificate, signChecked } from './make-certificate.ts';
 
 export interface IssuingParts {
   readonly store: Store;
@@ -37,7 +38,7 @@ export interface IssuingMount extends MountScope {
   readonly maxLeaseTtlSeconds: number;
 }
 
-/** How long a certificate is asked to be valid. */
+/** The requested validity of a certificate. */
 export interface LifetimeParameters {
   readonly mount: IssuingMount;
   readonly ttlSeconds: number;
@@ -45,38 +46,38 @@ export interface LifetimeParameters {
   readonly overlong: 'refuse' | 'cap';
 }
 
-/** What every way of issuing is asked. */
+/** Parameters that all ways of issuing share. */
 export interface IssuingRequest extends LifetimeParameters {
   /** "": none. */
   readonly roleName: string;
   /** From the path; undefined: the role's. */
   readonly issuerRef: string | undefined;
-  /** Base64 kept beside the certificate; "": none. */
+  /** Base64, stored with the certificate; "": none. */
   readonly metadata: string;
 }
 
-/** What a role, or what decides in its place, says of keeping a certificate. */
-export type KeepingRules = Pick<Role, 'noStore' | 'noStoreMetadata' | 'generateLease'>;
+/** How a role, or a policy in its place, wants certificates stored. */
+export type StorageRules = Pick<Role, 'noStore' | 'noStoreMetadata' | 'generateLease'>;
 
-export interface IssuedCertificate extends MadeCertificate {
+export interface IssuedCertificate extends NewCertificate {
   readonly serialKey: string;
   readonly issuer: IssuerInUse;
   readonly chain: readonly IssuerInUse[];
-  readonly role: KeepingRules | undefined;
+  readonly role: StorageRules | undefined;
 }
 
-/** @throws KeelsonError when there is none, or it may not or cannot sign */
+/** @throws KeelsonError when the issuer does not exist, or may not or cannot sign */
 export const requireSigner = (authority: Authority, reference: string): IssuerInUse => {
   const issuer = authority.requireIssuer(reference);
   issuer.requireUsage('issuing-certificates');
   return issuer;
 };
 
-/** What is asked for, as of now. */
-export const askedLifetime = (
+/** The requested lifetime, with the time of the request and the limits of the mount. */
+export const requestedLifetime = (
   { clock }: IssuingParts,
   { mount, ttlSeconds, notAfterMs, overlong }: LifetimeParameters,
-): AskedLifetime => ({
+): RequestedLifetime => ({
   nowMs: clock.nowMs(),
   ttlSeconds,
   notAfterMs,
@@ -85,7 +86,7 @@ export const askedLifetime = (
   overlong,
 });
 
-/** The validity of a certificate under an issuer, cut where the behavior says so. */
+/** The validity of a certificate under an issuer, truncated if the behavior requires it. */
 export const lifetimeUnder = (
   parts: IssuingParts,
   request: LifetimeParameters,
@@ -93,34 +94,34 @@ export const lifetimeUnder = (
   { certificate }: IssuerInUse,
   behavior: LeafNotAfterBehavior,
 ): Lifetime & { readonly isTruncated: boolean } =>
-  lifetimeUnderRules(askedLifetime(parts, request), rules, certificate, behavior);
+  lifetimeUnderRules(requestedLifetime(parts, request), rules, certificate, behavior);
 
-/** What is kept of a certificate. */
-export interface Keeping {
+/** Where a certificate is stored, and with which metadata. */
+export interface StoredAt {
   readonly mount: MountScope;
   readonly roleName: string;
   readonly metadata: string;
 }
 
 /** @throws KeelsonError `request.invalid` when the role keeps no metadata and there is some */
-export const requireMetadataAllowed = ({ metadata }: Keeping, role: Role | undefined): void => {
+export const requireMetadataAllowed = ({ metadata }: StoredAt, role: Role | undefined): void => {
   if (metadata !== '' && role?.noStoreMetadata)
     throw new KeelsonError('request.invalid', {
       text: 'metadata can not be stored: the role has no_store_metadata set to true',
     });
 };
 
-/** A certificate that is signed and not yet kept. */
-export interface SignedCertificate extends MadeCertificate {
+/** A signed certificate that is not stored yet. */
+export interface SignedCertificate extends NewCertificate {
   readonly authority: Authority;
   readonly issuer: IssuerInUse;
-  readonly role: KeepingRules | undefined;
+  readonly role: StorageRules | undefined;
 }
 
-/** Keeps a signed certificate as its role says; resolves when that is on disk. */
-export const keepCertificate = async (
+/** Stores a signed certificate if its role says so; resolves when it is on disk. */
+export const storeCertificate = async (
   { store }: IssuingParts,
-  { mount, metadata, roleName }: Keeping,
+  { mount, metadata, roleName }: StoredAt,
   { authority, ...made }: SignedCertificate,
 ): Promise<IssuedCertificate> => {
   const { der, serialNumber, notAfterMs, issuer, role } = made;
@@ -151,16 +152,16 @@ export interface Draft {
   readonly warnings: readonly string[];
 }
 
-/** Signs a draft and keeps it as its role says. */
-export const signAndKeep = async (
+/** Signs a draft and stores it if its role says so. */
+export const signAndStore = async (
   parts: IssuingParts,
-  keeping: Keeping,
+  keeping: StoredAt,
   { authority, fields, issuer, role, scheme, keyPair, warnings }: Draft,
 ): Promise<IssuedCertificate> => {
   requireMetadataAllowed(keeping, role);
   const der = await signChecked(authority.signingIssuerOf(issuer), fields, scheme);
   const { serialNumber, notAfterMs } = fields;
-  return keepCertificate(parts, keeping, {
+  return storeCertificate(parts, keeping, {
     der,
     serialNumber,
     notAfterMs,

@@ -1,6 +1,6 @@
 import { createPrivateKey, randomUUID } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
-import type { Store, Transaction } from '@keelson/storage';
+import type { Reads, Store, Transaction } from '@keelson/storage';
 import {
   chooseSignatureScheme,
   createKeyPair,
@@ -11,19 +11,12 @@ import {
   type SchemeChoice,
   type Signer,
 } from '@keelson/x509';
-import { adoptAsDefault } from '../issuers/default-adoption.ts';
-import type { Authority, Key } from '../issuers/domain/authority.ts';
-import { checkFreeName } from '../issuers/domain/free-name.ts';
-import {
-  defaultsRecords,
-  keyRecords,
-  loadAuthority,
-  loadDefaults,
-  SETTING,
-} from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+import { checkFreeName, requireNewDefault } from '../mounts/reference-name.ts';
+import type { Key, KeyRing } from './domain/key-ring.ts';
+import { adoptDefaultKey, keyRecords, loadKeyRing, writeDefaultKeyId } from './key-records.ts';
 
-/** A new pair as a key of a mount. */
+/** A new key of a mount. */
 export const toKey = (pair: KeyPair, name: string): Key => ({
   id: randomUUID(),
   name,
@@ -32,7 +25,7 @@ export const toKey = (pair: KeyPair, name: string): Key => ({
   publicKey: Buffer.from(pair.publicKeyDer).toString('base64'),
 });
 
-/** The key of a new authority and how it signs. */
+/** The choice of key and signature scheme for a new authority. */
 export interface KeyChoice {
   /** Key of the mount; undefined: a new one. */
   readonly keyRef: string | undefined;
@@ -48,8 +41,8 @@ export interface ChosenKey {
 }
 
 /** Finds or makes the key; a new one is not stored yet. */
-export const chooseKey = async (authority: Authority, choice: KeyChoice): Promise<ChosenKey> => {
-  const existing = choice.keyRef === undefined ? undefined : authority.requireKey(choice.keyRef);
+export const chooseKey = async (ring: KeyRing, choice: KeyChoice): Promise<ChosenKey> => {
+  const existing = choice.keyRef === undefined ? undefined : ring.require(choice.keyRef);
   const key = existing ?? toKey(await createKeyPair(choice.algorithm), choice.keyName);
   const privateKey = createPrivateKey({
     key: Buffer.from(key.privateKey, 'base64'),
@@ -61,17 +54,12 @@ export const chooseKey = async (authority: Authority, choice: KeyChoice): Promis
 };
 
 /** Stores a key under a name that is free. */
-export const storeKey = (
-  tx: Transaction,
-  mount: MountScope,
-  authority: Authority,
-  key: Key,
-): void => {
-  checkFreeName('key', key.name, authority.keys);
+export const storeKey = (tx: Transaction, mount: MountScope, ring: KeyRing, key: Key): void => {
+  checkFreeName('key', key.name, ring.all);
   keyRecords(mount).write(tx, key.id, key);
 };
 
-/** Generates a key of its own; the first one becomes the default. */
+/** Generates and stores a key; the first one becomes the default. */
 export const generateKey = async (
   store: Store,
   mount: MountScope,
@@ -80,13 +68,13 @@ export const generateKey = async (
 ): Promise<Key> => {
   const key = toKey(await createKeyPair(algorithm), name);
   await store.transact(async (tx) => {
-    storeKey(tx, mount, await loadAuthority(tx, mount), key);
-    await adoptAsDefault(tx, mount, { keyIds: [key.id] });
+    storeKey(tx, mount, await loadKeyRing(tx, mount), key);
+    await adoptDefaultKey(tx, mount, [key.id]);
   });
   return key;
 };
 
-/** Gives a key another name; "" takes it away. */
+/** Gives a key another name; "" removes it. */
 export const renameKey = (
   store: Store,
   mount: MountScope,
@@ -94,33 +82,55 @@ export const renameKey = (
   name: string,
 ): Promise<Key> =>
   store.transact(async (tx) => {
-    const authority = await loadAuthority(tx, mount);
-    const renamed = { ...authority.requireKey(reference), name };
-    checkFreeName('key', name, authority.keys, renamed.id);
+    const ring = await loadKeyRing(tx, mount);
+    const renamed = { ...ring.require(reference), name };
+    checkFreeName('key', name, ring.all, renamed.id);
     keyRecords(mount).write(tx, renamed.id, renamed);
     return renamed;
   });
 
-/** Deletes a key that no issuer uses; returns warnings. An unknown one is no error. */
+export interface KeyUse {
+  readonly store: Store;
+  /** Id of an issuer of the mount that has this key; undefined: none has it. */
+  readonly issuerWithKey: (
+    reads: Reads,
+    mount: MountScope,
+    keyId: string,
+  ) => Promise<string | undefined>;
+}
+
+/** Deletes a key that no issuer uses; returns warnings. An unknown key is no error. */
 export const deleteKey = (
-  store: Store,
+  { store, issuerWithKey }: KeyUse,
   mount: MountScope,
   reference: string,
 ): Promise<readonly string[]> =>
   store.transact(async (tx) => {
-    const authority = await loadAuthority(tx, mount);
-    const defaults = await loadDefaults(tx, mount);
-    const key = authority.findKey(reference);
+    const ring = await loadKeyRing(tx, mount);
+    const key = ring.find(reference);
     if (key === undefined) return [];
-    const user = authority.issuers.find(({ issuer }) => issuer.keyId === key.id);
+    const user = await issuerWithKey(tx, mount, key.id);
     if (user !== undefined)
       throw new KeelsonError('request.invalid', {
-        text: `Failed to Delete Key.  Key in Use by Issuer: ${user.issuer.id}`,
+        text: `Failed to Delete Key.  Key in Use by Issuer: ${user}`,
       });
     keyRecords(mount).delete(tx, key.id);
-    if (defaults.keyId !== key.id) return [];
-    defaultsRecords(mount).write(tx, SETTING.defaults, { ...defaults, keyId: '' });
+    if (ring.defaultId !== key.id) return [];
+    writeDefaultKeyId(tx, mount, '');
     return [
       `Deleted key ${key.id} (via key_ref ${reference}); this was configured as the default key.`,
     ];
+  });
+
+/** Makes a key the default; returns its id. */
+export const chooseDefaultKey = (
+  store: Store,
+  mount: MountScope,
+  reference: string,
+): Promise<string> =>
+  store.transact(async (tx) => {
+    const ring = await loadKeyRing(tx, mount);
+    const { id } = requireNewDefault(reference, (one) => ring.find(one));
+    writeDefaultKeyId(tx, mount, id);
+    return id;
   });

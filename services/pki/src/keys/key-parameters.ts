@@ -5,8 +5,12 @@ import { toKeyAlgorithm } from '@keelson/x509';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import type { KeyChoice } from './key-operations.ts';
 
-export const KEY_FIELDS = {
+export const KEY_NAME_FIELD = {
   key_name: field.string({ default: '', description: 'Name of the key.' }),
+};
+
+export const KEY_FIELDS = {
+  ...KEY_NAME_FIELD,
   key_ref: field.string({ default: 'default', description: 'Key, for type existing.' }),
   key_type: field.string({ default: 'rsa', description: 'rsa, ec or ed25519.' }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),

@@ -1,72 +1,34 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
-import { field, type JsonObject, secretsRoutes } from '@keelson/secrets-api';
+import { field, secretsRoutes } from '@keelson/secrets-api';
 import { keyIdentifierOf, toKeyAlgorithm, toSerialHex } from '@keelson/x509';
-import type { Key } from '../issuers/domain/authority.ts';
-import { checkPemLength, parseImportBundle } from '../issuers/domain/import-bundle.ts';
-import { importKey } from '../issuers/import-operations.ts';
-import { type IssuerParts, updateDefaults } from '../issuers/issuer-operations.ts';
-import { privateKeyText } from '../issuing/issuing-document.ts';
 import { PAGE_FIELDS, pageOf } from '../mounts/list-page.ts';
 import { checkGivenName } from '../mounts/reference-name.ts';
 import { requireMount } from '../mounts/request-mount.ts';
-import { deleteKey, generateKey, renameKey } from './key-operations.ts';
+import { keyDocument } from './key-document.ts';
+import {
+  chooseDefaultKey,
+  deleteKey,
+  generateKey,
+  type KeyUse,
+  renameKey,
+} from './key-operations.ts';
+import { KEY_NAME_FIELD } from './key-parameters.ts';
+import { loadKeyRing } from './key-records.ts';
+import { privateKeyText } from './private-key-text.ts';
 
-const keyDocument = ({ id, name, type }: Key): JsonObject => ({
-  key_id: id,
-  key_name: name,
-  key_type: type,
-});
-
-const NAME = { key_name: field.string({ default: '', description: 'Name of the key.' }) };
 const REFERENCE = {
   key_ref: field.string({ default: '', description: 'Id or name of a key, or `default`.' }),
 };
 
 const GENERATE_FIELDS = {
-  ...NAME,
+  ...KEY_NAME_FIELD,
   type: field.string({ default: '', description: 'internal or exported.' }),
   key_type: field.string({ default: 'rsa', description: 'rsa, ec or ed25519.' }),
   key_bits: field.integer({ default: 0, description: 'Key size; 0: usual size of the type.' }),
 };
 
-const MIN_KEY_LENGTH = 64;
-
-const importRoutes = (parts: IssuerParts): Route[] =>
-  secretsRoutes({
-    path: '/keys/import',
-    tag: 'keys',
-    fields: {
-      ...NAME,
-      pem_bundle: field.string({ default: '', description: 'PEM of one private key.' }),
-    },
-    operations: {
-      update: {
-        summary: 'Import a key',
-        handle: async (context) => {
-          const { key_name: name, pem_bundle: pem } = context.fields;
-          checkGivenName('key', name);
-          checkPemLength(pem, MIN_KEY_LENGTH);
-          const { keys, certificates } = parseImportBundle(pem);
-          const [pair] = keys;
-          if (pair === undefined || keys.length + certificates.length > 1)
-            throw new KeelsonError('request.invalid', {
-              text: 'only a single key can be present within the pem_bundle for importing',
-            });
-          const mount = requireMount(context);
-          const { keyId, isNew } = await importKey(parts, mount, pair, name);
-          const authority = await parts.authorities.of(mount);
-          return {
-            data: keyDocument(authority.requireKey(keyId)),
-            warnings: isNew ? [] : ['Key already imported, use key/ endpoint to update name.'],
-          };
-        },
-      },
-    },
-  });
-
-export const keyRoutes = (parts: IssuerParts): Route[] => [
-  ...importRoutes(parts),
+export const keyRoutes = ({ store, issuerWithKey }: KeyUse): Route[] => [
   ...secretsRoutes({
     path: '/keys',
     tag: 'keys',
@@ -75,18 +37,19 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
       list: {
         summary: 'List keys',
         handle: async (context) => {
-          const { keys, settings } = await parts.authorities.of(requireMount(context));
-          const page = pageOf(keys, ({ id }) => id, context.fields);
+          const ring = await loadKeyRing(store, requireMount(context));
+          const page = pageOf(ring.all, ({ id }) => id, context.fields);
           return {
             data: {
               keys: page.map(({ id }) => id),
               key_info: Object.fromEntries(
                 page.map(({ id, name }) => [
                   id,
-                  { key_name: name, is_default: id === settings.defaultKeyId },
+                  { key_name: name, is_default: id === ring.defaultId },
                 ]),
               ),
             },
+            warnings: ring.damaged.warnings('key'),
           };
         },
       },
@@ -105,7 +68,7 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
             throw new KeelsonError('request.unsupported_path');
           checkGivenName('key', name);
           const algorithm = toKeyAlgorithm(keyType, bits);
-          const key = await generateKey(parts.store, requireMount(context), algorithm, name);
+          const key = await generateKey(store, requireMount(context), algorithm, name);
           const privateKey = Buffer.from(key.privateKey, 'base64');
           return {
             data: {
@@ -120,13 +83,13 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
   ...secretsRoutes({
     path: '/key/:key_ref',
     tag: 'keys',
-    fields: { ...REFERENCE, ...NAME },
+    fields: { ...REFERENCE, ...KEY_NAME_FIELD },
     operations: {
       read: {
         summary: 'Read a key; never its private part',
         handle: async (context) => {
-          const authority = await parts.authorities.of(requireMount(context));
-          const key = authority.requireKey(context.fields.key_ref);
+          const ring = await loadKeyRing(store, requireMount(context));
+          const key = ring.require(context.fields.key_ref);
           const keyIdentifier = keyIdentifierOf(Buffer.from(key.publicKey, 'base64'));
           return { data: { ...keyDocument(key), subject_key_id: toSerialHex(keyIdentifier) } };
         },
@@ -136,10 +99,10 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
         handle: async (context) => {
           const { key_ref: reference, key_name: name } = context.fields;
           checkGivenName('key', name);
-          const key = await renameKey(parts.store, requireMount(context), reference, name);
+          const key = await renameKey(store, requireMount(context), reference, name);
           return {
             data: keyDocument(key),
-            warnings: name === '' ? ['the name of the key was taken away'] : [],
+            warnings: name === '' ? ['the name of the key was removed'] : [],
           };
         },
       },
@@ -147,7 +110,7 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
         summary: 'Delete a key',
         handle: async (context) => {
           const warnings = await deleteKey(
-            parts.store,
+            { store, issuerWithKey },
             requireMount(context),
             context.fields.key_ref,
           );
@@ -164,17 +127,17 @@ export const keyRoutes = (parts: IssuerParts): Route[] => [
       read: {
         summary: 'Read which key is the default',
         handle: async (context) => {
-          const { settings } = await parts.authorities.of(requireMount(context));
-          return { data: { default: settings.defaultKeyId } };
+          const { defaultId } = await loadKeyRing(store, requireMount(context));
+          return { data: { default: defaultId } };
         },
       },
       update: {
         summary: 'Choose the default key',
         handle: async (context) => {
-          const { keyId } = await updateDefaults(parts, requireMount(context), {
-            keyRef: context.fields.default ?? '',
-          });
-          return { data: { default: keyId } };
+          const wanted = context.fields.default ?? '';
+          return {
+            data: { default: await chooseDefaultKey(store, requireMount(context), wanted) },
+          };
         },
       },
     },

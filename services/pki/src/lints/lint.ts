@@ -14,6 +14,6 @@ export interface LintSubject {
 export interface Lint {
   /** Document and section that demand it. */
   readonly citation: string;
-  /** What is wrong; undefined when nothing is. */
+  /** The finding; undefined when there is none. */
   check(subject: LintSubject): string | undefined;
 }

@@ -2,8 +2,8 @@
 import { field } from '@keelson/secrets-api';
 
 export const PAGE_FIELDS = {
-  after: field.string({ default: '', description: 'Only what follows this key.' }),
-  limit: field.integer({ default: 0, description: 'At most so many; 0 or less: all.' }),
+  after: field.string({ default: '', description: 'Only entries after this key.' }),
+  limit: field.integer({ default: 0, description: 'Maximum number of entries; 0 or less: all.' }),
 };
 
 export interface PageChoice {

@@ -1,7 +1,6 @@
 /**
- * Removes what is kept for mounts that exist no longer. A mount that this service has seen, or has found
- * missing twice, is gone; one found missing for the first time may be newer than the state it is
- * missing from.
+ * Removes the data of mounts that no longer exist. A mount is gone if this service has seen it before, or has
+ * found it missing twice; one found missing for the first time may be newer than the list.
  */
 import type { Store } from '@keelson/storage';
 import { ALL_MOUNTS_PREFIXES } from './mount-records.ts';

@@ -1,6 +1,9 @@
-/** Where a mount keeps its records: by its uuid, so that a path can be mounted again with nothing left of the old. */
+/**
+ * Where a mount keeps its records: by its uuid, so that a path can be mounted again with nothing left of
+ * the old.
+ */
 
-/** What decides about the place of a mount's records. */
+/** The parts of a mount that decide where its records are stored. */
 export interface MountScope {
   readonly uuid: string;
   /** Nothing of a local mount leaves the cluster. */
@@ -14,9 +17,15 @@ export const sharedPrefix = ({ uuid, local }: MountScope): string =>
 /** Lists, metadata, addresses: each cluster its own. */
 export const localPrefix = ({ uuid }: MountScope): string => `local/mounts/${uuid}/`;
 
+/** Settings of a mount that all clusters share, one record each. */
+export const sharedSettingsPrefix = (mount: MountScope): string => `${sharedPrefix(mount)}config/`;
+
+/** Settings of a mount that each cluster has for itself, one record each. */
+export const localSettingsPrefix = (mount: MountScope): string => `${localPrefix(mount)}config/`;
+
 /**
- * Kinds of records of which there may be millions, or megabytes, lie apart from the rest: a projection
- * then reads records of its own kind only.
+ * Kinds of records with millions of entries, or megabytes of data, have their own prefixes, so that a
+ * projection reads only records of its kind.
  */
 export const BULK = {
   certificates: 'local/certs/',
@@ -31,10 +40,14 @@ export const BULK = {
 export const bulkPrefix = (kind: keyof typeof BULK, { uuid }: MountScope): string =>
   `${BULK[kind]}${uuid}/`;
 
+/** State of ACME clients of one kind. */
+export const acmePrefix = (mount: MountScope, kind: string): string =>
+  `${bulkPrefix('acme', mount)}${kind}/`;
+
 /** EST settings: those of all mounts are looked at together. */
 export const EST_PREFIXES = { shared: 'shared/est/', local: 'local/est/' } as const;
 
-/** Where records lie that a paths filter of replication may keep from a secondary: by mount. */
+/** Areas of records that a paths filter of replication can withhold from a secondary, by mount. */
 export const REPLICATED_AREAS = [
   'shared/mounts/',
   EST_PREFIXES.shared,
@@ -42,7 +55,7 @@ export const REPLICATED_AREAS = [
   BULK.unifiedCrlParts,
 ].map((below) => ({ below, named: 'mount', segment: 0 }) as const);
 
-/** Prefixes below which all mounts lie. */
+/** Prefixes of the records of all mounts. */
 export const ALL_MOUNTS_PREFIXES: readonly string[] = [
   'shared/mounts/',
   'local/mounts/',

@@ -1,6 +1,5 @@
 /** Answers requests for the status of certificates, signed by the issuer itself. */
-import type { Clock } from '@keelson/clock';
-import type { Store } from '@keelson/storage';
+
 import {
   type CertId,
   type CertificateStatus,
@@ -10,26 +9,11 @@ import {
   type OcspRequest,
   toSerialKey,
 } from '@keelson/x509';
-import { certificatesPrefix, revocationRecords } from '../certificates/certificate-records.ts';
-import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
 import type { IssuerInUse } from '../issuers/domain/authority.ts';
-import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { findIssuers, findResponder } from './domain/certificate-issuers.ts';
-import { createUnstoredView, findStatus, type StatusScope } from './ocsp-status-operations.ts';
-import { PresignedAnswers } from './presigned-answers.ts';
-
-export interface OcspParts {
-  readonly store: Store;
-  readonly authorities: Authorities;
-  readonly clock: Clock;
-}
-
-export interface OcspAnswer {
-  readonly der: Uint8Array;
-  /** Whether the same request would get the same bytes now; absent where each answer is made anew. */
-  readonly stands?: () => Promise<boolean>;
-}
+import { findStatus, type StatusScope } from './ocsp-status-operations.ts';
+import { type OcspAnswer, type OcspParts, PresignedAnswers } from './presigned-answers.ts';
 
 export interface OcspResponder {
   /** A signed answer; undefined where this mount gives none (turned off, no issuer that may sign). */
@@ -76,80 +60,34 @@ const answerFresh = async (parts: OcspParts, exchange: Exchange): Promise<Uint8A
   return sign(parts, exchange, statuses);
 };
 
-const isSame = (one: CertificateStatus, other: CertificateStatus): boolean =>
-  one.kind === other.kind &&
-  (one.kind !== 'revoked' || one.revokedAtMs === (other as typeof one).revokedAtMs);
-
-/** Records whose change may change the status of a certificate. */
-const statusPaths = (mount: MountScope, serialKey: string): readonly string[] => [
-  certificatesPrefix(mount) + serialKey,
-  revocationRecords(mount).path(serialKey),
-  clusterRevocationsOf(mount, serialKey),
-];
+const answerPresigned = async (
+  parts: OcspParts,
+  presigned: PresignedAnswers,
+  exchange: Exchange,
+  certId: CertId,
+  // Position before the reads, so that a change during them counts as later.
+  position: number,
+): Promise<OcspAnswer> => {
+  const { mount, authority, hasUnstored, issuers } = exchange;
+  const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
+  const known = await presigned.find(key);
+  if (known !== undefined) return known;
+  const nowMs = parts.clock.nowMs();
+  const status = await findStatus(parts.store, exchange, issuers, certId.serialNumber);
+  return presigned.put(key, {
+    der: await sign(parts, exchange, [[certId, status]]),
+    mount: { uuid: mount.uuid, local: mount.local },
+    serialKey: toSerialKey(certId.serialNumber),
+    authority,
+    hasUnstored,
+    signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
+    position,
+  });
+};
 
 export const createOcspResponder = (parts: OcspParts): OcspResponder => {
-  const { store, authorities, clock } = parts;
-  const presigned = new PresignedAnswers();
-  const hasUnstoredRoles = createUnstoredView(store);
-
-  const stands = async (key: string, der: Uint8Array): Promise<boolean> => {
-    const known = presigned.find(key);
-    if (known?.der !== der || clock.nowMs() >= known.signAgainAtMs) return false;
-    const position = await store.position();
-    // Mostly nothing at all was committed since it was looked at last.
-    if (position === known.position) return true;
-    const { mount, serialKey } = known;
-    const isUnchanged =
-      (await authorities.of(mount)) === known.authority &&
-      (await hasUnstoredRoles(mount)) === known.hasUnstored &&
-      !store.hasChangedSince(statusPaths(mount, serialKey), known.position);
-    // Two that look at once: the later position must not be taken back.
-    if (isUnchanged) known.position = Math.max(known.position, position);
-    return isUnchanged;
-  };
-
-  /** What lives on with the answer: nothing through which keys could be reached. */
-  const presignedAnswer = (key: string, der: Uint8Array): OcspAnswer => ({
-    der,
-    stands: () => stands(key, der),
-  });
-
-  const answerPresigned = async (
-    exchange: Exchange,
-    certId: CertId,
-    // Before the reads: what changes during them counts as changed.
-    position: number,
-  ): Promise<OcspAnswer> => {
-    const { mount, authority, hasUnstored, issuers } = exchange;
-    const key = mount.uuid + Buffer.from(certId.der).toString('latin1');
-    const known = presigned.find(key);
-    if (known !== undefined && (await stands(key, known.der)))
-      return presignedAnswer(key, known.der);
-    const nowMs = clock.nowMs();
-    const status = await findStatus(store, exchange, issuers, certId.serialNumber);
-    if (
-      known?.authority === authority &&
-      known.hasUnstored === hasUnstored &&
-      nowMs < known.signAgainAtMs &&
-      isSame(known.status, status)
-    ) {
-      known.position = Math.max(known.position, position);
-      return presignedAnswer(key, known.der);
-    }
-    const der = await sign(parts, exchange, [[certId, status]]);
-    presigned.put(key, {
-      der,
-      mount: { uuid: mount.uuid, local: mount.local },
-      serialKey: toSerialKey(certId.serialNumber),
-      status,
-      authority,
-      hasUnstored,
-      signAgainAtMs: nowMs + authority.settings.crl.ocspExpirySeconds * 500,
-      position,
-    });
-    return presignedAnswer(key, der);
-  };
-
+  const { store, authorities, mayHaveUnstored } = parts;
+  const presigned = new PresignedAnswers(parts);
   return {
     answer: async (mount, request) => {
       const position = await store.position();
@@ -157,15 +95,14 @@ export const createOcspResponder = (parts: OcspParts): OcspResponder => {
       const [certId] = request.certIds;
       if (certId === undefined || authority.settings.crl.ocspDisable) return undefined;
       const issuers = findIssuers(authority, certId);
-      const { defaultIssuer } = authority;
       const candidates =
-        issuers.length > 0 || defaultIssuer === undefined ? issuers : [defaultIssuer];
+        issuers.length > 0 ? issuers : authority.issuers.filter((one) => authority.isDefault(one));
       const responder = findResponder(candidates);
       if (responder === undefined) return undefined;
-      const hasUnstored = await hasUnstoredRoles(mount);
+      const hasUnstored = await mayHaveUnstored(mount);
       const exchange = { mount, authority, hasUnstored, request, issuers, responder };
       return request.nonce === undefined && request.certIds.length === 1 && issuers.length > 0
-        ? answerPresigned(exchange, certId, position)
+        ? answerPresigned(parts, presigned, exchange, certId, position)
         : { der: await answerFresh(parts, exchange) };
     },
     clear: () => presigned.clear(),

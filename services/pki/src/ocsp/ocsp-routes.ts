@@ -61,12 +61,14 @@ const serve = async (
   const mount = requireMount(exchange.head);
   try {
     const request = await readRequest(exchange, `${path}/`);
-    // What the other clusters told is part of every answer where lists are unified.
+    // Where lists are unified, every answer includes the revocations of the other clusters.
     const isServed = !unified || (await authorities.of(mount)).settings.crl.unifiedCrl;
     const answer = isServed ? await responder.answer(mount, request) : undefined;
     if (answer === undefined) return failure('unauthorized');
-    const { der: body, stands } = answer;
-    return stands === undefined ? { head: SUCCESS, body } : { head: SUCCESS, body, stands };
+    const { der: body, isStillValid } = answer;
+    return isStillValid === undefined
+      ? { head: SUCCESS, body }
+      : { head: SUCCESS, body, isStillValid: isStillValid };
   } catch (error) {
     if (hasCode(error, 'pki.malformed') || hasCode(error, 'request.too_large'))
       return failure('malformedRequest');
@@ -94,13 +96,13 @@ export const ocspRoutes = (parts: OcspRouteParts): Route[] =>
     {
       method: 'POST',
       path,
-      operation: operation('Ask for the status of certificates'),
+      operation: operation('Query the status of certificates'),
       handle: (exchange) => serve(parts, exchange, path, unified),
     },
     {
       method: 'GET',
       path: `${path}/*`,
-      operation: operation('Ask for the status of certificates, the request in base64'),
+      operation: operation('Query the status of certificates, with the request in base64'),
       handle: (exchange) => serve(parts, exchange, path, unified),
     },
   ]);

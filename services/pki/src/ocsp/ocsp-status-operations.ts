@@ -1,19 +1,19 @@
-import { deriveView, type Store } from '@keelson/storage';
+import type { Store } from '@keelson/storage';
 import {
   type CertificateStatus,
   isSignedBy,
+  namesAuthorityKey,
   type ParsedCertificate,
   parseCertificate,
   toSerialKey,
 } from '@keelson/x509';
-import { findCertificate, revocationRecords } from '../certificates/certificate-records.ts';
+import { findCertificate } from '../certificates/certificate-records.ts';
+import { revocationRecords } from '../certificates/revocation-records.ts';
 import { findClusterRevocation } from '../clusters/cluster-records.ts';
-import { loadPolicyService, policyServicePath } from '../external-policy/policy-service-records.ts';
 import type { Authority, IssuerInUse } from '../issuers/domain/authority.ts';
-import { type MountScope, sharedPrefix } from '../mounts/mount-records.ts';
-import { roleRecords } from '../roles/role-records.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
 
-/** What a status depends on besides the records of the certificate itself. */
+/** Inputs of a status, in addition to the records of the certificate itself. */
 export interface StatusScope {
   readonly mount: MountScope;
   readonly authority: Authority;
@@ -24,10 +24,19 @@ export interface StatusScope {
 const GOOD: CertificateStatus = { kind: 'good' };
 const UNKNOWN: CertificateStatus = { kind: 'unknown' };
 
-const isIssuedBy = (certificate: ParsedCertificate, [issuer]: readonly IssuerInUse[]): boolean =>
-  issuer !== undefined &&
+const isIssuedBy = (certificate: ParsedCertificate, issuer: IssuerInUse): boolean =>
   Buffer.from(issuer.certificate.subject).equals(certificate.issuer) &&
   isSignedBy(certificate, issuer.certificate.publicKeyDer);
+
+/**
+ * Stored certificates were signed by this mount, so an authority key identifier that matches is believed.
+ * Verifying the signature takes longer than the rest of the answer; it decides only where the identifier is
+ * missing or names another key.
+ */
+const wasIssuedBy = (certificate: ParsedCertificate, issuer: IssuerInUse): boolean =>
+  (Buffer.from(issuer.certificate.subject).equals(certificate.issuer) &&
+    namesAuthorityKey(certificate.extensions, issuer.keyIdentifier)) ||
+  isIssuedBy(certificate, issuer);
 
 /** The status of a serial number under issuers of one name and key (ruling 19). */
 export const findStatus = async (
@@ -36,11 +45,12 @@ export const findStatus = async (
   issuers: readonly IssuerInUse[],
   serialNumber: Uint8Array,
 ): Promise<CertificateStatus> => {
-  if (issuers.length === 0) return UNKNOWN;
+  const [issuer] = issuers;
+  if (issuer === undefined) return UNKNOWN;
   const serialKey = toSerialKey(serialNumber);
   const own = authority.issuers.find(
     ({ certificate }) =>
-      toSerialKey(certificate.serialNumber) === serialKey && isIssuedBy(certificate, issuers),
+      toSerialKey(certificate.serialNumber) === serialKey && isIssuedBy(certificate, issuer),
   );
   if (own !== undefined)
     return own.issuer.revokedAtMs === undefined
@@ -59,26 +69,5 @@ export const findStatus = async (
   }
   const der = await findCertificate(store, mount, serialKey);
   if (der === undefined) return hasUnstored ? GOOD : UNKNOWN;
-  return isIssuedBy(parseCertificate(der), issuers) ? GOOD : UNKNOWN;
-};
-
-/** Whether a role of a mount has `no_store`, or a policy service may have wanted it, as of each call. */
-export const createUnstoredView = (store: Store): ((mount: MountScope) => Promise<boolean>) => {
-  const views = new Map<string, () => Promise<boolean>>();
-  return (mount) => {
-    const key = sharedPrefix(mount);
-    let view = views.get(key);
-    if (view === undefined) {
-      const roles = roleRecords(mount);
-      view = deriveView(
-        store,
-        [roles.prefix, policyServicePath(mount)],
-        async (reads) =>
-          (await loadPolicyService(reads, mount)).updatedAtMs > 0 ||
-          (await roles.entries(reads)).some(([, { noStore }]) => noStore),
-      );
-      views.set(key, view);
-    }
-    return view();
-  };
+  return wasIssuedBy(parseCertificate(der), issuer) ? GOOD : UNKNOWN;
 };

@@ -1,45 +1,100 @@
 /**
- * Answers signed before, for requests without a nonce (RFC 6960 §2.5). One is served again only while
- * nothing it rests on has changed since it was signed; age alone makes it be signed anew, at half of
- * its validity.
+ * OCSP answers signed before, for requests without a nonce (RFC 6960 §2.5). An answer is valid until half of
+ * its validity period is over, and while nothing it was made from has changed: issuers and settings of the
+ * mount, whether the mount may have unstored certificates, and the records of the certificate itself.
  */
-import type { CertificateStatus } from '@keelson/x509';
+import type { Clock } from '@keelson/clock';
+import type { Store } from '@keelson/storage';
+import { LRUCache } from 'lru-cache';
+import { certificatesPrefix } from '../certificates/certificate-records.ts';
+import type { IsStillValid } from '../certificates/raw-answer.ts';
+import { revocationRecords } from '../certificates/revocation-records.ts';
+import { clusterRevocationsOf } from '../clusters/cluster-records.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
+import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
+
+export interface OcspParts {
+  readonly store: Store;
+  readonly authorities: Authorities;
+  readonly clock: Clock;
+  /** Whether the mount may have issued certificates that it did not store, as of now. */
+  readonly mayHaveUnstored: (mount: MountScope) => Promise<boolean>;
+}
+
+export interface OcspAnswer {
+  readonly der: Uint8Array;
+  /** Absent where each answer is signed for its request. */
+  readonly isStillValid?: IsStillValid;
+}
 
 export interface PresignedAnswer {
   readonly der: Uint8Array;
   readonly mount: MountScope;
   readonly serialKey: string;
-  readonly status: CertificateStatus;
   readonly authority: Authority;
   readonly hasUnstored: boolean;
   readonly signAgainAtMs: number;
-  /** Of the store, at which everything it rests on was looked at last. */
+  /** Position of the store up to which nothing that the answer was made from has changed. */
   position: number;
 }
 
 /** Roughly 700 bytes each. */
 const MAX_ANSWERS = 100_000;
 
+/** Records whose change may change the status of a certificate. */
+const statusPaths = ({ mount, serialKey }: PresignedAnswer): readonly string[] => [
+  certificatesPrefix(mount) + serialKey,
+  revocationRecords(mount).path(serialKey),
+  clusterRevocationsOf(mount, serialKey),
+];
+
 export class PresignedAnswers {
-  readonly #answers = new Map<string, PresignedAnswer>();
+  readonly #parts: OcspParts;
+  readonly #answers = new LRUCache<string, PresignedAnswer>({ max: MAX_ANSWERS });
 
-  find(key: string): PresignedAnswer | undefined {
-    return this.#answers.get(key);
+  constructor(parts: OcspParts) {
+    this.#parts = parts;
   }
 
-  put(key: string, answer: PresignedAnswer): void {
-    this.#answers.delete(key);
+  /** The answer to a request, where there is one that is still valid. */
+  async find(key: string): Promise<OcspAnswer | undefined> {
+    const known = this.#answers.get(key);
+    return known && (await this.#isStillValid(known)) ? this.#toAnswer(key, known) : undefined;
+  }
+
+  put(key: string, answer: PresignedAnswer): OcspAnswer {
     this.#answers.set(key, answer);
-    for (const oldest of this.#answers.keys()) {
-      if (this.#answers.size <= MAX_ANSWERS) break;
-      this.#answers.delete(oldest);
-    }
+    return this.#toAnswer(key, answer);
   }
 
-  /** Answers hold on to the authority, and so to its keys. */
+  /** Answers refer to the authority, and so to its keys. */
   clear(): void {
     this.#answers.clear();
+  }
+
+  /** The check lives as long as the answer is kept elsewhere, so it refers to nothing that has keys. */
+  #toAnswer(key: string, { der }: PresignedAnswer): OcspAnswer {
+    const isStillValid = async (): Promise<boolean> => {
+      const known = this.#answers.get(key);
+      return known?.der === der && this.#isStillValid(known);
+    };
+    return { der, isStillValid };
+  }
+
+  async #isStillValid(answer: PresignedAnswer): Promise<boolean> {
+    const { store, authorities, clock, mayHaveUnstored } = this.#parts;
+    if (clock.nowMs() >= answer.signAgainAtMs) return false;
+    const position = await store.position();
+    // Usually nothing at all was committed since the last request.
+    if (position === answer.position) return true;
+    const { mount } = answer;
+    const isUnchanged =
+      (await authorities.of(mount)) === answer.authority &&
+      (await mayHaveUnstored(mount)) === answer.hasUnstored &&
+      !store.hasChangedSince(statusPaths(answer), answer.position);
+    // A concurrent check may have seen a later position.
+    if (isUnchanged) answer.position = Math.max(answer.position, position);
+    return isUnchanged;
   }
 }

@@ -1,4 +1,4 @@
-/** Revokes what this cluster issued and others asked to be revoked, and says so. */
+/** Revokes certificates of this cluster that others asked to be revoked, and confirms it. */
 import { hasCode } from '@keelson/errors';
 import { findCertificate } from '../certificates/certificate-records.ts';
 import { confirmationRecords, requestRecords } from '../clusters/cluster-records.ts';

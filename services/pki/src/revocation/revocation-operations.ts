@@ -10,22 +10,19 @@ import {
   toSerialHex,
   toSerialKey,
 } from '@keelson/x509';
-import {
-  findCertificate,
-  revocationRecords,
-  writeCertificate,
-} from '../certificates/certificate-records.ts';
+import { findCertificate, writeCertificate } from '../certificates/certificate-records.ts';
+import { revocationRecords } from '../certificates/revocation-records.ts';
+import { type AnnouncingParts, announceRevocations } from '../clusters/announcing-operations.ts';
 import { findClusterRevocation, writeRevocation } from '../clusters/cluster-records.ts';
 import { requestRevocation } from '../clusters/request-operations.ts';
-import { type TellingParts, tellRevocations } from '../clusters/telling-operations.ts';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
+import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import type { Authority } from '../issuers/domain/authority.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
+import { noteCompromise } from '../keys/compromised-keys.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
-import { noteCompromise } from './compromised-keys.ts';
 
-export interface RevocationParts extends TellingParts {
+export interface RevocationParts extends AnnouncingParts {
   readonly authorities: Authorities;
   readonly crlBuilder: CrlBuilder;
 }
@@ -81,7 +78,7 @@ const findBySerial = async (
   return der && parseCertificate(der);
 };
 
-/** What becomes of a certificate that this cluster does not know. */
+/** Handles a certificate that this cluster does not know. */
 const revokeElsewhere = async (
   parts: RevocationParts,
   { mount, serialNumber, privateKey }: RevokeRequest,
@@ -138,7 +135,7 @@ const checkPossession = (certificate: ParsedCertificate, privateKeyPem: string):
     );
   let publicKeyDer: Uint8Array;
   try {
-    // Checks that the private part fits the public one: the latter alone is no secret.
+    // Checks that the private part belongs to the public one, because the public part alone is not secret.
     publicKeyDer = parsePrivateKey(onlyKeyIn(privateKeyPem)).publicKeyDer;
   } catch {
     // The cause may quote the input, which is a secret: it goes no further.
@@ -162,7 +159,7 @@ const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => 
     refuse('Must provide either the certificate or the serial to revoke; not both.');
 };
 
-/** Records the revocation; one that is there already keeps its time and its reason. */
+/** Records the revocation; an existing one keeps its time and reason. */
 const recordRevocation = (
   { store, clock, cluster }: RevocationParts,
   { mount, reason }: RevokeRequest,
@@ -185,8 +182,8 @@ const recordRevocation = (
 };
 
 /**
- * Rebuilds the lists with a revocation that is recorded.
- * @returns warnings, also where a list would become too long: the revocation holds all the same
+ * Rebuilds the CRLs after a recorded revocation.
+ * @returns warnings, also when a CRL would become too long: the revocation remains recorded
  */
 const rebuildLists = async (
   { crlBuilder }: RevocationParts,
@@ -228,7 +225,7 @@ export const revokeCertificate = async (
   const revokedAtMs = await recordRevocation(parts, request, certificate, issuerId);
   // A repeated call builds again: the first may have been cut off before its list was made.
   const { autoRebuild, unifiedCrl } = authority.settings.crl;
-  if (autoRebuild && unifiedCrl) await tellRevocations(parts, mount);
+  if (autoRebuild && unifiedCrl) await announceRevocations(parts, mount);
   const warnings = autoRebuild ? [] : await rebuildLists(parts, mount);
   return { kind: 'revoked', revokedAtMs, warnings };
 };

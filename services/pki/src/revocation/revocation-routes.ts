@@ -7,11 +7,11 @@ import {
   type Result,
   secretsRoutes,
 } from '@keelson/secrets-api';
-import { revocationRecords } from '../certificates/certificate-records.ts';
+import { revocationRecords } from '../certificates/revocation-records.ts';
 import { answerSerials } from '../certificates/serial-pages.ts';
-import { formatTime } from '../issuing/domain/lifetime.ts';
 import { PAGE_FIELDS } from '../mounts/list-page.ts';
 import { requireMount } from '../mounts/request-mount.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
 import {
   type RevocationParts,
   type RevokeOutcome,
@@ -84,7 +84,7 @@ export const revocationRoutes = (parts: RevocationParts): Route[] => [
     fields: { ...FIELDS, ...KEY_FIELD },
     operations: {
       update: {
-        summary: 'Revoke a certificate by proof that its key is held',
+        summary: 'Revoke a certificate by proof of possession of its key',
         handle: async (context) =>
           toResult(
             await revokeCertificate(parts, {

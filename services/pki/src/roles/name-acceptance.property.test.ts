@@ -2,7 +2,7 @@ import { readFields } from '@keelson/secrets-api';
 import { propertySettings } from '@keelson/testkit';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { matchesGlob } from './domain/glob.ts';
+import { matchesGlob } from '../names/domain/glob.ts';
 import { acceptsCommonName, acceptsName } from './domain/name-acceptance.ts';
 import type { Role } from './domain/role.ts';
 import { ROLE_FIELDS, type RoleParameters, toRole } from './role-parameters.ts';
@@ -16,7 +16,7 @@ const role = (changes: Partial<Role> = {}): Role => ({
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,8}[a-z0-9])?$/);
 const host = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
 
-describe('names a role lets in', () => {
+describe('names that a role allows', () => {
   test.for<readonly [string, Partial<Role>, boolean]>([
     ['example.com', {}, false],
     ['example.com', { allowBareDomains: true }, true],
@@ -52,7 +52,7 @@ describe('names a role lets in', () => {
     expect(acceptsName(role(changes), name, undefined)).toBe(accepted);
   });
 
-  test('never include a host outside the allowed domains', () => {
+  test('never contain a host outside the allowed domains', () => {
     fc.assert(
       fc.property(
         host,
@@ -73,7 +73,7 @@ describe('names a role lets in', () => {
     );
   });
 
-  test('any text is decided upon without an exception', () => {
+  test('any text is decided without an exception', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.boolean(), (name, strict) => {
         const decided = acceptsCommonName(
@@ -103,7 +103,7 @@ describe('names a role lets in', () => {
 });
 
 describe('globs', () => {
-  test('agree with the regular expression that says the same', () => {
+  test('match the same texts as the equivalent regular expression', () => {
     const piece = fc.stringMatching(/^[ab.*]{0,8}$/);
     fc.assert(
       fc.property(piece, fc.stringMatching(/^[ab.]{0,10}$/), (pattern, text) => {

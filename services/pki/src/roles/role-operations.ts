@@ -1,5 +1,5 @@
 import { KeelsonError } from '@keelson/errors';
-import type { Reads, Store } from '@keelson/storage';
+import { type Reads, readableOnly, type Store } from '@keelson/storage';
 import { loadAuthority } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { isName } from '../mounts/reference-name.ts';
@@ -11,7 +11,7 @@ export interface StoredRole {
   readonly warnings: readonly string[];
 }
 
-/** The role; undefined when there is none of this name. */
+/** The role with this name; undefined if there is none. */
 export const findRole = (
   reads: Reads,
   mount: MountScope,
@@ -54,3 +54,16 @@ export const storeRole = (
 
 export const deleteRole = (store: Store, mount: MountScope, name: string): Promise<void> =>
   store.transact((tx) => roleRecords(mount).delete(tx, name));
+
+/** Roles searched for the name of an issuer; more than these are not worth a warning. */
+const MAX_ROLES_SEARCHED = 1000;
+
+/** Names of the roles whose issuer is given by this name. */
+export const rolesNaming = async (
+  reads: Reads,
+  mount: MountScope,
+  issuerName: string,
+): Promise<readonly string[]> =>
+  (await roleRecords(mount).entries(readableOnly(reads), { limit: MAX_ROLES_SEARCHED }))
+    .filter(([, { issuerRef }]) => issuerRef === issuerName)
+    .map(([name]) => name);

@@ -20,7 +20,7 @@ export const ROLE_FIELDS = {
   allow_any_name: flag(false, 'Accept every name.'),
   enforce_hostnames: flag(true, 'Accept only well-formed host names.'),
   allow_ip_sans: flag(true, 'Accept IP addresses.'),
-  allowed_ip_sans_cidr: list('Ranges that IP addresses must lie in; empty: any.'),
+  allowed_ip_sans_cidr: list('Ranges that IP addresses must be in; empty: any.'),
   allowed_uri_sans: list('Globs of accepted URIs.'),
   allowed_uri_sans_template: flag(false, 'Fill identity templates in allowed_uri_sans.'),
   allowed_other_sans: list('Accepted other names: <oid>;UTF8:<glob>, or *.'),
@@ -67,7 +67,7 @@ export const ROLE_FIELDS = {
   basic_constraints_valid_for_non_ca: flag(false, 'Write basic constraints with CA false.'),
   not_before_duration: field.durationSeconds({
     default: 30,
-    description: 'How far the start of validity lies in the past.',
+    description: 'How far the start of validity is in the past.',
   }),
   not_after: field.string({ default: '', description: 'End of validity of every certificate.' }),
 } as const;
@@ -126,35 +126,60 @@ export const toRole = (values: RoleParameters): Role => ({
   notAfter: values.not_after,
 });
 
-const camelCase = (name: string): string =>
-  name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+/** The parameters of a stored role, which `toRole` takes back. */
+export const toRoleParameters = (role: Role): RoleParameters => ({
+  issuer_ref: role.issuerRef,
+  ttl: role.ttlSeconds,
+  max_ttl: role.maxTtlSeconds,
+  allow_localhost: role.allowLocalhost,
+  allowed_domains: role.allowedDomains,
+  allowed_domains_template: role.allowedDomainsTemplate,
+  allow_bare_domains: role.allowBareDomains,
+  allow_subdomains: role.allowSubdomains,
+  allow_glob_domains: role.allowGlobDomains,
+  allow_wildcard_certificates: role.allowWildcardCertificates,
+  allow_any_name: role.allowAnyName,
+  enforce_hostnames: role.enforceHostnames,
+  allow_ip_sans: role.allowIpSans,
+  allowed_ip_sans_cidr: role.allowedIpSansCidr,
+  allowed_uri_sans: role.allowedUriSans,
+  allowed_uri_sans_template: role.allowedUriSansTemplate,
+  allowed_other_sans: role.allowedOtherSans,
+  allowed_serial_numbers: role.allowedSerialNumbers,
+  allowed_user_ids: role.allowedUserIds,
+  serial_number_source: role.serialNumberSource,
+  server_flag: role.serverFlag,
+  client_flag: role.clientFlag,
+  code_signing_flag: role.codeSigningFlag,
+  email_protection_flag: role.emailProtectionFlag,
+  key_type: role.keyType,
+  key_bits: role.keyBits,
+  signature_bits: role.signatureBits,
+  use_pss: role.usePss,
+  key_usage: role.keyUsage,
+  ext_key_usage: role.extKeyUsage,
+  ext_key_usage_oids: role.extKeyUsageOids,
+  use_csr_common_name: role.useCsrCommonName,
+  use_csr_sans: role.useCsrSans,
+  ou: role.ou,
+  organization: role.organization,
+  country: role.country,
+  locality: role.locality,
+  province: role.province,
+  street_address: role.streetAddress,
+  postal_code: role.postalCode,
+  generate_lease: role.generateLease,
+  no_store: role.noStore,
+  no_store_metadata: role.noStoreMetadata,
+  require_cn: role.requireCn,
+  cn_validations: role.cnValidations,
+  policy_identifiers: role.policyIdentifiers,
+  basic_constraints_valid_for_non_ca: role.basicConstraintsValidForNonCa,
+  not_before_duration: role.notBeforeDurationSeconds,
+  not_after: role.notAfter,
+});
 
-/** Durations carry their unit in the domain and not on the wire. */
-const RENAMED: Readonly<Record<string, keyof Role>> = {
-  ttl: 'ttlSeconds',
-  max_ttl: 'maxTtlSeconds',
-  not_before_duration: 'notBeforeDurationSeconds',
-};
-
-/** Each parameter's name on the wire, its name in the domain, and its default. */
-const PARAMETERS = Object.entries(ROLE_FIELDS).map(
-  ([name, parameter]) =>
-    [
-      name,
-      RENAMED[name] ?? (camelCase(name) as keyof Role),
-      parameter.read(name, undefined),
-    ] as const,
-);
-
-/** The parameters of a stored role; one that it does not have is the default. */
-export const toRoleParameters = (role: Role): RoleParameters => {
-  const parameters: Record<string, unknown> = {};
-  for (const [name, member, ownDefault] of PARAMETERS)
-    parameters[name] = role[member] ?? ownDefault;
-  return parameters as RoleParameters;
-};
-
-/** `data` of a role, as the dialect of the request has it. */
+/** `data` of a role in the dialect of the request. */
 export const roleDocument = (role: Role, dialect: Dialect): JsonObject => ({
   ...toRoleParameters(role),
   ttl: dialectRules(dialect).roleLifetime(role.ttlSeconds),

@@ -17,7 +17,7 @@ import { roleRecords } from './role-records.ts';
 
 type Parameter = keyof typeof ROLE_FIELDS;
 
-/** What a merge patch sets; null takes a parameter back to its default. */
+/** Parameters that a merge patch sets; null resets a parameter to its default. */
 const patchedParameters = (
   values: Partial<Readonly<Record<Parameter, unknown>>>,
   given: ReadonlySet<string>,

@@ -6,7 +6,7 @@ import {
   revokeLeasedCertificate,
 } from '../revocation/revocation-operations.ts';
 
-/** What sys asks of this service. The engine data of a lease is the serial number of its certificate. */
+/** The RPC service for sys. The engine data of a lease is the serial number of its certificate. */
 export const createEngine = (parts: RevocationParts): RpcService<typeof EngineDefinition> => ({
   revokeLease: async ({ mount, engineData }) => {
     if (mount === undefined)

@@ -24,7 +24,7 @@ const pathOf = (policy: PathPolicy, label: string): string => {
 const ownsLabel = (config: EstConfig, label: string): boolean =>
   label === '' ? config.defaultMount : Object.hasOwn(config.labelToPathPolicy, label);
 
-/** What the gateway asks about /.well-known/est. */
+/** The RPC service by which the gateway finds the mount for /.well-known/est. */
 export const createEnrolment = (
   store: Store,
   mounts: () => readonly Mount[],

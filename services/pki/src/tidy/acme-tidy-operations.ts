@@ -1,16 +1,25 @@
-/** Tidying what ACME clients left: orders, then accounts without any, then unused bindings (reference §7.13). */
+/**
+ * Tidying what ACME clients left: orders, then accounts without any, then unused bindings (reference
+ * §7.13).
+ */
+
 import type { Clock } from '@keelson/clock';
-import type { Fence, ListOptions, Store, Transaction } from '@keelson/storage';
+import {
+  type Fence,
+  type ListOptions,
+  readableOnly,
+  type Store,
+  type Transaction,
+} from '@keelson/storage';
 import {
   accountKeyIndex,
   accountKeyRecords,
   accountRecords,
-  certificateOriginRecords,
-  externalAccountRecords,
-  orderRecords,
-} from '../acme/acme-records.ts';
-import type { Account } from '../acme/domain/account.ts';
-import type { Order } from '../acme/domain/order.ts';
+} from '../acme/accounts/account-records.ts';
+import type { Account } from '../acme/accounts/domain/account.ts';
+import { externalAccountRecords } from '../acme/eab/eab-records.ts';
+import type { Order } from '../acme/orders/domain/order.ts';
+import { certificateOriginRecords, orderRecords } from '../acme/orders/order-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { stepSize, type TidySettings } from './domain/tidy-settings.ts';
 import type { TidyCounts } from './tidy-records.ts';
@@ -68,7 +77,7 @@ const tidyOrders = async (parts: AcmeTidyParts, run: AcmeTidyRun): Promise<void>
   await inPages(
     parts,
     run,
-    (options) => records.entries(parts.store, options),
+    (options) => records.entries(readableOnly(parts.store), options),
     async (tx, key) => {
       const order = await records.find(tx, key);
       if (order === undefined || !isOver(order, beforeMs, nowMs)) return {};
@@ -81,8 +90,8 @@ const tidyOrders = async (parts: AcmeTidyParts, run: AcmeTidyRun): Promise<void>
 };
 
 /**
- * An account without orders is closed once it is old, and gone when it has been closed as long: its key
- * may then make an account again.
+ * An old account without orders is closed, and deleted after being closed for the same time; its key may then
+ * create an account again.
  */
 const tidyAccount = async (
   tx: Transaction,
@@ -118,7 +127,7 @@ export const tidyAcme = async (parts: AcmeTidyParts, run: AcmeTidyRun): Promise<
   await inPages(
     parts,
     run,
-    (options) => accounts.entries(store, options),
+    (options) => accounts.entries(readableOnly(store), options),
     async (tx, id) => {
       const account = await accounts.find(tx, id);
       return account === undefined ? {} : tidyAccount(tx, mount, id, account, nowMs, beforeMs);
@@ -128,7 +137,7 @@ export const tidyAcme = async (parts: AcmeTidyParts, run: AcmeTidyRun): Promise<
   await inPages(
     parts,
     run,
-    (options) => bindings.entries(store, options),
+    (options) => bindings.entries(readableOnly(store), options),
     (tx, id, { createdAtMs }) => {
       if (createdAtMs < beforeMs) bindings.delete(tx, id);
       return Promise.resolve({});

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@keelson/secrets-api';
-import { formatTime } from '../issuing/domain/lifetime.ts';
+import { formatTime } from '../validity/domain/lifetime.ts';
 import {
   type AutoTidySettings,
   DEFAULT_TIDY_SETTINGS,

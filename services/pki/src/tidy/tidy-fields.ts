@@ -10,16 +10,16 @@ export const TIDY_FIELDS = {
   tidy_cert_store: flag('Delete expired certificates.'),
   tidy_revoked_certs: flag('Delete expired revocations with their certificates.'),
   tidy_revocation_list: flag('Older name of tidy_revoked_certs.'),
-  tidy_revoked_cert_issuer_associations: flag('Name the issuer in revocations that lack it.'),
+  tidy_revoked_cert_issuer_associations: flag('Add the issuer to revocations that lack it.'),
   tidy_expired_issuers: flag('Delete expired issuers, never the default one.'),
   tidy_move_legacy_ca_bundle: flag('Nothing to move here.'),
-  tidy_acme: flag('Delete ACME state that is over.'),
+  tidy_acme: flag('Delete ACME orders and accounts that are no longer needed.'),
   tidy_revocation_queue: flag('Delete old requests between clusters.'),
   tidy_cross_cluster_revoked_certs: flag('Delete expired revocations of all clusters.'),
   tidy_cert_metadata: flag('Delete metadata of expired certificates.'),
   tidy_cmpv2_nonce_store: flag('Nothing to delete here.'),
   tidy_invalid_certs: flag('Nothing to delete here: what cannot be parsed is not stored.'),
-  safety_buffer: buffer('How long after expiry something is kept.'),
+  safety_buffer: buffer('How long after expiry records are kept.'),
   issuer_safety_buffer: buffer('The same for issuers.'),
   acme_account_safety_buffer: buffer('The same for ACME accounts.'),
   revocation_queue_safety_buffer: buffer('The same for requests between clusters.'),
@@ -39,7 +39,7 @@ const pauseMsOf = (text: string): number => {
   return durationMs;
 };
 
-/** Settings with what a request changes in them. */
+/** The settings with the changes of a request. */
 export const readTidySettings = (values: TidyValues, before: TidySettings): TidySettings => {
   const isOn = (operation: TidyOperation): boolean => {
     const given =

@@ -1,14 +1,15 @@
 /** The work of tidying. Each operation goes step by step, so that it can be paused and cancelled. */
+
 import type { Clock } from '@keelson/clock';
-import type { Fence, Store } from '@keelson/storage';
+import { type Fence, readableOnly, type Store } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import type { CertificateTables } from '../certificates/certificate-projections.ts';
 import {
   certificatesPrefix,
   findCertificate,
   metadataRecords,
-  revocationRecords,
 } from '../certificates/certificate-records.ts';
+import { pendingRecords, revocationRecords } from '../certificates/revocation-records.ts';
 import { revocationsOf, revokingIssuerIds } from '../certificates/revocation-search.ts';
 import {
   clusterRevocationRecords,
@@ -16,8 +17,7 @@ import {
   requestRecords,
   type ThisCluster,
 } from '../clusters/cluster-records.ts';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
-import { pendingRecords } from '../crl/crl-records.ts';
+import type { CrlBuilder } from '../crl/build/crl-builder.ts';
 import { deleteIssuer } from '../issuers/issuer-operations.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
@@ -37,7 +37,7 @@ export interface TidyRun {
   readonly mount: MountScope;
   readonly settings: TidySettings;
   readonly fence: Fence;
-  /** Called after each step with what it did; throws when the run is to end. */
+  /** Called after each step with its counts; throws when the run has to end. */
   advance(done: Partial<TidyCounts>): Promise<void>;
 }
 
@@ -107,14 +107,14 @@ const associateIssuers = async (parts: TidyParts, run: TidyRun): Promise<void> =
   const known = new Set(authority.issuers.map(({ issuer }) => issuer.id));
   let isListChanged = false;
   for await (const issuerId of revokingIssuerIds(store, mount)) {
-    if (known.has(issuerId)) continue;
+    if (known.has(issuerId) || authority.damagedIssuers.has(issuerId)) continue;
     for await (const page of revocationsOf(store, mount, issuerId, 'own', stepSize(settings))) {
       let missing = 0;
       await store.transact(
         async (tx) => {
           missing = 0;
           for (const { serial } of page) {
-            const revocation = await revocationRecords(mount).find(tx, serial);
+            const revocation = await revocationRecords(mount).find(readableOnly(tx), serial);
             const der = await findCertificate(tx, mount, serial);
             if (revocation === undefined) continue;
             const signer = der && authority.findSigner(parseCertificate(der));
@@ -156,7 +156,7 @@ const deleteExpiredMetadata = async (parts: TidyParts, run: TidyRun): Promise<vo
   const records = metadataRecords(mount);
   let after: string | undefined;
   for (;;) {
-    const page = await records.entries(store, {
+    const page = await records.entries(readableOnly(store), {
       limit: stepSize(settings),
       ...(after !== undefined && { after }),
     });
@@ -174,7 +174,7 @@ const deleteExpiredMetadata = async (parts: TidyParts, run: TidyRun): Promise<vo
 };
 
 const deleteExpiredClusterRevocations = async (parts: TidyParts, run: TidyRun): Promise<void> => {
-  // The primary tidies what is replicated.
+  // The primary tidies replicated records.
   if (parts.cluster().isSecondary) return;
   const { store, clock } = parts;
   const { mount, settings, fence } = run;
@@ -216,7 +216,7 @@ const deleteOldRequests = async (parts: TidyParts, run: TidyRun): Promise<void> 
   const beforeMs = clock.nowMs() - settings.revocationQueueSafetyBufferSeconds * 1000;
   let after: string | undefined;
   for (;;) {
-    const page = await requestRecords(mount).entries(store, {
+    const page = await requestRecords(mount).entries(readableOnly(store), {
       limit: stepSize(settings),
       ...(after !== undefined && { after }),
     });

@@ -7,14 +7,13 @@ export interface TidyCounts {
   readonly revocations: number;
   readonly missingIssuers: number;
   readonly metadata: number;
-  /** Absent in records of before these were tidied. */
-  readonly clusterRevocations?: number;
-  readonly requests?: number;
+  readonly clusterRevocations: number;
+  readonly requests: number;
   /** Accounts that were looked at. */
-  readonly acmeAccounts?: number;
-  readonly acmeAccountsRevoked?: number;
-  readonly acmeAccountsDeleted?: number;
-  readonly acmeOrders?: number;
+  readonly acmeAccounts: number;
+  readonly acmeAccountsRevoked: number;
+  readonly acmeAccountsDeleted: number;
+  readonly acmeOrders: number;
 }
 
 export const NO_COUNTS: TidyCounts = {
@@ -22,13 +21,19 @@ export const NO_COUNTS: TidyCounts = {
   revocations: 0,
   missingIssuers: 0,
   metadata: 0,
+  clusterRevocations: 0,
+  requests: 0,
+  acmeAccounts: 0,
+  acmeAccountsRevoked: 0,
+  acmeAccountsDeleted: 0,
+  acmeOrders: 0,
 };
 
-/** The last run in this cluster, or the one under way. */
+/** The last run in this cluster, or the current one. */
 export interface TidyStatus {
   readonly state: 'Running' | 'Finished' | 'Error' | 'Cancelling' | 'Cancelled';
   readonly error?: string;
-  /** What the run is doing. */
+  /** Current activity of the run. */
   readonly message: string;
   readonly startedAtMs: number;
   readonly finishedAtMs?: number;

@@ -16,16 +16,16 @@ export interface TidyRouteParts {
 }
 
 const AUTO_FIELDS = {
-  enabled: field.bool({ description: 'Tidy by itself.' }),
+  enabled: field.bool({ description: 'Tidy automatically.' }),
   interval_duration: field.durationSeconds({
     description: 'From the end of one run to the start of the next.',
   }),
   maintain_stored_certificate_counts: field.bool({ description: 'Show counts in tidy-status.' }),
   publish_stored_certificate_count_metrics: field.bool({ description: 'Publish them as metrics.' }),
   min_startup_backoff_duration: field.durationSeconds({
-    description: 'Least time after the start of the service before a run.',
+    description: 'Minimum time between the start of the service and a run.',
   }),
-  max_startup_backoff_duration: field.durationSeconds({ description: 'Most of that time.' }),
+  max_startup_backoff_duration: field.durationSeconds({ description: 'Maximum of that time.' }),
   ...TIDY_FIELDS,
 };
 
@@ -36,13 +36,13 @@ const autoTidyRoutes = (store: Store): Route[] =>
     fields: AUTO_FIELDS,
     operations: {
       read: {
-        summary: 'Read how the mount is tidied by itself',
+        summary: 'Read the settings of automatic tidying',
         handle: async (context) => ({
           data: autoTidyDocument(await findAutoTidy(store, requireMount(context))),
         }),
       },
       update: {
-        summary: 'Change how the mount is tidied by itself',
+        summary: 'Change the settings of automatic tidying',
         handle: async (context) => {
           const { fields } = context;
           const settings = await updateAutoTidy(store, requireMount(context), (before) => ({
@@ -63,8 +63,7 @@ const autoTidyRoutes = (store: Store): Route[] =>
     },
   });
 
-const STARTED =
-  'Tidy operation successfully started. The path tidy-status tells how far it has come.';
+const STARTED = 'Tidy operation successfully started. The path tidy-status shows its progress.';
 
 export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
   const statusOf = async (mount: MountScope) => {
@@ -79,7 +78,7 @@ export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
       fields: TIDY_FIELDS,
       operations: {
         update: {
-          summary: 'Delete what is over',
+          summary: 'Delete expired records',
           handle: async (context): Promise<Answer> => {
             const settings = checkTidySettings(
               readTidySettings(context.fields, DEFAULT_TIDY_SETTINGS),
@@ -98,7 +97,7 @@ export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
       fields: {},
       operations: {
         read: {
-          summary: 'How far tidying has come',
+          summary: 'Progress of tidying',
           handle: async (context) => ({ data: await statusOf(requireMount(context)) }),
         },
       },
@@ -109,7 +108,7 @@ export const tidyRoutes = ({ store, tidy }: TidyRouteParts): Route[] => {
       fields: {},
       operations: {
         update: {
-          summary: 'End tidying that is under way',
+          summary: 'Cancel the current run of tidying',
           handle: async (context) => {
             const mount = requireMount(context);
             return (await tidy.cancel(mount))

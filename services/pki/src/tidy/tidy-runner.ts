@@ -1,6 +1,6 @@
 /**
  * Runs tidying in the background, one run of a mount at a time in the whole cluster: a lease elects the
- * process and fences every commit, and a record tells all replicas how far the run is.
+ * process and fences every commit, and a record shows all replicas the progress of the run.
  */
 import { setImmediate } from 'node:timers/promises';
 import { pause } from '@keelson/clock';
@@ -26,9 +26,9 @@ export interface TidyRunnerParts extends TidyParts {
 }
 
 export interface TidyRunner {
-  /** Begins a run; false when one is under way. */
+  /** Starts a run; false when one is in progress. */
   start(mount: MountScope, settings: TidySettings, kind: 'manual' | 'automatic'): Promise<boolean>;
-  /** Asks the run under way to end; false when there is none. */
+  /** Asks the current run to end; false when there is none. */
   cancel(mount: MountScope): Promise<boolean>;
   /** The last run; undefined before the first. */
   status(mount: MountScope): Promise<TidyStatus | undefined>;
@@ -59,12 +59,12 @@ const addCounts = (counts: TidyCounts, done: Partial<TidyCounts>): TidyCounts =>
   revocations: counts.revocations + (done.revocations ?? 0),
   missingIssuers: counts.missingIssuers + (done.missingIssuers ?? 0),
   metadata: counts.metadata + (done.metadata ?? 0),
-  clusterRevocations: (counts.clusterRevocations ?? 0) + (done.clusterRevocations ?? 0),
-  requests: (counts.requests ?? 0) + (done.requests ?? 0),
-  acmeAccounts: (counts.acmeAccounts ?? 0) + (done.acmeAccounts ?? 0),
-  acmeAccountsRevoked: (counts.acmeAccountsRevoked ?? 0) + (done.acmeAccountsRevoked ?? 0),
-  acmeAccountsDeleted: (counts.acmeAccountsDeleted ?? 0) + (done.acmeAccountsDeleted ?? 0),
-  acmeOrders: (counts.acmeOrders ?? 0) + (done.acmeOrders ?? 0),
+  clusterRevocations: counts.clusterRevocations + (done.clusterRevocations ?? 0),
+  requests: counts.requests + (done.requests ?? 0),
+  acmeAccounts: counts.acmeAccounts + (done.acmeAccounts ?? 0),
+  acmeAccountsRevoked: counts.acmeAccountsRevoked + (done.acmeAccountsRevoked ?? 0),
+  acmeAccountsDeleted: counts.acmeAccountsDeleted + (done.acmeAccountsDeleted ?? 0),
+  acmeOrders: counts.acmeOrders + (done.acmeOrders ?? 0),
 });
 
 const advance = async (
@@ -83,7 +83,7 @@ const advance = async (
     return { ...status, counts: addCounts(status.counts, done) };
   });
   if (!isCancelled && pauseMs > 0) await pause(parts.clock, pauseMs, end);
-  // What waits meanwhile has its turn.
+  // Pending events are handled between two steps.
   await setImmediate();
   if (isCancelled || end.aborted) throw new Cancelled();
 };
@@ -143,7 +143,7 @@ export const createTidyRunner = (parts: TidyRunnerParts): TidyRunner => {
     }
   };
 
-  /** A run whose process ended says so to whoever looks. */
+  /** Marks a run as ended if its process has ended. */
   const settleAbandoned = async (mount: MountScope): Promise<void> => {
     if (running.has(mount.uuid) || !isUnderWay(await find(mount))) return;
     const lease = await leases.tryAcquire(leaseName(mount), { ttlMs: LEASE_TTL_MS });

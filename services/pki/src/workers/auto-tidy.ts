@@ -1,4 +1,4 @@
-/** Begins the tidying of mounts that is due. */
+/** Starts automatic runs of tidying that are due. */
 import { type Clock, pause } from '@keelson/clock';
 import type { Logger } from '@keelson/logging';
 import type { Store } from '@keelson/storage';
@@ -30,7 +30,7 @@ export const runAutoTidy = async (parts: AutoTidy, signal: AbortSignal): Promise
         if (isTidyDue(settings, await tidy.status(mount), times))
           await tidy.start(mount, settings.tidy, 'automatic');
       } catch (error) {
-        logger.error({ err: error, mount: mount.uuid }, 'tidying was not begun');
+        logger.error({ err: error, mount: mount.uuid }, 'tidying was not started');
       }
     await pause(clock, TICK_MS, signal);
   }

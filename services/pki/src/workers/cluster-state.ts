@@ -1,19 +1,22 @@
-/** What this service does as the state of the cluster changes: knows its mounts, cleans after those that went. */
+/**
+ * Follows the state of the cluster: passes on its mounts, and deletes the records of mounts that were
+ * removed.
+ */
 import { type ClusterMember, followCluster as followAsMember } from '@keelson/cluster-member';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
-import type { ClusterState } from '@keelson/proto/sys/v1/cluster';
+import type { ClusterState, EngineDescription } from '@keelson/proto/sys/v1/cluster';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
 import type { MountCleaning } from '../mounts/mount-cleaning.ts';
-import { PKI_ENGINE } from '../special-paths.ts';
 
 export interface ClusterFollower
   extends Pick<ClusterMember, 'store' | 'barrier' | 'cluster' | 'logger' | 'replication'> {
   readonly cleaning: MountCleaning;
   readonly instanceId: string;
   readonly version: string;
+  readonly engine: EngineDescription;
   /** Called when private keys must leave memory. */
   onSealed(): void;
-  /** Called with what the cluster is before anything is done in it. */
+  /** Called with the cluster's role before any work in that role. */
   onCluster(cluster: ThisCluster): void;
   /** Called with the mounts of each state; there are none while sealed. */
   onMounts(mounts: readonly Mount[]): void;
@@ -40,19 +43,19 @@ export const followCluster = (follower: ClusterFollower, signal: AbortSignal): P
     },
     logger,
     replication,
-    request: { service: 'pki', instanceId, version, engines: [PKI_ENGINE] },
-    onMounts: async (mounts) => {
+    request: { service: 'pki', instanceId, version, engines: [follower.engine] },
+    onMounts: async (mounts, unreadable) => {
       // A DR secondary only follows: no work, and nothing to clean that its primary would not.
       if (!replication.isServing) return follower.onMounts([]);
       follower.onMounts(mounts);
       const isOurs = (prefix: string): boolean =>
         replication.gate.closed === 'none' || prefix.startsWith('local/');
       const removed = await cleaning.reconcile(
-        mounts.map(({ uuid }) => uuid),
+        [...mounts.map(({ uuid }) => uuid), ...unreadable],
         isOurs,
       );
       if (removed.length > 0)
-        logger.info({ mounts: removed }, 'removed what unmounted engines kept');
+        logger.info({ mounts: removed }, 'removed the records of unmounted engines');
     },
     onSealed: () => {
       follower.onMounts([]);

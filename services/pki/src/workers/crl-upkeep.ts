@@ -1,17 +1,19 @@
 /** Renews revocation lists before they expire, in one replica at a time. */
+
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { RecordCollection, Store } from '@keelson/storage';
+import { pendingRecords } from '../certificates/revocation-records.ts';
+import { untilAnnounced } from '../clusters/announcements.ts';
+import { announceRevocations } from '../clusters/announcing-operations.ts';
 import type { ThisCluster } from '../clusters/cluster-records.ts';
 import { outboxPrefix } from '../clusters/outbox.ts';
-import { tellRevocations } from '../clusters/telling-operations.ts';
-import { untilTold } from '../clusters/told.ts';
-import type { CrlBuilder } from '../crl/crl-builder.ts';
-import { crlRecords, pendingRecords } from '../crl/crl-records.ts';
-import { deltaDueAtMs, rebuildDueAtMs } from '../crl/domain/crl-config.ts';
+import type { CrlBuilder } from '../crl/build/crl-builder.ts';
+import { crlRecords } from '../crl/crl-records.ts';
 import { crlGroups, crlSignerOf } from '../crl/domain/crl-group.ts';
+import { deltaDueAtMs, rebuildDueAtMs } from '../crl-config/domain/crl-config.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { fulfilRequests } from '../revocation/request-fulfilment.ts';
@@ -28,7 +30,7 @@ export interface CrlUpkeep {
   readonly clock: Clock;
   readonly cluster: () => ThisCluster;
   readonly carry: (mount: MountScope) => Promise<void>;
-  /** Whether other clusters may tell something. */
+  /** Whether there are other clusters that may announce something. */
   readonly isInSet: () => boolean;
   /** Rung when roles, seal or mounts of the cluster changed. */
   readonly wakeup: Wakeup;
@@ -39,7 +41,7 @@ export interface CrlUpkeep {
 
 type Due = 'complete' | 'delta' | undefined;
 
-/** What of the mount's lists is to be made again now. */
+/** The lists of the mount that are due to be rebuilt. */
 const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   const { store, authorities, clock } = upkeep;
   const authority = await authorities.of(mount);
@@ -50,10 +52,10 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
     (await records.keys(store, { limit: 1 })).length > 0;
   if (!config.autoRebuild && (await isLeft(pendingRecords(mount)))) return 'complete';
   // The lists may have become unified by a change that replication brought.
-  if (config.unifiedCrl) await tellRevocations(upkeep, mount);
+  if (config.unifiedCrl) await announceRevocations(upkeep, mount);
   else if ((await store.list(outboxPrefix(mount), { limit: 1 })).length > 0)
     await upkeep.carry(mount);
-  // What other clusters revoked, brought here by replication.
+  // Revocations of other clusters, received by replication.
   if (!upkeep.cluster().isSecondary && config.unifiedCrl && !config.autoRebuild)
     if (await isLeft(pendingRecords(mount, 'all'))) return 'complete';
   let due: Due;
@@ -68,7 +70,7 @@ const findDue = async (upkeep: CrlUpkeep, mount: MountScope): Promise<Due> => {
   return due;
 };
 
-/** Renews what is due now. A mount whose lists cannot be made does not keep the others from theirs. */
+/** Renews what is due now. A mount whose CRLs cannot be built does not prevent those of other mounts. */
 export const renewDueCrls = async (upkeep: CrlUpkeep): Promise<void> => {
   const { crlBuilder, logger } = upkeep;
   for (const mount of upkeep.mounts())
@@ -90,7 +92,10 @@ const hasLeft = async ({ store, cluster, mounts }: CrlUpkeep): Promise<boolean> 
   return false;
 };
 
-/** Until the next round is due: neither what other clusters tell nor a change of this one waits for the clock. */
+/**
+ * Waits until the next round is due: announcements and changes of this cluster are handled without waiting
+ * for the clock.
+ */
 const untilDue = async (
   upkeep: CrlUpkeep,
   position: number,
@@ -101,9 +106,9 @@ const untilDue = async (
   const over = AbortSignal.any([signal, ending.signal]);
   const follow = async (): Promise<void> => {
     try {
-      if (await untilTold(store, position, over, await hasLeft(upkeep))) ending.abort();
+      if (await untilAnnounced(store, position, over, await hasLeft(upkeep))) ending.abort();
     } catch (error) {
-      // The next round looks at what was missed. Any other log that cannot be followed leaves the rest.
+      // The next round makes up for what was missed. After any other error, the pause simply runs to its end.
       if (hasCode(error, 'storage.wal_pruned')) ending.abort();
     }
   };
@@ -121,7 +126,7 @@ export const runCrlUpkeep = async (upkeep: CrlUpkeep, signal: AbortSignal): Prom
     const stop = AbortSignal.any([signal, held.lost]);
     try {
       while (!stop.aborted) {
-        // Taken first: what is told during the round makes another one.
+        // Read first, so that an announcement during the round causes another one.
         const position = await upkeep.store.wal.headSequence();
         await renewDueCrls(upkeep);
         await untilDue(upkeep, position, stop);

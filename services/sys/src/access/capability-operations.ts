@@ -1,4 +1,4 @@
-/** What a token may do on paths, for `sys/capabilities*`. */
+/** The capabilities of a token on paths, for `sys/capabilities*`. */
 import type { Namespace } from '@keelson/proto/edge/v1/edge';
 import { contains } from '../namespaces/domain/namespace-table.ts';
 import {
@@ -12,7 +12,7 @@ import type { TokenEntry } from '../tokens/domain/token-entry.ts';
 
 type Subject = Pick<TokenEntry, 'namespace' | 'policies'>;
 
-/** Sorted capabilities of a token on a path of `namespace`; `deny` when there is none. */
+/** Sorted capabilities of a token on a path of `namespace`; `deny` when it has none. */
 export const capabilitiesOf = (
   book: PolicyBook,
   token: Subject,

@@ -1,4 +1,4 @@
-/** `sys/capabilities`, `-self`, `-accessor`, and the summary the console asks for. */
+/** `sys/capabilities`, `-self`, `-accessor`, and the summary of policies that the console requests. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, mirrored, type OperationContext, secretsRoutes } from '@keelson/secrets-api';

@@ -1,4 +1,4 @@
-/** What decisions rest on besides the tokens and policies of callers. */
+/** The inputs of access decisions other than the callers' tokens and policies. */
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { Store } from '@keelson/storage';
 import type { AuditDevices } from '../audit/audit-records.ts';
@@ -8,29 +8,29 @@ import type { EngineType } from '../mounts/engine-type-records.ts';
 import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import type { Seal } from '../seal/seal.ts';
 
-/** As of each call, in memory: the same object for as long as nothing of it changed. */
+/** In-memory views, read at each call. A view returns the same object until its content changes. */
 export interface DecisionViews {
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly mounts: () => Promise<MountIndex>;
   readonly engineTypes: () => Promise<ReadonlyMap<string, EngineType>>;
   readonly auditDevices: () => Promise<AuditDevices>;
-  /** Waits for a change of the role that is being acted on. */
+  /** Waits until a role change under way has taken effect. */
   readonly isDrSecondary: () => Promise<boolean>;
-  /** The cluster becomes another one: nothing is decided meanwhile. */
+  /** True while the cluster changes its replication role; no decision is made meanwhile. */
   readonly isSwitching: () => boolean;
 }
 
 /**
- * Never changed. A decision about a request without a token reads this and the request, nothing else:
- * while `DecisionStates` gives the same object, the decision is the same. Whatever else such decisions
- * come to depend on has to become part of it.
+ * Immutable. A decision about a request without a token depends on this and the request only: while
+ * `DecisionStates` returns the same object, the decision stays the same. Anything else that such decisions
+ * come to depend on must become part of it.
  */
 export class DecisionState {
   readonly namespaces: NamespaceTable;
   readonly mounts: MountIndex;
   readonly engineTypes: ReadonlyMap<string, EngineType>;
   readonly audit: AuditDevices;
-  /** Answers nearly nothing. */
+  /** A DR secondary refuses nearly every request. */
   readonly isDrSecondary: boolean;
   readonly #edgeMounts = new Map<MountRecord, Mount>();
 
@@ -48,7 +48,7 @@ export class DecisionState {
     this.isDrSecondary = isDrSecondary;
   }
 
-  /** What engines are told about a mount, made once. */
+  /** The mount as engines receive it, built once per record. */
   edgeMount(mount: MountRecord, make: (mount: MountRecord) => Mount): Mount {
     let made = this.#edgeMounts.get(mount);
     if (made === undefined) {
@@ -59,7 +59,7 @@ export class DecisionState {
   }
 }
 
-/** The state as of each call; undefined while sealed or switching. */
+/** The state at the time of the call; undefined while sealed or switching roles. */
 export type DecisionStates = () => Promise<DecisionState | undefined>;
 
 export const followDecisionState = (
@@ -74,7 +74,7 @@ export const followDecisionState = (
       return undefined;
     }
     const position = await store.position();
-    // Mostly nothing at all was committed since the last request.
+    // Most requests find that nothing was committed since the previous one.
     if (known?.position === position) return known.state;
     const isDrSecondary = await views.isDrSecondary();
     const namespaces = await views.namespaces();

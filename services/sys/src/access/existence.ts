@@ -1,6 +1,6 @@
 /**
- * Paths where POST creates what is not there yet: it then needs `create` instead of `update`. All other
- * paths know no difference and use `update`.
+ * Paths where POST creates what does not exist yet, which requires `create` instead of `update`. On all other
+ * paths there is no such difference, and POST requires `update`.
  */
 import type { Store } from '@keelson/storage';
 import { cubbyholeOf } from '../cubbyhole/cubbyhole-records.ts';
@@ -10,14 +10,14 @@ const ROLE_PREFIX = 'auth/token/roles/';
 const CUBBYHOLE_PREFIX = 'cubbyhole/';
 const MESSAGES = 'sys/config/ui/custom-messages';
 
-/** False: a write to `path` creates. */
+/** False when a write to `path` creates something. */
 export const existsAlready = async (
   store: Store,
   path: string,
   namespaceId: string,
   token: TokenRef,
 ): Promise<boolean> => {
-  // Posting to the collection always makes a new message.
+  // Posting to the collection always creates a message.
   if (path === MESSAGES) return false;
   if (path.startsWith(ROLE_PREFIX)) {
     return (

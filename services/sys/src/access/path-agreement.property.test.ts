@@ -1,6 +1,6 @@
 /**
- * Policies judge the path that `parseRequestPath` reads; the router of libs/edge reads the one that is sent
- * on. A difference would let a request reach a route under the policy of another path.
+ * Policies judge the path that `parseRequestPath` reads, whereas the router of libs/edge reads the forwarded
+ * one. A difference would let a request reach a route under the policy of another path.
  */
 import { bufferedBody, createEdgeService, edgeResponse, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseRequestPath, withoutEmptySegments } from './domain/request-path.ts';
 
-/** Answers with the segments it was reached by, each as the handler sees it. */
+/** Answers with the path segments as the handler sees them. */
 const reachedBy = (...names: string[]): Route => ({
   method: 'GET',
   path: `/${names.join('/')}`,
@@ -35,7 +35,7 @@ const service = createEdgeService({
   renderError: (error) => edgeResponse(KeelsonError.from(error).httpStatus),
 });
 
-/** The segments that the service was reached by; undefined when it refused. */
+/** The segments that the service received; undefined when it refused the path. */
 const readByService = async (path: string): Promise<readonly string[] | undefined> => {
   const { head, body } = await service.handle({
     head: RequestHead.fromPartial({ method: 'GET', path }),
@@ -113,7 +113,7 @@ test('a route is reached only under the path that policies judged', async () => 
       if (segments === undefined) return;
       reached += 1;
       const [decoded, raw] = [judged.decoded.split('/'), judged.raw.split('/')];
-      // An encoded slash stays encoded for policies, and never makes two segments for the service.
+      // An encoded slash stays encoded for policies and never makes two segments for the service.
       expect(segments.map((one, index) => (one.includes('/') ? raw[index] : one))).toEqual(decoded);
     }),
     { numRuns: 20_000 },

@@ -1,7 +1,7 @@
 import { field, readFields } from '@keelson/secrets-api';
 import type { EnableAuditDevice } from './audit-operations.ts';
 
-/** What `sys/audit/:path` takes. */
+/** Parameters of `sys/audit/:path`. */
 export const AUDIT_DEVICE_FIELDS = {
   path: field.string({ description: 'Name of the device.', required: true }),
   type: field.string({ description: '"file" or "socket".', default: '' }),

@@ -3,9 +3,10 @@ import { KeelsonError } from '@keelson/errors';
 import type { AuditDevice, AuditDeviceList } from '@keelson/proto/sys/v1/access';
 import type { Store } from '@keelson/storage';
 import {
+  type AuditDevices,
   bumpAuditGeneration,
+  type DamagedAuditDevice,
   deleteAuditDevice,
-  followAuditDevices,
   loadAuditDevices,
   writeAuditDevice,
 } from './audit-records.ts';
@@ -25,17 +26,10 @@ export interface EnableAuditDevice {
   readonly local: boolean;
 }
 
-export interface AuditOperations {
-  list(): Promise<readonly AuditDeviceRecord[]>;
-  enable(device: EnableAuditDevice): Promise<void>;
-  /** The device as `enable` would make it; nothing is stored. Refuses what `enable` refuses. */
-  draft(device: EnableAuditDevice): Promise<AuditDevice>;
-  /** Absent is success. */
-  disable(path: string): Promise<void>;
-  /** How `input` appears in the device's entries. */
-  hash(path: string, input: string): Promise<string>;
-  /** For the gateways: devices with their salts. */
-  devices(): Promise<AuditDeviceList>;
+export interface AuditDeviceContext {
+  readonly store: Store;
+  /** The devices at the time of each call. */
+  readonly devices: () => Promise<AuditDevices>;
 }
 
 const SALT_BYTES = 32;
@@ -48,60 +42,80 @@ const toWire = ({ path, type, options, salt, accessor }: AuditDeviceRecord): Aud
   accessor,
 });
 
-/** Audit devices of one store. */
-export const createAuditOperations = (store: Store): AuditOperations => {
-  const current = followAuditDevices(store);
+const toDamagedWire = ({ path }: DamagedAuditDevice): AuditDevice => ({
+  path,
+  type: 'damaged',
+  options: {},
+  salt: Buffer.alloc(0),
+  accessor: '',
+});
 
-  const toRecord = (
-    given: EnableAuditDevice,
-    devices: readonly AuditDeviceRecord[],
-  ): AuditDeviceRecord => {
-    const path = requireAuditPath(given.path);
-    const type = requireAuditDeviceType(given.type);
-    requireAuditOptions(type, given.options);
-    if (devices.some((other) => other.path.startsWith(path) || path.startsWith(other.path)))
-      throw new KeelsonError('request.invalid', { text: 'path already in use' });
-    return {
-      ...given,
-      path,
-      type,
-      accessor: `audit_${type}_${randomBytes(4).toString('hex')}`,
-      salt: randomBytes(SALT_BYTES).toString('base64'),
-    };
-  };
-
+const toRecord = (
+  given: EnableAuditDevice,
+  { devices, damaged }: AuditDevices,
+): AuditDeviceRecord => {
+  const path = requireAuditPath(given.path);
+  const type = requireAuditDeviceType(given.type);
+  requireAuditOptions(type, given.options);
+  if (
+    [...devices, ...damaged].some(
+      (other) => other.path.startsWith(path) || path.startsWith(other.path),
+    )
+  )
+    throw new KeelsonError('request.invalid', { text: 'path already in use' });
   return {
-    list: async () => (await current()).devices,
-
-    enable: (given) =>
-      store.transact(async (tx) => {
-        writeAuditDevice(tx, toRecord(given, (await loadAuditDevices(tx)).devices));
-        await bumpAuditGeneration(tx);
-      }),
-
-    draft: async (given) => toWire(toRecord(given, (await current()).devices)),
-
-    disable: (given) =>
-      store.transact(async (tx) => {
-        const path = requireAuditPath(given);
-        const device = (await loadAuditDevices(tx)).devices.find((other) => other.path === path);
-        if (device === undefined) return;
-        deleteAuditDevice(tx, device);
-        await bumpAuditGeneration(tx);
-      }),
-
-    hash: async (given, input) => {
-      const path = requireAuditPath(given);
-      const device = (await current()).devices.find((other) => other.path === path);
-      if (device === undefined)
-        throw new KeelsonError('request.invalid', { text: `unknown audit backend: ${path}` });
-      const key = Buffer.from(device.salt, 'base64');
-      return `hmac-sha256:${createHmac('sha256', key).update(input).digest('hex')}`;
-    },
-
-    devices: async () => {
-      const { generation, devices } = await current();
-      return { generation, devices: devices.map(toWire) };
-    },
+    ...given,
+    path,
+    type,
+    accessor: `audit_${type}_${randomBytes(4).toString('hex')}`,
+    salt: randomBytes(SALT_BYTES).toString('base64'),
   };
+};
+
+export const enableAuditDevice = (
+  { store }: AuditDeviceContext,
+  given: EnableAuditDevice,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    writeAuditDevice(tx, toRecord(given, await loadAuditDevices(tx)));
+    await bumpAuditGeneration(tx);
+  });
+
+/** The device that `enableAuditDevice` would create, with the same refusals; nothing is stored. */
+export const draftAuditDevice = async (
+  { devices }: AuditDeviceContext,
+  given: EnableAuditDevice,
+): Promise<AuditDevice> => toWire(toRecord(given, await devices()));
+
+/** Succeeds when there is no such device; a damaged device is disabled like any other. */
+export const disableAuditDevice = ({ store }: AuditDeviceContext, given: string): Promise<void> =>
+  store.transact(async (tx) => {
+    const path = requireAuditPath(given);
+    const { devices, damaged } = await loadAuditDevices(tx);
+    const device = [...devices, ...damaged].find((other) => other.path === path);
+    if (device === undefined) return;
+    deleteAuditDevice(tx, device);
+    await bumpAuditGeneration(tx);
+  });
+
+/** The HMAC of `input` as it appears in the device's entries. */
+export const hashForAudit = async (
+  { devices }: AuditDeviceContext,
+  given: string,
+  input: string,
+): Promise<string> => {
+  const path = requireAuditPath(given);
+  const device = (await devices()).devices.find((other) => other.path === path);
+  if (device === undefined)
+    throw new KeelsonError('request.invalid', { text: `unknown audit backend: ${path}` });
+  const key = Buffer.from(device.salt, 'base64');
+  return `hmac-sha256:${createHmac('sha256', key).update(input).digest('hex')}`;
+};
+
+/** For the gateways: the devices with their salts, and the damaged ones, which accept no entry. */
+export const listDevicesForGateways = async (
+  context: AuditDeviceContext,
+): Promise<AuditDeviceList> => {
+  const { generation, devices, damaged } = await context.devices();
+  return { generation, devices: [...devices.map(toWire), ...damaged.map(toDamagedWire)] };
 };

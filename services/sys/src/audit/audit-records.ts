@@ -5,50 +5,77 @@ import {
   type Store,
   type Transaction,
 } from '@keelson/storage';
+import type { OnDamage } from '../damage/damage-register.ts';
 import type { AuditDeviceRecord } from './domain/audit-device.ts';
 
-// Key of each: the device's path without its trailing slash. A local device never leaves its cluster.
+// Keys: the device's path without its trailing slash. A local device never leaves its cluster.
 const replicatedDevices = jsonRecords<AuditDeviceRecord>('shared/core/audit/');
 const localDevices = jsonRecords<AuditDeviceRecord>('local/core/audit/');
 const generationRecord = jsonRecords<number>('shared/core/audit-generation/');
 const GENERATION_KEY = 'current';
 
+/** Higher than any real generation, so that gateways fetch the devices; still leaves room to count on. */
+const GENERATION_WHILE_DAMAGED = 2 ** 31;
+
 const keyOf = (path: string): string => path.slice(0, -1);
+
+/** A device whose record cannot be decrypted, so its destination is unknown. */
+export type DamagedAuditDevice = Pick<AuditDeviceRecord, 'path' | 'local'>;
 
 export interface AuditDevices {
   readonly generation: number;
-  /** By path. */
+  /** Sorted by path. */
   readonly devices: readonly AuditDeviceRecord[];
+  readonly damaged: readonly DamagedAuditDevice[];
 }
 
+const findGeneration = async (reads: Reads): Promise<number> => {
+  const { entries, damaged } = await generationRecord.readableEntries(reads);
+  return damaged.length > 0 ? GENERATION_WHILE_DAMAGED : (entries[0]?.[1] ?? 0);
+};
+
 export const loadAuditDevices = async (reads: Reads): Promise<AuditDevices> => {
-  const entries = [
-    ...(await replicatedDevices.entries(reads)),
-    ...(await localDevices.entries(reads)),
-  ];
+  const replicated = await replicatedDevices.readableEntries(reads);
+  const local = await localDevices.readableEntries(reads);
+  const toDamaged =
+    (isLocal: boolean) =>
+    (key: string): DamagedAuditDevice => ({ path: `${key}/`, local: isLocal });
   return {
-    generation: (await generationRecord.find(reads, GENERATION_KEY)) ?? 0,
-    devices: entries.map(([, device]) => device).toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    generation: await findGeneration(reads),
+    devices: [...replicated.entries, ...local.entries]
+      .map(([, device]) => device)
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+    damaged: [...replicated.damaged.map(toDamaged(false)), ...local.damaged.map(toDamaged(true))],
   };
 };
 
-/** Devices and generation as of each call. */
-export const followAuditDevices = (store: Store): (() => Promise<AuditDevices>) =>
+/**
+ * Follows devices and generation; the result returns them as of each call.
+ * @param onDamage called with the paths of damaged devices at every read
+ */
+export const followAuditDevices = (
+  store: Store,
+  onDamage: OnDamage,
+): (() => Promise<AuditDevices>) =>
   deriveView(
     store,
     [replicatedDevices.prefix, localDevices.prefix, generationRecord.prefix],
-    loadAuditDevices,
+    async (reads) => {
+      const devices = await loadAuditDevices(reads);
+      onDamage(devices.damaged.map(({ path }) => path));
+      return devices;
+    },
   );
 
-/** Tells the gateways, with their next request, to fetch devices and non-HMAC keys again. */
+/** Makes the gateways fetch devices and non-HMAC keys again with their next request. */
 export const bumpAuditGeneration = async (tx: Transaction): Promise<void> => {
-  const current = (await generationRecord.find(tx, GENERATION_KEY)) ?? 0;
-  // A uint32 on the wire; it only has to differ.
+  const current = await findGeneration(tx);
+  // A uint32 on the wire. Only a difference matters, so it may wrap around.
   generationRecord.write(tx, GENERATION_KEY, (current + 1) % 2 ** 32);
 };
 
 export const writeAuditDevice = (tx: Transaction, device: AuditDeviceRecord): void =>
   (device.local ? localDevices : replicatedDevices).write(tx, keyOf(device.path), device);
 
-export const deleteAuditDevice = (tx: Transaction, device: AuditDeviceRecord): void =>
+export const deleteAuditDevice = (tx: Transaction, device: DamagedAuditDevice): void =>
   (device.local ? localDevices : replicatedDevices).delete(tx, keyOf(device.path));

@@ -1,10 +1,15 @@
 import type { Route } from '@keelson/edge';
 import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
 import { AUDIT_DEVICE_FIELDS } from './audit-fields.ts';
-import type { AuditOperations } from './audit-operations.ts';
+import {
+  type AuditDeviceContext,
+  disableAuditDevice,
+  enableAuditDevice,
+  hashForAudit,
+} from './audit-operations.ts';
 
 /** `sys/audit`, `sys/audit-hash`. */
-export const auditRoutes = (audit: AuditOperations): Route[] => [
+export const auditRoutes = (context: AuditDeviceContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/audit',
     tag: 'audit',
@@ -12,15 +17,21 @@ export const auditRoutes = (audit: AuditOperations): Route[] => [
     operations: {
       read: {
         summary: 'List the audit devices.',
-        handle: async () =>
-          mirrored(
+        handle: async ({ warnings }) => {
+          const { devices, damaged } = await context.devices();
+          for (const { path } of damaged)
+            warnings.push(
+              `the audit device "${path}" is damaged and accepts no entry: disable it, and enable it again`,
+            );
+          return mirrored(
             Object.fromEntries(
-              (await audit.list()).map(({ path, type, description, options, local }) => [
+              devices.map(({ path, type, description, options, local }) => [
                 path,
                 { path, type, description, options, local },
               ]),
             ),
-          ),
+          );
+        },
       },
     },
   }),
@@ -32,14 +43,14 @@ export const auditRoutes = (audit: AuditOperations): Route[] => [
       update: {
         summary: 'Enable an audit device.',
         handle: async ({ fields }) => {
-          await audit.enable(fields);
+          await enableAuditDevice(context, fields);
           return undefined;
         },
       },
       delete: {
         summary: 'Disable an audit device.',
         handle: async ({ fields }) => {
-          await audit.disable(fields.path);
+          await disableAuditDevice(context, fields.path);
           return undefined;
         },
       },
@@ -59,7 +70,7 @@ export const auditRoutes = (audit: AuditOperations): Route[] => [
       update: {
         summary: 'How a text appears in the entries of a device.',
         handle: async ({ fields }) => ({
-          data: { hash: await audit.hash(fields.path, fields.input) },
+          data: { hash: await hashForAudit(context, fields.path, fields.input) },
         }),
       },
     },

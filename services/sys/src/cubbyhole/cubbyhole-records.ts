@@ -1,4 +1,4 @@
-/** What tokens keep for themselves; it ends with the token. */
+/** The private storage of each token, removed with the token. */
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
 import type { TokenRef } from '../tokens/token-records.ts';
 
@@ -6,14 +6,14 @@ type Secret = Readonly<Record<string, unknown>>;
 
 const PREFIX = 'local/cubbyhole/';
 
-/** Prefix of everything kept by the tokens of one namespace. */
+/** Prefix of everything that the tokens of one namespace keep. */
 export const namespaceCubbyholePrefix = (namespaceId: string): string => `${PREFIX}${namespaceId}/`;
 
-/** Key: the path a client chose. */
+/** Keys: the path a client chose. */
 export const cubbyholeOf = ({ namespaceId, hash }: TokenRef) =>
   jsonRecords<Secret>(`${PREFIX}${namespaceId}/${hash}/`);
 
-/** In the transaction that removes the token. */
+/** Part of the transaction that removes the token. */
 export const removeCubbyhole = async (tx: Transaction, token: TokenRef): Promise<void> => {
   for (const { path } of await tx.scan(cubbyholeOf(token).prefix)) tx.delete(path);
 };

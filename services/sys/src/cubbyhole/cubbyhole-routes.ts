@@ -29,7 +29,7 @@ const requirePath = (path: string): string => {
   return normal;
 };
 
-/** `cubbyhole/*`: a store of its own for every service token. */
+/** `cubbyhole/*`: private storage for every service token. */
 export const cubbyholeRoutes = (store: Store): Route[] => {
   const path = field.string({ description: 'Path of the secret.', default: '' });
   const list = async (caller: Caller | undefined, given: string) => {

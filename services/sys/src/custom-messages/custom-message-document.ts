@@ -14,7 +14,7 @@ const summary = (message: CustomMessage) => ({
   end_time: message.endTime?.text ?? null,
 });
 
-/** Create, read and update answer alike: all that clients of either dialect look for. */
+/** The one response of create, read and update, with the members that clients of either dialect expect. */
 export const messageDocument = ({ message, active }: ShownMessage) => ({
   id: message.id,
   ...summary(message),
@@ -31,7 +31,7 @@ export const messageListDocument = (messages: readonly ShownMessage[]) => ({
   ),
 });
 
-/** What the console shows; empty when there is nothing. */
+/** The messages as the console shows them; an empty object when there are none. */
 export const displayDocument = (messages: readonly CustomMessage[]) =>
   messages.length === 0
     ? {}

@@ -2,20 +2,20 @@ import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
 import type { CustomMessage } from './domain/custom-message.ts';
 
 /**
- * Key: "<namespace id>/<message id>". One record per message: showing one or changing one moves a
- * kilobyte, not a hundred messages. The limit per namespace rests on the listing, which a transaction
- * checks like any other read.
+ * Keys: "<namespace id>/<message id>". One record per message, so that reading or changing one moves a
+ * kilobyte instead of a hundred messages. The limit per namespace is enforced by the listing, which a
+ * transaction checks for conflicts like any other read.
  */
 const messages = jsonRecords<CustomMessage>('shared/custom-messages/');
 
-/** Below it the messages of all namespaces are kept. */
+/** Prefix of the messages of all namespaces. */
 export const MESSAGE_PREFIX = messages.prefix;
 
 /** Prefix of the messages of one namespace. */
 export const namespaceMessagePrefix = (namespaceId: string): string =>
   messages.path(`${namespaceId}/`);
 
-/** An id becomes part of a path: what cannot be one of ours is unknown. */
+/** An id becomes part of a path, so anything but a UUID counts as unknown. */
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export const findMessage = async (
@@ -28,7 +28,7 @@ export const findMessage = async (
 export const countMessages = async (reads: Reads, namespaceId: string): Promise<number> =>
   (await reads.list(namespaceMessagePrefix(namespaceId))).length;
 
-/** In order of their ids. */
+/** Sorted by id. */
 export const listMessages = async (
   reads: Reads,
   namespaceId: string,

@@ -5,7 +5,15 @@ import {
   messageDocument,
   messageListDocument,
 } from './custom-message-document.ts';
-import type { CustomMessageOperations } from './custom-message-operations.ts';
+import {
+  type CustomMessageContext,
+  createCustomMessage,
+  displayCustomMessages,
+  listCustomMessages,
+  readCustomMessage,
+  removeCustomMessage,
+  replaceCustomMessage,
+} from './custom-message-operations.ts';
 import { isBase64, isMessageType, type MessageDraft, parseLink } from './domain/custom-message.ts';
 
 const BASE = '/sys/config/ui/custom-messages';
@@ -18,7 +26,7 @@ const required = <const N extends string>(name: N) => ({
   required: `missing ${name} parameter value`,
 });
 
-// Read in this order: it decides which of several mistakes is told.
+// The order of the fields decides which of several mistakes is reported.
 const CONTENT = {
   title: field.string({ description: 'Title.', ...required('title') }),
   authenticated: field.bool({
@@ -67,7 +75,7 @@ const toDraft = (values: FieldValues<typeof CONTENT>): MessageDraft => {
   };
 };
 
-const collectionRoutes = (messages: CustomMessageOperations): Route[] => [
+const collectionRoutes = (context: CustomMessageContext): Route[] => [
   ...secretsRoutes({
     path: BASE,
     tag: 'custom messages',
@@ -86,10 +94,12 @@ const collectionRoutes = (messages: CustomMessageOperations): Route[] => [
       list: {
         summary: 'List the custom messages of the namespace.',
         handle: async ({ fields, namespace }) => {
-          // A type that is none selects nothing away: clients know it so.
+          // An unknown type does not filter anything, which is the behaviour that clients expect.
           const type = isMessageType(fields.type ?? '') ? fields.type : undefined;
           const filter = { ...fields, type: type as 'banner' | 'modal' | undefined };
-          return { data: messageListDocument(await messages.list(namespace.id, filter)) };
+          return {
+            data: messageListDocument(await listCustomMessages(context, namespace.id, filter)),
+          };
         },
       },
     },
@@ -103,7 +113,7 @@ const collectionRoutes = (messages: CustomMessageOperations): Route[] => [
         summary: 'Create a custom message.',
         description: 'At most 100 exist in a namespace.',
         handle: async ({ fields, namespace }) => ({
-          data: messageDocument(await messages.create(namespace.id, toDraft(fields))),
+          data: messageDocument(await createCustomMessage(context, namespace.id, toDraft(fields))),
         }),
       },
     },
@@ -112,7 +122,7 @@ const collectionRoutes = (messages: CustomMessageOperations): Route[] => [
 
 const id = field.string({ description: 'Id of the message.', required: true });
 
-const memberRoutes = (messages: CustomMessageOperations): Route[] => [
+const memberRoutes = (context: CustomMessageContext): Route[] => [
   ...secretsRoutes({
     path: `${BASE}/:id`,
     tag: 'custom messages',
@@ -121,13 +131,13 @@ const memberRoutes = (messages: CustomMessageOperations): Route[] => [
       read: {
         summary: 'Read a custom message.',
         handle: async ({ fields, namespace }) => ({
-          data: messageDocument(await messages.read(namespace.id, fields.id)),
+          data: messageDocument(await readCustomMessage(context, namespace.id, fields.id)),
         }),
       },
       delete: {
         summary: 'Delete a custom message.',
         handle: async ({ fields, namespace }) => {
-          await messages.remove(namespace.id, fields.id);
+          await removeCustomMessage(context, namespace.id, fields.id);
           return undefined;
         },
       },
@@ -141,14 +151,16 @@ const memberRoutes = (messages: CustomMessageOperations): Route[] => [
       update: {
         summary: 'Replace a custom message; what is left out returns to its default.',
         handle: async ({ fields, namespace }) => ({
-          data: messageDocument(await messages.replace(namespace.id, fields.id, toDraft(fields))),
+          data: messageDocument(
+            await replaceCustomMessage(context, namespace.id, fields.id, toDraft(fields)),
+          ),
         }),
       },
     },
   }),
 ];
 
-const displayRoutes = (messages: CustomMessageOperations): Route[] => [
+const displayRoutes = (context: CustomMessageContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/internal/ui/unauthenticated-messages',
     tag: 'custom messages',
@@ -157,7 +169,7 @@ const displayRoutes = (messages: CustomMessageOperations): Route[] => [
       read: {
         summary: 'Active pre-login messages of the namespace and of those above it.',
         handle: async ({ namespace }) => ({
-          data: displayDocument(await messages.display(namespace.path, false)),
+          data: displayDocument(await displayCustomMessages(context, namespace.path, false)),
         }),
       },
     },
@@ -172,7 +184,7 @@ const displayRoutes = (messages: CustomMessageOperations): Route[] => [
         description: 'Without a token the answer is empty.',
         handle: async ({ namespace, caller }) => ({
           data: displayDocument(
-            caller === undefined ? [] : await messages.display(namespace.path, true),
+            caller === undefined ? [] : await displayCustomMessages(context, namespace.path, true),
           ),
         }),
       },
@@ -180,9 +192,9 @@ const displayRoutes = (messages: CustomMessageOperations): Route[] => [
   }),
 ];
 
-/** `sys/config/ui/custom-messages` and the two endpoints that show messages. */
-export const customMessageRoutes = (messages: CustomMessageOperations): Route[] => [
-  ...collectionRoutes(messages),
-  ...memberRoutes(messages),
-  ...displayRoutes(messages),
+/** `sys/config/ui/custom-messages`, and the two endpoints that show messages. */
+export const customMessageRoutes = (context: CustomMessageContext): Route[] => [
+  ...collectionRoutes(context),
+  ...memberRoutes(context),
+  ...displayRoutes(context),
 ];

@@ -21,14 +21,14 @@ const NOWHERE: Reaches = () => false;
 
 const pathOf = ({ table, path }: MountRecord): string => (table === 'auth' ? `auth/${path}` : path);
 
-/** What an anonymous caller learns of a mount that is tuned to be visible. */
+/** The members of a visible mount that anonymous callers may see. */
 const publicDocument = ({ type, description, options }: MountRecord) => ({
   type,
   description,
   options: Object.keys(options).length === 0 ? null : options,
 });
 
-/** `sys/internal/ui`: what the console asks before it knows what the user may see. */
+/** `sys/internal/ui`: what the console requests before it knows the rights of the user. */
 export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] => {
   /** Whether the caller's policies grant anything at or below a path of `namespace`. */
   const reachOf = async (caller: Caller | undefined, namespace: Namespace): Promise<Reaches> => {
@@ -36,7 +36,7 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
     if (caller === undefined || !contains(home, namespace)) return NOWHERE;
     if (caller.root) return () => true;
     const acl = (await dependencies.policies()).aclFor(home.id, caller.policies);
-    // Paths of policies are relative to the namespace of the token.
+    // Policy paths are relative to the namespace of the token.
     const below = namespace.path.slice(home.path.length);
     return (path) => acl.reachesBelow(below + path);
   };
@@ -87,7 +87,7 @@ export const internalUiRoutes = (dependencies: InternalUiDependencies): Route[] 
               ? index.findAt(namespace.id, 'auth', given.slice('auth/'.length))
               : index.findServing(namespace.id, given);
             const reaches = await reachOf(caller, namespace);
-            // One answer for absent and for out of reach: paths cannot be probed.
+            // Missing and forbidden mounts get the same answer, so that paths cannot be probed.
             if (mount === undefined || !reaches(pathOf(mount)))
               throw new KeelsonError('sys.preflight_denied', { path: given });
             return { data: { ...mountDocument(mount), path: pathOf(mount) } };

@@ -1,6 +1,6 @@
 /**
- * Ends the leases of mounts that are not where they were although nobody here removed or moved them: a
- * paths filter keeps them back now, or the primary removed or moved them.
+ * Ends the leases of mounts that disappeared or moved without an operation on this cluster: a paths filter
+ * keeps them back now, or the primary removed or moved them.
  */
 import type { Store, TransactOptions } from '@keelson/storage';
 import type { MountRecord } from '../mounts/domain/mount.ts';
@@ -9,16 +9,16 @@ import { listLeasedMounts, type MountPlace, orderEndingOfMount } from './lease-r
 
 export interface DepartedMountParts {
   readonly store: Store;
-  /** The same object while no mount changed. */
+  /** Returns the same object until a mount changes. */
   readonly mounts: () => Promise<MountIndex>;
-  /** Called when leases were ended. */
+  /** Called after leases were ended. */
   readonly onEnd: () => void;
 }
 
-const isAt = (mount: MountRecord | undefined, { namespaceId, path }: MountPlace): boolean =>
-  mount !== undefined && mount.namespaceId === namespaceId && mount.path === path;
+const isAt = (mount: MountRecord, { namespaceId, path }: MountPlace): boolean =>
+  mount.namespaceId === namespaceId && mount.path === path;
 
-/** @returns one look, which costs nothing while the mounts are those of the look before */
+/** @returns one check, which costs nothing while the mounts are unchanged since the previous check */
 export const createDepartedMounts = ({
   store,
   mounts,
@@ -29,7 +29,9 @@ export const createDepartedMounts = ({
     const index = await mounts();
     if (index === seen) return;
     for (const [uuid, place] of await listLeasedMounts(store)) {
-      if (isAt(index.findByUuid(uuid), place)) continue;
+      const mount = index.findByUuid(uuid);
+      // A damaged mount still exists.
+      if (mount === undefined ? index.has(uuid) : isAt(mount, place)) continue;
       await store.transact((tx) => orderEndingOfMount(tx, uuid, place), options);
       onEnd();
     }

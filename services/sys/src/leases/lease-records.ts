@@ -1,7 +1,7 @@
 /**
- * Where leases are kept: by id, by the time they fall due, and by token. A whole group (of a token, of a
- * mount) is ended by one small record that a worker resolves in portions, so that the transaction which
- * removes the token or the mount stays small however many leases hang on it.
+ * Records of leases, by id, by due time and by token. A whole group (of a token or of a mount) is ended by
+ * one small record that a worker resolves in portions, so that the transaction that removes the token or
+ * the mount stays small however many leases depend on it.
  */
 import { randomUUID } from 'node:crypto';
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
@@ -17,14 +17,14 @@ const dues = jsonRecords<Mark>('local/lease-due/');
 /** Keys: "<token's namespace id>/<token's hash>/<namespace id>/<lease id>". */
 const byToken = jsonRecords<Mark>('local/lease-by-token/');
 
-/** Keys: as of leases. Those the worker has given up. */
+/** Leases the worker has given up. Keys: as of `leases`. */
 const givenUp = jsonRecords<Mark>('local/lease-irrevocable/');
 
 export type LeaseGroup =
   | { readonly kind: 'irrevocable'; readonly namespaceId: string }
   | { readonly kind: 'token'; readonly token: Token }
   | { readonly kind: 'prefix'; readonly namespaceId: string; readonly prefix: string }
-  /** Of a mount while it was at this place. */
+  /** The leases that a mount was given while it was at this place. */
   | ({ readonly kind: 'mount'; readonly mountUuid: string } & MountPlace);
 
 export interface MountPlace {
@@ -32,13 +32,13 @@ export interface MountPlace {
   readonly path: string;
 }
 
-/** Where the mounts are that were given leases. Keys: "<mount uuid>". */
+/** Last known place of each mount that was given leases. Keys: "<mount uuid>". */
 const leasedMounts = jsonRecords<MountPlace>('local/mounts-with-leases/');
 
-/** Groups to end. Keys: random. */
+/** Groups of leases to end. Keys: random. */
 const endings = jsonRecords<LeaseGroup>('local/lease-endings/');
 
-/** Prefixes of the leases of one namespace; they are emptied when it is deleted. */
+/** Prefixes of the lease records of one namespace, deleted together with it. */
 export const namespaceLeasePrefixes = (namespaceId: string): readonly string[] => [
   leases.path(`${namespaceId}/`),
   givenUp.path(`${namespaceId}/`),
@@ -53,7 +53,7 @@ const dueKeyOf = (lease: LeaseRecord): string | undefined =>
     ? undefined
     : `${String(Math.ceil(lease.dueAtMs)).padStart(15, '0')}/${keyOf(lease)}`;
 
-/** An id comes from a client and becomes part of a path. */
+/** An id comes from a client and becomes part of a path, so its characters and length are limited. */
 const LEASE_ID = /^(?!\/)(?!.*\/\/)[^\p{Cc}]{1,700}(?<!\/)$/u;
 
 export const findLease = async (
@@ -63,7 +63,7 @@ export const findLease = async (
 ): Promise<LeaseRecord | undefined> =>
   LEASE_ID.test(id) ? leases.find(reads, keyOf({ namespaceId, id })) : undefined;
 
-/** Part of the transaction that writes a lease of a mount. Leases of a place where it was before end. */
+/** Part of the transaction that writes a lease of a mount. Ends the leases of the mount's former place. */
 export const noteLeasedMount = async (
   tx: Transaction,
   uuid: string,
@@ -75,12 +75,12 @@ export const noteLeasedMount = async (
   leasedMounts.write(tx, uuid, { namespaceId, path });
 };
 
-/** By the uuid of the mount. */
+/** Last known places, by uuid of the mount. */
 export const listLeasedMounts = (
   reads: Reads,
 ): Promise<readonly (readonly [string, MountPlace])[]> => leasedMounts.entries(reads);
 
-/** Orders the end of the leases of a mount that is not at this place any more, and forgets the place. */
+/** Schedules the end of the leases of a mount that has left this place, and removes the place. */
 export const orderEndingOfMount = async (
   tx: Transaction,
   uuid: string,
@@ -92,11 +92,11 @@ export const orderEndingOfMount = async (
   leasedMounts.delete(tx, uuid);
 };
 
-/** Namespaces in which leases are kept. */
+/** Namespaces that have leases. */
 export const listLeaseNamespaces = async (reads: Reads): Promise<readonly string[]> =>
   (await leases.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
-/** Writes a lease with its indexes; `before` is what it replaces. */
+/** Writes a lease with its indexes; `before` is the version it replaces. */
 export const writeLease = (
   tx: Transaction,
   lease: LeaseRecord,
@@ -128,7 +128,7 @@ export const listLeaseNames = (
 
 export interface DueLease {
   readonly dueAtMs: number;
-  /** Of the index entry. */
+  /** Key of the entry in the index of due leases. */
   readonly key: string;
   readonly namespaceId: string;
   readonly id: string;
@@ -146,14 +146,14 @@ export const listNextDue = async (reads: Reads, limit: number): Promise<readonly
     };
   });
 
-/** An entry whose lease went with a deleted namespace. */
+/** Removes the index entry of a lease that was deleted together with its namespace. */
 export const forgetDue = (tx: Transaction, key: string): void => dues.delete(tx, key);
 
-/** Orders the end of all leases of a group; part of the transaction that ends their token or mount. */
+/** Schedules the end of all leases of a group; part of the transaction that ends their token or mount. */
 export const orderEnding = (tx: Transaction, group: LeaseGroup): void =>
   endings.write(tx, randomUUID(), group);
 
-/** Orders the end of a token's leases, when it has any. */
+/** Schedules the end of a token's leases, if it has any. */
 export const endLeasesOfToken = async (tx: Transaction, token: Token): Promise<void> => {
   const some = await tx.list(byToken.path(tokenKeyOf(token)), { limit: 1 });
   if (some.length > 0)
@@ -172,12 +172,12 @@ export const finishEnding = (tx: Transaction, key: string): void => endings.dele
 
 export interface LeasePage {
   readonly leases: readonly LeaseRecord[];
-  /** Where the next page begins; undefined after the last. */
+  /** Start of the next page; undefined after the last. */
   readonly next: string | undefined;
 }
 
-/** Leases of a group in portions. Entries whose lease is gone are passed over. */
-export const pageOfGroup = async (
+/** One page of the leases of a group. Entries whose lease is gone are skipped. */
+const pageOfGroup = async (
   reads: Reads,
   group: LeaseGroup,
   { limit, after }: { readonly limit: number; readonly after?: string | undefined },
@@ -208,3 +208,18 @@ export const pageOfGroup = async (
   const keys = (await marks.entries(reads, options)).map(([key]) => key);
   return toPage(keys, await Promise.all(keys.map((key) => leases.find(reads, below + key))));
 };
+
+const PAGE_SIZE = 200;
+
+/** All leases of a group, page by page. */
+export async function* leasePages(
+  reads: Reads,
+  group: LeaseGroup,
+): AsyncGenerator<readonly LeaseRecord[]> {
+  let after: string | undefined;
+  do {
+    const page = await pageOfGroup(reads, group, { limit: PAGE_SIZE, after });
+    yield page.leases;
+    after = page.next;
+  } while (after !== undefined);
+}

@@ -1,9 +1,20 @@
-import type { Clock } from '@keelson/clock';
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes } from '@keelson/secrets-api';
 import { type LeaseRecord, ttlSeconds } from './domain/lease.ts';
-import type { LeaseOperations } from './lease-operations.ts';
+import type { LeaseContext } from './lease-context.ts';
+import {
+  allLeases,
+  irrevocableLeases,
+  listLeaseNamesBelow,
+  lookUpLease,
+  renewLease,
+} from './lease-operations.ts';
+import {
+  forgetLeasesBelow,
+  revokeLease,
+  revokeLeasesBelow,
+} from './lease-revocation-operations.ts';
 
 const TAG = 'leases';
 const leaseId = field.string({ description: 'Id of the lease.', default: '' });
@@ -28,167 +39,185 @@ const IRREVOCABLE = field.string({
     type === '' || type === 'irrevocable' ? undefined : `unknown lease type "${type}"`,
 });
 
-/** `sys/leases`, and the older paths of renewing and revoking. */
-export const leaseRoutes = (leases: LeaseOperations, clock: Clock): Route[] => {
-  const listed = (namespaceId: string, type: string): AsyncIterable<LeaseRecord> =>
-    type === '' ? leases.listAll(namespaceId) : leases.listIrrevocable(namespaceId);
+const listed = (
+  context: LeaseContext,
+  namespaceId: string,
+  type: string,
+): AsyncIterable<LeaseRecord> =>
+  type === '' ? allLeases(context, namespaceId) : irrevocableLeases(context, namespaceId);
 
-  const single = ['/sys/leases/renew', '/sys/leases/renew/*', '/sys/renew', '/sys/renew/*'];
-  const ending = ['/sys/leases/revoke', '/sys/leases/revoke/*', '/sys/revoke', '/sys/revoke/*'];
-
-  return [
-    ...secretsRoutes({
-      path: '/sys/leases',
-      tag: TAG,
-      fields: { type: IRREVOCABLE },
-      operations: {
-        read: {
-          summary: 'Leases of the namespace that need attention.',
-          handle: async ({ fields, namespace }) => {
-            const found = [];
-            for await (const { id, mountUuid, irrevocable } of listed(namespace.id, fields.type))
-              found.push({ lease_id: id, mount_id: mountUuid, error: irrevocable ?? '' });
-            return { data: { lease_count: found.length, leases: found } };
-          },
+const readRoutes = (context: LeaseContext): Route[] => [
+  ...secretsRoutes({
+    path: '/sys/leases',
+    tag: TAG,
+    fields: { type: IRREVOCABLE },
+    operations: {
+      read: {
+        summary: 'Leases of the namespace that need attention.',
+        handle: async ({ fields, namespace }) => {
+          const found = [];
+          for await (const { id, mountUuid, irrevocable } of listed(
+            context,
+            namespace.id,
+            fields.type,
+          ))
+            found.push({ lease_id: id, mount_id: mountUuid, error: irrevocable ?? '' });
+          return { data: { lease_count: found.length, leases: found } };
         },
       },
-    }),
-    ...secretsRoutes({
-      path: '/sys/leases/count',
-      tag: TAG,
-      fields: { type: IRREVOCABLE },
-      operations: {
-        read: {
-          summary: 'How many leases the namespace has, by mount.',
-          handle: async ({ fields, namespace }) => {
-            const counts = new Map<string, number>();
-            let total = 0;
-            for await (const { mountUuid } of listed(namespace.id, fields.type)) {
-              counts.set(mountUuid, (counts.get(mountUuid) ?? 0) + 1);
-              total += 1;
-            }
-            return { data: { lease_count: total, counts: Object.fromEntries(counts) } };
-          },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/leases/count',
+    tag: TAG,
+    fields: { type: IRREVOCABLE },
+    operations: {
+      read: {
+        summary: 'How many leases the namespace has, by mount.',
+        handle: async ({ fields, namespace }) => {
+          const counts = new Map<string, number>();
+          let total = 0;
+          for await (const { mountUuid } of listed(context, namespace.id, fields.type)) {
+            counts.set(mountUuid, (counts.get(mountUuid) ?? 0) + 1);
+            total += 1;
+          }
+          return { data: { lease_count: total, counts: Object.fromEntries(counts) } };
         },
       },
-    }),
-    ...secretsRoutes({
-      path: '/sys/leases/lookup',
-      tag: TAG,
-      fields: { lease_id: leaseId },
-      operations: {
-        list: {
-          summary: 'List the beginnings of lease ids.',
-          handle: async ({ namespace }) => ({
-            data: { keys: await leases.listNames(namespace.id, '') },
-          }),
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/leases/lookup',
+    tag: TAG,
+    fields: { lease_id: leaseId },
+    operations: {
+      list: {
+        summary: 'List the beginnings of lease ids.',
+        handle: async ({ namespace }) => ({
+          data: { keys: await listLeaseNamesBelow(context, namespace.id, '') },
+        }),
+      },
+      update: {
+        summary: 'Look up a lease.',
+        handle: async ({ fields, namespace }) => {
+          const lease = await lookUpLease(context, namespace.id, requireId(fields.lease_id));
+          return {
+            data: {
+              id: lease.id,
+              issue_time: timeText(lease.issuedAtMs),
+              expire_time: timeText(lease.expiresAtMs),
+              last_renewal: timeText(lease.lastRenewalMs),
+              renewable: lease.renewable,
+              ttl: ttlSeconds(lease, context.clock.nowMs()),
+            },
+          };
         },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/sys/leases/lookup/*',
+    tag: TAG,
+    fields: { path: prefix },
+    operations: {
+      list: {
+        summary: 'List lease ids below a beginning.',
+        handle: async ({ fields, namespace }) => ({
+          data: { keys: await listLeaseNamesBelow(context, namespace.id, fields.path) },
+        }),
+      },
+    },
+  }),
+];
+
+// Each operation has an older path, and takes the id in the path or in the body.
+const RENEW_PATHS = ['/sys/leases/renew', '/sys/leases/renew/*', '/sys/renew', '/sys/renew/*'];
+const REVOKE_PATHS = ['/sys/leases/revoke', '/sys/leases/revoke/*', '/sys/revoke', '/sys/revoke/*'];
+
+const renewRoutes = (context: LeaseContext): Route[] =>
+  RENEW_PATHS.flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: TAG,
+      fields: {
+        lease_id: leaseId,
+        path: leaseId,
+        increment: field.durationSeconds({ description: 'Time wanted from now.', default: 0 }),
+      },
+      operations: {
         update: {
-          summary: 'Look up a lease.',
+          summary: 'Renew a lease.',
           handle: async ({ fields, namespace }) => {
-            const lease = await leases.lookup(namespace.id, requireId(fields.lease_id));
+            const id = requireId(fields.lease_id || fields.path);
+            const lease = await renewLease(context, namespace.id, id, fields.increment);
             return {
-              data: {
+              lease: {
                 id: lease.id,
-                issue_time: timeText(lease.issuedAtMs),
-                expire_time: timeText(lease.expiresAtMs),
-                last_renewal: timeText(lease.lastRenewalMs),
+                durationSeconds: ttlSeconds(lease, context.clock.nowMs()),
                 renewable: lease.renewable,
-                ttl: ttlSeconds(lease, clock.nowMs()),
               },
             };
           },
         },
       },
     }),
-    ...secretsRoutes({
-      path: '/sys/leases/lookup/*',
+  );
+
+const revokeRoutes = (context: LeaseContext): Route[] => [
+  ...REVOKE_PATHS.flatMap((path) =>
+    secretsRoutes({
+      path,
       tag: TAG,
-      fields: { path: prefix },
+      fields: { lease_id: leaseId, path: leaseId, sync },
       operations: {
-        list: {
-          summary: 'List lease ids below a beginning.',
-          handle: async ({ fields, namespace }) => ({
-            data: { keys: await leases.listNames(namespace.id, fields.path) },
-          }),
+        update: {
+          summary: 'Revoke a lease.',
+          handle: async ({ fields, namespace }) => {
+            const id = requireId(fields.lease_id || fields.path);
+            await revokeLease(context, namespace.id, id, fields.sync);
+            return undefined;
+          },
         },
       },
     }),
-    ...single.flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: {
-          lease_id: leaseId,
-          path: leaseId,
-          increment: field.durationSeconds({ description: 'Time wanted from now.', default: 0 }),
-        },
-        operations: {
-          update: {
-            summary: 'Renew a lease.',
-            handle: async ({ fields, namespace }) => {
-              const id = requireId(fields.lease_id || fields.path);
-              const lease = await leases.renew(namespace.id, id, fields.increment);
-              return {
-                lease: {
-                  id: lease.id,
-                  durationSeconds: ttlSeconds(lease, clock.nowMs()),
-                  renewable: lease.renewable,
-                },
-              };
-            },
+  ),
+  ...['/sys/leases/revoke-prefix/*', '/sys/revoke-prefix/*'].flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: TAG,
+      fields: { path: prefix, sync },
+      operations: {
+        update: {
+          summary: 'Revoke all leases with a common beginning.',
+          handle: async ({ fields, namespace }) => {
+            await revokeLeasesBelow(context, namespace.id, fields.path, fields.sync);
+            return undefined;
           },
         },
-      }),
-    ),
-    ...ending.flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: { lease_id: leaseId, path: leaseId, sync },
-        operations: {
-          update: {
-            summary: 'Revoke a lease.',
-            handle: async ({ fields, namespace }) => {
-              const id = requireId(fields.lease_id || fields.path);
-              await leases.revoke(namespace.id, id, fields.sync);
-              return undefined;
-            },
+      },
+    }),
+  ),
+  ...['/sys/leases/revoke-force/*', '/sys/revoke-force/*'].flatMap((path) =>
+    secretsRoutes({
+      path,
+      tag: TAG,
+      fields: { path: prefix },
+      operations: {
+        update: {
+          summary: 'Forget all leases with a common beginning, revoked or not.',
+          handle: async ({ fields, namespace }) => {
+            await forgetLeasesBelow(context, namespace.id, fields.path);
+            return undefined;
           },
         },
-      }),
-    ),
-    ...['/sys/leases/revoke-prefix/*', '/sys/revoke-prefix/*'].flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: { path: prefix, sync },
-        operations: {
-          update: {
-            summary: 'Revoke all leases with a common beginning.',
-            handle: async ({ fields, namespace }) => {
-              await leases.revokePrefix(namespace.id, fields.path, fields.sync);
-              return undefined;
-            },
-          },
-        },
-      }),
-    ),
-    ...['/sys/leases/revoke-force/*', '/sys/revoke-force/*'].flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: { path: prefix },
-        operations: {
-          update: {
-            summary: 'Forget all leases with a common beginning, revoked or not.',
-            handle: async ({ fields, namespace }) => {
-              await leases.revokeForce(namespace.id, fields.path);
-              return undefined;
-            },
-          },
-        },
-      }),
-    ),
-  ];
-};
+      },
+    }),
+  ),
+];
+
+/** `sys/leases`, and the older paths for renewing and revoking. */
+export const leaseRoutes = (context: LeaseContext): Route[] => [
+  ...readRoutes(context),
+  ...renewRoutes(context),
+  ...revokeRoutes(context),
+];

@@ -1,33 +1,36 @@
-/** `sys/metrics`: what this service tells Prometheus; the gateway adds what it counts itself. */
+/** `sys/metrics`: the Prometheus metrics of this service; the gateway adds its own. */
 import type { Route } from '@keelson/edge';
 import type { ReplicationKind } from '@keelson/replication';
 import { field, type JsonObject, rawResponse, secretsRoutes } from '@keelson/secrets-api';
-import type { PolicyBook } from '../policies/policy-book.ts';
 import { toMetricsText } from '../replication/metrics-document.ts';
 
 export interface MetricsRouteDependencies {
   readonly replicationStatus: (kind: ReplicationKind) => Promise<JsonObject>;
-  readonly policies: () => Promise<PolicyBook>;
+  /** Number of damaged records of each kind. */
+  readonly countDamage: () => Promise<readonly (readonly [string, number])[]>;
 }
 
-const toPolicyMetrics = ({ damaged }: PolicyBook): string =>
+const toDamageMetrics = (counts: readonly (readonly [string, number])[]): string =>
   [
-    '# HELP keelson_damaged_policies Policies whose records cannot be decrypted.\n',
-    '# TYPE keelson_damaged_policies gauge\n',
-    `keelson_damaged_policies ${damaged.size}\n`,
+    '# HELP keelson_damaged_records Records that decisions rest on and that cannot be decrypted.\n',
+    '# TYPE keelson_damaged_records gauge\n',
+    ...counts.map(([kind, count]) => `keelson_damaged_records{kind="${kind}"} ${count}\n`),
   ].join('');
 
-export const metricsRoutes = ({ replicationStatus, policies }: MetricsRouteDependencies): Route[] =>
+export const metricsRoutes = ({
+  replicationStatus,
+  countDamage,
+}: MetricsRouteDependencies): Route[] =>
   secretsRoutes({
     path: '/sys/metrics',
     tag: 'metrics',
     fields: { format: field.string({ description: '"prometheus".', default: 'prometheus' }) },
     operations: {
       read: {
-        summary: 'Metrics of policies and replication; the gateway adds its own',
+        summary: 'Metrics of damaged records and replication; the gateway adds its own',
         handle: async () => {
           const text = [
-            toPolicyMetrics(await policies()),
+            toDamageMetrics(await countDamage()),
             toMetricsText({
               performance: await replicationStatus('performance'),
               dr: await replicationStatus('dr'),

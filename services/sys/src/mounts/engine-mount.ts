@@ -5,7 +5,7 @@ import type { MountIndex } from './domain/mount-index.ts';
 import { toEdgeMount } from './mount-document.ts';
 import { isBuiltIn } from './mount-records.ts';
 
-/** A mount by its uuid as engines know it; built-in mounts have no engine. */
+/** The mount with this uuid as engines receive it; built-in mounts have no engine. */
 export const findEngineMount = (
   mounts: MountIndex,
   namespaces: NamespaceTable,
@@ -18,7 +18,18 @@ export const findEngineMount = (
   return toEdgeMount(mount, { id: namespace.id, path: namespace.path }, systemTtls);
 };
 
-/** All mounts of engines of these types, for `Cluster.Join`. */
+/**
+ * Mounts whose place cannot be sent to their engines because they, or their namespaces, are damaged. The
+ * engines keep the data of these mounts.
+ */
+export const findUnreadableMounts = (mounts: MountIndex, namespaces: NamespaceTable): string[] => [
+  ...mounts.damaged.map(({ uuid }) => uuid),
+  ...[...mounts.all()]
+    .filter((mount) => namespaces.damaged.has(mount.namespaceId) && !isBuiltIn(mount))
+    .map(({ uuid }) => uuid),
+];
+
+/** All mounts of these engine types, for `Cluster.Join`. */
 export const findEngineMounts = (
   mounts: MountIndex,
   namespaces: NamespaceTable,

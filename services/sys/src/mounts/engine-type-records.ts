@@ -1,40 +1,47 @@
 import type { EngineDescription } from '@keelson/proto/sys/v1/cluster';
 import { deriveView, jsonRecords, type Reads, type Store } from '@keelson/storage';
+import type { OnDamage } from '../damage/damage-register.ts';
 
 /** An engine type that some service of this cluster serves. */
 export interface EngineType {
   readonly type: string;
-  /** "pki": the service that serves its requests. */
+  /** The service that serves requests of this type: "pki". */
   readonly service: string;
   readonly unauthenticatedPaths: readonly string[];
   readonly rootPaths: readonly string[];
 }
 
-/** Key: the type. Kept, so that a restarted sys knows the types before their services join again. */
+/** Keys: the type. Stored so that a restarted sys knows the types before their services join again. */
 const engineTypeRecords = jsonRecords<EngineType>('local/core/engine-types/');
 
 export const findEngineType = (reads: Reads, type: string): Promise<EngineType | undefined> =>
   engineTypeRecords.find(reads, type);
 
-/** All types by name, as of each call. */
-export const followEngineTypes = (store: Store): (() => Promise<ReadonlyMap<string, EngineType>>) =>
-  deriveView(
-    store,
-    [engineTypeRecords.prefix],
-    async (reads) => new Map(await engineTypeRecords.entries(reads)),
-  );
+/**
+ * All types by name, as of each call.
+ * @param onDamage called with the damaged types at every read
+ */
+export const followEngineTypes = (
+  store: Store,
+  onDamage: OnDamage,
+): (() => Promise<ReadonlyMap<string, EngineType>>) =>
+  deriveView(store, [engineTypeRecords.prefix], async (reads) => {
+    const { entries, damaged } = await engineTypeRecords.readableEntries(reads);
+    onDamage(damaged);
+    return new Map(entries);
+  });
 
-/** What a service announces on joining; unchanged descriptions are not written again. */
+/** Stores the types that a joining service announces, writing only changed and damaged records. */
 export const registerEngineTypes = (
   store: Store,
   service: string,
   engines: readonly EngineDescription[],
 ): Promise<void> =>
   store.transact(async (tx) => {
+    const known = new Map((await engineTypeRecords.readableEntries(tx)).entries);
     for (const { type, unauthenticatedPaths, rootPaths } of engines) {
       const described: EngineType = { type, service, unauthenticatedPaths, rootPaths };
-      const known = await engineTypeRecords.find(tx, type);
-      if (JSON.stringify(known) !== JSON.stringify(described))
+      if (JSON.stringify(known.get(type)) !== JSON.stringify(described))
         engineTypeRecords.write(tx, type, described);
     }
   });

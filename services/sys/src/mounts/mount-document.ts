@@ -3,7 +3,7 @@ import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
 import { effectiveLeaseTtls, type LeaseTtls } from './domain/lease-ttl.ts';
 import type { MountRecord } from './domain/mount.ts';
 
-/** Lists appear once they were configured. */
+/** List settings appear only once they were configured. */
 const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries({
@@ -18,7 +18,7 @@ const configuredLists = ({ config }: MountRecord): Record<string, unknown> =>
 const visibility = ({ config }: MountRecord): Record<string, unknown> =>
   config.listingVisibility === '' ? {} : { listing_visibility: config.listingVisibility };
 
-/** `sys/mounts`: TTLs as tuned, 0 where the system's hold. */
+/** `sys/mounts`: TTLs as tuned, 0 where the system's value applies. */
 export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
   type: mount.type,
   description: mount.description,
@@ -42,7 +42,7 @@ export const mountDocument = (mount: MountRecord): Record<string, unknown> => ({
   deprecation_status: 'supported',
 });
 
-/** `sys/mounts/:path/tune`: values in force. */
+/** `sys/mounts/:path/tune`: effective TTLs. */
 export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<string, unknown> => {
   const ttls = effectiveLeaseTtls(mount.config, system);
   return {
@@ -57,7 +57,7 @@ export const tuneDocument = (mount: MountRecord, system: LeaseTtls): Record<stri
   };
 };
 
-/** What an engine is told about the mount of a request. */
+/** The mount of a request as engines receive it. */
 export const toEdgeMount = (
   mount: MountRecord,
   namespace: Namespace,

@@ -1,4 +1,4 @@
-/** Parameters of enabling and tuning a mount, and what they mean for its record. */
+/** Parameters for enabling and tuning a mount, and their mapping to its record. */
 import { type Field, type FieldValues, field } from '@keelson/secrets-api';
 import type { MountConfig, MountConfigChanges } from './domain/mount.ts';
 import type { TuneMount } from './mount-operations.ts';
@@ -6,8 +6,8 @@ import type { TuneMount } from './mount-operations.ts';
 const VISIBILITIES = ['', 'hidden', 'unauth'];
 
 /**
- * A lifetime as clients tune it, in seconds. The vendor's SDK has no way to leave a lifetime out: it
- * sends empty text for one that is to stay, and `system` for one that is to follow the system's again.
+ * A lifetime in seconds. The vendor's SDK cannot omit a lifetime: it sends empty text for one that stays
+ * unchanged, and `system` for one that returns to the system's value.
  */
 const leaseTtl = (description: string): Field<number | undefined> => {
   const seconds = field.durationSeconds({ description });
@@ -20,7 +20,7 @@ const leaseTtl = (description: string): Field<number | undefined> => {
   };
 };
 
-/** Settings of the vendor that nothing here would carry out: refused, so that nobody relies on them. */
+/** Vendor settings that have no effect here: refused, so that nobody relies on them. */
 const UNSUPPORTED = {
   force_no_cache: 'records are kept in memory for all mounts alike',
   seal_wrap: 'the barrier encrypts every value, and no second seal wraps it',
@@ -79,7 +79,7 @@ const CONFIG_FIELDS = {
   identity_token_key: unsupportedText('identity_token_key'),
 } as const;
 
-/** Of `config` on enabling. */
+/** Fields of `config` when a mount is enabled. */
 export const MOUNT_CONFIG_FIELDS = {
   ...CONFIG_FIELDS,
   plugin_version: unsupportedText('plugin_version'),
@@ -110,7 +110,7 @@ export const TUNE_FIELDS = {
   }),
 } as const;
 
-/** A warning for the caller who sets this. */
+/** Warns a caller who sets `delegated_auth_accessors`, which has no effect. */
 export const mountWarnings = ({
   delegatedAuthAccessors = [],
 }: MountConfigChanges): readonly string[] =>
@@ -120,7 +120,7 @@ export const mountWarnings = ({
         'delegated_auth_accessors has no effect: the authenticators of config/est say who may enrol, and need no tuning of the mount',
       ];
 
-/** Undefined where nothing was given. */
+/** Undefined when no setting was given. */
 export const toMountConfig = (values: FieldValues<typeof CONFIG_FIELDS>): MountConfigChanges => ({
   defaultLeaseTtlSeconds: values.default_lease_ttl,
   maxLeaseTtlSeconds: values.max_lease_ttl,

@@ -12,7 +12,7 @@ import {
   type MountTable,
   withConfigChanges,
 } from './domain/mount.ts';
-import type { HiddenMount, MountIndex } from './domain/mount-index.ts';
+import type { DamagedMount, HiddenMount, MountIndex } from './domain/mount-index.ts';
 import { findConflict, requireMountPath, toMountPath } from './domain/mount-path.ts';
 import { findEngineType } from './engine-type-records.ts';
 import { deleteMount, isBuiltIn, loadMountIndex, writeMount } from './mount-records.ts';
@@ -34,31 +34,19 @@ export interface TuneMount {
   readonly config: MountConfigChanges;
 }
 
-export interface MountOperations {
-  list(namespaceId: string, table: MountTable): Promise<readonly MountRecord[]>;
-  /** Those of the primary that local mounts of this cluster hide. */
-  listHidden(namespaceId: string, table: MountTable): Promise<readonly HiddenMount[]>;
-  find(site: MountSite): Promise<MountRecord | undefined>;
-  enable(site: MountSite, mount: EnableMount): Promise<MountRecord>;
-  /** Absent is success. The services drop what they hold for the mount; its leases end. */
-  disable(site: MountSite): Promise<void>;
-  tune(site: MountSite, changes: TuneMount): Promise<void>;
-  /** Both paths may begin with namespaces below `namespace`. @returns the migration id */
-  remount(namespace: { readonly path: string }, from: string, to: string): Promise<string>;
-  findRemount(migrationId: string): Promise<Remount | undefined>;
-}
-
-export interface MountDependencies {
+export interface MountContext {
   readonly store: Store;
   readonly mounts: () => Promise<MountIndex>;
   readonly systemTtls: LeaseTtls;
   /** Called in the transaction that disables or moves a mount. */
   readonly onRemoval: (tx: Transaction, mount: MountRecord) => Promise<void>;
-  /** Called in the transaction, besides. */
+  /** Also called in that transaction, but only for a mount that is disabled. */
   readonly onDisabled: (tx: Transaction, mount: MountRecord) => Promise<void>;
   readonly onMoved: (tx: Transaction, before: MountRecord, after: MountRecord) => Promise<void>;
-  /** Called once that is committed. */
+  /** Called after the transaction that moves a mount was committed. */
   readonly afterMove: () => Promise<void>;
+  /** Full paths of the mounts that the primary's paths filter keeps from this cluster. */
+  readonly keptBackPaths: () => Promise<readonly string[]>;
 }
 
 const refuse = (text: string): never => {
@@ -83,6 +71,11 @@ const requireFreePath = async (
   if (namespace === undefined || namespace.isDeleting)
     return refuse('the namespace does not exist');
   const index = await loadMountIndex(tx);
+  const [damaged] = index.unplacedIn(namespaceId);
+  if (damaged !== undefined)
+    refuse(
+      `the mount ${damaged.uuid} of this namespace is damaged and its path is not known: repair it first (docs/runbooks/repair-damage.md)`,
+    );
   const hidden = index.hiddenIn(namespaceId, 'secret').map(({ mount }) => mount);
   const siblings = [...index.of(namespaceId, 'secret'), ...hidden];
   const taken = siblings.filter(({ uuid }) => uuid !== except).map((mount) => mount.path);
@@ -93,7 +86,7 @@ const requireFreePath = async (
   if (conflict !== undefined) refuse(`path is already in use at ${conflict}`);
 };
 
-/** "team-a/pki" -> the namespace it names below `base`, and the mount's path there. */
+/** Splits "team-a/pki" into the namespace below `base` and the path of the mount in it. */
 const toSite = (
   table: NamespaceTable,
   base: { readonly path: string },
@@ -110,107 +103,137 @@ const toSite = (
 const setsAuditKeys = ({ config }: TuneMount): boolean =>
   config.auditNonHmacRequestKeys !== undefined || config.auditNonHmacResponseKeys !== undefined;
 
-/** Mounts of one store. */
-export const createMountOperations = ({
-  store,
-  mounts,
-  systemTtls,
-  onRemoval,
-  onDisabled,
-  onMoved,
-  afterMove,
-}: MountDependencies): MountOperations => {
-  const findIn = (index: MountIndex, { namespaceId, table, path }: MountSite) =>
-    index.findAt(namespaceId, table, toMountPath(path));
-  const find = async (tx: Transaction, site: MountSite) => findIn(await loadMountIndex(tx), site);
+const findIn = (index: MountIndex, { namespaceId, table, path }: MountSite) =>
+  index.findAt(namespaceId, table, toMountPath(path));
 
-  return {
-    list: async (namespaceId, table) => (await mounts()).of(namespaceId, table),
-    listHidden: async (namespaceId, table) => (await mounts()).hiddenIn(namespaceId, table),
-    find: async (site) => findIn(await mounts(), site),
+const findStored = async (tx: Transaction, site: MountSite) =>
+  findIn(await loadMountIndex(tx), site);
 
-    enable: (site, given) =>
-      store.transact(async (tx) => {
-        if (site.table === 'auth' || (await findEngineType(tx, given.type)) === undefined)
-          refuse(
-            given.type === 'token'
-              ? 'token credential backend cannot be instantiated'
-              : `plugin not found in the catalog: ${given.type}`,
-          );
-        const path = requireMountPath(site.path);
-        await requireFreePath(tx, site.namespaceId, path);
-        const config = withConfigChanges(DEFAULT_MOUNT_CONFIG, given.config);
-        requireMountableTtls(config, systemTtls);
-        const uuid = randomUUID();
-        const accessor = toAccessor(given.type, uuid);
-        const mount: MountRecord = { ...given, ...site, path, uuid, accessor, config };
-        writeMount(tx, mount);
-        return mount;
-      }),
+export const listMounts = async (
+  { mounts }: MountContext,
+  namespaceId: string,
+  table: MountTable,
+): Promise<readonly MountRecord[]> => (await mounts()).of(namespaceId, table);
 
-    disable: (site) =>
-      store.transact(async (tx) => {
-        const mount = await find(tx, site);
-        if (mount === undefined) return;
-        if (isBuiltIn(mount))
-          refuse(
-            mount.table === 'auth'
-              ? 'token credential backend cannot be disabled'
-              : `cannot unmount "${mount.path}"`,
-          );
-        await onRemoval(tx, mount);
-        await onDisabled(tx, mount);
-        deleteMount(tx, mount);
-      }),
+/** Mounts whose records cannot be decrypted. */
+export const listDamagedMounts = async (
+  { mounts }: MountContext,
+  namespaceId: string,
+): Promise<readonly DamagedMount[]> => (await mounts()).unplacedIn(namespaceId);
 
-    tune: (site, changes) =>
-      store.transact(async (tx) => {
-        const mount = await find(tx, site);
-        if (mount === undefined) return absent(site);
-        const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = changes.config;
-        const ttls = requireTunableTtls(
-          mount.config,
-          { defaultLeaseTtlSeconds, maxLeaseTtlSeconds },
-          systemTtls,
-        );
-        writeMount(tx, {
-          ...mount,
-          description: changes.description ?? mount.description,
-          options: { ...mount.options, ...changes.options },
-          config: withConfigChanges(mount.config, { ...changes.config, ...ttls }),
-        });
-        if (setsAuditKeys(changes)) await bumpAuditGeneration(tx);
-      }),
+/** Mounts of the primary that local mounts of this cluster hide. */
+export const listHiddenMounts = async (
+  { mounts }: MountContext,
+  namespaceId: string,
+  table: MountTable,
+): Promise<readonly HiddenMount[]> => (await mounts()).hiddenIn(namespaceId, table);
 
-    remount: async (namespace, from, to) => {
-      const migration = await store.transact(async (tx) => {
-        const table = await loadNamespaceTable(tx);
-        const source = toSite(table, namespace, from);
-        const target = toSite(table, namespace, to);
-        const mount = await find(tx, source);
-        if (mount === undefined) return refuse(`no matching mount at "${toMountPath(from)}"`);
-        if (isBuiltIn(mount)) refuse(`cannot remount "${mount.path}"`);
-        if (target.table !== source.table)
-          refuse('cannot remount a secrets mount to an auth mount, nor the other way round');
-        const path = requireMountPath(target.path);
-        await requireFreePath(tx, target.namespaceId, path, mount.uuid);
-        await onRemoval(tx, mount);
-        deleteMount(tx, mount);
-        const moved = { ...mount, namespaceId: target.namespaceId, path };
-        await onMoved(tx, mount, moved);
-        writeMount(tx, moved);
-        const migrationId = randomUUID();
-        remountRecords.write(tx, migrationId, {
-          sourceMount: toMountPath(from),
-          targetMount: toMountPath(to),
-          status: 'success',
-        });
-        return migrationId;
-      });
-      await afterMove();
-      return migration;
-    },
+export const findMount = async (
+  { mounts }: MountContext,
+  site: MountSite,
+): Promise<MountRecord | undefined> => findIn(await mounts(), site);
 
-    findRemount: (migrationId) => remountRecords.find(store, migrationId),
-  };
+export const enableMount = (
+  { store, systemTtls }: MountContext,
+  site: MountSite,
+  given: EnableMount,
+): Promise<MountRecord> =>
+  store.transact(async (tx) => {
+    if (site.table === 'auth' || (await findEngineType(tx, given.type)) === undefined)
+      refuse(
+        given.type === 'token'
+          ? 'token credential backend cannot be instantiated'
+          : `plugin not found in the catalog: ${given.type}`,
+      );
+    const path = requireMountPath(site.path);
+    await requireFreePath(tx, site.namespaceId, path);
+    const config = withConfigChanges(DEFAULT_MOUNT_CONFIG, given.config);
+    requireMountableTtls(config, systemTtls);
+    const uuid = randomUUID();
+    const accessor = toAccessor(given.type, uuid);
+    const mount: MountRecord = { ...given, ...site, path, uuid, accessor, config };
+    writeMount(tx, mount);
+    return mount;
+  });
+
+/** Succeeds when there is no such mount. Services delete the data of the mount, and its leases end. */
+export const disableMount = (
+  { store, onRemoval, onDisabled }: MountContext,
+  site: MountSite,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const mount = await findStored(tx, site);
+    if (mount === undefined) return;
+    if (isBuiltIn(mount))
+      refuse(
+        mount.table === 'auth'
+          ? 'token credential backend cannot be disabled'
+          : `cannot unmount "${mount.path}"`,
+      );
+    await onRemoval(tx, mount);
+    await onDisabled(tx, mount);
+    deleteMount(tx, mount);
+  });
+
+export const tuneMount = (
+  { store, systemTtls }: MountContext,
+  site: MountSite,
+  changes: TuneMount,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const mount = await findStored(tx, site);
+    if (mount === undefined) return absent(site);
+    const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = changes.config;
+    const ttls = requireTunableTtls(
+      mount.config,
+      { defaultLeaseTtlSeconds, maxLeaseTtlSeconds },
+      systemTtls,
+    );
+    writeMount(tx, {
+      ...mount,
+      description: changes.description ?? mount.description,
+      options: { ...mount.options, ...changes.options },
+      config: withConfigChanges(mount.config, { ...changes.config, ...ttls }),
+    });
+    if (setsAuditKeys(changes)) await bumpAuditGeneration(tx);
+  });
+
+/** Both paths may start with namespaces below `namespace`. @returns the migration id */
+export const moveMount = async (
+  { store, onRemoval, onMoved, afterMove }: MountContext,
+  namespace: { readonly path: string },
+  from: string,
+  to: string,
+): Promise<string> => {
+  const migration = await store.transact(async (tx) => {
+    const table = await loadNamespaceTable(tx);
+    const source = toSite(table, namespace, from);
+    const target = toSite(table, namespace, to);
+    const mount = await findStored(tx, source);
+    if (mount === undefined) return refuse(`no matching mount at "${toMountPath(from)}"`);
+    if (isBuiltIn(mount)) refuse(`cannot remount "${mount.path}"`);
+    if (target.table !== source.table)
+      refuse('cannot remount a secrets mount to an auth mount, nor the other way round');
+    const path = requireMountPath(target.path);
+    await requireFreePath(tx, target.namespaceId, path, mount.uuid);
+    await onRemoval(tx, mount);
+    deleteMount(tx, mount);
+    const moved = { ...mount, namespaceId: target.namespaceId, path };
+    await onMoved(tx, mount, moved);
+    writeMount(tx, moved);
+    const migrationId = randomUUID();
+    remountRecords.write(tx, migrationId, {
+      sourceMount: toMountPath(from),
+      targetMount: toMountPath(to),
+      status: 'success',
+    });
+    return migrationId;
+  });
+  await afterMove();
+  return migration;
 };
+
+export const findRemount = (
+  { store }: MountContext,
+  migrationId: string,
+): Promise<Remount | undefined> => remountRecords.find(store, migrationId);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { KeelsonError } from '@keelson/errors';
 import {
   deriveView,
   jsonRecords,
@@ -6,6 +7,7 @@ import {
   type Store,
   type Transaction,
 } from '@keelson/storage';
+import type { OnDamage } from '../damage/damage-register.ts';
 import { ROOT_NAMESPACE_ID } from '../namespaces/domain/namespace.ts';
 import { namespaceRecords } from '../namespaces/namespace-records.ts';
 import {
@@ -14,9 +16,9 @@ import {
   DEFAULT_MOUNT_CONFIG,
   type MountRecord,
 } from './domain/mount.ts';
-import { MountIndex } from './domain/mount-index.ts';
+import { type DamagedMount, MountIndex } from './domain/mount-index.ts';
 
-// Key of each: "<namespace id>/<mount uuid>". A local mount never leaves its cluster.
+// Keys: "<namespace id>/<mount uuid>". A local mount never leaves its cluster.
 const replicatedMounts = jsonRecords<MountRecord>('shared/core/mounts/');
 const localMounts = jsonRecords<MountRecord>('local/core/mounts/');
 
@@ -24,23 +26,23 @@ export const MOUNT_PREFIX = replicatedMounts.prefix;
 
 type BuiltInTuning = Pick<MountRecord, 'description' | 'config' | 'options'>;
 
-/** Key: "<namespace id>/<type>"; only built-in mounts that were tuned have one. */
+/** Keys: "<namespace id>/<type>". Only tuned built-in mounts have a record. */
 const builtInTunings = jsonRecords<BuiltInTuning>('shared/core/built-in-mounts/');
 
 export const BUILT_IN_MOUNT_PREFIX = builtInTunings.prefix;
 
-/** Below these the mounts of all namespaces are kept. */
+/** Prefixes of the mounts of all namespaces. */
 export const MOUNT_PREFIXES: readonly string[] = [
   replicatedMounts,
   localMounts,
   builtInTunings,
 ].map(({ prefix }) => prefix);
 
-/** Prefixes of the mounts of one namespace; they are emptied when it is deleted. */
+/** Prefixes of the mounts of one namespace, deleted together with it. */
 export const namespaceMountPrefixes = (namespaceId: string): readonly string[] =>
   MOUNT_PREFIXES.map((prefix) => `${prefix}${namespaceId}/`);
 
-/** The same in every replica without a record: derived from namespace and type. */
+/** Derived from namespace and type, so that every replica computes the same uuid without a record. */
 const builtInUuid = (namespaceId: string, type: string): string => {
   const hex = createHash('sha256').update(`built-in mount ${namespaceId} ${type}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
@@ -63,44 +65,76 @@ const toBuiltInMount = (
   };
 };
 
-export const loadMountIndex = async (reads: Reads): Promise<MountIndex> => {
-  // Those being removed, too: their engines still have to take secrets back.
-  const namespaceIds = [
-    ROOT_NAMESPACE_ID,
-    ...(await namespaceRecords.entries(reads)).map(([id]) => id),
-  ];
-  const tunings = new Map(await builtInTunings.entries(reads));
-  const enabled = [
-    ...(await replicatedMounts.entries(reads)),
-    ...(await localMounts.entries(reads)),
-  ].map(
-    ([, mount]): MountRecord => ({
-      ...mount,
-      config: { ...DEFAULT_MOUNT_CONFIG, ...mount.config },
-    }),
-  );
-  const alive = new Set(namespaceIds);
-  return new MountIndex([
-    ...namespaceIds.flatMap((id) =>
-      BUILT_IN_MOUNTS.map((builtIn) =>
-        toBuiltInMount(id, builtIn, tunings.get(`${id}/${builtIn.type}`)),
-      ),
-    ),
-    ...enabled.filter(({ namespaceId }) => alive.has(namespaceId)),
-  ]);
-};
-
-/** The index as of each call, rebuilt only after a mount or a namespace changed. */
-export const followMounts = (store: Store): (() => Promise<MountIndex>) =>
-  deriveView(store, [...MOUNT_PREFIXES, namespaceRecords.prefix], loadMountIndex);
-
-export const isBuiltIn = (mount: MountRecord): boolean =>
-  BUILT_IN_MOUNTS.some(({ type, table }) => type === mount.type && table === mount.table);
+/** The settings of a built-in mount, as tuned. */
+export const builtInMountConfig = async (
+  reads: Reads,
+  namespaceId: string,
+  type: BuiltInMount['type'],
+): Promise<MountRecord['config']> => ({
+  ...DEFAULT_MOUNT_CONFIG,
+  ...(await builtInTunings.find(reads, `${namespaceId}/${type}`))?.config,
+});
 
 const keyOf = ({ namespaceId, uuid }: Pick<MountRecord, 'namespaceId' | 'uuid'>): string =>
   `${namespaceId}/${uuid}`;
 
-/** As it is stored; built-in mounts have no record. */
+const parseKey = (key: string): DamagedMount => {
+  const slash = key.indexOf('/');
+  return { namespaceId: key.slice(0, slash), uuid: key.slice(slash + 1) };
+};
+
+export const loadMountIndex = async (reads: Reads): Promise<MountIndex> => {
+  // Includes namespaces being removed: their engines still have to revoke secrets.
+  const namespaceIds = [ROOT_NAMESPACE_ID, ...(await namespaceRecords.keys(reads))];
+  const tunings = await builtInTunings.readableEntries(reads);
+  const tuningOf = new Map(tunings.entries);
+  const stored = [
+    await replicatedMounts.readableEntries(reads),
+    await localMounts.readableEntries(reads),
+  ];
+  const enabled = stored
+    .flatMap(({ entries }) => entries)
+    .map(
+      ([, mount]): MountRecord => ({
+        ...mount,
+        config: { ...DEFAULT_MOUNT_CONFIG, ...mount.config },
+      }),
+    );
+  const alive = new Set(namespaceIds);
+  return new MountIndex(
+    [
+      ...namespaceIds.flatMap((id) =>
+        BUILT_IN_MOUNTS.map((builtIn) =>
+          toBuiltInMount(id, builtIn, tuningOf.get(`${id}/${builtIn.type}`)),
+        ),
+      ),
+      ...enabled.filter(({ namespaceId }) => alive.has(namespaceId)),
+    ],
+    [
+      ...stored.flatMap(({ damaged }) => damaged.map(parseKey)),
+      ...tunings.damaged.map(parseKey).map(({ namespaceId, uuid: type }) => ({
+        namespaceId,
+        uuid: builtInUuid(namespaceId, type),
+      })),
+    ],
+  );
+};
+
+/**
+ * Returns the index as of each call; rebuilds it only after a mount or a namespace changed.
+ * @param onDamage called with the damaged mounts, as `<namespace id>/<uuid>`, at every rebuild
+ */
+export const followMounts = (store: Store, onDamage: OnDamage): (() => Promise<MountIndex>) =>
+  deriveView(store, [...MOUNT_PREFIXES, namespaceRecords.prefix], async (reads) => {
+    const index = await loadMountIndex(reads);
+    onDamage(index.damaged.map(keyOf));
+    return index;
+  });
+
+export const isBuiltIn = (mount: MountRecord): boolean =>
+  BUILT_IN_MOUNTS.some(({ type, table }) => type === mount.type && table === mount.table);
+
+/** The stored record; built-in mounts have none. */
 export const findMountRecord = (
   reads: Reads,
   namespaceId: string,
@@ -108,7 +142,23 @@ export const findMountRecord = (
 ): Promise<MountRecord | undefined> =>
   (local ? localMounts : replicatedMounts).find(reads, keyOf({ namespaceId, uuid }));
 
-/** Namespaces in which this cluster has mounts of its own. */
+/**
+ * Path of the first secrets mount of a namespace that starts with `path`.
+ * @throws KeelsonError `barrier.damaged_value` when a damaged mount of the namespace may be there
+ */
+export const findMountBelow = async (
+  reads: Reads,
+  namespaceId: string,
+  path: string,
+): Promise<string | undefined> => {
+  const index = await loadMountIndex(reads);
+  const [damaged] = index.unplacedIn(namespaceId);
+  if (damaged !== undefined)
+    throw new KeelsonError('barrier.damaged_value', { path: MOUNT_PREFIX + keyOf(damaged) });
+  return index.of(namespaceId, 'secret').find((mount) => mount.path.startsWith(path))?.path;
+};
+
+/** Namespaces in which this cluster has local mounts. */
 export const listLocalMountNamespaces = async (reads: Reads): Promise<readonly string[]> =>
   (await localMounts.keys(reads)).map((name) => name.replace(/\/$/, ''));
 

@@ -1,7 +1,6 @@
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, mirrored, readFields, secretsRoutes } from '@keelson/secrets-api';
-import type { LeaseTtls } from './domain/lease-ttl.ts';
 import type { MountRecord, MountTable } from './domain/mount.ts';
 import { findConflict, toMountPath } from './domain/mount-path.ts';
 import { mountDocument, tuneDocument } from './mount-document.ts';
@@ -13,13 +12,25 @@ import {
   toMountConfig,
   toTuneMount,
 } from './mount-fields.ts';
-import type { MountOperations, MountSite } from './mount-operations.ts';
+import {
+  disableMount,
+  enableMount,
+  findMount,
+  findRemount,
+  listDamagedMounts,
+  listHiddenMounts,
+  listMounts,
+  type MountContext,
+  type MountSite,
+  moveMount,
+  tuneMount,
+} from './mount-operations.ts';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** `sys/mounts/auth/token/tune` names a mount of the auth table. */
+/** `sys/mounts/auth/token/tune` refers to a mount of the auth table. */
 const toSite = (table: MountTable, namespaceId: string, path: string): MountSite =>
   table === 'secret' && path.startsWith('auth/')
     ? { namespaceId, table: 'auth', path: path.slice('auth/'.length) }
@@ -36,11 +47,11 @@ const TABLES = [
 ] as const;
 
 const tableRoutes = (
-  { mounts, systemTtls, keptBackPaths }: MountRouteDependencies,
+  context: MountContext,
   { table, base, noun, absent }: (typeof TABLES)[number],
 ): Route[] => {
   const requireMount = async (namespaceId: string, path: string): Promise<MountRecord> =>
-    (await mounts.find(toSite(table, namespaceId, path))) ??
+    (await findMount(context, toSite(table, namespaceId, path))) ??
     refuse(`${absent} ${toMountPath(path)}`);
 
   return [
@@ -52,8 +63,12 @@ const tableRoutes = (
         read: {
           summary: `List every ${noun} of the namespace.`,
           handle: async ({ namespace, warnings }) => {
-            const listed = await mounts.list(namespace.id, table);
-            for (const { mount, by } of await mounts.listHidden(namespace.id, table))
+            const listed = await listMounts(context, namespace.id, table);
+            for (const { uuid } of await listDamagedMounts(context, namespace.id))
+              warnings.push(
+                `the mount ${uuid} is damaged and out of reach; its data is kept (docs/runbooks/repair-damage.md)`,
+              );
+            for (const { mount, by } of await listHiddenMounts(context, namespace.id, table))
               warnings.push(
                 `the mount of the primary at ${mount.path} is out of reach: the local mount ${by.path} takes its path`,
               );
@@ -81,9 +96,10 @@ const tableRoutes = (
             if (type === '') refuse('backend type must be specified as a string');
             const path = toMountPath(fields.path);
             const config = toMountConfig(readFields(MOUNT_CONFIG_FIELDS, fields.config));
-            const keptBack = fields.local ? await keptBackPaths() : [];
+            const keptBack = fields.local ? await context.keptBackPaths() : [];
             const hidden = findConflict(`${namespace.path}${path}`, keptBack);
-            await mounts.enable(
+            await enableMount(
+              context,
               { namespaceId: namespace.id, table, path },
               {
                 type,
@@ -104,7 +120,7 @@ const tableRoutes = (
         delete: {
           summary: `Disable a ${noun}: its leases end, its data is removed.`,
           handle: async ({ fields, namespace }) => {
-            await mounts.disable({ namespaceId: namespace.id, table, path: fields.path });
+            await disableMount(context, { namespaceId: namespace.id, table, path: fields.path });
             return undefined;
           },
         },
@@ -118,13 +134,15 @@ const tableRoutes = (
         read: {
           summary: 'Read the tuning in force.',
           handle: async ({ fields, namespace }) =>
-            mirrored(tuneDocument(await requireMount(namespace.id, fields.path), systemTtls)),
+            mirrored(
+              tuneDocument(await requireMount(namespace.id, fields.path), context.systemTtls),
+            ),
         },
         update: {
           summary: 'Change the tuning.',
           handle: async ({ fields, namespace, warnings }) => {
             const changes = toTuneMount(fields);
-            await mounts.tune(toSite(table, namespace.id, fields.path), changes);
+            await tuneMount(context, toSite(table, namespace.id, fields.path), changes);
             warnings.push(...mountWarnings(changes.config));
             return undefined;
           },
@@ -134,16 +152,9 @@ const tableRoutes = (
   ];
 };
 
-export interface MountRouteDependencies {
-  readonly mounts: MountOperations;
-  readonly systemTtls: LeaseTtls;
-  /** Full paths of mounts that a paths filter of the primary keeps from this cluster. */
-  readonly keptBackPaths: () => Promise<readonly string[]>;
-}
-
 /** `sys/mounts`, `sys/auth`, `sys/remount`. */
-export const mountRoutes = (parts: MountRouteDependencies): Route[] => [
-  ...TABLES.flatMap((table) => tableRoutes(parts, table)),
+export const mountRoutes = (context: MountContext): Route[] => [
+  ...TABLES.flatMap((table) => tableRoutes(context, table)),
   ...secretsRoutes({
     path: '/sys/remount',
     tag: 'mounts',
@@ -159,7 +170,7 @@ export const mountRoutes = (parts: MountRouteDependencies): Route[] => [
         summary: 'Move a mount; its leases end.',
         handle: async ({ fields, namespace }) => ({
           data: {
-            migration_id: await parts.mounts.remount(namespace, fields.from, fields.to),
+            migration_id: await moveMount(context, namespace, fields.from, fields.to),
           },
         }),
       },
@@ -173,7 +184,7 @@ export const mountRoutes = (parts: MountRouteDependencies): Route[] => [
       read: {
         summary: 'How a move went.',
         handle: async ({ fields }) => {
-          const remount = await parts.mounts.findRemount(fields.migration_id);
+          const remount = await findRemount(context, fields.migration_id);
           return (
             remount && {
               data: {

@@ -3,9 +3,9 @@ import { jsonRecords } from '@keelson/storage';
 export interface Remount {
   readonly sourceMount: string;
   readonly targetMount: string;
-  /** A move is one transaction: what is recorded has happened. */
+  /** A move is a single transaction, so a recorded move has succeeded. */
   readonly status: 'success';
 }
 
-/** Key: migration id. */
+/** Keys: migration ids. */
 export const remountRecords = jsonRecords<Remount>('local/core/remounts/');

@@ -2,7 +2,6 @@ import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto
 import { KeelsonError } from '@keelson/errors';
 import type { Store, Transaction } from '@keelson/storage';
 import { requireMetadata } from '../metadata/domain/metadata.ts';
-import { loadMountIndex } from '../mounts/mount-records.ts';
 import {
   type NamespaceRecord,
   parentPathOf,
@@ -19,45 +18,22 @@ import {
 
 type Metadata = Readonly<Record<string, string>>;
 
-export interface NamespaceOperations {
-  listChildren(parentPath: string): Promise<readonly NamespaceRecord[]>;
-  find(parentPath: string, relativePath: string): Promise<NamespaceRecord | undefined>;
-  /** Creates it, or replaces the metadata of an existing one. */
-  write(parentPath: string, relativePath: string, metadata?: Metadata): Promise<NamespaceRecord>;
-  /** Undefined when there is no such namespace. */
-  changeMetadata(
-    parentPath: string,
-    relativePath: string,
-    change: (before: Metadata) => Metadata,
-  ): Promise<NamespaceRecord | undefined>;
-  /**
-   * Removes it with all it holds; without children only. Absent is success. It is out of reach at once,
-   * and gone when the engines have taken back what is under its leases.
-   */
-  remove(parentPath: string, relativePath: string): Promise<void>;
-  /** Continues removals that were interrupted or wait for an engine. */
-  resumeRemovals(): Promise<void>;
-  /**
-   * Removes what this cluster kept of its own for namespaces that are here no longer: a paths filter keeps
-   * them back, or the primary removed them. Costs nothing while the namespaces are those of the call before.
-   */
-  removeDeparted(): Promise<void>;
-  /** @returns the key that unlocks */
-  lock(parentPath: string, relativePath: string): Promise<string>;
-  /** Without a key only for a caller with power over it, which the caller of this decides. */
-  unlock(parentPath: string, relativePath: string, key: string | undefined): Promise<void>;
-}
-
-export interface NamespaceDependencies {
+export interface NamespaceContext {
   readonly store: Store;
   readonly namespaces: () => Promise<NamespaceTable>;
-  /** Takes back what is under the leases of a namespace; false while some must be tried again. */
+  /** Path of a secrets mount of the namespace that starts with `path`; undefined: the path is free. */
+  readonly findMountBelow: (
+    tx: Transaction,
+    namespaceId: string,
+    path: string,
+  ) => Promise<string | undefined>;
+  /** Ends the leases of a namespace; false while some revocations must be retried. */
   readonly endLeases: (namespaceId: string) => Promise<boolean>;
-  /** Called in a transaction before its records are removed. */
+  /** Called in a transaction before the records of the namespace are removed. */
   readonly onRemoval: (tx: Transaction, namespaceId: string) => Promise<void>;
-  /** Prefixes of all records that a namespace holds. */
+  /** Prefixes of all records of a namespace. */
   readonly contentPrefixes: (namespaceId: string) => readonly string[];
-  /** Ids of those for which this cluster keeps something of its own. */
+  /** Ids of the namespaces for which this cluster keeps local records. */
   readonly withOwnContent: () => Promise<readonly string[]>;
 }
 
@@ -66,9 +42,6 @@ const ID_LENGTH = 5;
 
 const drawId = (): string =>
   Array.from({ length: ID_LENGTH }, () => ID_ALPHABET[randomInt(ID_ALPHABET.length)]).join('');
-
-/** Of this cluster itself, whoever its primary is. */
-const isLocal = (prefix: string): boolean => prefix.startsWith('local/');
 
 const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
@@ -87,22 +60,26 @@ const requireNamespace = (table: NamespaceTable, path: string): NamespaceRecord 
     throw new KeelsonError('request.not_found', { text: `namespace "${path}" not found` });
   })();
 
-const requireFreePath = async (tx: Transaction, parentId: string, name: string): Promise<void> => {
-  const mounts = (await loadMountIndex(tx)).of(parentId, 'secret');
-  const conflict = mounts.find(({ path }) => path.startsWith(name));
-  if (conflict !== undefined) refuse(`path is already in use at ${conflict.path}`);
+/** Refuses changes while a namespace is damaged, because it may have any path. */
+const requireKnownPaths = (table: NamespaceTable): void => {
+  const [damaged] = table.damaged;
+  if (damaged !== undefined)
+    throw new KeelsonError('barrier.damaged_value', { path: namespaceRecords.path(damaged) });
 };
 
 const createNamespace = async (
   tx: Transaction,
   table: NamespaceTable,
+  findMountBelow: NamespaceContext['findMountBelow'],
   path: string,
   customMetadata: Metadata,
 ): Promise<NamespaceRecord> => {
   const parentPath = parentPathOf(path);
   const parent = table.findByPath(parentPath);
   if (parent === undefined) return refuse(`parent namespace "${parentPath}" does not exist`);
-  await requireFreePath(tx, parent.id, path.slice(parentPath.length));
+  const mountPath = await findMountBelow(tx, parent.id, path.slice(parentPath.length));
+  if (mountPath !== undefined) refuse(`path is already in use at ${mountPath}`);
+  requireKnownPaths(table);
   const known = await namespaceRecords.entries(tx);
   if (known.some(([, other]) => other.path === path))
     return refuse(`namespace "${path}" is being deleted`);
@@ -114,117 +91,129 @@ const createNamespace = async (
   return created;
 };
 
-/** Namespaces of one store. */
-export const createNamespaceOperations = ({
-  store,
-  namespaces,
-  endLeases,
-  onRemoval,
-  contentPrefixes,
-  withOwnContent,
-}: NamespaceDependencies): NamespaceOperations => {
-  let seen: NamespaceTable | undefined;
-  /** Safe to repeat. The namespace stays, unreachable, until its engines took their secrets back. */
-  const continueRemoval = async (id: string): Promise<void> => {
-    if (!(await endLeases(id))) return;
-    await store.transact((tx) => onRemoval(tx, id));
-    for (const prefix of contentPrefixes(id)) await removeBelow(store, prefix);
-    await store.transact((tx) => {
-      namespaceLockRecords.delete(tx, id);
-      namespaceRecords.delete(tx, id);
-    });
-  };
-
-  return {
-    listChildren: async (parentPath) => (await namespaces()).childrenOf({ path: parentPath }),
-
-    find: async (parentPath, relativePath) =>
-      (await namespaces()).findByPath(childPath(parentPath, relativePath)),
-
-    write: async (parentPath, relativePath, metadata) => {
-      const path = requireChildPath(parentPath, relativePath);
-      if (metadata !== undefined) requireMetadata('custom_metadata', metadata);
-      return store.transact(async (tx) => {
-        const table = await loadNamespaceTable(tx);
-        const existing = table.findByPath(path);
-        if (existing === undefined) return createNamespace(tx, table, path, metadata ?? {});
-        if (metadata === undefined) return existing;
-        const changed = { ...existing, customMetadata: metadata };
-        namespaceRecords.write(tx, existing.id, changed);
-        return changed;
-      });
-    },
-
-    changeMetadata: async (parentPath, relativePath, change) =>
-      store.transact(async (tx) => {
-        const table = await loadNamespaceTable(tx);
-        const path = childPath(parentPath, relativePath);
-        const existing = path === parentPath ? undefined : table.findByPath(path);
-        if (existing === undefined) return undefined;
-        const changed = { ...existing, customMetadata: change(existing.customMetadata) };
-        requireMetadata('custom_metadata', changed.customMetadata);
-        namespaceRecords.write(tx, existing.id, changed);
-        return changed;
-      }),
-
-    remove: async (parentPath, relativePath) => {
-      const path = requireChildPath(parentPath, relativePath);
-      const id = await store.transact(async (tx) => {
-        const table = await loadNamespaceTable(tx);
-        const existing = table.findByPath(path);
-        if (existing === undefined) return undefined;
-        if (table.childrenOf(existing).length > 0)
-          refuse(`cannot delete namespace (${existing.id}): contains child namespaces`);
-        namespaceRecords.write(tx, existing.id, { ...existing, isDeleting: true });
-        return existing.id;
-      });
-      if (id !== undefined) await continueRemoval(id);
-    },
-
-    resumeRemovals: async () => {
-      for (const [id, record] of await namespaceRecords.entries(store))
-        if (record.isDeleting) await continueRemoval(id);
-    },
-
-    removeDeparted: async () => {
-      const table = await namespaces();
-      if (table === seen) return;
-      let isOver = true;
-      for (const id of await withOwnContent()) {
-        if (table.findById(id) !== undefined) continue;
-        const isEnded = await endLeases(id);
-        isOver &&= isEnded;
-        if (!isEnded) continue;
-        for (const prefix of contentPrefixes(id))
-          if (isLocal(prefix)) await removeBelow(store, prefix);
-      }
-      if (isOver) seen = table;
-    },
-
-    lock: async (parentPath, relativePath) => {
-      const key = randomBytes(18).toString('base64url');
-      await store.transact(async (tx) => {
-        const path = childPath(parentPath, relativePath);
-        const { id } = requireNamespace(await loadNamespaceTable(tx), path);
-        if ((await namespaceLockRecords.find(tx, id)) !== undefined)
-          refuse(`namespace "${path}" is already locked`);
-        namespaceLockRecords.write(tx, id, { unlockKeyHash: hashKey(key).toString('hex') });
-      });
-      return key;
-    },
-
-    unlock: (parentPath, relativePath, key) =>
-      store.transact(async (tx) => {
-        const path = childPath(parentPath, relativePath);
-        const { id } = requireNamespace(await loadNamespaceTable(tx), path);
-        const lock = await namespaceLockRecords.find(tx, id);
-        if (lock === undefined) return refuse(`namespace "${path}" is not locked`);
-        if (
-          key !== undefined &&
-          !timingSafeEqual(hashKey(key), Buffer.from(lock.unlockKeyHash, 'hex'))
-        )
-          refuse('incorrect unlock key');
-        namespaceLockRecords.delete(tx, id);
-      }),
-  };
+/** Idempotent. The namespace remains, unreachable, until the engines have revoked its secrets. */
+const continueRemoval = async (
+  { endLeases, store, onRemoval, contentPrefixes }: NamespaceContext,
+  id: string,
+): Promise<void> => {
+  if (!(await endLeases(id))) return;
+  await store.transact((tx) => onRemoval(tx, id));
+  for (const prefix of contentPrefixes(id)) await removeBelow(store, prefix);
+  await store.transact((tx) => {
+    namespaceLockRecords.delete(tx, id);
+    namespaceRecords.delete(tx, id);
+  });
 };
+
+export const listChildNamespaces = async (
+  { namespaces }: NamespaceContext,
+  parentPath: string,
+): Promise<readonly NamespaceRecord[]> => (await namespaces()).childrenOf({ path: parentPath });
+
+export const findNamespace = async (
+  { namespaces }: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+): Promise<NamespaceRecord | undefined> =>
+  (await namespaces()).findByPath(childPath(parentPath, relativePath));
+
+/** Creates a namespace, or replaces the metadata of an existing one. */
+export const writeNamespace = async (
+  { store, findMountBelow }: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+  metadata?: Metadata,
+): Promise<NamespaceRecord> => {
+  const path = requireChildPath(parentPath, relativePath);
+  if (metadata !== undefined) requireMetadata('custom_metadata', metadata);
+  return store.transact(async (tx) => {
+    const table = await loadNamespaceTable(tx);
+    const existing = table.findByPath(path);
+    if (existing === undefined)
+      return createNamespace(tx, table, findMountBelow, path, metadata ?? {});
+    if (metadata === undefined) return existing;
+    const changed = { ...existing, customMetadata: metadata };
+    namespaceRecords.write(tx, existing.id, changed);
+    return changed;
+  });
+};
+
+/** Undefined when there is no such namespace. */
+export const changeNamespaceMetadata = async (
+  { store }: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+  change: (before: Metadata) => Metadata,
+): Promise<NamespaceRecord | undefined> =>
+  store.transact(async (tx) => {
+    const table = await loadNamespaceTable(tx);
+    const path = childPath(parentPath, relativePath);
+    const existing = path === parentPath ? undefined : table.findByPath(path);
+    if (existing === undefined) return undefined;
+    const changed = { ...existing, customMetadata: change(existing.customMetadata) };
+    requireMetadata('custom_metadata', changed.customMetadata);
+    namespaceRecords.write(tx, existing.id, changed);
+    return changed;
+  });
+
+/**
+ * Removes a namespace without children and everything in it; succeeds when there is none. It is unreachable
+ * at once, and gone when the engines have revoked the secrets under its leases.
+ */
+export const removeNamespace = async (
+  context: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+): Promise<void> => {
+  const path = requireChildPath(parentPath, relativePath);
+  const id = await context.store.transact(async (tx) => {
+    const table = await loadNamespaceTable(tx);
+    const existing = table.findByPath(path);
+    if (existing === undefined) return undefined;
+    if (table.childrenOf(existing).length > 0)
+      refuse(`cannot delete namespace (${existing.id}): contains child namespaces`);
+    namespaceRecords.write(tx, existing.id, { ...existing, isDeleting: true });
+    return existing.id;
+  });
+  if (id !== undefined) await continueRemoval(context, id);
+};
+
+/** Continues removals that were interrupted or that wait for an engine. */
+export const resumeNamespaceRemovals = async (context: NamespaceContext): Promise<void> => {
+  for (const { id, isDeleting } of (await context.namespaces()).all())
+    if (isDeleting) await continueRemoval(context, id);
+};
+
+/** @returns the unlock key */
+export const lockNamespace = async (
+  { store }: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+): Promise<string> => {
+  const key = randomBytes(18).toString('base64url');
+  await store.transact(async (tx) => {
+    const path = childPath(parentPath, relativePath);
+    const { id } = requireNamespace(await loadNamespaceTable(tx), path);
+    if ((await namespaceLockRecords.find(tx, id)) !== undefined)
+      refuse(`namespace "${path}" is already locked`);
+    namespaceLockRecords.write(tx, id, { unlockKeyHash: hashKey(key).toString('hex') });
+  });
+  return key;
+};
+
+/** Only callers with rights over the namespace may omit the key; the routes decide who has them. */
+export const unlockNamespace = (
+  { store }: NamespaceContext,
+  parentPath: string,
+  relativePath: string,
+  key: string | undefined,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const path = childPath(parentPath, relativePath);
+    const { id } = requireNamespace(await loadNamespaceTable(tx), path);
+    const lock = await namespaceLockRecords.find(tx, id);
+    if (lock === undefined) return refuse(`namespace "${path}" is not locked`);
+    if (key !== undefined && !timingSafeEqual(hashKey(key), Buffer.from(lock.unlockKeyHash, 'hex')))
+      refuse('incorrect unlock key');
+    namespaceLockRecords.delete(tx, id);
+  });

@@ -1,8 +1,9 @@
 import { deriveView, jsonRecords, type Reads, type Store } from '@keelson/storage';
+import type { OnDamage } from '../damage/damage-register.ts';
 import type { NamespaceRecord } from './domain/namespace.ts';
 import { NamespaceTable } from './domain/namespace-table.ts';
 
-/** Key: namespace id. The root has no record. */
+/** Keys: namespace ids. The root has no record. */
 export const namespaceRecords = jsonRecords<NamespaceRecord>('shared/core/namespaces/');
 
 interface NamespaceLock {
@@ -10,25 +11,36 @@ interface NamespaceLock {
   readonly unlockKeyHash: string;
 }
 
-/** Key: namespace id, the root's included. */
+/** Keys: namespace ids, including the root's. */
 export const namespaceLockRecords = jsonRecords<NamespaceLock>('shared/core/namespace-locks/');
 
 export const loadNamespaceTable = async (reads: Reads): Promise<NamespaceTable> => {
-  const records = await namespaceRecords.entries(reads);
+  const { entries, damaged } = await namespaceRecords.readableEntries(reads);
   const locks = await namespaceLockRecords.keys(reads);
   return new NamespaceTable(
-    records.map(([, record]) => record),
+    entries.map(([, record]) => record),
     new Set(locks),
+    damaged,
   );
 };
 
-/** The table as of each call, rebuilt only after a namespace or a lock changed. */
-export const followNamespaces = (store: Store): (() => Promise<NamespaceTable>) =>
-  deriveView(store, [namespaceRecords.prefix, namespaceLockRecords.prefix], loadNamespaceTable);
+/**
+ * Returns the table as of each call; rebuilds it only after a namespace or a lock changed.
+ * @param onDamage called with the ids of damaged namespaces at every rebuild
+ */
+export const followNamespaces = (
+  store: Store,
+  onDamage: OnDamage,
+): (() => Promise<NamespaceTable>) =>
+  deriveView(store, [namespaceRecords.prefix, namespaceLockRecords.prefix], async (reads) => {
+    const table = await loadNamespaceTable(reads);
+    onDamage([...table.damaged]);
+    return table;
+  });
 
 const REMOVAL_BATCH = 500;
 
-/** Deletes everything below `prefix`, in transactions of bounded size. Safe to repeat. */
+/** Deletes everything below `prefix` in transactions of bounded size. Idempotent. */
 export const removeBelow = async (store: Store, prefix: string): Promise<void> => {
   for (;;) {
     const found = await store.scan(prefix, { limit: REMOVAL_BATCH });

@@ -2,7 +2,16 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, isJsonObject, mergePatchObject, secretsRoutes } from '@keelson/secrets-api';
 import type { NamespaceRecord } from './domain/namespace.ts';
-import type { NamespaceOperations } from './namespace-operations.ts';
+import {
+  changeNamespaceMetadata,
+  findNamespace,
+  listChildNamespaces,
+  lockNamespace,
+  type NamespaceContext,
+  removeNamespace,
+  unlockNamespace,
+  writeNamespace,
+} from './namespace-operations.ts';
 
 const path = field.string({
   description: 'Path of the namespace, relative to the caller’s.',
@@ -16,7 +25,7 @@ const document = (namespace: NamespaceRecord) => ({
   custom_metadata: namespace.customMetadata,
 });
 
-/** A merge patch may remove keys; what it sets must be text. */
+/** A merge patch may remove keys; the values it sets must be text. */
 const patchMetadata =
   (patch: unknown) =>
   (before: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
@@ -32,8 +41,7 @@ const patchMetadata =
     return mergePatchObject(before, patch) as Readonly<Record<string, string>>;
   };
 
-/** `sys/namespaces`. */
-export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
+const recordRoutes = (context: NamespaceContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/namespaces',
     tag: 'namespaces',
@@ -42,7 +50,7 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
       list: {
         summary: 'List the namespaces directly below the caller’s.',
         handle: async ({ namespace }) => {
-          const children = await namespaces.listChildren(namespace.path);
+          const children = await listChildNamespaces(context, namespace.path);
           const named = children.map(
             (child) => [child.path.slice(namespace.path.length), child] as const,
           );
@@ -64,7 +72,7 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
       read: {
         summary: 'Read a namespace.',
         handle: async ({ fields, namespace }) => {
-          const found = await namespaces.find(namespace.path, fields.path);
+          const found = await findNamespace(context, namespace.path, fields.path);
           return found && { data: document(found) };
         },
       },
@@ -72,14 +80,14 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
         summary: 'Create a namespace, or replace the metadata of one.',
         handle: async ({ fields, namespace }) => ({
           data: document(
-            await namespaces.write(namespace.path, fields.path, fields.custom_metadata),
+            await writeNamespace(context, namespace.path, fields.path, fields.custom_metadata),
           ),
         }),
       },
       delete: {
         summary: 'Delete a namespace that has no children, with everything in it.',
         handle: async ({ fields, namespace }) => {
-          await namespaces.remove(namespace.path, fields.path);
+          await removeNamespace(context, namespace.path, fields.path);
           return undefined;
         },
       },
@@ -96,7 +104,8 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
       patch: {
         summary: 'Change the metadata of a namespace.',
         handle: async ({ params, data, namespace }) => {
-          const changed = await namespaces.changeMetadata(
+          const changed = await changeNamespaceMetadata(
+            context,
             namespace.path,
             params['path'] ?? '',
             patchMetadata(data['custom_metadata']),
@@ -108,6 +117,9 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
       },
     },
   }),
+];
+
+const lockRoutes = (context: NamespaceContext): Route[] => [
   ...['/sys/namespaces/api-lock/lock', '/sys/namespaces/api-lock/lock/*'].flatMap((route) =>
     secretsRoutes({
       path: route,
@@ -122,7 +134,7 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
         update: {
           summary: 'Lock the API of a namespace and of all below it.',
           handle: async ({ fields, namespace }) => ({
-            data: { unlock_key: await namespaces.lock(namespace.path, fields.path) },
+            data: { unlock_key: await lockNamespace(context, namespace.path, fields.path) },
           }),
         },
       },
@@ -147,11 +159,17 @@ export const namespaceRoutes = (namespaces: NamespaceOperations): Route[] => [
           handle: async ({ fields, namespace, caller }) => {
             if (fields.unlock_key === undefined && caller?.root !== true)
               throw new KeelsonError('request.invalid', { text: 'unlock_key must be supplied' });
-            await namespaces.unlock(namespace.path, fields.path, fields.unlock_key);
+            await unlockNamespace(context, namespace.path, fields.path, fields.unlock_key);
             return undefined;
           },
         },
       },
     }),
   ),
+];
+
+/** `sys/namespaces`. */
+export const namespaceRoutes = (context: NamespaceContext): Route[] => [
+  ...recordRoutes(context),
+  ...lockRoutes(context),
 ];

@@ -1,6 +1,6 @@
 /**
- * The processes of sys that serve this cluster. Each of those that share a store tells the others that it
- * is there; one that has been silent for a while, or is sealed, is not listed.
+ * The processes of sys that serve this cluster. Those that share a store announce themselves to each other;
+ * a process that is sealed, or has been silent for a while, is not listed.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
@@ -14,20 +14,20 @@ interface EchoRecord {
   readonly atMs: number;
 }
 
-/** Key: an id that each process draws. */
+/** Keys: random ids, one per process. */
 const echoRecords = jsonRecords<EchoRecord>('node/replicas/');
 
 export interface Node {
   readonly hostname: string;
   readonly version: string;
-  /** When it was last heard of; undefined for the process itself. */
+  /** Time of its last announcement; undefined for this process. */
   readonly lastEchoMs: number | undefined;
 }
 
 export interface Nodes {
-  /** The process itself first. */
+  /** This process comes first. */
   list(): Promise<readonly Node[]>;
-  /** For a process that shares its store. */
+  /** The announcements of a process that shares its store. */
   readonly echoing: PeriodicWork;
 }
 
@@ -40,7 +40,7 @@ export const createNodes = ({
   hostname,
   version,
 }: {
-  /** Not guarded: the records are of the node. */
+  /** Not guarded by the replication gate: the records belong to the node. */
   readonly store: Store;
   readonly clock: Clock;
   readonly hostname: string;

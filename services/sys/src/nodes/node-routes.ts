@@ -3,7 +3,7 @@ import type { Route } from '@keelson/edge';
 import { dialectRules, secretsRoutes } from '@keelson/secrets-api';
 import type { Nodes } from './node-operations.ts';
 
-/** @param compatibleVersion what the vendor's clients are told */
+/** @param compatibleVersion version reported to the vendor's clients */
 export const nodeRoutes = (nodes: Nodes, compatibleVersion: string): Route[] =>
   secretsRoutes({
     path: '/sys/ha-status',
@@ -20,7 +20,7 @@ export const nodeRoutes = (nodes: Nodes, compatibleVersion: string): Route[] =>
                 hostname,
                 api_address: '',
                 cluster_address: '',
-                // Every replica reads and writes the same store.
+                // Every replica is active: all of them read and write the same store.
                 active_node: true,
                 last_echo: lastEchoMs === undefined ? null : new Date(lastEchoMs).toISOString(),
                 version: dialectRules(dialect).version({

@@ -1,9 +1,11 @@
 /**
- * All policies of all namespaces, parsed, with the rules of the sets of policies that tokens carry. A
- * book is never changed: when a policy changes, the next request gets a new one.
+ * All policies of all namespaces, parsed, with the merged rules of the policy sets that tokens carry. A
+ * book is immutable: after a policy changes, the next request gets a new one.
  */
 import { parseDurationSeconds } from '@keelson/secrets-api';
 import { deriveView, type Store } from '@keelson/storage';
+import { LRUCache } from 'lru-cache';
+import type { OnDamage } from '../damage/damage-register.ts';
 import { Acl, mergePolicies, type NamedPolicy } from './domain/acl.ts';
 import {
   DEFAULT_POLICY,
@@ -14,7 +16,7 @@ import {
 import { parsePolicyText, type WrittenRule } from './domain/policy-text.ts';
 import { type PolicyRecord, policyKey, policyRecords } from './policy-records.ts';
 
-/** Sets of policies kept ready; a service has far fewer, this only bounds an attack. */
+/** Cached policy sets. Real clusters have far fewer; the limit bounds the memory an attacker can use. */
 const MAX_READY_SETS = 4096;
 
 const parse = (text: string): readonly WrittenRule[] => parsePolicyText(text, parseDurationSeconds);
@@ -22,7 +24,7 @@ const parse = (text: string): readonly WrittenRule[] => parsePolicyText(text, pa
 const RESPONSE_WRAPPING_RULES = parse(RESPONSE_WRAPPING_POLICY_TEXT);
 const DEFAULT_RULES = parse(DEFAULT_POLICY_TEXT);
 
-/** By record, which stays the same object while it is unchanged. */
+/** By record, whose object stays the same while it is unchanged. */
 const parsedRecords = new WeakMap<PolicyRecord, readonly WrittenRule[]>();
 
 const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
@@ -36,11 +38,11 @@ const rulesOf = (record: PolicyRecord): readonly WrittenRule[] => {
 
 export class PolicyBook {
   readonly #records: ReadonlyMap<string, PolicyRecord>;
-  /** Those whose records cannot be decrypted. */
+  /** Policies whose records cannot be decrypted. */
   readonly damaged: ReadonlySet<string>;
-  readonly #ready = new Map<string, Acl>();
+  readonly #ready = new LRUCache<string, Acl>({ max: MAX_READY_SETS });
 
-  /** Policies go by `<namespace id>/<name>`. */
+  /** Keys of policies are `<namespace id>/<name>`. */
   constructor(records: ReadonlyMap<string, PolicyRecord>, damaged: readonly string[]) {
     this.#records = records;
     this.damaged = new Set(damaged);
@@ -48,7 +50,7 @@ export class PolicyBook {
 
   /**
    * The rights of tokens with these policies (sorted) of a namespace. Unknown policies grant nothing. A
-   * damaged one may have denied what the others grant, so a token with it may do nothing at all.
+   * damaged policy may have denied what the others grant, so it takes away all rights of the token.
    */
   aclFor(namespaceId: string, policies: readonly string[]): Acl {
     const key = `${namespaceId} ${policies.join(' ')}`;
@@ -58,9 +60,8 @@ export class PolicyBook {
       const named = isDamaged
         ? []
         : policies.flatMap((name) => this.#find(namespaceId, name) ?? []);
-      // Tokens are not bound to entities here, so no parameter of a path has a value.
+      // Tokens are not bound to entities, so path parameters never have a value.
       acl = new Acl(mergePolicies(named, undefined));
-      if (this.#ready.size >= MAX_READY_SETS) this.#ready.clear();
       this.#ready.set(key, acl);
     }
     return acl;
@@ -76,14 +77,11 @@ export class PolicyBook {
 
 /**
  * The policies as of each call.
- * @param onDamage told of damaged policies whenever the book is made
+ * @param onDamage called with the damaged policies, as `<namespace id>/<name>`, at every rebuild
  */
-export const policyBookView = (
-  store: Store,
-  onDamage: (policies: readonly string[]) => void,
-): (() => Promise<PolicyBook>) =>
+export const policyBookView = (store: Store, onDamage: OnDamage): (() => Promise<PolicyBook>) =>
   deriveView(store, [policyRecords.prefix], async (reads) => {
     const { entries, damaged } = await policyRecords.readableEntries(reads);
-    if (damaged.length > 0) onDamage(damaged);
+    onDamage(damaged);
     return new PolicyBook(new Map(entries), damaged);
   });

@@ -25,7 +25,7 @@ const refuse = (text: string): never => {
 const isBuiltIn = (name: string): boolean =>
   name === ROOT_POLICY || INTERNAL_POLICIES.includes(name);
 
-/** Lower-cased; a slash would make the name a place of its own. */
+/** The name in lower case; slashes are refused because they would nest the record's path. */
 const requireName = (given: string): string => {
   const name = given.trim().toLowerCase();
   if (name === '') refuse("'name' parameter not supplied or empty");
@@ -33,7 +33,7 @@ const requireName = (given: string): string => {
   return name;
 };
 
-/** Text of a policy; undefined when there is none. `default` has a text before it is ever written. */
+/** Text of a policy; undefined when there is none. `default` has a text before it is first written. */
 export const findPolicyText = async (
   { store }: PolicyContext,
   namespaceId: string,
@@ -46,7 +46,7 @@ export const findPolicyText = async (
   return record?.text ?? (name === DEFAULT_POLICY ? DEFAULT_POLICY_TEXT : undefined);
 };
 
-/** Sorted; internal policies are not shown, `root` only in the root namespace. */
+/** Sorted. Internal policies are not listed, and `root` only in the root namespace. */
 export const listPolicies = async (
   { store }: PolicyContext,
   namespaceId: string,
@@ -56,7 +56,7 @@ export const listPolicies = async (
   return [...[...names].sort(), ...(namespaceId === 'root' ? [ROOT_POLICY] : [])];
 };
 
-/** Policies of a token that do not exist. */
+/** The given names that belong to no existing policy. */
 export const findMissingPolicies = async (
   { store }: PolicyContext,
   namespaceId: string,
@@ -67,7 +67,7 @@ export const findMissingPolicies = async (
   return names.filter((name) => !known.has(name));
 };
 
-/** The text itself, or what it says in base64 as older clients send it. */
+/** The text as given, or decoded from base64, which older clients send. */
 const readPolicyText = (given: string): string => {
   try {
     parsePolicyText(given, parseDurationSeconds);
@@ -78,7 +78,7 @@ const readPolicyText = (given: string): string => {
     try {
       parsePolicyText(text, parseDurationSeconds);
     } catch {
-      // It was no base64: what is wrong with the text as given is what the client needs to know.
+      // The text was not base64 either, so the error of the given text is the helpful one.
       throw error;
     }
     return text;
@@ -99,7 +99,7 @@ export const writePolicy = async (
   await store.transact((tx) => policyRecords.write(tx, policyKey(namespaceId, name), { text }));
 };
 
-/** @throws KeelsonError `request.invalid` for a policy that must stay */
+/** @throws KeelsonError `request.invalid` for a policy that cannot be deleted */
 export const deletePolicy = async (
   { store }: PolicyContext,
   namespaceId: string,

@@ -1,4 +1,4 @@
-/** Where policies are kept: as the text that was written, whether it was HCL or JSON. */
+/** Policies, stored as the text that was written, in HCL or JSON. */
 import { jsonRecords } from '@keelson/storage';
 
 export interface PolicyRecord {

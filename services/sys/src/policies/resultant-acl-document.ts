@@ -6,7 +6,7 @@ import type { PolicyRule } from './domain/policy-rule.ts';
 const lists = (given: ParameterLists | undefined): Record<string, unknown> | undefined =>
   given === undefined || given.size === 0 ? undefined : Object.fromEntries(given);
 
-/** Members without a value are left out by JSON.stringify. */
+/** JSON.stringify omits members without a value. */
 const ruleDocument = ({ capabilities, parameters, ...limits }: PolicyRule) => ({
   capabilities: toCapabilityNames(capabilities),
   min_wrapping_ttl: limits.minWrappingTtlSeconds || undefined,
@@ -17,8 +17,8 @@ const ruleDocument = ({ capabilities, parameters, ...limits }: PolicyRule) => ({
 });
 
 /**
- * What all policies of a token come to, path by path from the root namespace on: those that match
- * exactly, and those that match everything they begin. `+` stays as written.
+ * The combined rights of all policies of a token, by path relative to the root namespace, as exact paths and
+ * as prefixes. `+` stays as written.
  */
 export const resultantAclDocument = (acl: Acl, namespacePath: string) => {
   const ofKind = (isPrefix: boolean) =>

@@ -1,19 +1,19 @@
 /**
- * Becoming a secondary: everything this cluster holds is cleared, and its keys are replaced by those of
- * the primary. Nothing is cleared before the primary has answered over the link.
+ * Turns this cluster into a secondary: all its data is cleared, and its keys are replaced by those of the
+ * primary. Nothing is cleared before the primary has answered over the link.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
 import type { ReplicationMember } from '@keelson/cluster-member';
 import { hasCode, KeelsonError } from '@keelson/errors';
 import {
+  type AdoptedKeyring,
   finishActivation,
   generateLinkKeyPair,
   type LinkKeyPair,
   type ReplicationKind,
   removeReplicated,
   requireNoNewerPrimary,
-  type TakenOver,
 } from '@keelson/replication';
 import type { Barrier, Store, Transaction } from '@keelson/storage';
 import { wrapRootKey } from '../seal/root-key-wrap.ts';
@@ -40,26 +40,26 @@ import {
 import { newGeneration, type ReplicationState, toReplicationRoles } from './replication-state.ts';
 
 export interface ActivationParts {
-  /** Not guarded. */
+  /** Not guarded by the replication gate. */
   readonly store: Store;
   readonly barrier: Barrier;
   readonly seal: Seal;
   readonly member: ReplicationMember;
   readonly clock: Clock;
-  /** Of the software of this cluster. */
+  /** Software version of this cluster. */
   readonly version: string;
 }
 
 export interface ActivationRequest extends TrustedRoots {
   readonly token: string;
-  /** "": the one in the token. */
+  /** "": the address in the token. */
   readonly primaryApiAddress: string;
 }
 
 export interface TakenBundle {
   readonly bundle: ActivationBundle;
   readonly keys: LinkKeyPair;
-  /** PEM, for the way to the primary's NATS. */
+  /** PEM; verify the certificates of the primary's NATS server. */
   readonly trustedRoots?: readonly string[] | undefined;
 }
 
@@ -69,7 +69,7 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** A public key for `secondary_public_key` of the primary; the newest one counts. */
+/** Returns a public key for `secondary_public_key` of the primary; replaces the key made before. */
 export const generatePublicKey = async (
   { store, seal }: ActivationParts,
   kind: ReplicationKind,
@@ -79,7 +79,7 @@ export const generatePublicKey = async (
   return toShownKey(keys.publicKey);
 };
 
-/** What a token holds; it cannot be used again. */
+/** The contents of an activation token, which cannot be used again. */
 export const takeBundle = async (
   { store, seal, clock, version }: ActivationParts,
   kind: ReplicationKind,
@@ -90,7 +90,7 @@ export const takeBundle = async (
     requireNoNewerPrimary(bundle.version, version);
     return requireUsable(bundle, { kind, nowMs: clock.nowMs() });
   };
-  // Before the token is used up.
+  // Read first: an unreadable file must not use up the token.
   const trustedRoots = await loadRoots(roots);
   if (isSealedBundle(token)) {
     const keys = await pendingKeys[kind].find(store, seal.requireRootKey());
@@ -127,12 +127,12 @@ export const toSecondaryRole = (
   previousRootKey: Buffer.from(previousRootKey).toString('base64'),
 });
 
-/** @throws KeelsonError `replication.bootstrap_failed`; what is wrong with the token: `request.invalid` */
+/** @throws KeelsonError `replication.bootstrap_failed`; `request.invalid` for a faulty token */
 export const fetchKeyring = async (
   { member }: ActivationParts,
   kind: ReplicationKind,
   role: SecondaryRoleRecord,
-): Promise<TakenOver> => {
+): Promise<AdoptedKeyring> => {
   const [asked] = toReplicationRoles({ performance: undefined, dr: undefined, [kind]: role });
   try {
     if (asked === undefined) throw new KeelsonError('internal');
@@ -146,7 +146,7 @@ export const fetchKeyring = async (
   }
 };
 
-/** The seal of a cluster that follows this primary: its shares are the primary's. */
+/** The seal of a secondary: its shares are those of the primary. */
 const adoptSeal = async (
   { seal }: ActivationParts,
   { seal: { shares, threshold, wrappedForShares } }: ActivationBundle,
@@ -163,7 +163,7 @@ const adoptSeal = async (
 const carryOut = async (
   parts: ActivationParts,
   pending: PendingActivation,
-  taken: TakenOver,
+  taken: AdoptedKeyring,
 ): Promise<void> => {
   const { store, barrier, seal, member } = parts;
   const { bundle, activation } = pending;
@@ -172,14 +172,14 @@ const carryOut = async (
   const sealRecord = await adoptSeal(parts, bundle, taken.rootKey);
   member.gate.close('all', 'replication.switching');
   await member.stop();
-  // Another replica that has not heard of it commits nothing of the cluster that was.
+  // Stops replicas that have not noticed the change from committing data of the former cluster.
   await member.gate.takeTurn(store, `activation ${activation}`);
   await removeReplicated(store);
   const alsoWrite = (tx: Transaction): void => {
     sealRecords.write(tx, SEAL_KEY, sealRecord);
     writeRole(tx, taken.rootKey, kind, role);
     if (kind === 'performance') {
-      // A DR secondary gets these from the primary.
+      // A DR secondary receives these records from the primary.
       writeTokenSalt(tx, randomBytes(TOKEN_SALT_BYTES));
     }
     pendingActivation.delete(tx);
@@ -188,7 +188,7 @@ const carryOut = async (
   seal.replaceRootKey(taken.rootKey);
 };
 
-/** @throws KeelsonError `replication.bootstrap_failed`, `request.invalid`: nothing was cleared then */
+/** @throws KeelsonError `replication.bootstrap_failed`, `request.invalid`; nothing was cleared then */
 export const activate = async (
   parts: ActivationParts,
   state: ReplicationState,
@@ -206,7 +206,7 @@ export const activate = async (
   const taken = await takeBundle(parts, kind, request);
   const pending: PendingActivation = { ...taken, activation: randomUUID() };
   const { store, seal } = parts;
-  // A key file that cannot be read is found out before anything is cleared.
+  // Detects an unreadable key file before anything is cleared.
   await adoptSeal(parts, taken.bundle, seal.requireRootKey());
   const keyring = await fetchKeyring(parts, kind, toSecondaryRole(pending, '', new Uint8Array(0)));
   await state.switching(async () => {
@@ -216,7 +216,7 @@ export const activate = async (
   });
 };
 
-/** Goes on with an activation that a crash interrupted. */
+/** Resumes an activation that a crash interrupted. */
 export const resumeActivation = async (parts: ActivationParts): Promise<void> => {
   const pending = await pendingActivation.find(parts.store, parts.seal.requireRootKey());
   if (pending === undefined) return;

@@ -30,7 +30,7 @@ const bundle = fc.record({
 const own = generateLinkKeyPair();
 const other = generateLinkKeyPair();
 
-test('a sealed bundle opens for the holder of the key alone', () => {
+test('a sealed bundle opens only for the holder of the key', () => {
   fc.assert(
     fc.property(bundle, (given) => {
       const token = sealBundle(given, parseShownKey(toShownKey(own.publicKey)));
@@ -42,7 +42,7 @@ test('a sealed bundle opens for the holder of the key alone', () => {
   );
 });
 
-test('any text is refused as a token or a key, never a crash', () => {
+test('any text is refused as a token or a key without a crash', () => {
   const refused = (work: () => unknown): boolean => {
     try {
       work();
@@ -61,7 +61,7 @@ test('any text is refused as a token or a key, never a crash', () => {
   );
 });
 
-test('the address of a JWT is read, whatever else it holds', () => {
+test('the address in a JWT is read, whatever else it contains', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string(), (claims, address) => {
       const part = (value: unknown): string =>

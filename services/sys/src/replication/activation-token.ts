@@ -1,4 +1,4 @@
-/** Activation tokens on their two ways: unwrapped at the primary's API, or sealed to a public key. */
+/** Activation tokens in both forms: unwrapped at the primary's API, or encrypted to a public key. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import {
 } from '@keelson/replication';
 import { type ActivationBundle, toActivationBundle } from './domain/activation-bundle.ts';
 
-// An import loads whatever the module has getters for: undici, 5 MB and 30 ms.
+// An `import` would evaluate the module's getters, which load undici: 5 MB and 30 ms.
 const { request: httpRequest } = process.getBuiltinModule('node:http');
 
 const SEALED_PREFIX = 'krs1.';
@@ -27,7 +27,7 @@ const refuse = (text: string, cause?: unknown): never => {
   throw new KeelsonError('request.invalid', { text }, cause === undefined ? {} : { cause });
 };
 
-/** X25519 public keys are base64url in links and standard base64 in documents. */
+/** Converts an X25519 public key from base64url, used on links, to standard base64, used in documents. */
 export const toShownKey = (key: string): string => Buffer.from(key, 'base64url').toString('base64');
 
 /** @throws KeelsonError `request.invalid` */
@@ -38,7 +38,7 @@ export const parseShownKey = (text: string): string => {
   return bytes.toString('base64url');
 };
 
-/** The bundle for whoever holds the private key. */
+/** Encrypts the bundle for the holder of the private key. */
 export const sealBundle = (bundle: ActivationBundle, publicKey: string): string => {
   const own = generateLinkKeyPair();
   const key = deriveLinkKey({ own, peerPublicKey: publicKey, clusterId: PURPOSE, secondaryId: '' });
@@ -60,7 +60,7 @@ export const openBundle = (token: string, own: LinkKeyPair): ActivationBundle =>
   }
 };
 
-/** The `addr` claim of a wrapping JWT (its signature is the primary's to check); "" when there is none. */
+/** The `addr` claim of a wrapping JWT, "" when there is none. The primary verifies the signature. */
 export const addressIn = (token: string): string => {
   const [, claims = ''] = token.split('.');
   try {
@@ -78,21 +78,21 @@ export interface TrustedRoots {
   readonly caPath: string;
 }
 
-/** Certificates of a file. What else it holds, a key perhaps, is not taken along. */
+/** The certificates of a file. Anything else in it, such as a private key, is left out. */
 const readCertificates = async (path: string): Promise<readonly string[]> => {
   const { size } = await stat(path);
   if (size > MAX_ROOTS_BYTES) throw new Error('the file is too large');
   return (await readFile(path, 'utf8')).match(CERTIFICATE) ?? [];
 };
 
-/** Files of a folder; what lies in folders below it does not count. */
+/** The files directly in a folder; subfolders are ignored. */
 const filesIn = async (folder: string): Promise<readonly string[]> => {
   const paths = (await readdir(folder)).sort().map((name) => join(folder, name));
   const areFiles = await Promise.all(paths.map(async (path) => (await stat(path)).isFile()));
   return paths.filter((_, at) => areFiles[at]);
 };
 
-/** One certificate each, PEM; undefined: the system's. @throws KeelsonError `request.invalid` */
+/** One PEM certificate each; undefined: the system's roots. @throws KeelsonError `request.invalid` */
 export const loadRoots = async ({
   caFile,
   caPath,
@@ -100,7 +100,7 @@ export const loadRoots = async ({
   if (caFile === '' && caPath === '') return undefined;
   let roots: readonly string[];
   try {
-    // A device or a pipe would be read for ever.
+    // A device or a pipe might never end.
     if (caFile !== '' && !(await stat(caFile)).isFile()) throw new Error('not a file');
     const paths = caFile === '' ? await filesIn(caPath) : [caFile];
     roots = (await Promise.all(paths.map(readCertificates))).flat();
@@ -154,12 +154,12 @@ const parseUrl = (address: string): URL => {
     const url = new URL('/v1/sys/wrapping/unwrap', address);
     if (url.protocol === 'https:' || url.protocol === 'http:') return url;
   } catch {
-    // Refused below.
+    // Falls through to the refusal below.
   }
   return refuse('no API address of the primary: give primary_api_addr');
 };
 
-/** `data` of an answer; undefined when it is none of this API. */
+/** `data` of a response; undefined when the response is not from this API. */
 const dataOf = (body: string): unknown => {
   try {
     return (JSON.parse(body) as { readonly data?: unknown } | null)?.data;
@@ -175,8 +175,8 @@ const failureOf = (error: unknown): string => {
 };
 
 /**
- * Takes the bundle out of a wrapping token, which ends with it.
- * @param ca PEM roots beside those of the system; undefined: none
+ * Fetches the bundle of a wrapping token, which the request uses up.
+ * @param ca PEM roots in addition to those of the system; undefined: none
  * @throws KeelsonError `replication.unwrap_refused`, `replication.unwrap_failed`, `request.invalid`
  */
 export const unwrapBundle = async (

@@ -1,4 +1,4 @@
-/** Replication of this cluster, put together. */
+/** Composes the replication of this cluster. */
 import {
   type ReplicationMember,
   type ReplicationTransport,
@@ -11,28 +11,26 @@ import type { RpcService } from '@keelson/rpc';
 import type { JsonObject } from '@keelson/secrets-api';
 import type { PolicyBook } from '../policies/policy-book.ts';
 import type { ReplicationModes } from '../seal/health-routes.ts';
-import { createTokenCeremonies, type TokenCeremonies } from '../seal/token-ceremony-operations.ts';
+import type { TokenCeremonyContext } from '../seal/token-ceremony-operations.ts';
 import type { TokenContext } from '../tokens/token-context.ts';
-import type { WrappingOperations } from '../wrapping/wrapping-operations.ts';
 import {
   type ActivationParts,
   type ActivationRequest,
   activate,
   resumeActivation,
 } from './activation-operations.ts';
+import type { Catalog } from './filters/filter-catalog.ts';
 import {
   deleteOperationToken,
   issueOperationToken,
   type OperationClaim,
   requireOperationToken,
-} from './dr/operation-token-operations.ts';
-import type { Catalog } from './filters/filter-catalog.ts';
-import { createFilterOperations, type FilterOperations } from './filters/filter-operations.ts';
+} from './operation-token-operations.ts';
 import { isSuperseded, operationTokenAttempt } from './replication-records.ts';
 import { createReplicationState, type ReplicationState } from './replication-state.ts';
-import { createSecondaryOperations, type SecondaryOperations } from './secondary-operations.ts';
+import type { SecondaryContext } from './secondary-operations.ts';
 import { serviceMembers } from './service-members.ts';
-import { createSetOperations, type SetOperations } from './set-operations.ts';
+import type { SetContext } from './set-operations.ts';
 import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-document.ts';
 import { createUpkeepOperations, type UpkeepOperations } from './upkeep-operations.ts';
 
@@ -40,7 +38,6 @@ export interface ReplicationParts extends ActivationParts {
   readonly transport: ReplicationTransport;
   readonly tokens: TokenContext;
   readonly policies: () => Promise<PolicyBook>;
-  readonly wrapping: WrappingOperations;
   /** Mounts and namespaces, for paths filters. */
   readonly catalog: Catalog;
   readonly localClusterId: () => Promise<string>;
@@ -50,18 +47,16 @@ export interface ReplicationParts extends ActivationParts {
 }
 
 export interface Replication {
-  readonly parts: ActivationParts;
+  readonly context: SecondaryContext & SetContext;
   readonly state: ReplicationState;
-  readonly sets: SetOperations;
-  readonly secondary: SecondaryOperations;
   readonly upkeep: UpkeepOperations;
-  readonly filters: FilterOperations;
-  readonly ceremonies: TokenCeremonies;
+  /** Generation of a DR operation token from key shares. */
+  readonly operationTokenCeremony: TokenCeremonyContext;
   readonly activate: (kind: ReplicationKind, request: ActivationRequest) => Promise<void>;
   readonly status: (kind: ReplicationKind) => Promise<JsonObject>;
   /** `data` of merkle-check. */
   readonly merkleReport: () => Promise<JsonObject>;
-  /** What health shows. */
+  /** The replication modes that `sys/health` reports. */
   readonly modes: () => Promise<ReplicationModes>;
   /** @throws KeelsonError `request.invalid` */
   readonly requireDrSecondary: () => Promise<void>;
@@ -92,7 +87,7 @@ export const composeReplication = (
   });
   const upkeep = createUpkeepOperations({ members, onFailure: onError });
 
-  const filters = createFilterOperations({ ...parts, state, member, members });
+  const context = { ...parts, state, members };
 
   const statusOf = async (kind: ReplicationKind): Promise<JsonObject> => {
     const roles = await state.roles();
@@ -110,13 +105,10 @@ export const composeReplication = (
   };
 
   return {
-    parts,
+    context,
     state,
     upkeep,
-    filters,
-    sets: createSetOperations({ ...parts, state, members }),
-    secondary: createSecondaryOperations({ ...parts, state, members, filters }),
-    ceremonies: createTokenCeremonies({
+    operationTokenCeremony: {
       store,
       seal,
       clock,
@@ -127,7 +119,7 @@ export const composeReplication = (
       },
       texts: { name: 'DR operation token generation', short: 'generation' },
       issue: async (tx) => issueOperationToken(tx, seal),
-    }),
+    },
     activate: (kind, request) => activate(parts, state, kind, request),
     status: async (kind) => {
       const status = await statusOf(kind);

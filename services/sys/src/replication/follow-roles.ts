@@ -1,11 +1,11 @@
-/** Takes over what another replica did to the roles and keys of this cluster. */
+/** Follows changes that other replicas make to the roles and keys of this cluster. */
 import type { Store } from '@keelson/storage';
 import type { Seal } from '../seal/seal.ts';
 import { SEAL_KEY, SHARE_SEAL_KEY, sealRecords, shareSealRecords } from '../seal/seal-records.ts';
 import { ROLE_PATHS } from './replication-records.ts';
 import type { ReplicationState } from './replication-state.ts';
 
-/** The newest shares of the primary hold here, too. */
+/** Adopts the newest key shares of the primary, which apply here too. */
 const adoptShares = async (store: Store, seal: Seal): Promise<void> => {
   await store.transact(async (tx) => {
     const told = await shareSealRecords.find(tx, SHARE_SEAL_KEY);
@@ -32,14 +32,14 @@ export const followRoles = async (
     return performance?.role === 'secondary' || dr?.role === 'secondary';
   };
   const position = await store.wal.headSequence();
-  // What came while nobody followed.
+  // Shares may have arrived before this replica started to follow.
   if (!seal.isSealed && (await isSecondary())) await adoptShares(store, seal);
   for await (const { operations } of store.wal.follow(position, signal)) {
     const touched = (paths: readonly string[]): boolean =>
       operations.some(({ path }) => paths.includes(path));
     if (touched([shareSealPath]) && !seal.isSealed && (await isSecondary()))
       await adoptShares(store, seal);
-    // What this replica does itself it has acted on already.
+    // This replica has already applied its own changes.
     if (state.isSwitching) continue;
     if (touched([sealPath])) await seal.followKeys();
     if (touched(ROLE_PATHS) && !seal.isSealed) await state.apply();

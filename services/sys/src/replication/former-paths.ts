@@ -1,6 +1,6 @@
 /**
- * Paths of replication before there were two kinds: `/sys/replication/primary/…` and `…/secondary/…` mean
- * performance replication, `mount-filter` a paths filter. Clients of that time still use them.
+ * Replication paths from before there were two kinds: `/sys/replication/primary/…` and `…/secondary/…` mean
+ * performance replication, `mount-filter` a paths filter. Older clients still use them.
  */
 import type { Route } from '@keelson/edge';
 
@@ -12,7 +12,7 @@ const formerPathsOf = (path: string): readonly string[] => [
   ...(path.includes(PATHS_FILTER) ? [path.replace(PATHS_FILTER, '/primary/mount-filter/')] : []),
 ];
 
-/** The routes, and those of performance replication under the paths they had as well. */
+/** The routes, plus those of performance replication under their former paths. */
 export const withFormerPaths = (routes: readonly Route[]): Route[] => [
   ...routes,
   ...routes.flatMap((route) =>

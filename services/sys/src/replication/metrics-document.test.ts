@@ -7,7 +7,7 @@ const HEARD_SECONDS = Date.parse(HEARD) / 1000;
 const samplesOf = (text: string): readonly string[] =>
   text.split('\n').filter((line) => !line.startsWith('#') && line !== '');
 
-test('a cluster without replication has nothing to measure', () => {
+test('a cluster without replication has no metrics', () => {
   const disabled = { mode: 'disabled' };
   expect(toMetricsText({ performance: disabled, dr: disabled })).toBe('');
 });
@@ -69,7 +69,7 @@ test('a primary measures each secondary, a secondary itself', () => {
   );
 });
 
-test('what is not known is left out, never zero', () => {
+test('unknown values are left out, never zero', () => {
   const text = toMetricsText({
     dr: {
       mode: 'secondary',

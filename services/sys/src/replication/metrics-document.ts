@@ -1,11 +1,11 @@
-/** Replication for Prometheus, from the status documents: text exposition format 0.0.4. */
+/** Replication metrics for Prometheus, made from the status documents: text exposition format 0.0.4. */
 import type { JsonObject } from '@keelson/secrets-api';
 
-/** A secondary as its primary sees it, or as it sees itself. */
+/** A secondary as seen by its primary, or by itself. */
 interface Row {
   readonly labels: string;
   readonly document: JsonObject;
-  /** What it shows of the cluster at the other end; undefined before the first heartbeat. */
+  /** Status of the cluster at the other end; undefined before the first heartbeat. */
   readonly peer: JsonObject | undefined;
   readonly isSeenByPrimary: boolean;
 }
@@ -14,11 +14,11 @@ interface Measure {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
-  /** undefined: not known, or not measured on this side. */
+  /** undefined: unknown, or not measured on this side. */
   readonly value: (row: Row) => number | undefined;
 }
 
-/** A number of a status; those that are not known are null. */
+/** Reads a number of a status document, where unknown values are null. */
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' ? value : undefined;
 
@@ -136,7 +136,7 @@ const NATS = {
   help: '1 while NATS is reached: its own by a primary, that of its primary by a secondary.',
 } as const;
 
-/** @param statuses by kind */
+/** @param statuses by replication kind */
 export const toMetricsText = (statuses: Readonly<Record<string, JsonObject>>): string => {
   const kinds = Object.entries(statuses).filter(([, { mode }]) => mode !== 'disabled');
   const rows = kinds.flatMap(([kind, status]) => rowsOf(kind, status));

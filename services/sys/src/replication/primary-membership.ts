@@ -1,12 +1,12 @@
 /**
- * The members of a set for those who publish its log and answer its secondaries. A service that has not
- * heard yet that its cluster stepped back would otherwise find the set of the next primary here, whose
- * records are copied like all others, and take that one's log for its own.
+ * The members of a set, for services that publish its log and answer its secondaries. Without this check, a
+ * service that has not noticed that its cluster stepped back would read the set of the next primary, which
+ * is replicated like all other records, and take that primary's log for its own.
  */
 import type { Membership, StoredMembership } from '@keelson/replication';
 import type { Reads } from '@keelson/storage';
 
-/** @param requirePrimary throws where this cluster is not the primary of the set, as of these reads */
+/** @param requirePrimary throws unless this cluster is the primary of the set, according to the same reads */
 export const whilePrimary = (
   membership: StoredMembership,
   requirePrimary: (reads?: Reads) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * The roles of this cluster. The DR role is of the node alone and holds keys, so it is sealed under a key
- * of its own; the performance role is local: a DR secondary has a copy and takes it up when promoted.
+ * The replication roles of this cluster. The DR role belongs to the node and holds keys, so it is encrypted
+ * under a key of its own. The performance role is local: a DR secondary copies it and adopts it on promotion.
  */
 import type { LinkKeyPair, ReplicationKind } from '@keelson/replication';
 import { openMessage, sealMessage } from '@keelson/replication';
@@ -15,9 +15,9 @@ export interface LinkRecord {
   readonly keys: LinkKeyPair;
   readonly primaryPublicKey: string;
   readonly addresses: readonly string[];
-  /** PEM, as ca_file and ca_path held when it was given them. */
+  /** PEM; contents of ca_file or ca_path at the time they were given. */
   readonly trustedRoots?: readonly string[];
-  /** Where else the primary, or who takes its place, may be found; as the primary told. */
+  /** Other addresses of the primary or its successor, as reported by the primary. */
   readonly otherAddresses?: readonly string[];
 }
 
@@ -25,11 +25,11 @@ export interface PrimaryRoleRecord {
   readonly role: 'primary';
   readonly clusterId: string;
   readonly generation: string;
-  /** As given at enabling; "": the configured one. */
+  /** As given when replication was enabled; "": the configured address. */
   readonly primaryClusterAddress: string;
-  /** Promotion of the cluster that leads the set instead: this one writes nothing until it steps back. */
+  /** Promotion of the cluster that leads the set now; this cluster writes nothing until it steps back. */
   readonly supersededBy?: number;
-  /** Where the primary was whose place this cluster took without its stepping back, until it has heard of it. */
+  /** The link to a primary that was replaced without stepping back, until it has learned of that. */
   readonly former?: LinkRecord;
 }
 
@@ -37,25 +37,25 @@ export interface SecondaryRoleRecord {
   readonly role: 'secondary';
   readonly clusterId: string;
   readonly generation: string;
-  /** From the token; other addresses may have been learned since. */
+  /** Taken from the token; further addresses may have been learned since. */
   readonly primaryClusterAddress: string;
-  /** Absent: it has no primary, as after a demotion. */
+  /** Absent when there is no primary, as after a demotion. */
   readonly link?: LinkRecord;
-  /** Each service empties its store once for it; "": never. */
+  /** Id for which each service empties its store once; "": never. */
   readonly activation: string;
-  /** Base64; what services need to empty a store of before the activation. */
+  /** Base64; lets services empty stores that still hold data from before the activation. */
   readonly previousRootKey: string;
-  /** It was demoted and has followed nobody since: what it has is all there was. */
+  /** This cluster was demoted and has followed no other since, so it has all the data there is. */
   readonly wasPrimary?: true;
 }
 
-/** A primary that was replaced stops in all its roles: its successor took up all of them. */
+/** A replaced primary stops in all its roles, because its successor adopted all of them. */
 export const isSuperseded = ({ performance, dr }: Roles): boolean =>
   [performance, dr].some((role) => role?.role === 'primary' && role.supersededBy !== undefined);
 
 export type RoleRecord = PrimaryRoleRecord | SecondaryRoleRecord;
 
-/** An activation under way: taken up again at the next start. */
+/** An activation in progress, resumed at the next start. */
 export interface PendingActivation {
   readonly bundle: ActivationBundle;
   readonly keys: LinkKeyPair;
@@ -71,7 +71,7 @@ const ROLE = 'role';
 const performanceRoles = jsonRecords<RoleRecord>('local/replication/performance/');
 const SEALED_PREFIX = 'node/replication/sealed/';
 
-/** Records of the node, JSON under a key derived from the root key. */
+/** Records of the node, stored as JSON encrypted under a key derived from the root key. */
 const sealedRecords = <T>(name: string) => {
   const path = `${SEALED_PREFIX}${name}`;
   const keyOf = (rootKey: Uint8Array): Uint8Array => deriveServiceKey(rootKey, 'replication');
@@ -91,23 +91,23 @@ const sealedRecords = <T>(name: string) => {
 
 const drRole = sealedRecords<RoleRecord>('dr-role');
 export const pendingActivation = sealedRecords<PendingActivation>('pending-activation');
-/** Keys made by generate-public-key, until they are used. */
+/** Keys made by generate-public-key that have not been used yet. */
 export const pendingKeys = {
   performance: sealedRecords<LinkKeyPair>('performance-keys'),
   dr: sealedRecords<LinkKeyPair>('dr-keys'),
 };
-/** The attempt to make a DR operation token: a DR secondary writes nothing but records of its node. */
+/** The attempt to make a DR operation token. A DR secondary can write records of its node only. */
 export const operationTokenAttempt = sealedRecords<Ceremony<TokenPurpose>>('dr-token-attempt');
 /** SHA-256 of the DR operation token, hex. */
 export const operationToken = sealedRecords<{ readonly hash: string }>('dr-operation-token');
 
-/** Tokens made for secondaries, by the id of the secondary: the revocation of one ends the other. */
+/** Tokens made for secondaries, by secondary id. Revoking a secondary also revokes its token. */
 export const activationTokens = {
   performance: jsonRecords<IssuedToken>('local/replication/performance/activation-tokens/'),
   dr: jsonRecords<IssuedToken>('local/replication/dr/activation-tokens/'),
 };
 
-/** What changes when a role does. */
+/** Records that change together with a role. */
 export const ROLE_PATHS = [performanceRoles.path(ROLE), drRole.path] as const;
 
 export interface Roles {
@@ -115,7 +115,7 @@ export interface Roles {
   readonly dr: RoleRecord | undefined;
 }
 
-/** As recorded; a DR secondary's performance role is the one of its primary. */
+/** The recorded roles. On a DR secondary, the performance role is that of its primary. */
 export const findRoles = async (reads: Reads, rootKey: Uint8Array): Promise<Roles> => ({
   performance: await performanceRoles.find(reads, ROLE),
   dr: await drRole.find(reads, rootKey),

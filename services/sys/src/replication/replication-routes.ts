@@ -1,4 +1,4 @@
-/** `sys/replication/…`: what both kinds have in common. */
+/** `sys/replication/…`: the routes that both kinds have in common. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { REPLICATION_KINDS, type ReplicationKind } from '@keelson/replication';
@@ -7,6 +7,21 @@ import { generatePublicKey } from './activation-operations.ts';
 import type { Replication } from './compose-replication.ts';
 import type { PromotionPlan } from './domain/promotion.ts';
 import { filterRoutes } from './filters/filter-routes.ts';
+import {
+  disableSecondary,
+  followAddresses,
+  followToken,
+  hasNats,
+  planPromotion,
+  promoteSecondary,
+} from './secondary-operations.ts';
+import {
+  demotePrimary,
+  disablePrimary,
+  enablePrimary,
+  issueSecondaryToken,
+  revokeSecondary,
+} from './set-operations.ts';
 
 const TAG = 'replication';
 const BRIEFLY = 'Keelson will be unavailable for a brief period and will resume service shortly.';
@@ -32,7 +47,7 @@ const SECONDARY_ID = (description: string) =>
 
 const TTL_SECONDS = 1800;
 
-/** Repeated beside the envelope, as the document shows it. */
+/** Mirrored outside the envelope, as the API document specifies. */
 const promoted = (warnings: readonly string[], plan: PromotionPlan): Answer => ({
   data: {
     complete: true,
@@ -60,7 +75,7 @@ const givenUp = ({ missingEntries, arrivingEntries }: PromotionPlan): string =>
     ? `${missingEntries} entries that the former primary has, and that were not in its stream, are given up.`
     : `${missingEntries} entries of the former primary are given up: ${arrivingEntries} of them are in its stream and did not arrive in time.`;
 
-/** Says that writes may be lost which this cluster has not heard of. */
+/** Warns that unknown writes of the former primary may be lost. */
 const notKnown = ({ unheardMs }: PromotionPlan): string => {
   const since =
     unheardMs === undefined
@@ -75,7 +90,7 @@ const promotionWarnings = (plan: PromotionPlan, hasNats: boolean): string[] => [
   ...(hasNats ? [] : [NO_NATS]),
 ];
 
-const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] => {
+const primaryRoutes = (kind: ReplicationKind, { context }: Replication): Route[] => {
   const path = (suffix: string): string => `/sys/replication/${kind}/primary/${suffix}`;
   return [
     ...secretsRoutes({
@@ -86,7 +101,7 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
         update: {
           summary: 'Make this cluster a primary',
           handle: async ({ fields }) => {
-            await sets.enable(kind, fields.primary_cluster_addr);
+            await enablePrimary(context, kind, fields.primary_cluster_addr);
             return warned(`This cluster is being enabled as a primary for replication. ${BRIEFLY}`);
           },
         },
@@ -100,7 +115,7 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
         update: {
           summary: 'Make this primary a secondary without a primary',
           handle: async () => {
-            const isPublished = await sets.demote(kind);
+            const isPublished = await demotePrimary(context, kind);
             return {
               data: null,
               warnings: [
@@ -122,7 +137,7 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
         update: {
           summary: 'Give the set up; its secondaries cannot connect any more',
           handle: async () => {
-            await sets.disable(kind);
+            await disablePrimary(context, kind);
             return DISABLED;
           },
         },
@@ -146,7 +161,7 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
         update: {
           summary: 'Let a secondary in',
           handle: async ({ fields, head }) => {
-            const issued = await sets.issueToken(kind, {
+            const issued = await issueSecondaryToken(context, kind, {
               id: fields.id,
               ttlSeconds: fields.ttl || TTL_SECONDS,
               secondaryPublicKey: fields.secondary_public_key,
@@ -177,7 +192,7 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
         update: {
           summary: 'Cut a secondary off',
           handle: async ({ fields }) => {
-            await sets.revoke(kind, fields.id);
+            await revokeSecondary(context, kind, fields.id);
             return undefined;
           },
         },
@@ -186,163 +201,172 @@ const primaryRoutes = (kind: ReplicationKind, { sets }: Replication): Route[] =>
   ];
 };
 
-const secondaryRoutes = (kind: ReplicationKind, replication: Replication): Route[] => {
-  const { secondary } = replication;
-  const suffixPath = (suffix: string): string => `/sys/replication/${kind}/secondary/${suffix}`;
-  const authorized = async (
-    { fields, head }: OperationContext<{ readonly dr_operation_token: string }>,
-    suffix: string,
-  ): Promise<void> => {
-    if (kind === 'performance') return;
-    await replication.requireDrSecondary();
-    await replication.requireOperationToken({
-      token: fields.dr_operation_token,
-      path: suffixPath(suffix).slice(1),
-      remoteAddress: head.remoteAddress,
-    });
-  };
-  return [
-    ...secretsRoutes({
-      path: suffixPath('generate-public-key'),
-      tag: TAG,
-      fields: {},
-      operations: {
-        update: {
-          summary: 'Make a key that a token can be sealed to',
-          handle: async () => ({
-            data: { secondary_public_key: await generatePublicKey(replication.parts, kind) },
-          }),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: suffixPath('enable'),
-      tag: TAG,
-      fields: {
-        token: field.string({
-          description: 'Activation token.',
-          required: 'missing token parameter value',
-        }),
-        primary_api_addr: API_ADDRESS,
-        ca_file: CA_FILE,
-        ca_path: CA_PATH,
-      },
-      operations: {
-        update: {
-          summary: 'Clear everything here and follow a primary',
-          handle: async ({ fields }) => {
-            await replication.activate(kind, {
-              token: fields.token,
-              primaryApiAddress: fields.primary_api_addr,
-              caFile: fields.ca_file,
-              caPath: fields.ca_path,
-            });
-            return warned(FOUND);
-          },
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: suffixPath('promote'),
-      tag: TAG,
-      fields: {
-        dr_operation_token: OPERATION_TOKEN,
-        primary_cluster_addr: CLUSTER_ADDRESS,
-        force: field.bool({
-          description:
-            'Promote with entries missing, or without knowing what the primary has committed.',
-          default: false,
-        }),
-        dry_run: field.bool({ description: 'Only tell what would be lost.', default: false }),
-      },
-      operations: {
-        update: {
-          summary: 'Make this secondary the primary',
-          handle: async (context) => {
-            await authorized(context, 'promote');
-            const { fields } = context;
-            if (fields.dry_run) {
-              const plan = await secondary.plan(kind);
-              return promoted(promotionWarnings(plan, secondary.hasNats), plan);
-            }
-            const plan = await secondary.promote(kind, {
-              primaryClusterAddress: fields.primary_cluster_addr,
-              force: fields.force,
-            });
-            return promoted(
-              [
-                `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
-                ...promotionWarnings(plan, secondary.hasNats),
-              ],
-              plan,
-            );
-          },
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: suffixPath('disable'),
-      tag: TAG,
-      fields: { dr_operation_token: OPERATION_TOKEN },
-      operations: {
-        update: {
-          summary: 'Leave the set and keep the data',
-          handle: async (context) => {
-            await authorized(context, 'disable');
-            await secondary.disable(kind);
-            return DISABLED;
-          },
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: suffixPath('update-primary'),
-      tag: TAG,
-      fields: {
-        dr_operation_token: OPERATION_TOKEN,
-        token: field.string({
-          description: 'Activation token; blank: follow nobody.',
-        }),
-        update_primary_addrs: field.commaList({
-          description: 'Cluster addresses; the first that answers is the primary.',
-        }),
-        primary_api_addr: API_ADDRESS,
-        ca_file: CA_FILE,
-        ca_path: CA_PATH,
-      },
-      operations: {
-        update: {
-          summary: 'Follow another primary, without clearing anything',
-          handle: async (context) => {
-            await authorized(context, 'update-primary');
-            const { token, update_primary_addrs: addresses, ...rest } = context.fields;
-            if (token !== undefined && addresses !== undefined)
-              throw new KeelsonError('request.invalid', {
-                text: 'token and update_primary_addrs are mutually exclusive',
-              });
-            if (addresses !== undefined)
-              await secondary.followAddresses(kind, addresses, {
-                caFile: rest.ca_file,
-                caPath: rest.ca_path,
-              });
-            else if (token !== undefined)
-              await secondary.followToken(kind, {
-                token,
-                primaryApiAddress: rest.primary_api_addr,
-                caFile: rest.ca_file,
-                caPath: rest.ca_path,
-              });
-            else
-              throw new KeelsonError('request.invalid', {
-                text: 'token or update_primary_addrs must be given',
-              });
-            return warned(FOUND);
-          },
-        },
-      },
-    }),
-  ];
+const secondaryPath = (kind: ReplicationKind, suffix: string): string =>
+  `/sys/replication/${kind}/secondary/${suffix}`;
+
+/** DR secondaries accept no token but the operation token. */
+const requireAuthorized = async (
+  kind: ReplicationKind,
+  replication: Replication,
+  { fields, head }: OperationContext<{ readonly dr_operation_token: string }>,
+  suffix: string,
+): Promise<void> => {
+  if (kind === 'performance') return;
+  await replication.requireDrSecondary();
+  await replication.requireOperationToken({
+    token: fields.dr_operation_token,
+    path: secondaryPath(kind, suffix).slice(1),
+    remoteAddress: head.remoteAddress,
+  });
 };
+
+const activationRoutes = (kind: ReplicationKind, replication: Replication): Route[] => [
+  ...secretsRoutes({
+    path: secondaryPath(kind, 'generate-public-key'),
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Make a key that a token can be sealed to',
+        handle: async () => ({
+          data: { secondary_public_key: await generatePublicKey(replication.context, kind) },
+        }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: secondaryPath(kind, 'enable'),
+    tag: TAG,
+    fields: {
+      token: field.string({
+        description: 'Activation token.',
+        required: 'missing token parameter value',
+      }),
+      primary_api_addr: API_ADDRESS,
+      ca_file: CA_FILE,
+      ca_path: CA_PATH,
+    },
+    operations: {
+      update: {
+        summary: 'Clear everything here and follow a primary',
+        handle: async ({ fields }) => {
+          await replication.activate(kind, {
+            token: fields.token,
+            primaryApiAddress: fields.primary_api_addr,
+            caFile: fields.ca_file,
+            caPath: fields.ca_path,
+          });
+          return warned(FOUND);
+        },
+      },
+    },
+  }),
+];
+
+const roleChangeRoutes = (kind: ReplicationKind, replication: Replication): Route[] => [
+  ...secretsRoutes({
+    path: secondaryPath(kind, 'promote'),
+    tag: TAG,
+    fields: {
+      dr_operation_token: OPERATION_TOKEN,
+      primary_cluster_addr: CLUSTER_ADDRESS,
+      force: field.bool({
+        description:
+          'Promote with entries missing, or without knowing what the primary has committed.',
+        default: false,
+      }),
+      dry_run: field.bool({ description: 'Only tell what would be lost.', default: false }),
+    },
+    operations: {
+      update: {
+        summary: 'Make this secondary the primary',
+        handle: async (exchange) => {
+          await requireAuthorized(kind, replication, exchange, 'promote');
+          const { fields } = exchange;
+          if (fields.dry_run) {
+            const plan = await planPromotion(replication.context, kind);
+            return promoted(promotionWarnings(plan, hasNats(replication.context)), plan);
+          }
+          const plan = await promoteSecondary(replication.context, kind, {
+            primaryClusterAddress: fields.primary_cluster_addr,
+            force: fields.force,
+          });
+          return promoted(
+            [
+              `This cluster is being promoted to a replication primary. ${BRIEFLY}`,
+              ...promotionWarnings(plan, hasNats(replication.context)),
+            ],
+            plan,
+          );
+        },
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: secondaryPath(kind, 'disable'),
+    tag: TAG,
+    fields: { dr_operation_token: OPERATION_TOKEN },
+    operations: {
+      update: {
+        summary: 'Leave the set and keep the data',
+        handle: async (exchange) => {
+          await requireAuthorized(kind, replication, exchange, 'disable');
+          await disableSecondary(replication.context, kind);
+          return DISABLED;
+        },
+      },
+    },
+  }),
+];
+
+const followingRoutes = (kind: ReplicationKind, replication: Replication): Route[] => [
+  ...secretsRoutes({
+    path: secondaryPath(kind, 'update-primary'),
+    tag: TAG,
+    fields: {
+      dr_operation_token: OPERATION_TOKEN,
+      token: field.string({
+        description: 'Activation token; blank: follow nobody.',
+      }),
+      update_primary_addrs: field.commaList({
+        description: 'Cluster addresses; the first that answers is the primary.',
+      }),
+      primary_api_addr: API_ADDRESS,
+      ca_file: CA_FILE,
+      ca_path: CA_PATH,
+    },
+    operations: {
+      update: {
+        summary: 'Follow another primary, without clearing anything',
+        handle: async (exchange) => {
+          await requireAuthorized(kind, replication, exchange, 'update-primary');
+          const { token, update_primary_addrs: addresses, ...rest } = exchange.fields;
+          if (token !== undefined && addresses !== undefined)
+            throw new KeelsonError('request.invalid', {
+              text: 'token and update_primary_addrs are mutually exclusive',
+            });
+          if (addresses !== undefined)
+            await followAddresses(replication.context, kind, addresses, {
+              caFile: rest.ca_file,
+              caPath: rest.ca_path,
+            });
+          else if (token !== undefined)
+            await followToken(replication.context, kind, {
+              token,
+              primaryApiAddress: rest.primary_api_addr,
+              caFile: rest.ca_file,
+              caPath: rest.ca_path,
+            });
+          else
+            throw new KeelsonError('request.invalid', {
+              text: 'token or update_primary_addrs must be given',
+            });
+          return warned(FOUND);
+        },
+      },
+    },
+  }),
+];
 
 const commonRoutes = ({ status, upkeep, merkleReport }: Replication): Route[] => [
   ...secretsRoutes({
@@ -421,9 +445,11 @@ export const reindex = (
 
 export const replicationRoutes = (replication: Replication): Route[] => [
   ...commonRoutes(replication),
-  ...filterRoutes(replication.filters),
+  ...filterRoutes(replication.context),
   ...REPLICATION_KINDS.flatMap((kind) => [
     ...primaryRoutes(kind, replication),
-    ...secondaryRoutes(kind, replication),
+    ...activationRoutes(kind, replication),
+    ...roleChangeRoutes(kind, replication),
+    ...followingRoutes(kind, replication),
   ]),
 ];

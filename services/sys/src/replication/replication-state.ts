@@ -1,6 +1,6 @@
 /**
- * Which roles this cluster has, and that this service acts on them. Everything here uses the store past
- * the gate that the roles close for the rest of sys.
+ * The replication roles of this cluster and their effect on this service. Everything here uses the store
+ * without the gate that the roles close for the rest of sys.
  */
 import { randomUUID } from 'node:crypto';
 import type { ReplicationMember } from '@keelson/cluster-member';
@@ -27,40 +27,40 @@ import {
 } from './replication-records.ts';
 
 export interface ReplicationStateOptions {
-  /** Not guarded. */
+  /** Not guarded by the replication gate. */
   readonly store: Store;
   readonly seal: Seal;
   readonly member: ReplicationMember;
-  /** For paths filters. */
+  /** Used by paths filters. */
   readonly catalog: FilterCatalog;
   readonly onError: (error: unknown) => void;
-  /** Goes on with an activation that was interrupted. */
+  /** Resumes an activation that was interrupted. */
   readonly resume: () => Promise<void>;
-  /** Waits until no service of the cluster acts on former roles, or for long enough. */
+  /** Waits until no service of the cluster acts on former roles, or until a timeout. */
   readonly takeUp: (generations: Readonly<Record<ReplicationKind, string>>) => Promise<void>;
 }
 
 export interface ReplicationState {
-  /** What counts now: a DR secondary has no other role. */
+  /** The effective roles: a DR secondary has no other role. */
   roles(): Promise<Roles>;
-  /** As recorded. */
+  /** The recorded roles. */
   recorded(): Promise<Roles>;
-  /** For a service: with its own keys. Waits for a change under way. */
+  /** The roles for a service, with its own keys. Waits for a change in progress. */
   rolesFor(service: string): Promise<ReplicationRole[]>;
   membershipOf(kind: ReplicationKind, service?: string): StoredMembership;
-  /** For a service that publishes: answers while this cluster is the primary of the set. */
+  /** For a service that publishes: answers only while this cluster is the primary of the set. */
   ownMembershipOf(kind: ReplicationKind, service?: string): Membership;
-  /** Writes a role and acts on it, with all services unless while `switching`. */
+  /** Writes a role and applies it; also waits for all services unless called inside `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
-  /** Notes that another cluster was promoted to be the primary of the set, and stops. */
+  /** Records that another cluster was promoted to primary of the set, and stops acting as primary. */
   supersede(kind: ReplicationKind, promotion: number): Promise<void>;
-  /** Acts on what is recorded. */
+  /** Applies the recorded roles. */
   apply(): Promise<void>;
-  /** Refuses requests while `work` changes what this cluster is, and until its services are that, too. */
+  /** Refuses requests while `work` changes the cluster's role, and until its services have followed. */
   switching<T>(work: () => Promise<T>): Promise<T>;
-  /** While `switching`: the cluster is neither what it was nor what it will be. */
+  /** True inside `switching`, while the cluster is between two roles. */
   readonly isSwitching: boolean;
-  /** Waits for a change that is being acted on. */
+  /** Waits for a role change that is being applied. */
   isDrSecondary(): Promise<boolean>;
   settled(): Promise<void>;
 }
@@ -116,9 +116,9 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     new StoredMembership(store, kind, service, options.catalog);
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
-  /** Changes that not all services act on yet. */
+  /** Number of changes that some services have not applied yet. */
   let takingUp = 0;
-  /** What is acted on; another object than recorded: another replica changed a role. */
+  /** The roles in effect. When the recorded ones are another object, another replica changed a role. */
   let followed: Roles | undefined;
   const settled = async (): Promise<void> => {
     await switched?.catch(() => undefined);
@@ -199,7 +199,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       if (switched !== undefined) throw new KeelsonError('replication.switching');
       const working = work();
       switched = working;
-      // Services wait for the end of `work`, requests for the services.
+      // Services wait for the end of `work`, and requests wait for the services.
       const changed = await working.finally(() => {
         switched = undefined;
       });

@@ -1,4 +1,4 @@
-/** The services of this cluster that keep stores, as one. */
+/** All services of this cluster that keep stores, behind one interface. */
 import { KeelsonError } from '@keelson/errors';
 import type {
   ReplicationMemberDefinition,
@@ -24,29 +24,29 @@ export interface ReindexFlags {
 export interface ServiceMembers {
   reports(kind: ReplicationKind, measure?: boolean): Promise<readonly ServiceReport[]>;
   finishPublishing(kind: ReplicationKind): Promise<boolean>;
-  /** What filtered secondaries get is looked at again. A service that cannot be asked sees it with its next entry. */
+  /** Re-evaluates what filtered secondaries receive. An unreachable service does so at its next entry. */
   refreshFilters(): Promise<void>;
   /**
    * Waits until no service acts on former roles.
-   * @param generations of the roles of this cluster; "": none of this kind
-   * @returns services that do not act on them in time
+   * @param generations generations of the roles of this cluster; "": it has no role of this kind
+   * @returns the services that did not apply them in time
    */
   takeUp(generations: Readonly<Record<ReplicationKind, string>>): Promise<readonly string[]>;
   recover(kind: ReplicationKind): Promise<void>;
-  /** One service after the other; `onDone` after each. */
+  /** Reindexes one service after the other and calls `onDone` after each. */
   reindex(flags: ReindexFlags, onDone: (service: string) => void): Promise<void>;
   /** JSON of `MerkleCorruptionReport`, by service. */
   checkMerkle(): Promise<ReadonlyMap<string, string>>;
 }
 
-/** @param members by name; sys first, which is the order of everything that is put together */
+/** @param members by name; sys comes first, which determines the order of all combined results */
 export const serviceMembers = (members: () => ReadonlyMap<string, MemberRpc>): ServiceMembers => ({
   reports: (kind, measure = false) =>
     Promise.all(
       [...members()].map(async ([service, member]) => {
         const ask = () => member.report({ kind, measure }).catch(() => undefined);
         const report = await ask();
-        // A replica that has not taken its role up yet knows nothing: the next one is asked.
+        // A replica that has not applied its role yet knows nothing, so the next replica is asked.
         return { service, report: report?.side === undefined ? await ask() : report };
       }),
     ),

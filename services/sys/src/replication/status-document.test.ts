@@ -1,4 +1,4 @@
-/** Status objects of both sides, member by member as the administration document lists them. */
+/** Status objects of both sides, checked member by member against the administration document. */
 import {
   ReplicationPeer,
   ReplicationReport,
@@ -10,7 +10,7 @@ import { toMerkleReport, toPrimaryStatus, toSecondaryStatus } from './status-doc
 const NOW_MS = Date.UTC(2026, 10, 21, 12);
 const SERVICES = ['sys', 'pki', 'workspace'];
 
-/** "string" and so on; arrays as such. */
+/** Type names such as "string"; arrays are listed as such. */
 const typesOf = (document: object): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(document).map(([name, value]) => [
@@ -75,7 +75,7 @@ describe('a primary', () => {
       NOW_MS,
     );
 
-  test('that was superseded says so, and tells its promotion', () => {
+  test('that was superseded says so, and shows its promotion number', () => {
     const set = { ...SET, promotion: 2, isSuperseded: true };
     expect(toPrimaryStatus('dr', primaryRole, set, [], NOW_MS)).toMatchObject({
       mode: 'primary',
@@ -87,7 +87,7 @@ describe('a primary', () => {
   test.for([
     ['performance', 'last_performance_wal', 'last_dr_wal'],
     ['dr', 'last_dr_wal', 'last_performance_wal'],
-  ] as const)('of %s shows what is documented', ([kind, own, other]) => {
+  ] as const)('of %s shows the documented members', ([kind, own, other]) => {
     const status = statusOf(kind);
     expect(typesOf(status)).toEqual({
       ...COMMON,
@@ -116,7 +116,7 @@ describe('a primary', () => {
     });
   });
 
-  test('that hears nothing of a secondary shows it further behind with every second', () => {
+  test('without heartbeats from a secondary shows it further behind with every second', () => {
     const lagAt = (heardMsAgo: number, canaryAgeMs: bigint | undefined) => {
       const lastHeartbeatAtMs = BigInt(NOW_MS - heardMsAgo);
       const heard = { ...peer, lastHeartbeatAtMs, canaryAgeMs };
@@ -161,7 +161,7 @@ describe('a secondary', () => {
       NOW_MS,
     );
 
-  test('shows what is documented', () => {
+  test('shows the documented members', () => {
     const status = statusOf(SERVICES.map(() => ({ lastRemoteWal: 5n, primary: peer })));
     expect(typesOf(status)).toMatchObject({
       ...COMMON,
@@ -216,7 +216,7 @@ describe('a secondary', () => {
   });
 });
 
-test('merkle-check tells of the trees and derived tables of all services', () => {
+test('merkle-check reports the trees and derived tables of all services', () => {
   const tree = (isCorrupted: boolean) => ({
     corrupted_index_tuples_map: isCorrupted ? { 23: { corrupted: true, subpages: [7] } } : null,
     corrupted_subtree_root: isCorrupted,

@@ -1,4 +1,4 @@
-/** Replication status in the words and types of the administration document: many numbers are strings. */
+/** Replication status with the names and types of the administration document: many numbers are strings. */
 import { createHash } from 'node:crypto';
 import type { ReplicationPeer, ReplicationReport } from '@keelson/proto/sys/v1/replication';
 import {
@@ -16,7 +16,7 @@ import type { ServiceReport } from './service-members.ts';
 
 const HEARTBEAT_INTERVAL_MS = 5000;
 
-/** From best to worst: the worst of the services is what the cluster shows. */
+/** From best to worst; the cluster shows the worst value of its services. */
 const STATES = ['stream-wals', 'merkle-sync', 'merkle-diff', 'idle', 'shutdown'];
 const CONNECTIONS = ['ready', 'connecting', 'idle', 'transient_failure', 'shutdown'];
 
@@ -32,7 +32,7 @@ const max = (values: readonly bigint[]): number =>
 const answered = (reports: readonly ServiceReport[]): readonly ReplicationReport[] =>
   reports.flatMap(({ report }) => (report === undefined ? [] : [report]));
 
-/** Of all services, in their order; equal on both sides when each service's root is. */
+/** Combined root of all services, in their order; equal on both sides when the roots of all services are. */
 const combinedRoot = (
   roots: readonly { readonly service: string; readonly root: string }[],
 ): string => {
@@ -72,7 +72,7 @@ const toPeer = (peer: ReplicationPeer, nowMs: number): PeerDocument =>
     HEARTBEAT_INTERVAL_MS,
   );
 
-/** As a heartbeat told it; one that is overdue makes the canary older. */
+/** The peer as its last heartbeat reported it; an overdue heartbeat adds to the age of the canary. */
 const agedSince = (peer: ReplicationPeer, nowMs: number): ReplicationPeer => {
   const overdueMs = nowMs - Number(peer.lastHeartbeatAtMs) - HEARTBEAT_INTERVAL_MS;
   return peer.canaryAgeMs === undefined || overdueMs <= 0
@@ -80,7 +80,7 @@ const agedSince = (peer: ReplicationPeer, nowMs: number): ReplicationPeer => {
     : { ...peer, canaryAgeMs: peer.canaryAgeMs + BigInt(overdueMs) };
 };
 
-/** Age of the newest canary of the service that is furthest behind; null while none has come. */
+/** Age of the newest canary at the service that is furthest behind; null before the first canary. */
 const lagMs = (peers: readonly (ReplicationPeer | undefined)[]): number | null => {
   const ages = peers.flatMap((peer) => (peer?.canaryAgeMs === undefined ? [] : [peer.canaryAgeMs]));
   return ages.length === 0 ? null : max(ages);
@@ -98,7 +98,7 @@ const peersOf = (
   return peers;
 };
 
-/** Of what crosses to a secondary; "" until every service has counted what a filter leaves. */
+/** Root of the data that crosses to a secondary; "" until every service has computed its filtered root. */
 const rootFor = (reports: readonly ServiceReport[], id: string): string => {
   const roots = reports.map(({ service, report }) => {
     const peers = report?.side?.$case === 'primary' ? report.side.value.secondaries : [];
@@ -109,11 +109,11 @@ const rootFor = (reports: readonly ServiceReport[], id: string): string => {
   return roots.some(({ root }) => root === '') ? '' : combinedRoot(roots);
 };
 
-/** Facts about the set whose primary this cluster is. */
+/** Facts about the set that this cluster leads. */
 export interface SetFacts {
   readonly knownSecondaries: readonly string[];
   readonly promotion: number;
-  /** Another cluster leads it now. */
+  /** Another cluster leads the set now. */
   readonly isSuperseded: boolean;
 }
 
@@ -207,8 +207,8 @@ export const toSecondaryStatus = (
 };
 
 /**
- * `data` of merkle-check: the trees of all services, each under a number of its own, and the derived tables
- * that differ from the records as `<service>/<table>`.
+ * `data` of merkle-check: the trees of all services, each with its own number, and the derived tables that
+ * differ from the records, as `<service>/<table>`.
  */
 export const toMerkleReport = (
   reports: ReadonlyMap<string, string>,
@@ -228,7 +228,7 @@ export const toMerkleReport = (
     for (const tree of Object.values(report.corrupted_tree_map))
       trees[Object.keys(trees).length + 1] = { ...tree, service };
   }
-  // The documents name the time within the report; beside it is where some clients look.
+  // The documents place the time inside the report; some clients look for it outside.
   const checked = { last_corruption_check_epoch: toTimestamp(checkedAtMs) };
   return {
     merkle_corruption_report: {

@@ -1,4 +1,4 @@
-/** Looking after the trees: counting them anew in the background, checking them, trying again. */
+/** Maintenance of the Merkle trees: recomputing them in the background, checking them, recovering. */
 
 import { KeelsonError } from '@keelson/errors';
 import { REPLICATION_KINDS } from '@keelson/replication';
@@ -6,18 +6,18 @@ import type { ReindexFlags, ServiceMembers } from './service-members.ts';
 
 export interface ReindexProgress {
   readonly isRunning: boolean;
-  /** Services whose trees are counted. */
+  /** Services whose trees have been recomputed. */
   readonly done: readonly string[];
 }
 
 export interface UpkeepOperations {
   recover(): Promise<void>;
-  /** Begins; `progress` tells how far it is. @throws KeelsonError `request.invalid` while one runs */
+  /** Starts a reindex; `progress` reports its state. @throws KeelsonError `request.invalid` while one runs */
   reindex(flags: ReindexFlags): void;
   progress(): ReindexProgress;
   /** JSON of `MerkleCorruptionReport`, by service. */
   checkMerkle(): Promise<ReadonlyMap<string, string>>;
-  /** Resolves when no reindex runs. */
+  /** Resolves when no reindex is running. */
   settled(): Promise<void>;
 }
 

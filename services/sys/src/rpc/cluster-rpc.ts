@@ -1,34 +1,37 @@
 /**
- * Cluster.Join: a service announces itself and follows the state of the cluster. A message goes out
- * whenever the seal, the keyring's term or the mounts change, in whichever replica they changed.
+ * Cluster.Join: a service announces itself and follows the state of the cluster. A message is sent whenever
+ * the seal, the keyring's term or the mounts change, in any replica.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { ClusterDefinition, ClusterState, JoinRequest } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationRole } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
 import type { Store } from '@keelson/storage';
+import { requireKnownStore } from '../member-stores/member-stores.ts';
 import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
 import type { MountIndex } from '../mounts/domain/mount-index.ts';
-import { findEngineMounts } from '../mounts/engine-mount.ts';
+import { findEngineMounts, findUnreadableMounts } from '../mounts/engine-mount.ts';
 import { registerEngineTypes } from '../mounts/engine-type-records.ts';
 import { MOUNT_PREFIXES } from '../mounts/mount-records.ts';
 import type { NamespaceTable } from '../namespaces/domain/namespace-table.ts';
 import { namespaceRecords } from '../namespaces/namespace-records.ts';
 import { ROLE_PATHS } from '../replication/replication-records.ts';
-import type { RotationOperations } from '../seal/rotation-operations.ts';
+import { currentKeyringTerm, type RotationContext } from '../seal/rotation-operations.ts';
 import type { Seal } from '../seal/seal.ts';
 import { KEYRING_TERM_KEY, keyringTermRecords } from '../seal/seal-records.ts';
 
 export interface ClusterDependencies {
   readonly store: Store;
   readonly seal: Seal;
-  readonly rotation: RotationOperations;
+  readonly rotation: RotationContext;
   readonly mounts: () => Promise<MountIndex>;
   readonly namespaces: () => Promise<NamespaceTable>;
   readonly systemTtls: LeaseTtls;
-  /** Of the cluster, with the keys of the service; waits for a change under way. */
+  /** See `requireKnownStore`. */
+  readonly newStores: readonly string[];
+  /** Replication roles of the cluster, with the keys of the service; waits for a change in progress. */
   readonly replicationRoles: (service: string) => Promise<ReplicationRole[]>;
-  /** Whether records of this cluster alone may be written: not on a DR secondary. */
+  /** Whether local records of this cluster may be written, which a DR secondary must not do. */
   readonly writesLocally: () => boolean;
 }
 
@@ -39,7 +42,7 @@ const FOLLOWED = [
   ...ROLE_PATHS,
 ];
 
-/** Tells waiters that something changed since they last asked; changes in between are one. */
+/** Wakes waiters when something has changed since they last asked; changes in between are merged. */
 class ChangeSignal {
   #changed = Promise.withResolvers<void>();
 
@@ -47,7 +50,7 @@ class ChangeSignal {
     this.#changed.resolve();
   }
 
-  /** Resolves at the next change, at once when there was one since the last call returned. */
+  /** Resolves at the next change, or at once if something changed since the last call returned. */
   async next(): Promise<void> {
     await this.#changed.promise;
     this.#changed = Promise.withResolvers<void>();
@@ -73,28 +76,25 @@ export const createCluster = (
         clusterName: '',
         mounts: [],
         replicationRoles: [],
+        unreadableMountUuids: [],
       };
     }
     const types = new Set(engines.map(({ type }) => type));
+    const mounts = await dependencies.mounts();
+    const namespaces = await dependencies.namespaces();
     return {
       initialized,
       sealed,
       serviceKey: Buffer.from(serviceKey),
-      // A secondary's keyrings are those of its primary.
+      // The keyrings of a secondary are those of its primary.
       keyringTerm: replicationRoles.some(({ role }) => role === 'secondary')
         ? 0
-        : await rotation.currentTerm(),
+        : await currentKeyringTerm(rotation),
       clusterId: cluster?.id ?? '',
       clusterName: cluster?.name ?? '',
-      mounts: [
-        ...findEngineMounts(
-          await dependencies.mounts(),
-          await dependencies.namespaces(),
-          dependencies.systemTtls,
-          types,
-        ),
-      ],
+      mounts: findEngineMounts(mounts, namespaces, dependencies.systemTtls, types),
       replicationRoles,
+      unreadableMountUuids: findUnreadableMounts(mounts, namespaces),
     };
   };
 
@@ -122,7 +122,8 @@ export const createCluster = (
       try {
         while (!signal.aborted) {
           if (failure !== undefined) throw failure;
-          // Each time: a cluster that became a secondary has forgotten them.
+          if (!seal.isSealed) await requireKnownStore(store, request, dependencies.newStores);
+          // Repeated with every message, because a cluster that became a secondary has lost these records.
           if (!seal.isSealed && dependencies.writesLocally())
             await registerEngineTypes(store, request.service, request.engines);
           yield await stateFor(request);

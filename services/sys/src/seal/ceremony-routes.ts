@@ -11,7 +11,13 @@ import {
 } from '@keelson/secrets-api';
 import { decodeToken } from './domain/one-time-password.ts';
 import { toTokenCeremony, withoutNonces } from './seal-document.ts';
-import type { TokenCeremonies } from './token-ceremony-operations.ts';
+import {
+  cancelTokenCeremony,
+  giveTokenCeremonyShare,
+  startTokenCeremony,
+  type TokenCeremonyContext,
+  tokenCeremonyProgress,
+} from './token-ceremony-operations.ts';
 
 const TAG = 'seal';
 
@@ -31,17 +37,17 @@ type CeremonyContext = OperationContext<{ readonly nonce: string }>;
 const hasSudo = ({ caller }: CeremonyContext): boolean =>
   caller?.root === true || caller?.sudo === true;
 
-/** Who cancels: with the nonce (body or query), or by a token with sudo. */
+/** The authority of a caller to cancel: the nonce (body or query), or a token with sudo. */
 export const cancelling = (context: CeremonyContext): { nonce: string; isSudo: boolean } => ({
   nonce: context.fields.nonce,
   isSudo: hasSudo(context),
 });
 
-/** The answer to whoever asks how an attempt is getting on. */
+/** The progress of an attempt; only callers with sudo see its nonces. */
 export const progressFor = (context: CeremonyContext, status: JsonObject): FinalAnswer =>
   topLevel(hasSudo(context) ? status : withoutNonces(status));
 
-export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
+export const generateRootRoutes = (ceremony: TokenCeremonyContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/generate-root/attempt',
     tag: TAG,
@@ -49,13 +55,14 @@ export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
     operations: {
       read: {
         summary: 'Progress of the attempt',
-        handle: async (context) => progressFor(context, toTokenCeremony(await ceremonies.status())),
+        handle: async (context) =>
+          progressFor(context, toTokenCeremony(await tokenCeremonyProgress(ceremony))),
       },
       update: {
         summary: 'Start an attempt',
         handle: async ({ fields: { otp, pgp_key: pgpKey } }) => {
-          const started = await ceremonies.start({ otp, pgpKey });
-          // A password of the client is not said back.
+          const started = await startTokenCeremony(ceremony, { otp, pgpKey });
+          // A password that the client sent is not echoed.
           const drawn = otp === '' ? started.attempt?.purpose.password : '';
           return topLevel(toTokenCeremony(started, drawn));
         },
@@ -63,7 +70,7 @@ export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
       delete: {
         summary: 'Cancel the attempt',
         handle: async (exchange) => {
-          await ceremonies.cancel(cancelling(exchange));
+          await cancelTokenCeremony(ceremony, cancelling(exchange));
           return undefined;
         },
       },
@@ -76,7 +83,8 @@ export const generateRootRoutes = (ceremonies: TokenCeremonies): Route[] => [
     operations: {
       update: {
         summary: 'Give a key share',
-        handle: async ({ fields }) => topLevel(toTokenCeremony(await ceremonies.update(fields))),
+        handle: async ({ fields }) =>
+          topLevel(toTokenCeremony(await giveTokenCeremonyShare(ceremony, fields))),
       },
     },
   }),

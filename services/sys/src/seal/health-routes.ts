@@ -1,8 +1,8 @@
-/** `sys/health`, `sys/leader`: what load balancers and operators ask. */
+/** `sys/health`, `sys/leader`: state for load balancers and operators. */
 
 import type { Clock } from '@keelson/clock';
 import { edgeResponse, type Route } from '@keelson/edge';
-import type { Dialect } from '@keelson/proto/edge/v1/edge';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
 import {
   dialectRules,
   field,
@@ -34,10 +34,10 @@ export interface HealthRouteOptions {
   readonly seal: Seal;
   readonly build: Build;
   readonly clock: Clock;
-  /** Words of the documents; asked while unsealed only. */
+  /** In the terms of the API documents; called only while unsealed. */
   readonly replicationModes: () => Promise<ReplicationModes>;
-  /** Asked while unsealed only. */
-  readonly countDamagedPolicies: () => Promise<number>;
+  /** Number of damaged records of each kind; called only while unsealed. */
+  readonly countDamage: () => Promise<readonly (readonly [string, number])[]>;
   readonly startedAtMs: number;
 }
 
@@ -52,6 +52,7 @@ const code = (description: string) =>
 const FIELDS = {
   uninitcode: code('Code when not initialized.'),
   sealedcode: code('Code when sealed.'),
+  incompletecode: code('Code when another service or its store cannot be reached.'),
   drsecondarycode: code('Code of a DR secondary.'),
   performancestandbycode: code('Code of a performance standby.'),
   standbycode: code('Code of a standby.'),
@@ -62,18 +63,29 @@ const FIELDS = {
   perfstandbyok: field.bool({ description: 'A performance standby answers like an active node.' }),
 } as const;
 
+/** Names of services that cannot serve requests, separated by commas; set by the gateway. */
+const UNAVAILABLE_SERVICES = 'x-unavailable-services';
+
 export const healthRoutes = (options: HealthRouteOptions): Route[] => {
   const { seal, build, clock } = options;
-  const health = async (overrides: HealthOverrides, dialect: Dialect) => {
+  const health = async (overrides: HealthOverrides, head: RequestHead) => {
     const { initialized, sealed, cluster } = await seal.status();
     const modes = sealed ? UNKNOWN : await options.replicationModes();
     const isDrSecondary = modes.dr === 'secondary' || modes.dr === 'bootstrapping';
+    const unavailable = (head.headers[UNAVAILABLE_SERVICES] ?? '').split(',').filter(Boolean);
     const status = decideHealthCode(
-      // Every replica is active: reads and writes go to the same store.
-      { initialized, sealed, isDrSecondary, isPerformanceStandby: false, isStandby: false },
+      {
+        initialized,
+        sealed,
+        isIncomplete: unavailable.length > 0,
+        isDrSecondary,
+        // Every replica is active, because all of them read and write the same store.
+        isPerformanceStandby: false,
+        isStandby: false,
+      },
       overrides,
     );
-    const damagedPolicies = sealed ? 0 : await options.countDamagedPolicies();
+    const damage = sealed ? [] : (await options.countDamage()).filter(([, count]) => count > 0);
     const document: JsonObject = {
       initialized,
       sealed,
@@ -82,13 +94,14 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
       replication_performance_mode: modes.performance,
       replication_dr_mode: modes.dr,
       server_time_utc: Math.floor(clock.nowMs() / 1000),
-      version: dialectRules(dialect).version(build.versions),
+      version: dialectRules(head.dialect).version(build.versions),
       ...(cluster !== undefined && { cluster_name: cluster.name, cluster_id: cluster.id }),
       enterprise: true,
       echo_duration_ms: 0,
       clock_skew_ms: modes.clockSkewMs,
       replication_primary_canary_age_ms: modes.canaryAgeMs,
-      ...(damagedPolicies > 0 && { damaged_policies: damagedPolicies }),
+      ...(!sealed && unavailable.length > 0 && { unavailable_services: unavailable }),
+      ...(damage.length > 0 && { damaged_records: Object.fromEntries(damage) }),
     };
     return topLevel(document, status);
   };
@@ -99,7 +112,7 @@ export const healthRoutes = (options: HealthRouteOptions): Route[] => {
     operations: {
       read: {
         summary: 'Health of this process',
-        handle: ({ fields, dialect }) => health(fields, dialect),
+        handle: ({ fields, head }) => health(fields, head),
       },
     },
   });

@@ -1,7 +1,7 @@
 /**
- * The first start of a cluster: root key, seal, barrier, first token. Everything behind the barrier and
- * the seal itself are one transaction, so a crash before it leaves a cluster that can be initialized
- * again, and after it one that is complete.
+ * The first start of a cluster: root key, seal, barrier, first token. The seal and everything behind the
+ * barrier are written in one transaction, so a crash before it leaves a cluster that can be initialized
+ * again, and a crash after it leaves a complete one.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
@@ -31,7 +31,7 @@ export interface InitializationRequest extends ShareCounts {
 
 export interface Initialized extends HandedShares {
   readonly rootToken: string;
-  /** `static`: a key file opens the seal at each start, the shares only after `sys/seal`. */
+  /** `static`: a key file opens the seal at each start; shares are needed only after `sys/seal`. */
   readonly type: 'shamir' | 'static';
 }
 
@@ -46,7 +46,7 @@ export interface InitializationParts {
   readonly clusterName: string;
 }
 
-/** @throws KeelsonError `request.invalid` when the cluster is initialized, or another start claimed it */
+/** @throws KeelsonError `request.invalid` when the cluster is initialized, or another process claimed it */
 export const initializeCluster = async (
   { seal, store, barrier, clock, clusterName }: InitializationParts,
   request: InitializationRequest,
@@ -66,14 +66,14 @@ export const initializeCluster = async (
   await store.transact(async (tx) => {
     await requireUninitialized(tx);
     initializationClaims.write(tx, CLAIM_KEY, { nonce: claim });
-    // What a start that did not finish left: its root key is lost.
+    // The keyring of an unfinished start is useless, because its root key is lost.
     tx.delete(KEYRING_PATH);
   });
 
   const rootKey = newKey();
   const shareKey = newKey();
   const unsealKey = await seal.unsealKey();
-  // The seal stays closed to everyone else until the cluster is complete.
+  // The seal remains closed to everyone else until the cluster is complete.
   await openBarrierFor(store, barrier, rootKey);
   try {
     const shares = await splitKey(shareKey, counts);
@@ -115,8 +115,8 @@ export const initializeCluster = async (
 };
 
 /**
- * New recovery shares and a new root token, for a cluster with an open static seal of which nobody has
- * got any: whoever initialized it ended before they were handed out. The lost root token ends.
+ * Makes new recovery shares and a new root token for a cluster with an open static seal whose first ones
+ * nobody received, because the process that initialized it ended too early. The lost root token is revoked.
  */
 export const replaceFirstKeys = async (
   { seal, store, clock }: InitializationParts,

@@ -7,7 +7,7 @@ const counts = fc
   .tuple(fc.integer({ min: 2, max: 20 }), fc.integer({ min: 2, max: 20 }))
   .map(([a, b]) => ({ shares: Math.max(a, b), threshold: Math.min(a, b) }));
 
-/** GF(2^8) with the polynomial 0x11B, written out: the library computes by tables. */
+/** GF(2^8) multiplication with the polynomial 0x11B, computed directly; the library uses tables. */
 const multiply = (a: number, b: number): number => {
   let product = 0;
   for (let [x, y] = [a, b]; y > 0; y >>= 1) {
@@ -21,7 +21,7 @@ const inverse = (a: number): number => {
   for (let step = 0; step < 254; step += 1) power = multiply(power, a);
   return power;
 };
-/** Lagrange at 0: y bytes first, then x (reference §2.5). */
+/** Lagrange interpolation at 0: each share has its y bytes first, then x (reference §2.5). */
 const joinByHand = (shares: readonly Uint8Array[]): number[] =>
   Array.from({ length: 32 }, (_, at) =>
     shares.reduce((sum, share) => {
@@ -35,7 +35,7 @@ const joinByHand = (shares: readonly Uint8Array[]): number[] =>
   );
 
 describe('key shares', () => {
-  test('any threshold of them gives the key, also computed by the definition', async () => {
+  test('any threshold of them gives the key, as computed by the definition', async () => {
     await fc.assert(
       fc.asyncProperty(key, counts, async (secret, given) => {
         const shares = await splitKey(secret, given);
@@ -55,7 +55,7 @@ describe('key shares', () => {
     expect(await joinShares([secret], 1)).toEqual(secret);
   });
 
-  test('shares that cannot belong together give nothing', async () => {
+  test('shares that do not belong together give nothing', async () => {
     const [a, b] = await splitKey(new Uint8Array(32), { shares: 3, threshold: 2 });
     const first = a ?? new Uint8Array(0);
     expect(await joinShares([first, first], 2)).toBeUndefined();

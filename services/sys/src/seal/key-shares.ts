@@ -1,6 +1,6 @@
 /**
- * Splitting keys: Shamir over GF(2^8) with the AES polynomial, a share is one y byte per key byte and
- * then x (reference §2.5, which is the format of the library). A key that is not split is its own share.
+ * Key splitting: Shamir over GF(2^8) with the AES polynomial. A share has one y byte per key byte, followed
+ * by x (reference §2.5, the format of the library). A key that is not split is its own share.
  */
 import { combine, split } from 'shamir-secret-sharing';
 import type { ShareCounts } from './domain/share-counts.ts';
@@ -12,8 +12,8 @@ export const splitKey = async (
   shares === 1 ? [Uint8Array.from(key)] : split(Uint8Array.from(key), shares, threshold);
 
 /**
- * The key behind the shares; undefined when they cannot belong together. Wrong shares may also give
- * wrong bytes: only using the key shows.
+ * The key that the shares yield; undefined when they cannot belong together. Wrong shares may also yield a
+ * wrong key, which shows only when the key is used.
  */
 export const joinShares = async (
   shares: readonly Uint8Array[],

@@ -1,6 +1,6 @@
 /**
- * Encrypting to PGP keys, for shares and tokens that only their holder may see. The library is loaded
- * with its first use: it is large and most clusters never need it.
+ * Encryption to PGP keys, for shares and tokens that only their holder may see. The library is loaded on
+ * first use, because it is large and most clusters never need it.
  */
 import { KeelsonError } from '@keelson/errors';
 import type * as OpenPgp from 'openpgp';
@@ -21,8 +21,8 @@ const readKey = async (keyBase64: string): Promise<OpenPgp.Key> => {
 };
 
 /**
- * Lower-case hex, of a key that can be encrypted to: one that only signs, or is over, would be found out
- * when the holders have given all their shares.
+ * Fingerprint in lower-case hex of a key that can encrypt. A key that can only sign, or that has expired,
+ * would otherwise be noticed only after the holders have given all their shares.
  * @throws KeelsonError `request.invalid`
  */
 export const pgpFingerprint = async (keyBase64: string): Promise<string> => {
@@ -35,7 +35,7 @@ export const pgpFingerprint = async (keyBase64: string): Promise<string> => {
   return key.getFingerprint();
 };
 
-/** A binary PGP message. @throws KeelsonError `request.invalid` */
+/** Returns a binary PGP message. @throws KeelsonError `request.invalid` */
 export const encryptToPgpKey = async (keyBase64: string, plain: string): Promise<Uint8Array> => {
   const encryptionKeys = await readKey(keyBase64);
   const { createMessage, encrypt } = await load();

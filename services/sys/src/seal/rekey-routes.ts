@@ -3,7 +3,18 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, secretsRoutes, topLevel } from '@keelson/secrets-api';
 import { cancelling, progressFor, SHARE_FIELDS } from './ceremony-routes.ts';
-import type { RekeyOperations } from './rekey-operations.ts';
+import {
+  cancelRekey,
+  deleteRekeyBackup,
+  findRekey,
+  findRekeyBackup,
+  giveRekeyShare,
+  type RekeyContext,
+  requiredShares,
+  restartRekeyVerification,
+  startRekey,
+  verifyRekey,
+} from './rekey-operations.ts';
 import { toRekeyOutcome, toRekeyStatus, toVerification } from './seal-document.ts';
 
 const TAG = 'seal';
@@ -26,7 +37,7 @@ const missing = (): never => {
 
 export const rekeyRoutes = (
   base: '/sys/rekey' | '/sys/rekey-recovery-key',
-  rekey: RekeyOperations,
+  rekey: RekeyContext,
 ): Route[] => {
   const backupPath = base === '/sys/rekey' ? '/sys/rekey/backup' : '/sys/rekey/recovery-key-backup';
   return [
@@ -38,12 +49,15 @@ export const rekeyRoutes = (
         read: {
           summary: 'Progress of the attempt',
           handle: async (context) =>
-            progressFor(context, toRekeyStatus(await rekey.status(), await rekey.required())),
+            progressFor(
+              context,
+              toRekeyStatus(await findRekey(rekey), await requiredShares(rekey)),
+            ),
         },
         update: {
           summary: 'Start an attempt',
           handle: async ({ fields }) => {
-            const attempt = await rekey.start({
+            const attempt = await startRekey(rekey, {
               shares: fields.secret_shares,
               threshold: fields.secret_threshold,
               pgpKeys: fields.pgp_keys,
@@ -56,7 +70,7 @@ export const rekeyRoutes = (
         delete: {
           summary: 'Cancel the attempt',
           handle: async (exchange) => {
-            await rekey.cancel(cancelling(exchange));
+            await cancelRekey(rekey, cancelling(exchange));
             return undefined;
           },
         },
@@ -69,7 +83,8 @@ export const rekeyRoutes = (
       operations: {
         update: {
           summary: 'Give a key share',
-          handle: async ({ fields }) => topLevel(toRekeyOutcome(await rekey.update(fields))),
+          handle: async ({ fields }) =>
+            topLevel(toRekeyOutcome(await giveRekeyShare(rekey, fields))),
         },
       },
     }),
@@ -81,20 +96,20 @@ export const rekeyRoutes = (
         read: {
           summary: 'Progress of the verification',
           handle: async (context) =>
-            progressFor(context, toVerification((await rekey.status()) ?? missing())),
+            progressFor(context, toVerification((await findRekey(rekey)) ?? missing())),
         },
         update: {
           summary: 'Give one of the new shares',
           handle: async ({ fields }) => {
-            const { attempt, complete } = await rekey.verify(fields);
+            const { attempt, complete } = await verifyRekey(rekey, fields);
             return topLevel(complete ? { nonce: fields.nonce, complete } : toVerification(attempt));
           },
         },
         delete: {
           summary: 'Start the verification again',
           handle: async (context) => {
-            await rekey.restartVerification(cancelling(context));
-            return topLevel(toVerification((await rekey.status()) ?? missing()));
+            await restartRekeyVerification(rekey, cancelling(context));
+            return topLevel(toVerification((await findRekey(rekey)) ?? missing()));
           },
         },
       },
@@ -107,7 +122,7 @@ export const rekeyRoutes = (
         read: {
           summary: 'Encrypted shares of the last rekey',
           handle: async () => {
-            const backup = await rekey.findBackup();
+            const backup = await findRekeyBackup(rekey);
             if (backup === undefined) {
               throw new KeelsonError('request.invalid', { text: 'no backed-up keys found' });
             }
@@ -123,7 +138,7 @@ export const rekeyRoutes = (
         delete: {
           summary: 'Delete the encrypted shares',
           handle: async () => {
-            await rekey.deleteBackup();
+            await deleteRekeyBackup(rekey);
             return undefined;
           },
         },

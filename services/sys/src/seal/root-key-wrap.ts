@@ -1,4 +1,4 @@
-/** The root key under another key: 12-byte nonce ‖ ciphertext ‖ 16-byte tag, AES-256-GCM. */
+/** The root key wrapped with another key: 12-byte nonce ‖ ciphertext ‖ 16-byte tag, AES-256-GCM. */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const CONTEXT = Buffer.from('keelson root key');
@@ -18,7 +18,7 @@ export const wrapRootKey = (wrappingKey: Uint8Array, rootKey: Uint8Array): strin
   return sealed.toString('base64');
 };
 
-/** undefined when the key is not the one. */
+/** undefined when the key is the wrong one. */
 export const unwrapRootKey = (
   wrappingKey: Uint8Array,
   wrappedBase64: string,
@@ -33,12 +33,12 @@ export const unwrapRootKey = (
     decipher.final();
     return Uint8Array.from(opened);
   } catch {
-    // Authentication failed: another key.
+    // Authentication failed, so the key is the wrong one.
     return undefined;
   }
 };
 
-/** Root key of one service's own barrier. */
+/** Root key of a service's own barrier. */
 export const deriveServiceKey = (rootKey: Uint8Array, service: string): Uint8Array =>
   new Uint8Array(
     hkdfSync('sha256', rootKey, new Uint8Array(0), Buffer.from(`keelson/${service}`), KEY_BYTES),

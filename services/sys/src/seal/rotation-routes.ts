@@ -1,11 +1,17 @@
 /** `sys/key-status`, `sys/rotate`, `sys/rotate/config`. */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
-import type { RotationOperations } from './rotation-operations.ts';
+import {
+  configureRotation,
+  currentKeyringTerm,
+  findRotationConfig,
+  type RotationContext,
+  rotateKey,
+} from './rotation-operations.ts';
 
 const TAG = 'seal';
 
-export const rotationRoutes = (rotation: RotationOperations): Route[] => [
+export const rotationRoutes = (context: RotationContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/key-status',
     tag: TAG,
@@ -14,8 +20,8 @@ export const rotationRoutes = (rotation: RotationOperations): Route[] => [
       read: {
         summary: 'Newest key of the barrier',
         handle: async () => {
-          await rotation.currentTerm();
-          const { term, installedAtMs, encryptions } = rotation.keyStatus();
+          await currentKeyringTerm(context);
+          const { term, installedAtMs, encryptions } = context.barrier.keyStatus();
           return mirrored({
             term,
             install_time: new Date(installedAtMs).toISOString(),
@@ -33,7 +39,7 @@ export const rotationRoutes = (rotation: RotationOperations): Route[] => [
       update: {
         summary: 'Replace the key of the barrier',
         handle: async () => {
-          await rotation.rotate();
+          await rotateKey(context);
           return undefined;
         },
       },
@@ -53,7 +59,7 @@ export const rotationRoutes = (rotation: RotationOperations): Route[] => [
       read: {
         summary: 'Automatic rotation',
         handle: async () => {
-          const { enabled, maxOperations, intervalSeconds } = await rotation.config();
+          const { enabled, maxOperations, intervalSeconds } = await findRotationConfig(context);
           return {
             data: { enabled, max_operations: maxOperations, interval: intervalSeconds },
           };
@@ -62,7 +68,7 @@ export const rotationRoutes = (rotation: RotationOperations): Route[] => [
       update: {
         summary: 'Configure automatic rotation',
         handle: async ({ fields }) => {
-          await rotation.configure({
+          await configureRotation(context, {
             ...(fields.enabled !== undefined && { enabled: fields.enabled }),
             ...(fields.max_operations !== undefined && { maxOperations: fields.max_operations }),
             ...(fields.interval !== undefined && { intervalSeconds: fields.interval }),

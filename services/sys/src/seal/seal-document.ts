@@ -1,4 +1,4 @@
-/** Wire documents of the seal: all of them stand at the top level, without the envelope. */
+/** Wire documents of the seal; their members are at the top level, without the envelope. */
 import type { Dialect } from '@keelson/proto/edge/v1/edge';
 import { dialectRules, type JsonObject } from '@keelson/secrets-api';
 import type { RekeyAttempt, RekeyOutcome } from './rekey-operations.ts';
@@ -8,7 +8,7 @@ import { TOKEN_LENGTH, type TokenCeremonyProgress } from './token-ceremony-opera
 
 export interface Build {
   readonly versions: { readonly own: string; readonly compatible: string };
-  /** "sqlite", "postgresql". */
+  /** "sqlite" or "postgresql". */
   readonly storageType: string;
 }
 
@@ -41,7 +41,7 @@ export const toHandedShares = (handed: HandedShares): JsonObject => ({
   keys_base64: handed.keysBase64,
 });
 
-/** Members of a status that are told to who started an attempt and to tokens with sudo, blank for others. */
+/** Members of a status that only tokens with sudo see, apart from the response that starts an attempt. */
 const WITHHELD = ['nonce', 'verification_nonce'];
 
 export const withoutNonces = (status: JsonObject): JsonObject =>

@@ -1,6 +1,6 @@
 /**
- * Opens a static seal: at the start, or as soon as another replica has initialized the cluster. A seal
- * of shares stays closed until the shares are given to this replica.
+ * Opens a static seal at the start, or as soon as another replica has initialized the cluster. A seal of
+ * shares stays closed until the shares are given to this replica.
  */
 import type { Store } from '@keelson/storage';
 import type { Seal } from './seal.ts';
@@ -12,7 +12,7 @@ export const openStaticSeal = async (
   store: Store,
   signal: AbortSignal,
 ): Promise<void> => {
-  // Taken before the look, so that an initialization between the two is not missed.
+  // Read before the first attempt, so that an initialization in between is not missed.
   const position = await store.wal.headSequence();
   await seal.openWithKeyFile();
   if (!seal.isSealed) return;

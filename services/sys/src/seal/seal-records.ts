@@ -1,5 +1,5 @@
 /**
- * What must be readable before anything can be decrypted (node scope), and what the seal keeps behind
+ * Records that must be readable before anything can be decrypted (node scope), and records of the seal behind
  * the barrier (local scope).
  */
 import { jsonRecords } from '@keelson/storage';
@@ -7,9 +7,9 @@ import type { Ceremony } from './domain/ceremony.ts';
 import type { RotationConfig } from './domain/rotation-config.ts';
 import type { ShareCounts } from './domain/share-counts.ts';
 
-/** The root key wrapped for the shares of a cluster; with a static seal they are called recovery shares. */
+/** The root key wrapped for the key shares of a cluster, which a static seal calls recovery shares. */
 export interface ShareSeal extends ShareCounts {
-  /** The root key under the key that the shares give; base64. */
+  /** The root key wrapped with the key that the shares yield; base64. */
   readonly wrappedForShares: string;
 }
 
@@ -17,22 +17,22 @@ export type SealRecord = ShareSeal &
   (
     | { readonly type: 'shamir' }
     | {
-        /** A process opens it with a key file when it starts. */
+        /** A process opens the seal with a key file when it starts. */
         readonly type: 'static';
-        /** The root key under the key in the file; base64. */
+        /** The root key wrapped with the key in the file; base64. */
         readonly wrappedForKeyFile: string;
       }
   );
 
-/** What the newest shares of a replication set open: told by its primary with every rekey. */
+/** The share seal of a replication set, replicated by its primary after every rekey. */
 export const shareSealRecords = jsonRecords<ShareSeal>('shared/core/');
 export const SHARE_SEAL_KEY = 'share-seal';
 
-/** Exists from the end of the first start on. */
+/** Written at the end of the first start. */
 export const sealRecords = jsonRecords<SealRecord>('node/core/');
 export const SEAL_KEY = 'seal';
 
-/** Who is initializing right now: the last to claim it wins. */
+/** The process that is initializing the cluster; the last claim wins. */
 export const initializationClaims = jsonRecords<{ readonly nonce: string }>('node/core/');
 export const CLAIM_KEY = 'initializing';
 
@@ -40,25 +40,25 @@ export interface ClusterIdentity {
   readonly id: string;
   readonly name: string;
 }
-/** Of this cluster alone: a copy of it has another. */
+/** Identity of this cluster, not replicated: a copy of the cluster has another. */
 export const clusterRecords = jsonRecords<ClusterIdentity>('node/core/');
 export const CLUSTER_KEY = 'cluster';
 
 export const rotationRecords = jsonRecords<RotationConfig>('shared/core/');
 export const ROTATION_KEY = 'rotation';
 
-/** Tells replicas and services that the keyring grew. */
+/** Tells replicas and services that the keyring has a new term. */
 export const keyringTermRecords = jsonRecords<{ readonly term: number }>('local/core/');
 export const KEYRING_TERM_KEY = 'keyring-term';
 
-/** What an attempt to make a token is for. */
+/** How the token of an attempt is protected on its way to the caller. */
 export interface TokenPurpose {
   /** "" when the token is encrypted to a PGP key. */
   readonly password: string;
   readonly pgpKey: string;
   readonly pgpFingerprint: string;
 }
-/** Key: the kind of ceremony. */
+/** Keys: kinds of ceremony. */
 export const tokenCeremonies = jsonRecords<Ceremony<TokenPurpose>>('local/core/token-ceremonies/');
 
 export interface RekeyPurpose extends ShareCounts {
@@ -66,11 +66,11 @@ export interface RekeyPurpose extends ShareCounts {
   readonly pgpFingerprints: readonly string[];
   readonly backup: boolean;
   readonly verificationRequired: boolean;
-  /** Set once the old shares were given and the new ones wait for verification. */
+  /** Set once the old shares were given and the new shares await verification. */
   readonly pending?: {
     readonly nonce: string;
     readonly startedAtMs: number;
-    /** Base64 of the new key that the new shares must give. */
+    /** Base64 of the new key that the new shares must yield. */
     readonly key: string;
     readonly shares: readonly string[];
   };

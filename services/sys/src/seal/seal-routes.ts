@@ -1,6 +1,13 @@
-/** `sys/init`, `seal-status`, `unseal`, `seal`, `step-down`. They work while sealed and know no namespaces. */
+/** `sys/init`, `seal-status`, `unseal`, `seal`, `step-down`: work while sealed, and know no namespaces. */
 import type { Route } from '@keelson/edge';
-import { field, type OperationContext, secretsRoutes, topLevel } from '@keelson/secrets-api';
+import { KeelsonError } from '@keelson/errors';
+import {
+  type FieldValues,
+  field,
+  type OperationContext,
+  secretsRoutes,
+  topLevel,
+} from '@keelson/secrets-api';
 import type { InitializationRequest, Initialized } from './initialization-operations.ts';
 import type { Seal } from './seal.ts';
 import { type Build, toHandedShares, toSealStatus } from './seal-document.ts';
@@ -18,11 +25,40 @@ const INIT_FIELDS = {
   secret_threshold: field.integer({ description: 'Shares that open the seal.' }),
   pgp_keys: field.commaList({ description: 'PGP keys of the holders, base64.', default: [] }),
   root_token_pgp_key: field.string({ description: 'PGP key for the root token.', default: '' }),
-  stored_shares: field.integer({ description: 'Older parameter; ignored.' }),
+  stored_shares: field.integer({
+    description: 'Older parameter without effect; 0 and 1 are accepted.',
+    check: (value) =>
+      value === 0 || value === 1
+        ? undefined
+        : 'stored_shares must be 0 or 1: the seal decides how its key is stored',
+  }),
   recovery_shares: field.integer({ description: 'Shares of the recovery key (static seal).' }),
   recovery_threshold: field.integer({ description: 'Recovery shares that authorise.' }),
   recovery_pgp_keys: field.commaList({ description: 'As pgp_keys.', default: [] }),
 } as const;
+
+type InitFields = FieldValues<typeof INIT_FIELDS>;
+
+/**
+ * Refuses parameters that the configured seal would ignore. Clients send the others as 0 or an empty list.
+ * @throws KeelsonError `request.invalid`
+ */
+const requireFieldsOf = (type: Seal['configuredType'], fields: InitFields): void => {
+  const ignored =
+    type === 'static'
+      ? [fields.pgp_keys.length > 0 && 'pgp_keys']
+      : [
+          (fields.recovery_shares ?? 0) !== 0 && 'recovery_shares',
+          (fields.recovery_threshold ?? 0) !== 0 && 'recovery_threshold',
+          fields.recovery_pgp_keys.length > 0 && 'recovery_pgp_keys',
+        ];
+  const names = ignored.filter((name) => name !== false).join(', ');
+  if (names === '') return;
+  const advice = type === 'static' ? 'use recovery_pgp_keys' : 'use the secret_ parameters';
+  throw new KeelsonError('request.invalid', {
+    text: `${names} cannot be used with a seal of type ${type}: ${advice}`,
+  });
+};
 
 export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route[] => {
   const status = async ({ dialect }: OperationContext<unknown>) =>
@@ -40,7 +76,9 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
         update: {
           summary: 'Initialize the cluster',
           handle: async ({ fields }) => {
-            const isStatic = seal.configuredType === 'static';
+            const type = seal.configuredType;
+            const isStatic = type === 'static';
+            if (!(await seal.status()).initialized) requireFieldsOf(type, fields);
             const made = await initialize({
               shares: (isStatic ? fields.recovery_shares : undefined) ?? fields.secret_shares ?? 0,
               threshold:
@@ -106,7 +144,7 @@ export const sealRoutes = ({ seal, build, initialize }: SealRouteOptions): Route
       tag: TAG,
       fields: {},
       operations: {
-        // Every replica serves; there is no leadership to give up.
+        // Every replica serves requests, so there is no leadership to give up.
         update: { summary: 'Give up leadership (none is held)', handle: () => undefined },
       },
     }),

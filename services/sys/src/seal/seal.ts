@@ -1,6 +1,6 @@
 /**
- * The seal of this process. It holds the root key while unsealed: the services' keys are derived from
- * it, and it opens this service's own barrier. Sealing wipes it.
+ * The seal of this process. While unsealed, it holds the root key, from which the keys of the services are
+ * derived and which opens this service's own barrier. Sealing wipes the key.
  */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { hasCode, KeelsonError } from '@keelson/errors';
@@ -29,7 +29,7 @@ export interface SealStatus {
   readonly type: SealRecord['type'];
   readonly threshold: number;
   readonly shares: number;
-  /** Shares given since the last attempt to unseal. */
+  /** Number of shares given since the last attempt to unseal. */
   readonly progress: number;
   readonly nonce: string;
   readonly cluster: ClusterIdentity | undefined;
@@ -38,7 +38,7 @@ export interface SealStatus {
 export interface SealOptions {
   readonly store: Store;
   readonly barrier: Barrier;
-  /** Reads the key of a static seal; undefined: shares open the seal. */
+  /** Reads the key of a static seal; undefined when shares open the seal. */
   readonly loadUnsealKey: ((isInitialized: boolean) => Promise<Uint8Array>) | undefined;
 }
 
@@ -65,12 +65,12 @@ export class Seal {
     return this.#rootKey === undefined;
   }
 
-  /** The type a first start makes. */
+  /** The type of seal that a first start creates. */
   get configuredType(): SealRecord['type'] {
     return this.#loadUnsealKey === undefined ? 'shamir' : 'static';
   }
 
-  /** Key of the file, made when the cluster is not initialized yet; undefined for a seal of shares. */
+  /** Key in the key file, created if the cluster is not initialized yet; undefined for a seal of shares. */
   async unsealKey(): Promise<Uint8Array | undefined> {
     return this.#loadUnsealKey?.((await this.record()) !== undefined);
   }
@@ -93,35 +93,35 @@ export class Seal {
     };
   }
 
-  /** Calls back after every change between sealed and unsealed. */
+  /** Calls `listener` after every seal and unseal. @returns a function that unsubscribes */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Root key of one service's own barrier; undefined while sealed. */
+  /** Root key of a service's own barrier; undefined while sealed. */
   serviceKey(service: string): Uint8Array | undefined {
     return this.#rootKey && deriveServiceKey(this.#rootKey, service);
   }
 
-  /** The root key, for wrapping it under another key. @throws KeelsonError `sys.sealed` */
+  /** The root key, to be wrapped with another key. @throws KeelsonError `sys.sealed` */
   requireRootKey(): Uint8Array {
     if (this.#rootKey === undefined) throw new KeelsonError('sys.sealed');
     return this.#rootKey;
   }
 
-  /** Opens with the root key itself: at the first start, and by `unseal` below. */
+  /** Opens the seal with the root key itself: at the first start, and once the shares have yielded it. */
   async open(rootKey: Uint8Array): Promise<void> {
     await openBarrierFor(this.#store, this.#barrier, rootKey);
     this.#forgetShares();
-    // Several may open it at once: it changes once.
+    // Concurrent calls may open the seal; it changes only once.
     if (this.#rootKey !== undefined && timingSafeEqual(this.#rootKey, rootKey)) return;
     this.#rootKey = Uint8Array.from(rootKey);
     this.#announce();
   }
 
   /**
-   * Opens a static seal with its key file. Does nothing before the first start, and for a seal of shares.
+   * Opens a static seal with its key file. Does nothing before the first start, or for a seal of shares.
    * @throws KeelsonError `sys.wrong_unseal_key`
    */
   async openWithKeyFile(): Promise<void> {
@@ -135,10 +135,10 @@ export class Seal {
   }
 
   /**
-   * One more share towards unsealing. A static seal that an operator closed asks for its recovery
-   * shares like any other: its key file opens it at the start of the process only.
-   * @throws KeelsonError `request.invalid` when the share cannot be read, or at the threshold when the
-   *   shares do not open the seal; all shares are then forgotten
+   * Accepts a share for unsealing. A static seal that an operator closed needs its recovery shares in the
+   * same way, because its key file opens it only when the process starts.
+   * @throws KeelsonError `request.invalid` when the share cannot be parsed, or at the threshold when the
+   *   shares do not open the seal; all shares are then discarded
    */
   async giveShare(text: string): Promise<void> {
     if (text === '') {
@@ -166,7 +166,7 @@ export class Seal {
     await this.open(rootKey);
   }
 
-  /** Another root key in place of ours: that of the primary this cluster follows from now on. */
+  /** Replaces the root key with that of the primary that this cluster follows from now on. */
   replaceRootKey(rootKey: Uint8Array): void {
     this.#rootKey?.fill(0);
     this.#rootKey = Uint8Array.from(rootKey);
@@ -174,9 +174,9 @@ export class Seal {
   }
 
   /**
-   * Follows another replica that made this cluster follow a primary: the keys on disk are then no longer
-   * those held here, which are wiped, and a static seal is opened with its key file again. A seal that
-   * an operator closed stays closed.
+   * Follows another replica that made this cluster a secondary. The keys on disk then differ from those held
+   * here, which are wiped; a static seal is opened again with its key file. A seal that an operator closed
+   * stays closed.
    */
   async followKeys(): Promise<void> {
     if (this.isSealed) return;
@@ -193,7 +193,7 @@ export class Seal {
     this.#forgetShares();
   }
 
-  /** Wipes all keys; nothing behind the barrier can be read until it is unsealed. */
+  /** Wipes all keys; nothing behind the barrier can be read until the cluster is unsealed. */
   async seal(): Promise<void> {
     if (!this.isSealed) await countEncryptions(this.#store, this.#barrier);
     this.#close();
@@ -206,7 +206,7 @@ export class Seal {
     this.#announce();
   }
 
-  /** Whether shares authorise a ceremony. @throws KeelsonError `sys.sealed` */
+  /** Whether the shares authorise a ceremony. @throws KeelsonError `sys.sealed` */
   async acceptsShares(shares: readonly Uint8Array[]): Promise<boolean> {
     const record = await this.record();
     if (record === undefined) return false;

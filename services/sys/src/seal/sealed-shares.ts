@@ -1,4 +1,4 @@
-/** Shares as they are handed out: in clear, or each encrypted to the PGP key of its holder. */
+/** Shares in the form they are handed out: in clear, or each encrypted to the PGP key of its holder. */
 import { KeelsonError } from '@keelson/errors';
 import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 
@@ -7,9 +7,7 @@ export interface HandedShares {
   readonly keysBase64: readonly string[];
 }
 
-/**
- * @throws KeelsonError `request.invalid` when the number of keys does not fit or one cannot be read
- */
+/** @throws KeelsonError `request.invalid` when the number of keys is wrong or a key cannot be parsed */
 export const checkPgpKeys = async (
   pgpKeys: readonly string[],
   shares: number,

@@ -1,5 +1,5 @@
 /**
- * Making a powerful token from key shares: generate-root, and with another token at its end the DR
+ * Makes a powerful token from key shares: generate-root and, with another token as its result, the DR
  * operation token. Attempts are kept behind the barrier, so every replica sees the same one.
  */
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,7 @@ import { encryptToPgpKey, pgpFingerprint } from './pgp.ts';
 import type { Seal } from './seal.ts';
 import { type TokenPurpose, tokenCeremonies } from './seal-records.ts';
 
-/** Where the one attempt of a kind is kept. */
+/** Storage for the one attempt of a kind. */
 export interface TokenAttempts {
   find(reads: Reads): Promise<Readonly<Ceremony<TokenPurpose>> | undefined>;
   write(tx: Transaction, attempt: Ceremony<TokenPurpose>): void;
@@ -36,17 +36,17 @@ export const rootTokenAttempts: TokenAttempts = {
   delete: (tx) => tokenCeremonies.delete(tx, GENERATE_ROOT),
 };
 
-export interface TokenCeremonyOptions {
+export interface TokenCeremonyContext {
   readonly store: Store;
   readonly seal: Seal;
   readonly clock: Clock;
   readonly attempts: TokenAttempts;
   readonly texts: CeremonyTexts;
-  /** Makes the token, of the length `TOKEN_LENGTH`, as part of the transaction. */
+  /** Issues the token, of length `TOKEN_LENGTH`, as part of the transaction. */
   readonly issue: (tx: Transaction) => Promise<string>;
 }
 
-/** A service token of the root namespace; a one-time password has the same length. */
+/** Length of a service token of the root namespace, and of the one-time password for it. */
 export const TOKEN_LENGTH = SERVICE_PREFIX.length + RANDOM_LENGTH;
 
 export interface TokenCeremonyProgress {
@@ -56,97 +56,97 @@ export interface TokenCeremonyProgress {
   readonly encodedToken: string;
 }
 
-export interface TokenCeremonies {
-  status(): Promise<TokenCeremonyProgress>;
-  start(request: { readonly otp: string; readonly pgpKey: string }): Promise<TokenCeremonyProgress>;
-  update(request: { readonly key: string; readonly nonce: string }): Promise<TokenCeremonyProgress>;
-  cancel(by: { readonly nonce: string; readonly isSudo: boolean }): Promise<void>;
-}
-
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-export const createTokenCeremonies = (options: TokenCeremonyOptions): TokenCeremonies => {
-  const { store, seal, clock, attempts, texts } = options;
+const required = async ({ seal }: TokenCeremonyContext): Promise<number> =>
+  (await seal.record())?.threshold ?? 0;
 
-  const required = async (): Promise<number> => (await seal.record())?.threshold ?? 0;
+const requirePassword = (otp: string): string => {
+  if (otp !== '' && otp.length !== TOKEN_LENGTH) refuse('OTP string has incorrect length');
+  return otp === '' ? randomBase62(TOKEN_LENGTH) : otp;
+};
 
-  const requirePassword = (otp: string): string => {
-    if (otp !== '' && otp.length !== TOKEN_LENGTH) refuse('OTP string has incorrect length');
-    return otp === '' ? randomBase62(TOKEN_LENGTH) : otp;
+const encode = async (token: string, purpose: TokenPurpose): Promise<string> =>
+  purpose.pgpKey === ''
+    ? encodeToken(token, purpose.password)
+    : Buffer.from(await encryptToPgpKey(purpose.pgpKey, token)).toString('base64');
+
+export const tokenCeremonyProgress = async (
+  context: TokenCeremonyContext,
+): Promise<TokenCeremonyProgress> => ({
+  attempt: await context.attempts.find(context.store),
+  required: await required(context),
+  encodedToken: '',
+});
+
+export const startTokenCeremony = async (
+  context: TokenCeremonyContext,
+  { otp, pgpKey }: { readonly otp: string; readonly pgpKey: string },
+): Promise<TokenCeremonyProgress> => {
+  context.seal.requireRootKey();
+  if (otp !== '' && pgpKey !== '') refuse('otp and pgp_key cannot both be provided');
+  const purpose: TokenPurpose = {
+    password: pgpKey === '' ? requirePassword(otp) : '',
+    pgpKey,
+    pgpFingerprint: pgpKey === '' ? '' : await pgpFingerprint(pgpKey),
   };
+  const threshold = await required(context);
+  const attempt = {
+    nonce: randomUUID(),
+    startedAtMs: context.clock.nowMs(),
+    required: threshold,
+    purpose,
+    shares: [],
+  };
+  await context.store.transact(async (tx) => {
+    if ((await context.attempts.find(tx)) !== undefined) {
+      refuse(`${context.texts.name} already in progress`);
+    }
+    context.attempts.write(tx, attempt);
+  });
+  return { attempt, required: threshold, encodedToken: '' };
+};
 
-  const encode = async (token: string, purpose: TokenPurpose): Promise<string> =>
-    purpose.pgpKey === ''
-      ? encodeToken(token, purpose.password)
-      : Buffer.from(await encryptToPgpKey(purpose.pgpKey, token)).toString('base64');
-
+export const giveTokenCeremonyShare = async (
+  context: TokenCeremonyContext,
+  { key, nonce }: { readonly key: string; readonly nonce: string },
+): Promise<TokenCeremonyProgress> => {
+  context.seal.requireRootKey();
+  if (key === '') refuse("'key' must be specified in request body as JSON");
+  const share = parseShare(key);
+  const outcome = await context.store.transact(async (tx) => {
+    const attempt = withShare(await context.attempts.find(tx), nonce, share, context.texts);
+    if (!isComplete(attempt)) {
+      context.attempts.write(tx, attempt);
+      return { attempt, token: undefined };
+    }
+    if (!(await context.seal.acceptsShares(sharesOf(attempt)))) {
+      // Keeps the attempt without its shares: one of them is wrong, and it is unknown which.
+      context.attempts.write(tx, { ...attempt, shares: [] });
+      return { attempt: undefined, token: undefined };
+    }
+    context.attempts.delete(tx);
+    return { attempt, token: await context.issue(tx) };
+  });
+  if (outcome.attempt === undefined)
+    return refuse(`${context.texts.name} aborted: invalid key shares`);
+  const { attempt, token } = outcome;
   return {
-    status: async () => ({
-      attempt: await attempts.find(store),
-      required: await required(),
-      encodedToken: '',
-    }),
-
-    start: async ({ otp, pgpKey }) => {
-      seal.requireRootKey();
-      if (otp !== '' && pgpKey !== '') refuse('otp and pgp_key cannot both be provided');
-      const purpose: TokenPurpose = {
-        password: pgpKey === '' ? requirePassword(otp) : '',
-        pgpKey,
-        pgpFingerprint: pgpKey === '' ? '' : await pgpFingerprint(pgpKey),
-      };
-      const threshold = await required();
-      const attempt = {
-        nonce: randomUUID(),
-        startedAtMs: clock.nowMs(),
-        required: threshold,
-        purpose,
-        shares: [],
-      };
-      await store.transact(async (tx) => {
-        if ((await attempts.find(tx)) !== undefined) {
-          refuse(`${texts.name} already in progress`);
-        }
-        attempts.write(tx, attempt);
-      });
-      return { attempt, required: threshold, encodedToken: '' };
-    },
-
-    update: async ({ key, nonce }) => {
-      seal.requireRootKey();
-      if (key === '') refuse("'key' must be specified in request body as JSON");
-      const share = parseShare(key);
-      const outcome = await store.transact(async (tx) => {
-        const attempt = withShare(await attempts.find(tx), nonce, share, texts);
-        if (!isComplete(attempt)) {
-          attempts.write(tx, attempt);
-          return { attempt, token: undefined };
-        }
-        if (!(await seal.acceptsShares(sharesOf(attempt)))) {
-          // The attempt stays, its shares do not: one of them is wrong and nobody knows which.
-          attempts.write(tx, { ...attempt, shares: [] });
-          return { attempt: undefined, token: undefined };
-        }
-        attempts.delete(tx);
-        return { attempt, token: await options.issue(tx) };
-      });
-      if (outcome.attempt === undefined) return refuse(`${texts.name} aborted: invalid key shares`);
-      const { attempt, token } = outcome;
-      return {
-        attempt,
-        required: attempt.required,
-        encodedToken: token === undefined ? '' : await encode(token, attempt.purpose),
-      };
-    },
-
-    cancel: ({ nonce, isSudo }) =>
-      store.transact(async (tx) => {
-        const attempt = await attempts.find(tx);
-        if (attempt === undefined) return;
-        requireCancellable(attempt, { nonce, isSudo, nowMs: clock.nowMs() });
-        attempts.delete(tx);
-      }),
+    attempt,
+    required: attempt.required,
+    encodedToken: token === undefined ? '' : await encode(token, attempt.purpose),
   };
 };
+
+export const cancelTokenCeremony = (
+  { store, attempts, clock }: TokenCeremonyContext,
+  { nonce, isSudo }: { readonly nonce: string; readonly isSudo: boolean },
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const attempt = await attempts.find(tx);
+    if (attempt === undefined) return;
+    requireCancellable(attempt, { nonce, isSudo, nowMs: clock.nowMs() });
+    attempts.delete(tx);
+  });

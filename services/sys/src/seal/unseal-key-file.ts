@@ -15,8 +15,8 @@ const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /**
- * Reads the key. A file that is absent is made only for a cluster that is not initialized yet: for
- * another, a fresh key would open nothing.
+ * Reads the key. A missing file is created only for a cluster that is not initialized yet: a new key could
+ * not open an existing seal.
  * @throws KeelsonError `sys.wrong_unseal_key` when the file is missing or holds no key
  */
 export const loadUnsealKey = async (file: string, isInitialized: boolean): Promise<Uint8Array> => {
@@ -25,7 +25,7 @@ export const loadUnsealKey = async (file: string, isInitialized: boolean): Promi
   } catch (error) {
     if (!isMissing(error)) throw error;
     if (isInitialized) throw new KeelsonError('sys.wrong_unseal_key', {}, { cause: error });
-    // Two processes that start together use the key of the one that was first.
+    // Processes that start at the same time use the key of the first.
     makeFileDurably(file, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
     return parse(await readFile(file, 'utf8'));
   }

@@ -1,6 +1,6 @@
 /**
- * Batch tokens: nothing is stored, the entry itself is the token, encrypted by the barrier. They cannot
- * be revoked on their own; they end with their time or with their parent.
+ * Batch tokens are not stored: the token is its own entry, encrypted by the barrier. They cannot be revoked
+ * individually; they end when they expire or when their parent ends.
  */
 
 import { hasCode } from '@keelson/errors';
@@ -9,7 +9,7 @@ import type { TokenPlan } from './domain/token-creation.ts';
 import type { TokenEntry } from './domain/token-entry.ts';
 import { BATCH_PREFIX, MAX_TOKEN_LENGTH } from './domain/token-text.ts';
 
-/** Associated data: a record's bytes presented as a token do not open. */
+/** Associated data, so that the bytes of a record cannot be used as a token. */
 const BATCH_PATH = 'batch-token';
 
 export const sealBatchToken = (barrier: Barrier, plan: TokenPlan): string => {
@@ -17,7 +17,7 @@ export const sealBatchToken = (barrier: Barrier, plan: TokenPlan): string => {
   return `${BATCH_PREFIX}${Buffer.from(sealed).toString('base64url')}`;
 };
 
-/** The entry inside a batch token; undefined when it is none of ours. */
+/** The entry inside a batch token; undefined when the token is not from this cluster. */
 export const openBatchToken = (
   barrier: Barrier,
   token: string,

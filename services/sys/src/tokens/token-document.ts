@@ -1,4 +1,4 @@
-/** Wire documents of tokens: the auth block and the answer of a look-up. */
+/** Wire documents of tokens: the auth block and the response of a look-up. */
 import type { JsonObject } from '@keelson/secrets-api';
 import { SPENT, type TokenEntry, ttlSeconds } from './domain/token-entry.ts';
 import type { TokenRole } from './domain/token-role.ts';
@@ -6,7 +6,7 @@ import type { TokenRole } from './domain/token-role.ts';
 const toSeconds = (epochMs: number): number => Math.floor(epochMs / 1000);
 const toTimestamp = (epochMs: number): string => new Date(epochMs).toISOString();
 
-/** `auth` of the answer that creates or renews a token; `token` is "" where the caller did not send it. */
+/** `auth` of a response that creates or renews a token; `token` is "" if the caller did not send it. */
 export const toAuthBlock = (token: string, entry: TokenEntry, nowMs: number): JsonObject => ({
   client_token: token,
   accessor: entry.accessor,
@@ -23,7 +23,7 @@ export const toAuthBlock = (token: string, entry: TokenEntry, nowMs: number): Js
   num_uses: entry.usesLeft,
 });
 
-/** `data` of a look-up. `id` is "" when the token was named by its accessor. */
+/** `data` of a look-up. `id` is "" when the request named the token by its accessor. */
 export const toLookupData = (id: string, entry: TokenEntry, nowMs: number): JsonObject => ({
   accessor: entry.accessor,
   creation_time: toSeconds(entry.createdAtMs),

@@ -1,7 +1,7 @@
 /**
- * Making, finding and using tokens. A found token is usable at that moment: it exists, has not expired,
- * has uses left, and so has every ancestor; revoking or outliving a parent therefore ends its whole tree
- * with the next request, however long the removal of the records takes.
+ * Creating, finding and using tokens. A token that is found can be used at that moment: it exists, has not
+ * expired, has uses left, and all of its ancestors exist and have not expired. Revoking or outliving a parent
+ * therefore ends its whole tree with the next request, however long the removal of the records takes.
  */
 import { randomBytes } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
@@ -31,18 +31,18 @@ import {
 } from './token-records.ts';
 
 export interface IssuedToken {
-  /** The token itself; it exists nowhere else. */
+  /** The token in plain text, which is not stored anywhere. */
   readonly token: string;
   readonly entry: TokenEntry;
 }
 
-/** The request that spent the last use may still need what the token holds. */
+/** The request that spent the last use may still need data that belongs to the token. */
 const SPENT_GRACE_MS = 90_000;
 
 export const randomBase62 = (length: number): string =>
   base62(randomBytes(base62EntropyBytes(length)), length);
 
-/** True when all ancestors of a token may be used. */
+/** True when all ancestors of a token exist and have not expired. */
 const hasLiveAncestors = async (
   reads: Reads,
   token: TokenEntry,
@@ -89,8 +89,8 @@ export const findTokenByAccessor = async (
     : undefined;
 
 /**
- * Stores a new service token as part of a transaction. The parent, when there is one, must exist in it:
- * a token cannot be born to a parent that is being revoked.
+ * Stores a new service token as part of a transaction. The parent, if any, must exist in the same
+ * transaction, so that no token can be created under a parent that is being revoked.
  */
 export const issueServiceToken = async (
   tx: Transaction,
@@ -114,7 +114,7 @@ export const issueServiceToken = async (
   return { token, entry };
 };
 
-/** A new token of either type. */
+/** Creates a token of either type. */
 export const issueToken = async (
   context: TokenContext,
   plan: TokenPlan,
@@ -149,8 +149,8 @@ export const rootTokenPlan = (nowMs: number): TokenPlan => ({
 });
 
 /**
- * Counts one use of a token that has a limit. False when another request took the last one.
- * After its last use the token is refused; its record goes when the request is surely over.
+ * Counts one use of a token with limited uses. Returns false when another request took the last use. After
+ * its last use the token is refused; its record is removed once the request is certainly over.
  */
 export const useToken = async (context: TokenContext, token: TokenEntry): Promise<boolean> => {
   if (token.usesLeft === 0) return true;
@@ -171,26 +171,21 @@ export const useToken = async (context: TokenContext, token: TokenEntry): Promis
   });
 };
 
-/**
- * @throws KeelsonError `request.invalid` when it cannot be renewed or is gone
- */
+/** @throws KeelsonError `request.invalid` when the token cannot be renewed or no longer exists */
 export const renewToken = async (
   context: TokenContext,
   ref: TokenRef,
   incrementSeconds: number,
-): Promise<TokenEntry> =>
-  context.store.transact(async (tx) => {
+): Promise<TokenEntry> => {
+  const { maxTtlSeconds } = await context.ttlsOf(ref.namespaceId);
+  return context.store.transact(async (tx) => {
     const nowMs = context.clock.nowMs();
     const current = await findStoredToken(tx, ref);
     if (current === undefined)
       throw new KeelsonError('request.invalid', { text: 'token not found' });
-    const { expiresAtMs } = decideRenewal(
-      current,
-      incrementSeconds,
-      context.systemMaxTtlSeconds,
-      nowMs,
-    );
+    const { expiresAtMs } = decideRenewal(current, incrementSeconds, maxTtlSeconds, nowMs);
     const renewed: TokenEntry = { ...current, expiresAtMs, lastRenewalMs: nowMs };
     await writeToken(tx, renewed, current);
     return renewed;
   });
+};

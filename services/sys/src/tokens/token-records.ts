@@ -1,8 +1,8 @@
 /**
- * Where tokens are kept. No path and no value holds a token or an accessor as a client knows it: both
- * are looked up by HMAC under a salt that never leaves the barrier.
+ * Records of tokens. No path and no value contains a token or an accessor in plain text: both are looked up
+ * by a hash with a salt that never leaves the barrier.
  */
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
 import type { TokenEntry } from './domain/token-entry.ts';
@@ -38,11 +38,11 @@ export const roles = jsonRecords<TokenRole>('shared/token-roles/');
 const salts = jsonRecords<{ readonly keyBase64: string }>('local/core/');
 const SALT_KEY = 'token-salt';
 
-/** Prefixes that hold what belongs to one namespace; they are emptied when it is deleted. */
+/** Prefixes of the records that belong to one namespace, deleted together with it. */
 export const namespaceTokenPrefixes = (namespaceId: string): readonly string[] =>
   [tokens, accessors, children, roles].map(({ prefix }) => `${prefix}${namespaceId}/`);
 
-/** Namespaces in which there are tokens. */
+/** Namespaces that have tokens. */
 export const listTokenNamespaces = async (reads: Reads): Promise<readonly string[]> =>
   (await tokens.keys(reads)).map((name) => name.replace(/\/$/, ''));
 
@@ -50,19 +50,15 @@ export const listTokenNamespaces = async (reads: Reads): Promise<readonly string
 export const writeTokenSalt = (tx: Transaction, key: Uint8Array): void =>
   salts.write(tx, SALT_KEY, { keyBase64: Buffer.from(key).toString('base64') });
 
-/** Keys by the salt record they were made from, which stays the same object while it is unchanged. */
-const keyObjects = new WeakMap<object, KeyObject>();
-
-/** Hex HMAC of a token or accessor under the cluster's salt. */
+/**
+ * Hex SHA-256 of the cluster's salt, which has a fixed length, followed by a token or accessor. An HMAC would
+ * also prevent the extension of a known hash, which is of no use here: an attacker who reads these hashes
+ * still needs a text that hashes to one of them, and the salt.
+ */
 export const hashSecret = async (reads: Reads, secret: string): Promise<string> => {
   const salt = await salts.find(reads, SALT_KEY);
   if (salt === undefined) throw new KeelsonError('sys.not_initialized');
-  let key = keyObjects.get(salt);
-  if (key === undefined) {
-    key = createSecretKey(Buffer.from(salt.keyBase64, 'base64'));
-    keyObjects.set(salt, key);
-  }
-  return createHmac('sha256', key).update(secret).digest('hex');
+  return hash('sha256', salt.keyBase64 + secret);
 };
 
 export interface TokenRef {
@@ -90,7 +86,7 @@ const childKeyOf = (token: TokenEntry): string | undefined =>
 const accessorKeyOf = async (reads: Reads, accessor: string): Promise<string> =>
   `${namespaceIdOf(accessor)}/${await hashSecret(reads, accessor)}`;
 
-/** As stored, whether or not it may still be used. */
+/** The stored token, whether or not it can still be used. */
 export const findStoredToken = (reads: Reads, ref: TokenRef): Promise<TokenEntry | undefined> =>
   tokens.find(reads, keyOf(ref));
 
@@ -104,7 +100,7 @@ export const findByAccessor = async (
   );
 };
 
-/** Writes a token with all its indexes; `before` is what it replaces. */
+/** Writes a token with its indexes; `before` is the version it replaces. */
 export const writeToken = async (
   tx: Transaction,
   token: TokenEntry,
@@ -125,7 +121,7 @@ export const writeToken = async (
   tokens.write(tx, keyOf(refOf(token)), token);
 };
 
-/** Removes a token and its indexes; its children keep naming it until they are removed, too. */
+/** Removes a token and its indexes. Its children refer to it until they are removed as well. */
 export const removeToken = async (tx: Transaction, token: TokenEntry): Promise<void> => {
   accessors.delete(tx, await accessorKeyOf(tx, token.accessor));
   const expiry = expiryKeyOf(token);
@@ -151,7 +147,7 @@ export const childrenOf = async (
 export const forgetChild = (tx: Transaction, parent: TokenRef, child: TokenRef): void =>
   children.delete(tx, `${keyOf(parent)}/${child.namespaceId}.${child.hash}`);
 
-/** Tokens that expired at or before `nowMs`, oldest first. */
+/** Tokens that had expired at `nowMs`, oldest first. */
 export const listExpired = async (
   reads: Reads,
   nowMs: number,

@@ -1,6 +1,6 @@
 /**
- * Ending tokens. The first transaction removes the token itself, which ends its whole tree at once (see
- * token-operations); the following ones remove the records of the tree in bounded portions.
+ * Revocation of tokens. The first transaction removes the token itself, which ends its whole tree at once
+ * (see token-operations); the following ones remove the records of the tree in bounded portions.
  */
 import type { Transaction, TransactOptions } from '@keelson/storage';
 import type { TokenEntry } from './domain/token-entry.ts';
@@ -35,7 +35,7 @@ export const revokeTree = async (
       const withChildren: TokenRef[] = [];
       for (const child of portion) {
         forgetChild(tx, current, child);
-        // Leaves go with their parent in one transaction.
+        // Children without children of their own are removed in the same transaction.
         if ((await childrenOf(tx, child, 1)).length > 0) withChildren.push(child);
         else await removeStored(context, tx, child);
       }
@@ -69,7 +69,7 @@ export const revokeOrphaning = async (context: TokenContext, token: TokenEntry):
     await removeStored(context, tx, refOf(current));
   });
 
-/** Removes tokens whose time is over. Returns how many were due; called again while there are more. */
+/** Removes expired tokens. Returns how many were due; call again while there are more. */
 export const removeExpired = async (
   context: TokenContext,
   options: TransactOptions = {},
@@ -77,13 +77,13 @@ export const removeExpired = async (
   const due = await listExpired(context.store, context.clock.nowMs(), PORTION);
   for (const { key, ref } of due) {
     await revokeTree(context, ref, options);
-    // An entry whose token went with a deleted namespace has nothing behind it.
+    // Also removes an index entry whose token was deleted together with its namespace.
     await context.store.transact((tx) => expiries.delete(tx, key), options);
   }
   return due.length;
 };
 
-/** Removes records of tokens whose parent is gone, as an interrupted revocation leaves them. */
+/** Removes tokens whose parent is gone, as an interrupted revocation leaves them. */
 export const removeDangling = async (context: TokenContext): Promise<number> => {
   let removed = 0;
   let after: string | undefined;

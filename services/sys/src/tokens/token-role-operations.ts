@@ -17,7 +17,7 @@ export const findRole = async (
   name: string,
 ): Promise<TokenRole | undefined> => roles.find(context.store, keyOf(namespaceId, name));
 
-/** Writes what `change` makes of the role as it is; undefined when there is none yet. */
+/** Writes the role that `change` returns; its argument is undefined when the role does not exist. */
 export const putRole = async (
   context: TokenContext,
   namespaceId: string,

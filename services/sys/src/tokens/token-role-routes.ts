@@ -66,7 +66,7 @@ const NEW_ROLE: Omit<TokenRole, 'name'> = {
   allowedEntityAliases: [],
 };
 
-/** @throws KeelsonError `request.invalid` naming what does not fit */
+/** @throws KeelsonError `request.invalid` naming the inconsistent settings */
 const requireConsistent = (role: TokenRole): TokenRole => {
   if (role.tokenType === 'batch') {
     if (!role.orphan && role.renewable) {
@@ -117,7 +117,7 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
       },
       update: {
         summary: 'Create or change a role',
-        handle: async ({ namespace, fields }) => {
+        handle: async ({ namespace, fields, warnings }) => {
           await putRole(
             context,
             namespace.id,
@@ -152,6 +152,10 @@ export const tokenRoleRoutes = (context: TokenContext): Route[] => [
                 allowedEntityAliases: fields.allowed_entity_aliases ?? current.allowedEntityAliases,
               }),
           );
+          if ((fields.allowed_entity_aliases ?? []).length > 0)
+            warnings.push(
+              'allowed_entity_aliases has no effect: no entities are kept here, and tokens with an entity_alias are refused',
+            );
           return undefined;
         },
       },

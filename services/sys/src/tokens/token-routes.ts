@@ -1,4 +1,4 @@
-/** `auth/token/*`: creating, looking up, renewing and ending tokens. Roles have a file of their own. */
+/** `auth/token/*`: creating, looking up, renewing and revoking tokens. Roles have a file of their own. */
 import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Caller } from '@keelson/proto/edge/v1/edge';
@@ -8,7 +8,6 @@ import {
   type OperationContext,
   secretsRoutes,
 } from '@keelson/secrets-api';
-import type { PolicyContext } from '../policies/policy-operations.ts';
 import { findMissingPolicies } from '../policies/policy-operations.ts';
 import { decideCreation } from './domain/token-creation.ts';
 import type { TokenEntry } from './domain/token-entry.ts';
@@ -57,275 +56,319 @@ const requireCaller = (caller: Caller | undefined): Caller => {
   return caller;
 };
 
-export const tokenRoutes = (context: TokenContext, policies: PolicyContext): Route[] => {
-  const now = (): number => context.clock.nowMs();
-
-  /** The stored or batch token that makes the request. */
-  const requireOwn = async ({ head, caller }: OperationContext<unknown>): Promise<TokenEntry> => {
-    const { tokenHash, namespace } = requireCaller(caller);
-    const stored = await findStoredToken(context.store, {
-      namespaceId: namespace?.id ?? 'root',
-      hash: tokenHash,
-    });
-    const own = stored ?? (await findToken(context, presentedToken(head)));
-    if (own === undefined) throw new KeelsonError('sys.permission_denied');
-    return own;
-  };
-
-  const requireToken = async (token: string): Promise<TokenEntry> => {
-    if (token === '') refuse('missing token');
-    const found = await findToken(context, token);
-    if (found === undefined) throw new KeelsonError('sys.bad_token');
-    return found;
-  };
-
-  const requireAccessor = async (accessor: string): Promise<TokenEntry> => {
-    if (accessor === '') refuse('missing accessor');
-    return (await findTokenByAccessor(context, accessor)) ?? refuse('invalid accessor');
-  };
-
-  const create =
-    (kind: 'create' | 'create-orphan') =>
-    async (exchange: OperationContext<FieldValues<typeof CREATE_FIELDS>>) => {
-      const { fields, namespace, caller, warnings } = exchange;
-      const parent =
-        caller?.tokenType === 'batch'
-          ? refuse('batch tokens cannot create more tokens')
-          : await requireOwn(exchange);
-      const role =
-        fields.role_name === ''
-          ? undefined
-          : ((await findRole(context, namespace.id, fields.role_name)) ??
-            refuse(`unknown role ${fields.role_name}`));
-      const { plan, warnings: planWarnings } = decideCreation(
-        {
-          id: fields.id,
-          policies: fields.policies,
-          meta: fields.meta,
-          noParent: fields.no_parent,
-          noDefaultPolicy: fields.no_default_policy,
-          renewable: fields.renewable,
-          ttlSeconds: fields.ttl || fields.lease || 0,
-          type: fields.type,
-          explicitMaxTtlSeconds: fields.explicit_max_ttl,
-          displayName: fields.display_name,
-          numUses: fields.num_uses,
-          periodSeconds: fields.period,
-          entityAlias: fields.entity_alias,
-        },
-        {
-          parent,
-          isSudo: caller?.sudo === true,
-          isOrphanPath: kind === 'create-orphan',
-          role,
-          namespace,
-          systemMaxTtlSeconds: context.systemMaxTtlSeconds,
-          nowMs: now(),
-        },
-      );
-      warnings.push(...planWarnings);
-      for (const name of await findMissingPolicies(policies, namespace.id, plan.policies)) {
-        warnings.push(`Policy "${name}" does not exist`);
-      }
-      const { token, entry } = await issueToken(context, plan, fields.id || undefined);
-      return { auth: toAuthBlock(token, entry, now()) };
-    };
-
-  const lookup = async (token: string) => ({
-    data: toLookupData(token, await requireToken(token), now()),
+/** The service or batch token of the request itself. */
+const requireOwn = async (
+  context: TokenContext,
+  { head, caller }: OperationContext<unknown>,
+): Promise<TokenEntry> => {
+  const { tokenHash, namespace } = requireCaller(caller);
+  const stored = await findStoredToken(context.store, {
+    namespaceId: namespace?.id ?? 'root',
+    hash: tokenHash,
   });
+  const own = stored ?? (await findToken(context, presentedToken(head)));
+  if (own === undefined) throw new KeelsonError('sys.permission_denied');
+  return own;
+};
 
-  const renewed = async (token: string, entry: TokenEntry, increment: number) => {
-    if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
-    const after = await renewToken(context, refOf(entry), increment);
-    return { auth: toAuthBlock(token, after, now()) };
+const requireToken = async (context: TokenContext, token: string): Promise<TokenEntry> => {
+  if (token === '') refuse('missing token');
+  const found = await findToken(context, token);
+  if (found === undefined) throw new KeelsonError('sys.bad_token');
+  return found;
+};
+
+const requireAccessor = async (context: TokenContext, accessor: string): Promise<TokenEntry> => {
+  if (accessor === '') refuse('missing accessor');
+  return (await findTokenByAccessor(context, accessor)) ?? refuse('invalid accessor');
+};
+
+const create =
+  (context: TokenContext, kind: 'create' | 'create-orphan') =>
+  async (exchange: OperationContext<FieldValues<typeof CREATE_FIELDS>>) => {
+    const { fields, namespace, caller, warnings } = exchange;
+    const parent =
+      caller?.tokenType === 'batch'
+        ? refuse('batch tokens cannot create more tokens')
+        : await requireOwn(context, exchange);
+    const role =
+      fields.role_name === ''
+        ? undefined
+        : ((await findRole(context, namespace.id, fields.role_name)) ??
+          refuse(`unknown role ${fields.role_name}`));
+    const { plan, warnings: planWarnings } = decideCreation(
+      {
+        id: fields.id,
+        policies: fields.policies,
+        meta: fields.meta,
+        noParent: fields.no_parent,
+        noDefaultPolicy: fields.no_default_policy,
+        renewable: fields.renewable,
+        ttlSeconds: fields.ttl || fields.lease || 0,
+        type: fields.type,
+        explicitMaxTtlSeconds: fields.explicit_max_ttl,
+        displayName: fields.display_name,
+        numUses: fields.num_uses,
+        periodSeconds: fields.period,
+        entityAlias: fields.entity_alias,
+      },
+      {
+        parent,
+        isSudo: caller?.sudo === true,
+        isOrphanPath: kind === 'create-orphan',
+        role,
+        namespace,
+        ttls: await context.ttlsOf(namespace.id),
+        nowMs: context.clock.nowMs(),
+      },
+    );
+    warnings.push(...planWarnings);
+    for (const name of await findMissingPolicies(context, namespace.id, plan.policies)) {
+      warnings.push(`Policy "${name}" does not exist`);
+    }
+    const { token, entry } = await issueToken(context, plan, fields.id || undefined);
+    return { auth: toAuthBlock(token, entry, context.clock.nowMs()) };
   };
 
-  const revoke = async (entry: TokenEntry | undefined): Promise<undefined> => {
-    if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
-    if (entry !== undefined) await revokeTree(context, refOf(entry));
-  };
+const lookup = async (context: TokenContext, token: string) => ({
+  data: toLookupData(token, await requireToken(context, token), context.clock.nowMs()),
+});
 
-  return [
-    ...(['/auth/token/create', '/auth/token/create/:role_name'] as const).flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: CREATE_FIELDS,
-        operations: { update: { summary: 'Create a token', handle: create('create') } },
-      }),
-    ),
-    ...secretsRoutes({
-      path: '/auth/token/create-orphan',
+const renewed = async (
+  context: TokenContext,
+  token: string,
+  entry: TokenEntry,
+  increment: number,
+) => {
+  if (entry.type === 'batch') refuse('batch tokens cannot be renewed');
+  const after = await renewToken(context, refOf(entry), increment);
+  return { auth: toAuthBlock(token, after, context.clock.nowMs()) };
+};
+
+const revoke = async (context: TokenContext, entry: TokenEntry | undefined): Promise<undefined> => {
+  if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
+  if (entry !== undefined) await revokeTree(context, refOf(entry));
+};
+
+const creationRoutes = (context: TokenContext): Route[] => [
+  ...(['/auth/token/create', '/auth/token/create/:role_name'] as const).flatMap((path) =>
+    secretsRoutes({
+      path,
       tag: TAG,
       fields: CREATE_FIELDS,
-      operations: {
-        update: { summary: 'Create a token without a parent', handle: create('create-orphan') },
-      },
+      operations: { update: { summary: 'Create a token', handle: create(context, 'create') } },
     }),
-    ...(['/auth/token/lookup', '/auth/token/lookup/:token'] as const).flatMap((path) =>
-      secretsRoutes({
-        path,
-        tag: TAG,
-        fields: TOKEN_FIELD,
-        operations: {
-          read: { summary: 'Look up a token', handle: ({ fields }) => lookup(fields.token) },
-          update: { summary: 'Look up a token', handle: ({ fields }) => lookup(fields.token) },
-        },
-      }),
-    ),
-    ...secretsRoutes({
-      path: '/auth/token/lookup-self',
+  ),
+  ...secretsRoutes({
+    path: '/auth/token/create-orphan',
+    tag: TAG,
+    fields: CREATE_FIELDS,
+    operations: {
+      update: {
+        summary: 'Create a token without a parent',
+        handle: create(context, 'create-orphan'),
+      },
+    },
+  }),
+];
+
+const lookUpRoutes = (context: TokenContext): Route[] => [
+  ...(['/auth/token/lookup', '/auth/token/lookup/:token'] as const).flatMap((path) =>
+    secretsRoutes({
+      path,
       tag: TAG,
       fields: TOKEN_FIELD,
       operations: {
-        read: {
-          summary: 'Look up the token of the request',
-          handle: async (exchange) => ({
-            data: toLookupData(presentedToken(exchange.head), await requireOwn(exchange), now()),
-          }),
-        },
+        read: { summary: 'Look up a token', handle: ({ fields }) => lookup(context, fields.token) },
         update: {
-          summary: 'Look up the token of the request',
-          handle: async (exchange) => ({
-            data: toLookupData(presentedToken(exchange.head), await requireOwn(exchange), now()),
-          }),
+          summary: 'Look up a token',
+          handle: ({ fields }) => lookup(context, fields.token),
         },
       },
     }),
-    ...secretsRoutes({
-      path: '/auth/token/lookup-accessor',
-      tag: TAG,
-      fields: ACCESSOR_FIELD,
-      operations: {
-        update: {
-          summary: 'Look up a token by its accessor',
-          handle: async ({ fields }) => ({
-            data: toLookupData('', await requireAccessor(fields.accessor), now()),
-          }),
+  ),
+  ...secretsRoutes({
+    path: '/auth/token/lookup-self',
+    tag: TAG,
+    fields: TOKEN_FIELD,
+    operations: {
+      read: {
+        summary: 'Look up the token of the request',
+        handle: async (exchange) => ({
+          data: toLookupData(
+            presentedToken(exchange.head),
+            await requireOwn(context, exchange),
+            context.clock.nowMs(),
+          ),
+        }),
+      },
+      update: {
+        summary: 'Look up the token of the request',
+        handle: async (exchange) => ({
+          data: toLookupData(
+            presentedToken(exchange.head),
+            await requireOwn(context, exchange),
+            context.clock.nowMs(),
+          ),
+        }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/lookup-accessor',
+    tag: TAG,
+    fields: ACCESSOR_FIELD,
+    operations: {
+      update: {
+        summary: 'Look up a token by its accessor',
+        handle: async ({ fields }) => ({
+          data: toLookupData(
+            '',
+            await requireAccessor(context, fields.accessor),
+            context.clock.nowMs(),
+          ),
+        }),
+      },
+    },
+  }),
+];
+
+const renewalRoutes = (context: TokenContext): Route[] => [
+  ...secretsRoutes({
+    path: '/auth/token/renew',
+    tag: TAG,
+    fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
+    operations: {
+      update: {
+        summary: 'Renew a token',
+        handle: async ({ fields: { token, increment } }) => {
+          if (token === '') refuse('missing token');
+          const entry = (await findToken(context, token)) ?? refuse('token not found');
+          return renewed(context, token, entry, increment);
         },
       },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/renew',
-      tag: TAG,
-      fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
-      operations: {
-        update: {
-          summary: 'Renew a token',
-          handle: async ({ fields: { token, increment } }) => {
-            if (token === '') refuse('missing token');
-            const entry = (await findToken(context, token)) ?? refuse('token not found');
-            return renewed(token, entry, increment);
-          },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/renew-self',
+    tag: TAG,
+    fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
+    operations: {
+      update: {
+        summary: 'Renew the token of the request',
+        handle: async (exchange) =>
+          renewed(
+            context,
+            presentedToken(exchange.head),
+            await requireOwn(context, exchange),
+            exchange.fields.increment,
+          ),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/renew-accessor',
+    tag: TAG,
+    fields: { ...ACCESSOR_FIELD, ...INCREMENT_FIELD },
+    operations: {
+      update: {
+        summary: 'Renew a token by its accessor',
+        handle: async ({ fields }) =>
+          renewed(context, '', await requireAccessor(context, fields.accessor), fields.increment),
+      },
+    },
+  }),
+];
+
+const revocationRoutes = (context: TokenContext): Route[] => [
+  ...secretsRoutes({
+    path: '/auth/token/revoke',
+    tag: TAG,
+    fields: TOKEN_FIELD,
+    operations: {
+      update: {
+        summary: 'Revoke a token and its children',
+        handle: async ({ fields: { token } }) =>
+          revoke(context, token === '' ? refuse('missing token') : await findToken(context, token)),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/revoke-self',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Revoke the token of the request and its children',
+        handle: async (exchange) => revoke(context, await requireOwn(context, exchange)),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/revoke-accessor',
+    tag: TAG,
+    fields: ACCESSOR_FIELD,
+    operations: {
+      update: {
+        summary: 'Revoke a token by its accessor',
+        handle: async ({ fields }) =>
+          revoke(context, await requireAccessor(context, fields.accessor)),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/revoke-orphan',
+    tag: TAG,
+    fields: TOKEN_FIELD,
+    operations: {
+      update: {
+        summary: 'Revoke a token and leave its children as orphans',
+        handle: async ({ fields: { token } }) => {
+          if (token === '') refuse('missing token');
+          const entry = await findToken(context, token);
+          if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
+          await revokeOrphaning(context, entry ?? refuse('token to revoke not found'));
+          return undefined;
         },
       },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/renew-self',
-      tag: TAG,
-      fields: { ...TOKEN_FIELD, ...INCREMENT_FIELD },
-      operations: {
-        update: {
-          summary: 'Renew the token of the request',
-          handle: async (exchange) =>
-            renewed(
-              presentedToken(exchange.head),
-              await requireOwn(exchange),
-              exchange.fields.increment,
-            ),
+    },
+  }),
+];
+
+const upkeepRoutes = (context: TokenContext): Route[] => [
+  ...secretsRoutes({
+    path: '/auth/token/accessors',
+    tag: TAG,
+    fields: {},
+    operations: {
+      list: {
+        summary: 'List the accessors of all tokens of the namespace',
+        handle: async ({ namespace }) => ({
+          data: { keys: await listAccessors(context.store, namespace.id) },
+        }),
+      },
+    },
+  }),
+  ...secretsRoutes({
+    path: '/auth/token/tidy',
+    tag: TAG,
+    fields: {},
+    operations: {
+      update: {
+        summary: 'Remove what interrupted revocations left behind',
+        handle: async () => {
+          const removed = await removeDangling(context);
+          return { status: 202, warnings: [`Tidy operation removed ${removed} token trees.`] };
         },
       },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/renew-accessor',
-      tag: TAG,
-      fields: { ...ACCESSOR_FIELD, ...INCREMENT_FIELD },
-      operations: {
-        update: {
-          summary: 'Renew a token by its accessor',
-          handle: async ({ fields }) =>
-            renewed('', await requireAccessor(fields.accessor), fields.increment),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/revoke',
-      tag: TAG,
-      fields: TOKEN_FIELD,
-      operations: {
-        update: {
-          summary: 'Revoke a token and its children',
-          handle: async ({ fields: { token } }) =>
-            revoke(token === '' ? refuse('missing token') : await findToken(context, token)),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/revoke-self',
-      tag: TAG,
-      fields: {},
-      operations: {
-        update: {
-          summary: 'Revoke the token of the request and its children',
-          handle: async (exchange) => revoke(await requireOwn(exchange)),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/revoke-accessor',
-      tag: TAG,
-      fields: ACCESSOR_FIELD,
-      operations: {
-        update: {
-          summary: 'Revoke a token by its accessor',
-          handle: async ({ fields }) => revoke(await requireAccessor(fields.accessor)),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/revoke-orphan',
-      tag: TAG,
-      fields: TOKEN_FIELD,
-      operations: {
-        update: {
-          summary: 'Revoke a token and leave its children as orphans',
-          handle: async ({ fields: { token } }) => {
-            if (token === '') refuse('missing token');
-            const entry = await findToken(context, token);
-            if (entry?.type === 'batch') refuse('batch tokens cannot be revoked');
-            await revokeOrphaning(context, entry ?? refuse('token to revoke not found'));
-            return undefined;
-          },
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/accessors',
-      tag: TAG,
-      fields: {},
-      operations: {
-        list: {
-          summary: 'List the accessors of all tokens of the namespace',
-          handle: async ({ namespace }) => ({
-            data: { keys: await listAccessors(context.store, namespace.id) },
-          }),
-        },
-      },
-    }),
-    ...secretsRoutes({
-      path: '/auth/token/tidy',
-      tag: TAG,
-      fields: {},
-      operations: {
-        update: {
-          summary: 'Remove what interrupted revocations left behind',
-          handle: async () => {
-            const removed = await removeDangling(context);
-            return { status: 202, warnings: [`Tidy operation removed ${removed} token trees.`] };
-          },
-        },
-      },
-    }),
-  ];
-};
+    },
+  }),
+];
+
+export const tokenRoutes = (context: TokenContext): Route[] => [
+  ...creationRoutes(context),
+  ...lookUpRoutes(context),
+  ...renewalRoutes(context),
+  ...revocationRoutes(context),
+  ...upkeepRoutes(context),
+];

@@ -58,7 +58,7 @@ const decodeBase64 = (text: string): Buffer =>
     ? Buffer.from(text, 'base64')
     : refuse('unable to decode input as base64');
 
-/** `sys/tools`: randomness and digests. */
+/** `sys/tools`: random bytes and digests. */
 export const toolRoutes = (): Route[] => [
   ...['/sys/tools/random', '/sys/tools/random/:bytes', '/sys/tools/random/:source/:bytes'].flatMap(
     (path) =>

@@ -19,7 +19,7 @@ const jwt = signWrappingJwt(key, {
 const openAfter = (seconds: number, text = jwt, opening = key): string | undefined =>
   openWrappingJwt(opening, text, ISSUED_AT_MS + seconds * 1000);
 
-test('a JWT gives its token back while it lasts', () => {
+test('a JWT returns its token until it expires', () => {
   expect(isWrappingJwt(jwt)).toBe(true);
   expect([-6, -5, 0, 59, 60].map((seconds) => openAfter(seconds))).toEqual([
     undefined,
@@ -30,7 +30,7 @@ test('a JWT gives its token back while it lasts', () => {
   ]);
 });
 
-test('nothing is taken from a JWT that another key signed, or that was changed', () => {
+test('nothing is read from a JWT that another key signed, or that was changed', () => {
   expect(openAfter(0, jwt, newKey())).toBeUndefined();
   const [header = '', claims = '', signature = ''] = jwt.split('.');
   const changed = Buffer.from(claims, 'base64url').toString().replace('hvs.wrapping', 'hvs.other');
@@ -38,7 +38,7 @@ test('nothing is taken from a JWT that another key signed, or that was changed',
   expect(openAfter(0, forged)).toBeUndefined();
 });
 
-test('keys are made once for a record, and anew for the record that replaces it', () => {
+test('keys are created once for a record, and again for the record that replaces it', () => {
   expect(keyPairOf(key)).toBe(keyPairOf(key));
   const replaced = newKey();
   expect(keyPairOf(replaced)).not.toBe(keyPairOf(key));

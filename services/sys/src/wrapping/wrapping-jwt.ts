@@ -1,6 +1,6 @@
 /**
- * JWT wrapping tokens (RFC 7519): they carry a wrapping token together with the address of the cluster
- * that can unwrap it. Signed with ES512 (RFC 7518 §3.4: P-521, SHA-512, the signature as r and s).
+ * JWT wrapping tokens (RFC 7519): a wrapping token together with the address of the cluster that can unwrap
+ * it, signed with ES512 (RFC 7518 §3.4: P-521, SHA-512, the signature as r and s).
  */
 import { createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import type { WrappingKey } from './wrapping-records.ts';
@@ -10,7 +10,7 @@ interface WrappingClaims {
   readonly jti: string;
   readonly accessor: string;
   readonly type: 'wrapping';
-  /** Epoch seconds, as the two below. */
+  /** In epoch seconds, like the two below. */
   readonly iat: number;
   readonly nbf: number;
   readonly exp: number;
@@ -22,10 +22,10 @@ interface KeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** Keys by the record they were made from, which stays the same object while it is unchanged. */
+/** By record, whose object stays the same while it is unchanged. */
 const keyPairs = new WeakMap<WrappingKey, KeyPair>();
 
-/** What a wrapping key signs and verifies with. */
+/** The key pair of a wrapping key record. */
 export const keyPairOf = (key: WrappingKey): KeyPair => {
   let pair = keyPairs.get(key);
   if (pair === undefined) {
@@ -38,10 +38,10 @@ export const keyPairOf = (key: WrappingKey): KeyPair => {
 
 const toPart = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** The only header there is: no token chooses how it is verified. */
+/** The only accepted header: a token cannot choose how it is verified. */
 const HEADER = toPart({ alg: 'ES512', typ: 'JWT' });
 const ENCODING = 'ieee-p1363';
-/** Clocks of two clusters may differ by this much. */
+/** Tolerated difference between the clocks of two clusters. */
 const SKEW_SECONDS = 5;
 
 export interface WrappingJwtRequest {
@@ -49,7 +49,7 @@ export interface WrappingJwtRequest {
   readonly accessor: string;
   readonly issuedAtMs: number;
   readonly ttlSeconds: number;
-  /** "" when the cluster does not know it. */
+  /** "" when the cluster does not know its address. */
   readonly apiAddress: string;
 }
 
@@ -75,10 +75,10 @@ export const signWrappingJwt = (
   return `${signed}.${signature.toString('base64url')}`;
 };
 
-/** Whether a text is to be opened as such a token at all. */
+/** Whether a text has the form of a JWT wrapping token. */
 export const isWrappingJwt = (text: string): boolean => text.startsWith(`${HEADER}.`);
 
-/** The wrapping token inside; undefined when the signature or the time is wrong. */
+/** The wrapping token inside; undefined when the signature is wrong or the token is not valid now. */
 export const openWrappingJwt = (
   key: WrappingKey,
   jwt: string,

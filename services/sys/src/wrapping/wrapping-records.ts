@@ -1,6 +1,6 @@
 /**
- * A wrapped response is a secret in the cubbyhole of its single-use token: it is found only with the
- * token, and ends with it.
+ * A wrapped response is a secret in the cubbyhole of its single-use token: it can be found only with the
+ * token, and is removed with it.
  */
 import { jsonRecords, type Reads, type Transaction } from '@keelson/storage';
 import { cubbyholeOf } from '../cubbyhole/cubbyhole-records.ts';
@@ -57,7 +57,7 @@ export const findWrapInfo = async (
   );
 };
 
-/** Key of JWT wrapping tokens; every cluster of a replication set has the same. */
+/** Key of JWT wrapping tokens; the same in every cluster of a replication set. */
 export interface WrappingKey {
   readonly privateKeyPem: string;
 }

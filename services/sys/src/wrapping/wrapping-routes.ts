@@ -2,7 +2,13 @@ import type { Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { field, type OperationContext, rawResponse, secretsRoutes } from '@keelson/secrets-api';
 import { presentedToken } from '../tokens/presented-token.ts';
-import type { WrappingOperations } from './wrapping-operations.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import {
+  lookUpWrapping,
+  rewrapResponse,
+  unwrapResponse,
+  wrappingPublicKey,
+} from './wrapping-operations.ts';
 
 const FIELDS = {
   token: field.string({
@@ -13,7 +19,7 @@ const FIELDS = {
 
 type Exchange = OperationContext<{ readonly token: string }>;
 
-/** The wrapping token a request is about: its body's, else its own. */
+/** The wrapping token in the body or, without one, the token of the request itself. */
 const requireToken = ({ fields, head }: Exchange): string => {
   const token = fields.token || presentedToken(head);
   if (token === '')
@@ -22,7 +28,7 @@ const requireToken = ({ fields, head }: Exchange): string => {
 };
 
 /** `sys/wrapping`. */
-export const wrappingRoutes = (wrapping: WrappingOperations): Route[] => [
+export const wrappingRoutes = (context: TokenContext): Route[] => [
   ...secretsRoutes({
     path: '/sys/wrapping/lookup',
     tag: 'wrapping',
@@ -31,7 +37,7 @@ export const wrappingRoutes = (wrapping: WrappingOperations): Route[] => [
       update: {
         summary: 'When and for which request a response was wrapped.',
         handle: async (exchange) => {
-          const info = await wrapping.lookup(requireToken(exchange));
+          const info = await lookUpWrapping(context, requireToken(exchange));
           return {
             data: {
               creation_ttl: info.ttlSeconds,
@@ -51,7 +57,7 @@ export const wrappingRoutes = (wrapping: WrappingOperations): Route[] => [
       update: {
         summary: 'The wrapped response, once.',
         handle: async (exchange) => {
-          const response = await wrapping.unwrap(requireToken(exchange));
+          const response = await unwrapResponse(context, requireToken(exchange));
           return rawResponse(200, 'application/json', Buffer.from(response), {
             'cache-control': 'no-store',
           });
@@ -67,7 +73,7 @@ export const wrappingRoutes = (wrapping: WrappingOperations): Route[] => [
       update: {
         summary: 'Move a wrapped response to a new token.',
         handle: async (exchange) => {
-          const info = await wrapping.rewrap(requireToken(exchange));
+          const info = await rewrapResponse(context, requireToken(exchange));
           return {
             wrapInfo: {
               token: info.token,
@@ -101,7 +107,7 @@ export const wrappingRoutes = (wrapping: WrappingOperations): Route[] => [
     operations: {
       read: {
         summary: 'Public key of JWT wrapping tokens.',
-        handle: async () => ({ data: { public_key: await wrapping.publicKey() } }),
+        handle: async () => ({ data: { public_key: await wrappingPublicKey(context) } }),
       },
     },
   }),

@@ -11,7 +11,7 @@ export const protobufPackage = "keelson.edge.v1";
 
 export const protobufFileName = "keelson/edge/v1/edge.proto";
 
-/** Decided once at the edge (rulings: vendor headers select the vendor dialect). */
+/** Decided once at the edge: a vendor header selects the vendor dialect. */
 export const Dialect = { SPECIFICATION: 0, VENDOR: 1 } as const;
 
 export type Dialect = typeof Dialect[keyof typeof Dialect];
@@ -21,7 +21,7 @@ export namespace Dialect {
   export type VENDOR = typeof Dialect.VENDOR;
 }
 
-/** The frames that one turn of the event loop produced: the cost of a gRPC message is paid once for all. */
+/** All frames produced in one turn of the event loop, so that they share the cost of one gRPC message. */
 export interface ClientFrames {
   frames: ClientFrame[];
 }
@@ -41,7 +41,7 @@ export interface ClientFrame {
     /** Grants the server this many more response bytes on this id. */
     { $case: "window"; value: Window }
     | //
-    /** A typed unary call (an RPC of another service definition) that rides on the stream. */
+    /** A typed unary call (an RPC of another service definition), carried by the stream. */
     { $case: "call"; value: Call }
     | undefined;
 }
@@ -56,7 +56,7 @@ export interface ServerFrame {
     | { $case: "window"; value: Window }
     | { $case: "callResult"; value: Buffer }
     | //
-    /** No new ids on this stream; ids under way are finished. */
+    /** No new ids on this stream; open ids are completed. */
     { $case: "drain"; value: Drain }
     | undefined;
 }
@@ -65,7 +65,7 @@ export interface RequestStart {
   head:
     | RequestHead
     | undefined;
-  /** Milliseconds left when the frame was sent; 0 means none was set. */
+  /** Milliseconds left when the frame was sent; 0 means no deadline. */
   deadlineMs: number;
   /** The first (often only) bytes of the body. */
   body: Buffer;
@@ -116,7 +116,7 @@ export interface RequestHead {
   /** As received: GET, LIST, POST, PUT, PATCH, DELETE, HEAD. `GET ?list=true` arrives as LIST. */
   method: string;
   /**
-   * What the service routes on, always with a leading slash. For an engine mount: the part below the
+   * The path that the service routes, always with a leading slash. For an engine mount: the part below the
    * mount ("/roles/web"). For sys: the path below /v1 ("/sys/mounts/pki"). For the workspace API: the
    * path below /api/v2. Percent-encoded as received; decoded once, by the router (libs/edge decodePath).
    */
@@ -183,7 +183,7 @@ export interface Mount {
     | undefined;
   /** Not replicated to performance secondaries. */
   local: boolean;
-  /** Effective values: tuning, else the system's. */
+  /** Effective values: the mount's tuning, or else the system default. */
   defaultLeaseTtlSeconds: number;
   maxLeaseTtlSeconds: number;
   passthroughRequestHeaders: string[];
@@ -198,10 +198,10 @@ export interface Mount_OptionsEntry {
   value: string;
 }
 
-/** Who calls, as resolved by sys. Never holds the token itself. */
+/** The caller of a /v1 request, resolved by sys. Never contains the token itself. */
 export interface Caller {
   accessor: string;
-  /** Salted hash of the token, stable for its life. */
+  /** Salted hash of the token, constant for its lifetime. */
   tokenHash: string;
   displayName: string;
   policies: string[];
@@ -222,7 +222,7 @@ export interface Caller_MetadataEntry {
   value: string;
 }
 
-/** Who calls /api/v2, as resolved by the workspace service. */
+/** The caller of an /api/v2 request, resolved by the workspace service. */
 export interface Principal {
   /** "user", "team", "organization". */
   kind: string;
@@ -244,7 +244,7 @@ export interface CheckRequest {
 }
 
 export interface CheckResponse {
-  /** Faults of a service that still serves requests, in sentences for operators. */
+  /** Problems of a service that still serves requests, as sentences for operators. */
   impaired: string[];
 }
 
@@ -2662,7 +2662,7 @@ export const EdgeDefinition = {
       responseStream: true,
       options: {},
     },
-    /** What the service serves, for the composed OpenAPI document. */
+    /** The routes of the service, for the composed OpenAPI document. */
     describe: {
       name: "Describe",
       requestType: DescribeRequest as typeof DescribeRequest,
@@ -2672,8 +2672,8 @@ export const EdgeDefinition = {
       options: { idempotencyLevel: "NO_SIDE_EFFECTS" },
     },
     /**
-     * Whether the service can serve requests. Fails with what keeps it from that: a store that cannot be
-     * reached, or was closed after a failed write.
+     * Whether the service can serve requests. Fails with the reason if it cannot: a store that is
+     * unreachable, or was closed after a failed write.
      */
     check: {
       name: "Check",

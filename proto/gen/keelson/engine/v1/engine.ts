@@ -148,7 +148,7 @@ export const EngineDefinition = {
   name: "Engine",
   fullName: "keelson.engine.v1.Engine",
   methods: {
-    /** Idempotent: revoking what is already revoked or unknown succeeds. */
+    /** Idempotent: revoking an unknown or already revoked lease succeeds. */
     revokeLease: {
       name: "RevokeLease",
       requestType: RevokeLeaseRequest as typeof RevokeLeaseRequest,

@@ -12,7 +12,7 @@ export const protobufPackage = "keelson.pki.v1";
 export const protobufFileName = "keelson/pki/v1/enrolment.proto";
 
 export interface LocateRequest {
-  /** "" where the path has none. */
+  /** "" if the path has none. */
   label: string;
   /** "simpleenroll" */
   operation: string;
@@ -20,11 +20,11 @@ export interface LocateRequest {
 
 /** Paths are below /v1, with the namespace first and no leading slash. */
 export interface Location {
-  /** For requests with a token, and for operations that need nobody to be known. */
+  /** For requests with a token, and for operations without authentication. */
   path: string;
-  /** For requests with the certificate of a TLS client instead; "" where that is no proof. */
+  /** For requests authenticated by a TLS client certificate; "" if certificates are not accepted. */
   certificatePath: string;
-  /** The operation needs a token or a certificate. */
+  /** The operation requires a token or a certificate. */
   isAuthenticated: boolean;
   /** HTTP Basic may carry a token. */
   acceptsBasic: boolean;
@@ -193,10 +193,7 @@ export const EnrolmentDefinition = {
   name: "Enrolment",
   fullName: "keelson.pki.v1.Enrolment",
   methods: {
-    /**
-     * Which mount answers an operation of EST, and on which of its paths. Where nothing answers, the error
-     * says why (pki.est_disabled, pki.est_unknown_operation, pki.est_unknown_label, pki.est_label_missing).
-     */
+    /** Finds the mount and path that answer an EST operation. If there is none, the error says why (pki.est_disabled, pki.est_unknown_operation, pki.est_unknown_label, pki.est_label_missing). */
     locate: {
       name: "Locate",
       requestType: LocateRequest as typeof LocateRequest,

@@ -15,31 +15,31 @@ export const protobufFileName = "keelson/replication/v1/replication.proto";
 export interface WalBatch {
   entries: BatchEntry[];
   /**
-   * The keyring of the store under its root key, with the first entries that need a newer term than those
-   * before: who can open the batch can read their values without asking anybody. Empty: they need none.
+   * The store's keyring, wrapped under its root key, in the first batch whose entries need a newer term.
+   * Whoever can open the batch can thus read its values without another request. Empty: not needed.
    */
   wrappedKeyring: Buffer;
-  /** Software of the primary. A secondary that is older applies nothing of it. */
+  /** Software version of the primary. An older secondary does not apply the batch. */
   primaryVersion: string;
-  /** Promotion number of the primary. A secondary that has heard of a higher one applies nothing of the batch. */
+  /** Promotion number of the primary. A secondary that knows a higher one does not apply the batch. */
   promotion: bigint;
 }
 
 export interface BatchEntry {
   sequence: bigint;
   committedAtMs: bigint;
-  /** As the store encodes operations; without those that do not cross. */
+  /** Operations in the store's encoding, without those that do not cross. */
   operations: Buffer;
 }
 
-/** A question of a secondary as it travels. */
+/** A secondary's request as it travels. */
 export interface SealedQuestion {
   secondaryId: string;
   sealed: Buffer;
 }
 
 export interface Question {
-  /** Highest that the secondary has heard of. A primary with a lower one is superseded: it answers no more. */
+  /** Highest promotion number the secondary knows. A primary with a lower one is superseded and stops answering. */
   promotion: bigint;
   ask:
     | { $case: "position"; value: PositionQuestion }
@@ -58,7 +58,7 @@ export interface Question {
 }
 
 export interface Answer {
-  /** Promotion number of the primary: how often another cluster took the lead. A secondary never follows a lower one. */
+  /** Promotion number of the primary: how often another cluster became primary. A secondary never follows a lower one. */
   promotion: bigint;
   told:
     | { $case: "position"; value: Position }
@@ -76,40 +76,40 @@ export interface Answer {
     | undefined;
 }
 
-/** Where the stream stands: what is read after this question is at least as new. */
+/** Asks for the end of the stream. Anything read after the answer is at least as new. */
 export interface PositionQuestion {
 }
 
 export interface Position {
-  /** Numbers one log of one primary; another primary, another id. */
+  /** Identifies one log of one primary; another primary has another id. */
   logId: string;
-  /** Newest entry that is wholly in the stream. */
+  /** Newest entry that is completely in the stream. */
   walSequence: bigint;
-  /** Position in the stream after which the next entry comes. */
+  /** Stream position after which the next entry follows. */
   streamSequence: bigint;
   /**
-   * The epoch that is published under: its key is fetched while the primary still answers.
-   * 0: the stream is for this secondary alone, sealed under a key both derive from that of their link.
+   * Epoch of the published batches; its key is fetched while the primary still answers.
+   * 0: the stream is for this secondary only, sealed under a key derived from that of the link.
    */
   epoch: bigint;
   /**
-   * Groups of records that this secondary is not given, as far as they fit: what it still has of them it
-   * removes without comparing.
+   * Groups of records withheld from this secondary, as many as fit. It removes what it has of them without
+   * comparing.
    */
   leftOut: string[];
-  /** Software of the primary. A secondary that is older copies nothing from it. */
+  /** Software version of the primary. An older secondary copies nothing from it. */
   primaryVersion: string;
 }
 
-/** Asked of sys: the paths filter of the secondary that asks. */
+/** Asks sys for the paths filter of the asking secondary. */
 export interface FilterQuestion {
 }
 
-/** Without a mode: there is none. */
+/** No mode: there is no filter. */
 export interface Filter {
   mode: string;
   paths: string[];
-  /** All that it keeps from the secondary. */
+  /** Everything withheld from the secondary. */
   filteredMounts: string[];
   filteredNamespaces: string[];
 }
@@ -128,17 +128,17 @@ export interface Digests {
 /** Records in path order. */
 export interface PageQuestion {
   tree: string;
-  /** Path after which the page begins; empty: at the first. */
+  /** Path after which the page begins; empty: at the start. */
   after: string;
   /** One bit per subpage, 8,192 bytes, lowest bit first; empty: all subpages. */
   wanted: Buffer;
-  /** With the records themselves instead of their leaves. */
+  /** Return the records themselves instead of their leaves. */
   withRecords: boolean;
-  /** Only paths that begin with this; `after` is it or one of them. Absent: all. */
+  /** Only paths with this prefix; `after` is the prefix or one of its paths. Absent: all. */
   below?: string | undefined;
 }
 
-/** Leaves of some subpages, one subpage after the other. */
+/** Leaves of the given subpages, one subpage after the other. */
 export interface SubpagesQuestion {
   tree: string;
   subpages: number[];
@@ -146,7 +146,7 @@ export interface SubpagesQuestion {
 
 export interface Subpages {
   items: PageItem[];
-  /** So many of the subpages asked for are covered, from the first; none: it is too large for a message. */
+  /** Number of requested subpages covered, from the first; 0: the first is too large for a message. */
   answered: number;
 }
 
@@ -160,7 +160,7 @@ export interface PageItem {
   path: string;
   /** Merkle leaf, 20 bytes. Empty when `stored` is given. */
   leaf: Buffer;
-  /** Empty for leaves, and for a record too large for a page: then it is asked for in parts. */
+  /** Empty for leaves, and for a record too large for a page, which is then requested in parts. */
   stored: Buffer;
 }
 
@@ -169,8 +169,8 @@ export interface RecordsQuestion {
 }
 
 /**
- * Those of the paths that exist, as long as they fit; at least the first that exists. A record too large
- * for one message comes with its leaf only.
+ * The existing records among the paths, as many as fit, at least one. A record too large for one message
+ * is returned with its leaf only.
  */
 export interface Records {
   items: PageItem[];
@@ -184,7 +184,7 @@ export interface RecordPartQuestion {
 }
 
 export interface RecordPart {
-  /** Leaf of the record the part is of; empty: there is no such record any more. */
+  /** Leaf of the record that the part belongs to; empty: the record no longer exists. */
   leaf: Buffer;
   part: Buffer;
   totalBytes: bigint;
@@ -214,40 +214,40 @@ export interface Heartbeat {
   canaryAgeMs?: bigint | undefined;
   apiAddress: string;
   clusterAddress: string;
-  /** Measured with the heartbeat before this one. */
+  /** Measured with the previous heartbeat. */
   clockSkewMs: bigint;
   roundTripMs: bigint;
-  /** Over stream and answers, since the start of the secondary's process. */
+  /** From stream and answers, since the secondary's process started. */
   bytesReceived: bigint;
   /** Cost of its newest comparison with the primary. */
   resyncRecords: bigint;
   resyncBytes: bigint;
-  /** Id of the secondary's cluster itself, not of the set. */
+  /** Id of the secondary's own cluster, not of the set. */
   localClusterId: string;
 }
 
 /**
- * A request of a client that writes what only the primary may write, or a part of one that is too large
- * for a message. Parts come in their order, the second and later ones to the replica that took the first.
+ * A client's request that writes data only the primary may write, or one part if it is too large for a
+ * message. Parts are sent in order; the replica that received the first one receives them all.
  */
 export interface ForwardQuestion {
   /** keelson.edge.v1.RequestStart. */
   request: Buffer;
-  /** Of the whole request, with the first of several parts. */
+  /** Size of the whole request, in the first of several parts. */
   totalBytes: bigint;
-  /** Names the request that a later part belongs to. */
+  /** Identifies the request that a later part belongs to. */
   transfer: string;
 }
 
 export interface ForwardAnswer {
-  /** keelson.edge.v1.ResponseStart, or the first part of it. Empty: the next part of the request is awaited. */
+  /** keelson.edge.v1.ResponseStart, or its first part. Empty: the next part of the request is expected. */
   response: Buffer;
-  /** The answered request wrote nothing that comes after this entry. */
+  /** All writes of the request are in entries up to this one. */
   walSequence: bigint;
-  /** Of the whole response when there are more parts. */
+  /** Size of the whole response if there are more parts. */
   totalBytes: bigint;
   transfer: string;
-  /** Where the other parts go to or are asked for. */
+  /** Replica to which the other parts are sent, or from which they are requested. */
   replica: string;
 }
 
@@ -266,9 +266,9 @@ export interface HeartbeatAnswer {
   /** Newest entry of the primary's log. */
   lastWal: bigint;
   primaryClusterAddresses: string[];
-  /** The log this secondary is to follow; another one after its filter changed. */
+  /** The log that this secondary must follow; changes with its filter. */
   logId: string;
-  /** Where clients reach the primary; "": not configured. */
+  /** Address of the primary for clients; "": not configured. */
   primaryApiAddress: string;
 }
 

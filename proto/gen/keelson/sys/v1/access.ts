@@ -32,8 +32,8 @@ export interface ResolveRequest {
   /** Value of the namespace header, "" when absent. Joined with a namespace prefix in the path. */
   namespace: string;
   /**
-   * Below /v1, no leading slash: "team-a/pki/issue/web". Percent-encoded as received: policies look at
-   * the decoded text (libs/edge decodePath), which is what the router of the service will see.
+   * Below /v1, no leading slash: "team-a/pki/issue/web". Percent-encoded as received. Policies match
+   * the decoded text (libs/edge decodePath), which is also what the router of the service sees.
    */
   path: string;
   /** As in RequestHead.method. */
@@ -46,11 +46,11 @@ export interface ResolveRequest {
   hasBody: boolean;
   requestId: string;
   contentType: string;
-  /** Raw query string without the question mark: parameter rules of policies look at it for reads. */
+  /** Raw query string without the question mark; parameter rules of policies apply to it on reads. */
   query: string;
-  /** "jwt": the wrapping token is to be a JWT; "" for an ordinary one. */
+  /** "jwt": the wrapping token must be a JWT; "" for an ordinary token. */
   wrapFormat: string;
-  /** Value of the index header: how far the log must have come that the decision is made on; "" when absent. */
+  /** Value of the index header, the log position that the decision must include; "" when absent. */
   index: string;
 }
 
@@ -62,14 +62,14 @@ export interface Resolution {
     /** A policy with parameter rules matched: ask again with the body. */
     { $case: "needsBody"; value: NeedsBody }
     | undefined;
-  /** Moves whenever a device is enabled, disabled or changed, or a non-HMAC key list is tuned. */
+  /** Changes whenever a device is enabled, disabled or changed, or a non-HMAC key list is tuned. */
   auditGeneration: number;
-  /** For the audit entry, filled as far as known even when refused. */
+  /** Data for the audit entry, as far as known, also for refusals. */
   audit: AuditContext | undefined;
 }
 
 export interface Allowed {
-  /** "sys", "pki": who serves the request. */
+  /** Service that answers the request: "sys", "pki". */
   service: string;
   /** RequestHead.path for that service: still percent-encoded. */
   path: string;
@@ -85,8 +85,8 @@ export interface Allowed {
    */
   passToken: boolean;
   /**
-   * Set on a request that enables an audit device: the gateway writes an entry to it before it passes the
-   * request on, and answers 400 itself when the device does not accept it.
+   * Set on a request that enables an audit device. The gateway writes a test entry to the device before it
+   * forwards the request, and answers 400 itself if the device does not accept it.
    */
   tryAuditDevice: AuditDevice | undefined;
 }
@@ -115,9 +115,9 @@ export interface AuditContext {
 
 export interface WrapRequest {
   ttlSeconds: number;
-  /** The complete JSON document to hand out on unwrap. */
+  /** The complete JSON document that unwrap returns. */
   response: Buffer;
-  /** The request path that made it, for wrap_info.creation_path. */
+  /** Path of the wrapped request, for wrap_info.creation_path. */
   creationPath: string;
   namespace:
     | Namespace
@@ -1496,7 +1496,7 @@ export const AccessDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Enabled audit devices with their salts; fetched again when Resolution.audit_generation moves. */
+    /** Enabled audit devices with their salts; fetched again when Resolution.audit_generation changes. */
     auditDevices: {
       name: "AuditDevices",
       requestType: AuditDevicesRequest as typeof AuditDevicesRequest,

@@ -19,17 +19,19 @@ export interface JoinRequest {
   instanceId: string;
   version: string;
   engines: EngineDescription[];
+  /** Id of the store of the service. A service whose store id differs from the recorded one is refused. */
+  storeId: string;
 }
 
 /**
- * An engine type that can be mounted, and which of its paths are special. Paths are relative to the
+ * An engine type that can be mounted, and its special paths. Paths are relative to the
  * mount; "*" at the end is a prefix, "+" one segment.
  */
 export interface EngineDescription {
   /** "pki". */
   type: string;
   unauthenticatedPaths: string[];
-  /** Need the `sudo` capability besides the operation's own. */
+  /** Require the `sudo` capability in addition to that of the operation. */
   rootPaths: string[];
 }
 
@@ -38,17 +40,19 @@ export interface ClusterState {
   sealed: boolean;
   /** Root key of the calling service's own barrier; empty while sealed. */
   serviceKey: Buffer;
-  /** The service rotates its keyring when this is greater than its own newest term. */
+  /** The service rotates its keyring if this is greater than its newest term. */
   keyringTerm: number;
   clusterId: string;
   clusterName: string;
   /**
-   * All mounts of engines that the calling service announced. A service removes what it holds for a
-   * mount uuid that is no longer listed.
+   * All mounts of engines announced by the calling service. The service removes its data of mounts that are
+   * listed neither here nor in unreadable_mount_uuids.
    */
   mounts: Mount[];
-  /** What this cluster is in the replication sets it belongs to; at most one of each kind. */
+  /** Roles of this cluster in its replication sets; at most one of each kind. */
   replicationRoles: ReplicationRole[];
+  /** Mounts of any engine that exist and cannot be served, because a record of sys is damaged. */
+  unreadableMountUuids: string[];
 }
 
 export interface RegisterLeaseRequest {
@@ -62,9 +66,9 @@ export interface RegisterLeaseRequest {
   ttlSeconds: number;
   maxTtlSeconds: number;
   renewable: boolean;
-  /** Given back to the engine when the lease is revoked. */
+  /** Returned to the engine when the lease is revoked. */
   engineData: Buffer;
-  /** Caller.token_type. A batch token is not stored: its leases end by time alone. */
+  /** Caller.token_type. Leases of a batch token, which is not stored, only expire. */
   tokenType: string;
 }
 
@@ -75,7 +79,7 @@ export interface Lease {
 }
 
 function createBaseJoinRequest(): JoinRequest {
-  return { service: "", instanceId: "", version: "", engines: [] };
+  return { service: "", instanceId: "", version: "", engines: [], storeId: "" };
 }
 
 export const JoinRequest: MessageFns<JoinRequest> = {
@@ -91,6 +95,9 @@ export const JoinRequest: MessageFns<JoinRequest> = {
     }
     for (const v of message.engines) {
       EngineDescription.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.storeId !== "") {
+      writer.uint32(42).string(message.storeId);
     }
     return writer;
   },
@@ -140,6 +147,14 @@ export const JoinRequest: MessageFns<JoinRequest> = {
             message.engines.push(EngineDescription.decode(reader, reader.uint32()));
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.storeId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -161,6 +176,7 @@ export const JoinRequest: MessageFns<JoinRequest> = {
     message.instanceId = object.instanceId ?? "";
     message.version = object.version ?? "";
     message.engines = object.engines?.map((e) => EngineDescription.fromPartial(e)) || [];
+    message.storeId = object.storeId ?? "";
     return message;
   },
 };
@@ -254,6 +270,7 @@ function createBaseClusterState(): ClusterState {
     clusterName: "",
     mounts: [],
     replicationRoles: [],
+    unreadableMountUuids: [],
   };
 }
 
@@ -282,6 +299,9 @@ export const ClusterState: MessageFns<ClusterState> = {
     }
     for (const v of message.replicationRoles) {
       ReplicationRole.encode(v!, writer.uint32(66).fork()).join();
+    }
+    for (const v of message.unreadableMountUuids) {
+      writer.uint32(74).string(v!);
     }
     return writer;
   },
@@ -363,6 +383,14 @@ export const ClusterState: MessageFns<ClusterState> = {
             message.replicationRoles.push(ReplicationRole.decode(reader, reader.uint32()));
             continue;
           }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.unreadableMountUuids.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -388,6 +416,7 @@ export const ClusterState: MessageFns<ClusterState> = {
     message.clusterName = object.clusterName ?? "";
     message.mounts = object.mounts?.map((e) => Mount.fromPartial(e)) || [];
     message.replicationRoles = object.replicationRoles?.map((e) => ReplicationRole.fromPartial(e)) || [];
+    message.unreadableMountUuids = object.unreadableMountUuids?.map((e) => e) || [];
     return message;
   },
 };
@@ -640,8 +669,8 @@ export const ClusterDefinition = {
   fullName: "keelson.sys.v1.Cluster",
   methods: {
     /**
-     * Announces a service (and the engines it serves) and follows the state of the cluster. The first
-     * message comes at once; a further one on every change.
+     * Announces a service and its engines, and follows the state of the cluster. The first message is sent
+     * at once, another one on every change.
      */
     join: {
       name: "Join",
@@ -659,7 +688,7 @@ export const LeasesDefinition = {
   name: "Leases",
   fullName: "keelson.sys.v1.Leases",
   methods: {
-    /** Puts a secret under a lease of the calling token; sys revokes it through keelson.engine.v1.Engine. */
+    /** Creates a lease of the calling token for a secret; sys revokes it through keelson.engine.v1.Engine. */
     register: {
       name: "Register",
       requestType: RegisterLeaseRequest as typeof RegisterLeaseRequest,

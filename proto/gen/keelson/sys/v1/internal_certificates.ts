@@ -18,7 +18,7 @@ export interface IssueInternalCertificateRequest {
   csr: Buffer;
   /**
    * HMAC of the service's name under a key of the internal CA, base64url; empty on renewal. The
-   * certificate names the service and nothing else: what the CSR asks for is not looked at.
+   * certificate names only the service; names in the CSR are ignored.
    */
   joinToken: string;
 }
@@ -187,7 +187,7 @@ export const InternalCertificatesDefinition = {
   name: "InternalCertificates",
   fullName: "keelson.sys.v1.InternalCertificates",
   methods: {
-    /** First certificate: authorised by a join token. Renewal: by the client certificate in use. */
+    /** The first certificate is authorized by a join token, a renewal by the current client certificate. */
     issue: {
       name: "Issue",
       requestType: IssueInternalCertificateRequest as typeof IssueInternalCertificateRequest,

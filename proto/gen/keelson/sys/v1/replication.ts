@@ -14,17 +14,17 @@ export const protobufFileName = "keelson/sys/v1/replication.proto";
 /** "performance" or "dr". */
 export interface ReplicationRole {
   kind: string;
-  /** "primary", "secondary" or "superseded": a primary that another cluster has replaced, and that writes nothing. */
+  /** "primary", "secondary" or "superseded" (a primary replaced by another cluster, which refuses writes). */
   role: string;
   /** Of the replication set. */
   clusterId: string;
-  /** Another one: what runs for the role is begun anew. */
+  /** If it changes, work for the role starts again. */
   generation: string;
   /** Set for a secondary that has a primary. */
   link:
     | ReplicationLink
     | undefined;
-  /** Not empty: what the service holds is removed once for this activation before anything is copied. */
+  /** If not empty, the service's data is removed once for this activation before copying begins. */
   activation: string;
   /** Root key of the service's barrier before the activation. */
   previousServiceKey: Buffer;
@@ -38,7 +38,7 @@ export interface ReplicationLink {
   primaryPublicKey: string;
   /** Of the primary's NATS. */
   addresses: string[];
-  /** PEM: roots that its certificate may have beside those of the system, for addresses of tls://. */
+  /** PEM of additional trusted CAs for tls:// addresses. */
   trustedRoots: string[];
 }
 
@@ -52,7 +52,7 @@ export interface ReplicationSet {
   logId: string;
   publicKey: string;
   privateKey: string;
-  /** How often another cluster took the lead of the set. */
+  /** How often another cluster became primary of the set. */
   promotion: bigint;
 }
 
@@ -91,7 +91,7 @@ export interface RenewLogResponse {
 
 export interface SupersedeRequest {
   kind: string;
-  /** Promotion number of the cluster that is the primary now. */
+  /** Promotion number of the current primary. */
   promotion: bigint;
 }
 
@@ -103,14 +103,14 @@ export interface FindFilterRequest {
   secondaryId: string;
   /** Groups of records asked about ("mount/<uuid>", "namespace/<id>"). */
   groups: string[];
-  /** All groups there are or were, in place of `groups`. */
+  /** All present and former groups, instead of `groups`. */
   all: boolean;
 }
 
 export interface ReplicationFilter {
-  /** Another one: a group changed sides. */
+  /** Changes when a group changes sides. */
   generation: string;
-  /** Those asked about that do not cross. */
+  /** The requested groups that do not cross. */
   leftOut: string[];
 }
 
@@ -131,7 +131,7 @@ export interface ReplicationReportRequest {
 export interface ReplicationReport {
   /** Newest entry of the service's own log. */
   lastWal: bigint;
-  /** 40 hexadecimal characters: of what the kind replicates. */
+  /** Root over the records this kind replicates, 40 hexadecimal characters. */
   merkleRoot: string;
   /** Result of the newest check; 0: never checked. */
   corrupted: boolean;
@@ -142,7 +142,7 @@ export interface ReplicationReport {
     | { $case: "primary"; value: ReplicationPrimaryReport }
     | { $case: "secondary"; value: ReplicationSecondaryReport }
     | undefined;
-  /** NATS is reached: that of this cluster by a primary, that of its primary by a secondary. */
+  /** NATS is reachable: a primary's own, a secondary's primary's. */
   natsConnected: boolean;
 }
 
@@ -151,7 +151,7 @@ export interface ReplicationPrimaryReport {
 }
 
 export interface ReplicationSecondaryReport {
-  /** In the words of the status document. */
+  /** Terms of the status document. */
   state: string;
   mode: string;
   connectionState: string;
@@ -165,15 +165,15 @@ export interface ReplicationSecondaryReport {
   resyncBytes: bigint;
   primary: ReplicationPeer | undefined;
   primaryClusterAddresses: string[];
-  /** The activation was carried out: what was here before is gone. */
+  /** The activation is complete; earlier data was removed. */
   activated: boolean;
-  /** The primary stepped back, and all of its log is here. */
+  /** The primary stepped back, and its whole log is here. */
   whole: boolean;
-  /** Nothing of the service was kept back by a paths filter when its log was compared last. */
+  /** No paths filter withheld data of the service when its log was last compared. */
   holdsAll: boolean;
-  /** Entries that the stream holds and that are not applied here; when measured. */
+  /** Entries in the stream that are not applied here; only when measured. */
   inStream: bigint;
-  /** Highest promotion of the set that was heard of. */
+  /** Highest known promotion number of the set. */
   promotion: bigint;
 }
 
@@ -189,7 +189,7 @@ export interface ReplicationPeer {
   bytesShipped: bigint;
   resyncRecords: bigint;
   resyncBytes: bigint;
-  /** Of what crosses to it, when it has a paths filter; empty until it was counted. */
+  /** Root over what crosses, if it has a paths filter; empty until counted. */
   merkleRoot: string;
   filtered: boolean;
   localClusterId: string;
@@ -203,11 +203,11 @@ export interface RecoverResponse {
 }
 
 export interface ReindexRequest {
-  /** Count again only where the trees and the records differ. */
+  /** Recount only if trees and records differ. */
   diff: boolean;
-  /** Count again without looking first. */
+  /** Recount without comparing first. */
   force: boolean;
-  /** Leave saving the counted trees to the background. */
+  /** Save the counted trees in the background. */
   skipFlush: boolean;
 }
 
@@ -222,10 +222,7 @@ export interface CheckMerkleResponse {
   corrupted: boolean;
 }
 
-/**
- * Of one moment: a service is asked for them together, for it acts on them together. Empty: it is to have
- * no role of this kind.
- */
+/** Both roles are taken up together. Empty: no role of this kind. */
 export interface TakeUpRolesRequest {
   performanceGeneration: string;
   drGeneration: string;
@@ -3000,8 +2997,8 @@ export const RefreshFiltersResponse: MessageFns<RefreshFiltersResponse> = {
 };
 
 /**
- * Served by sys: who belongs to the sets this cluster is the primary of. Asked at every use, so that a
- * revocation holds at once.
+ * Served by sys: members of the sets of which this cluster is the primary. Called at every use, so that a
+ * revocation takes effect at once.
  */
 export type ReplicationSetsDefinition = typeof ReplicationSetsDefinition;
 export const ReplicationSetsDefinition = {
@@ -3016,7 +3013,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The newest epoch, or the one asked for; without a key when there is no such epoch. */
+    /** The newest or the given epoch; without a key if it does not exist. */
     findEpoch: {
       name: "FindEpoch",
       requestType: FindEpochRequest as typeof FindEpochRequest,
@@ -3025,7 +3022,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Without an id when it is not admitted. */
+    /** The id is empty if the secondary is not admitted. */
     findSecondary: {
       name: "FindSecondary",
       requestType: FindSecondaryRequest as typeof FindSecondaryRequest,
@@ -3034,7 +3031,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** All that are admitted and get everything. */
+    /** All admitted secondaries without a filter. */
     listUnfiltered: {
       name: "ListUnfiltered",
       requestType: ListUnfilteredRequest as typeof ListUnfilteredRequest,
@@ -3043,7 +3040,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The log of the service gets a new id. */
+    /** Gives the log of the service a new id. */
     renewLog: {
       name: "RenewLog",
       requestType: ReplicationSetRequest as typeof ReplicationSetRequest,
@@ -3052,7 +3049,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Another cluster was promoted to be the primary of the set: this one stops. */
+    /** Another cluster was promoted to primary of the set; this one stops. */
     supersede: {
       name: "Supersede",
       requestType: SupersedeRequest as typeof SupersedeRequest,
@@ -3061,7 +3058,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** What a secondary is not given; without a generation when it gets everything. */
+    /** Groups withheld from a secondary; the generation is empty if it has no filter. */
     findFilter: {
       name: "FindFilter",
       requestType: FindFilterRequest as typeof FindFilterRequest,
@@ -3070,7 +3067,7 @@ export const ReplicationSetsDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Secondaries that do not get everything. */
+    /** Secondaries with a filter. */
     listFiltered: {
       name: "ListFiltered",
       requestType: ListFilteredRequest as typeof ListFilteredRequest,
@@ -3082,7 +3079,7 @@ export const ReplicationSetsDefinition = {
   },
 } as const;
 
-/** Served by every service that keeps a store: sys asks for its part of what it shows and orders. */
+/** Served by every service with a store: reports for sys, and actions that sys requests. */
 export type ReplicationMemberDefinition = typeof ReplicationMemberDefinition;
 export const ReplicationMemberDefinition = {
   name: "ReplicationMember",
@@ -3105,7 +3102,7 @@ export const ReplicationMemberDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Counts the trees again; a secondary compares itself with its primary afterwards. Returns when done. */
+    /** Recounts the trees; a secondary then compares itself with its primary. Returns when done. */
     reindex: {
       name: "Reindex",
       requestType: ReindexRequest as typeof ReindexRequest,
@@ -3123,7 +3120,7 @@ export const ReplicationMemberDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Returns when all replicas of the service that live act on these roles and no others, or could not in time. */
+    /** Returns when all live replicas of the service act in exactly these roles, or after a time limit. */
     takeUpRoles: {
       name: "TakeUpRoles",
       requestType: TakeUpRolesRequest as typeof TakeUpRolesRequest,
@@ -3132,7 +3129,7 @@ export const ReplicationMemberDefinition = {
       responseStream: false,
       options: {},
     },
-    /** Returns when everything that was committed before the call is in the stream. */
+    /** Returns when everything committed before the call is in the stream. */
     finishPublishing: {
       name: "FinishPublishing",
       requestType: FinishPublishingRequest as typeof FinishPublishingRequest,
@@ -3141,7 +3138,7 @@ export const ReplicationMemberDefinition = {
       responseStream: false,
       options: {},
     },
-    /** The paths filter of a secondary changed: what it is to get is published from now on. */
+    /** The paths filter of a secondary changed; publishing follows the new one from now on. */
     refreshFilters: {
       name: "RefreshFilters",
       requestType: RefreshFiltersRequest as typeof RefreshFiltersRequest,

@@ -138,7 +138,7 @@ export const IdentityDefinition = {
   name: "Identity",
   fullName: "keelson.workspace.v1.Identity",
   methods: {
-    /** Bearer token -> principal. Nothing of the answer is cached: a deleted token is refused at once. */
+    /** Resolves a bearer token to its principal. The answer is not cached, so a deleted token is refused at once. */
     identify: {
       name: "Identify",
       requestType: IdentifyRequest as typeof IdentifyRequest,

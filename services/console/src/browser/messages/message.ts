@@ -1,4 +1,4 @@
-/** Custom messages as the API carries them and as people write them. */
+/** Custom messages as the API represents them and as the form edits them. */
 
 export type MessageType = 'banner' | 'modal';
 
@@ -19,7 +19,7 @@ export interface Message extends MessageInfo {
   readonly message: string;
   /** One pair of title and address. */
   readonly link: Readonly<Record<string, string>> | null;
-  /** Absent in lists. Of other clients; kept as it is. */
+  /** Absent in lists. Set by other clients only; kept unchanged. */
   readonly options?: Readonly<Record<string, unknown>> | null;
 }
 
@@ -31,7 +31,7 @@ export type MessageList = {
 export const toBase64 = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
-/** @returns the text; the base64 itself where it is no UTF-8 */
+/** @returns the text; the base64 itself when the bytes are not UTF-8 */
 export const fromBase64 = (encoded: string): string => {
   try {
     const bytes = Uint8Array.from(atob(encoded), (unit) => unit.charCodeAt(0));
@@ -69,7 +69,7 @@ export const sortedByStart = (list: MessageList | undefined): (readonly [string,
     ([idA, a], [idB, b]) => b.start_time.localeCompare(a.start_time) || idA.localeCompare(idB),
   );
 
-/** What a person writes. */
+/** A message as edited in the form. */
 export interface Draft {
   readonly title: string;
   readonly text: string;
@@ -101,8 +101,8 @@ export const linkMap = ({ linkTitle, linkHref }: Draft): Record<string, string> 
   linkTitle === '' && linkHref === '' ? {} : { [linkTitle]: linkHref };
 
 /**
- * The body that creates a message, or replaces `message`. What was not changed is sent as it was: a text that
- * is no UTF-8, a time to the second and the options of another client outlive an edit.
+ * The body that creates a message, or replaces `message`. Unchanged members are sent as they were: a text
+ * that is not UTF-8, a time with seconds and the options of another client survive an edit.
  */
 export const bodyOf = (draft: Draft, message: Message | undefined): object => {
   const before = message && draftOf(message);

@@ -1,22 +1,20 @@
-/** Why nobody can sign in, as far as the cluster says so to anyone. */
+/** The cluster's public health status: whether it can be used, its name and its version. */
 
-/** Of `sys/health`; the other members are not looked at. */
+/** The members of the `sys/health` response that the console uses. */
 export interface ClusterHealth {
   readonly initialized: boolean;
   readonly sealed: boolean;
   readonly replication_dr_mode: string;
+  readonly replication_performance_mode: string;
+  readonly version: string;
+  readonly cluster_name?: string;
 }
 
-/** Asked so that each state is answered with 200. */
-export const readHealth = async (): Promise<ClusterHealth> => {
-  const codes = ['uninitcode', 'sealedcode', 'drsecondarycode'].map((name) => `${name}=200`);
-  const answer = await fetch(`/v1/sys/health?${codes.join('&')}`, { cache: 'no-store' });
-  return (await answer.json()) as ClusterHealth;
-};
-
-/** undefined: nothing stands in the way. */
-export const hindranceOf = (health: ClusterHealth): string | undefined => {
-  if (!health.initialized) return 'This cluster is not initialized: sys/init comes first.';
+/** Reason why nobody can sign in; undefined when signing in is possible. */
+export const hindranceOf = (
+  health: Pick<ClusterHealth, 'initialized' | 'sealed' | 'replication_dr_mode'>,
+): string | undefined => {
+  if (!health.initialized) return 'This cluster is not initialized: its keys are made first.';
   if (health.sealed) return 'This cluster is sealed: nobody can sign in until it is unsealed.';
   return health.replication_dr_mode === 'secondary' ||
     health.replication_dr_mode === 'bootstrapping'

@@ -1,6 +1,5 @@
 /**
- * Audit entries: what was asked, by whom, and what was answered, with every secret replaced by an HMAC
- * under the device's key. Text values are secrets unless their key is listed as plain; numbers, booleans
+ * Audit entries: request, caller and answer, with every secret replaced by an HMAC under the device's key. Text values are secrets unless their key is listed as plain; numbers, booleans
  * and structure stay readable, so that entries can be searched.
  */
 import { createHmac } from 'node:crypto';
@@ -45,7 +44,7 @@ export interface AuditedAnswer {
 
 export interface EntryRules {
   readonly key: Uint8Array;
-  /** Values as they are: only for debugging. */
+  /** Records plain values; for debugging only. */
   readonly isRaw: boolean;
   readonly hidesAccessors: boolean;
   readonly elidesLists: boolean;
@@ -71,7 +70,7 @@ const hideValues = (value: Json, hide: Hide, plain: ReadonlySet<string>): Json =
   );
 };
 
-/** In place of a list of keys: how many there were. */
+/** A list of keys is recorded as their number. */
 const elide = (data: Json | undefined): Json | undefined => {
   if (data === undefined || data === null || typeof data !== 'object' || Array.isArray(data))
     return data;
@@ -125,7 +124,16 @@ export const buildRequestEntry = (
   };
 };
 
-/** The entry written before the answer is given. */
+const warningsIn = (document: Json | undefined): readonly Json[] => {
+  if (document === undefined || document === null || typeof document !== 'object') return [];
+  const { warnings, meta } = document as { readonly warnings?: Json; readonly meta?: Json };
+  return Array.isArray(warnings) ? warnings : warningsIn(meta);
+};
+
+/**
+ * The entry written before the answer is given. Warnings stay readable: they are sentences of the server
+ * that name settings and what became of them (/v1 `warnings`, /api/v2 `meta.warnings`).
+ */
 export const buildResponseEntry = (
   exchange: AuditedExchange,
   answer: AuditedAnswer,
@@ -136,6 +144,7 @@ export const buildResponseEntry = (
   const isList = exchange.operation === 'list';
   const data = isList && rules.elidesLists ? elide(answer.data) : answer.data;
   const plain = new Set(exchange.plainResponseKeys);
+  const warnings = warningsIn(answer.data);
   return {
     time,
     type: 'response',
@@ -146,6 +155,7 @@ export const buildResponseEntry = (
       mount_type: exchange.mountType,
       mount_accessor: exchange.mountAccessor,
       data: data === undefined ? null : hideValues(data, hide, plain),
+      ...(warnings.length === 0 ? {} : { warnings }),
     },
     error: answer.error,
   };

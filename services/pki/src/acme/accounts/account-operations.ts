@@ -1,19 +1,20 @@
-/** Accounts: made, found, changed, and given another key (RFC 8555 §7.3). */
+/** Creates, finds and changes accounts, and replaces their keys (RFC 8555 §7.3). */
+
 import type { Clock } from '@keelson/clock';
 import type { Reads, Store } from '@keelson/storage';
+import { isCompromisedKey } from '../../keys/compromised-keys.ts';
+import { type PublicJwk, thumbprintOf } from '../../keys/domain/jwk-thumbprint.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { isCompromisedKey } from '../../revocation/compromised-keys.ts';
+import type { EabPolicy } from '../config/domain/acme-config.ts';
 import {
-  accountKeyIndex,
-  accountKeyRecords,
-  accountRecords,
-  externalAccountRecords,
-} from '../acme-records.ts';
-import type { Account, AccountBinding } from '../domain/account.ts';
-import { type PublicJwk, thumbprintOf } from '../domain/account-key.ts';
-import type { EabPolicy } from '../domain/acme-config.ts';
-import { parseBinding, requireMac, unknownBinding } from '../domain/external-account-binding.ts';
-import { AcmeProblem } from '../domain/problem.ts';
+  parseBinding,
+  requireMac,
+  unknownBinding,
+} from '../eab/domain/external-account-binding.ts';
+import { externalAccountRecords } from '../eab/eab-records.ts';
+import { AcmeProblem } from '../problems/problem.ts';
+import { accountKeyIndex, accountKeyRecords, accountRecords } from './account-records.ts';
+import type { Account, AccountBinding } from './domain/account.ts';
 
 export interface AccountParts {
   readonly store: Store;
@@ -50,18 +51,19 @@ export interface NewAccount {
   readonly eabPolicy: EabPolicy;
   readonly key: PublicJwk;
   /**
-   * What the client wants of a new account. Of a key that has one, it is ignored (RFC 8555 §7.3.1).
+   * The requested contacts and agreement of a new account. Ignored for a key that has an account (RFC 8555
+   * §7.3.1).
    * @throws AcmeProblem
    */
   readonly requested: () => Pick<Account, 'contacts' | 'termsAgreed' | 'termsUrl'>;
-  /** An account is only looked for. */
+  /** Only look for an account, do not create one. */
   readonly onlyReturnExisting: boolean;
   /** As sent; undefined: none. */
   readonly externalAccountBinding: unknown;
 }
 
 /**
- * The account of a key, made where there is none.
+ * The account of a key; created if there is none.
  * @throws AcmeProblem
  */
 export const openAccount = async (
@@ -140,7 +142,7 @@ const changeAccount = (
     return changed;
   });
 
-/** What its owner changes of an account; what is undefined stays. */
+/** Changes that an owner makes to an account; undefined members stay as they are. */
 export interface AccountChange {
   readonly contacts: readonly string[] | undefined;
   /** URL of the terms of service that are agreed to now. */
@@ -159,7 +161,7 @@ export const updateAccount = (
     ...(termsUrl !== undefined && { termsAgreed: true, termsUrl }),
   }));
 
-/** RFC 8555 §7.3.6: for good. */
+/** RFC 8555 §7.3.6: permanent. */
 export const deactivateAccount = (
   { store, clock }: AccountParts,
   mount: MountScope,
@@ -176,7 +178,7 @@ export type KeyChangeOutcome =
   /** Another account has the key. */
   | { readonly kind: 'taken'; readonly accountId: string };
 
-/** RFC 8555 §7.3.5: the old key is worth nothing from this commit on. */
+/** RFC 8555 §7.3.5: the old key is invalid from this commit on. */
 export const changeAccountKey = (
   { store }: AccountParts,
   mount: MountScope,

@@ -1,6 +1,7 @@
-/** Keys of accounts, ready to be used: to import one costs as much as a signature, to export it two thirds. */
-import type { Account } from '../domain/account.ts';
-import { importPublicJwk, type PublicJwk } from '../domain/account-key.ts';
+/** Imported keys of accounts: importing one costs as much as a signature, exporting it two thirds of that. */
+import { type PublicJwk } from '../../keys/domain/jwk-thumbprint.ts';
+import { importPublicJwk } from '../jws/public-jwk.ts';
+import type { Account } from './domain/account.ts';
 
 export interface ImportedKey {
   /** SubjectPublicKeyInfo. */

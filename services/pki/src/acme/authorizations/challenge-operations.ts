@@ -1,25 +1,17 @@
 /**
- * Challenges that are tried, and the queue of those that wait for it. An entry is a record, so nothing is
+ * Attempts at challenges, and the queue of challenges that wait for one. An entry is a record, so nothing is
  * lost with a replica; the replica that works on it claims it for a time, so that others leave it alone
- * meanwhile. A challenge whose first attempt ends at once never gets there: its outcome is all that is
+ * meanwhile. A challenge whose first attempt ends at once is never queued: only its outcome is
  * recorded.
  */
+
 import type { Clock } from '@keelson/clock';
-import type { Store, Transaction } from '@keelson/storage';
+import { readableOnly, type Store, type Transaction } from '@keelson/storage';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import {
-  accountRecords,
-  challengeQueueRecords,
-  orderKey,
-  orderRecords,
-  type QueuedChallenge,
-  queueKey,
-} from '../acme-records.ts';
-import type { Account } from '../domain/account.ts';
-import type { Trying } from '../domain/attempt-schedule.ts';
-import type { ChallengeType } from '../domain/challenge-types.ts';
-import type { Identifier } from '../domain/identifier.ts';
-import { mayBegin } from '../domain/may-begin.ts';
+import { accountRecords } from '../accounts/account-records.ts';
+import type { Account } from '../accounts/domain/account.ts';
+import type { ChallengeType } from '../orders/domain/challenge-types.ts';
+import type { Identifier } from '../orders/domain/identifier.ts';
 import {
   type Authorization,
   authorizationStatus,
@@ -29,20 +21,24 @@ import {
   failChallenge,
   noteFailedAttempt,
   type Order,
-} from '../domain/order.ts';
-import { malformed, type Problem } from '../domain/problem.ts';
+} from '../orders/domain/order.ts';
+import { orderKey, orderRecords } from '../orders/order-records.ts';
+import { malformed, type Problem } from '../problems/problem.ts';
+import { challengeQueueRecords, type QueuedChallenge, queueKey } from './challenge-records.ts';
+import type { Trying } from './domain/attempt-schedule.ts';
+import { isStartable } from './domain/startable.ts';
 
 export interface ChallengeParts {
   readonly store: Store;
   readonly clock: Clock;
 }
 
-/** How long a replica has an entry for itself: longer than any attempt takes. */
+/** How long a claim lasts: longer than any attempt. */
 export const CLAIM_MS = 30_000;
 
-/** A challenge of an account that is open, with all that an attempt needs. */
+/** A challenge of an open account, with everything that an attempt needs. */
 export interface TriedChallenge extends Trying {
-  /** Of its entry in the queue, also where it has none. */
+  /** Key of its queue entry, whether or not there is one. */
   readonly key: string;
   readonly type: ChallengeType;
   readonly identifier: Identifier;
@@ -51,13 +47,16 @@ export interface TriedChallenge extends Trying {
   /** RFC 8555 §8.1. */
   readonly keyAuthorization: string;
   readonly accountId: string;
-  /** Of the account: "roles/web/acme/"; its URL is the cluster's path, this, "account/" and the id. */
+  /**
+   * Directory of the account: "roles/web/acme/"; the account's URL is the cluster's path, this, "account/"
+   * and the id.
+   */
   readonly directory: string;
 }
 
 /** An entry of the queue that this replica has claimed. */
 export interface ClaimedChallenge extends TriedChallenge {
-  /** Until then no other replica takes it. */
+  /** Until then, no other replica takes it. */
   readonly claimedUntilMs: number;
 }
 
@@ -100,14 +99,14 @@ const describe = async (
 
 export interface TriggerOutcome {
   readonly authorization: Authorization;
-  /** What this replica is to try at once; undefined where an attempt is under way already. */
+  /** The challenge that this replica is to try at once; undefined when an attempt is already in progress. */
   readonly claimed: ClaimedChallenge | undefined;
 }
 
 interface FoundChallenge {
   readonly order: Order;
   readonly authorization: Authorization;
-  /** Nobody has begun it: it may be tried. Otherwise it is under way or done (RFC 8555 §7.5.1). */
+  /** It was not started yet, so it may be tried. Otherwise it is under way or settled (RFC 8555 §7.5.1). */
   readonly isNew: boolean;
 }
 
@@ -121,7 +120,7 @@ const requireChallenge = async (
   const authorization = order?.authorizations[authorizationIndex];
   if (order === undefined || authorization === undefined)
     throw malformed('there is no such challenge', { status: 404 });
-  return { order, authorization, isNew: mayBegin(order, authorization, type, nowMs) };
+  return { order, authorization, isNew: isStartable(order, authorization, type, nowMs) };
 };
 
 const newEntry = (
@@ -165,13 +164,13 @@ export const triggerChallenge = (
 
 export interface ClaimLimits {
   readonly count: number;
-  /** Accounts of which nothing is claimed. */
+  /** Accounts whose challenges are not claimed. */
   readonly busyAccounts: ReadonlySet<string>;
 }
 
 /**
  * Claims entries that are due and that no replica works on: those whose wait is over, and those of a
- * replica that ended. Entries whose order or account is over are removed.
+ * replica that ended. Entries of closed orders and accounts are removed.
  */
 export const nextChallenges = async (
   { store, clock }: ChallengeParts,
@@ -181,7 +180,7 @@ export const nextChallenges = async (
   const queue = challengeQueueRecords(mount);
   const isDue = ({ dueAtMs, claimedUntilMs, accountId }: QueuedChallenge): boolean =>
     Math.max(dueAtMs, claimedUntilMs) <= clock.nowMs() && !busyAccounts.has(accountId);
-  const due = (await queue.entries(store))
+  const due = (await queue.entries(readableOnly(store)))
     .filter(([, entry]) => isDue(entry))
     .toSorted(([, a], [, b]) => a.dueAtMs - b.dueAtMs)
     .slice(0, count);
@@ -202,7 +201,7 @@ export const nextChallenges = async (
   return claimed;
 };
 
-/** Gives an entry back whose attempt was not made, so that any replica may take it at once. */
+/** Releases a claimed entry whose attempt was not made, so that any replica may take it at once. */
 export const releaseChallenge = (
   { store }: ChallengeParts,
   mount: MountScope,
@@ -211,15 +210,15 @@ export const releaseChallenge = (
   store.transact(async (tx) => {
     const queue = challengeQueueRecords(mount);
     const entry = await queue.find(tx, key);
-    // Another replica's by now?
+    // Unless another replica has claimed it meanwhile.
     if (entry?.claimedUntilMs === claimedUntilMs)
       queue.write(tx, key, { ...entry, claimedUntilMs: 0 });
   });
 
-/** What came of an attempt. */
+/** The outcome of an attempt. */
 export type AttemptOutcome =
   | { readonly kind: 'valid' }
-  /** To be tried again then; the challenge shows the problem meanwhile. */
+  /** To be tried again at `retryAtMs`; until then the challenge shows the problem. */
   | {
       readonly kind: 'retry';
       readonly problem: Problem;
@@ -246,8 +245,8 @@ const applyOutcome = (
 };
 
 /**
- * Records what came of the first attempt at a challenge that is not in the queue. Nothing is changed where
- * somebody else has begun it meanwhile.
+ * Records the outcome of the first attempt at a challenge that is not in the queue. Nothing is changed where
+ * another request has started it meanwhile.
  * @returns the authorization as it is now
  * @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled
  */
@@ -278,7 +277,7 @@ export const recordFirstOutcome = (
   });
 
 /**
- * Records what came of an attempt in the order and the queue, in one commit. Nothing is changed where
+ * Records the outcome of an attempt in the order and the queue, in one commit. Nothing is changed where
  * the entry is gone: another replica settled it after this one's claim had ended.
  * @returns the order as it is now; undefined where there is none
  */

@@ -1,8 +1,8 @@
 /** First attempts on a store, with a web server that answers, refuses, or takes its time. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openChallengeSite, until } from '../../../test/challenge-site.ts';
-import { WRONG_ANSWER_DELAY_MS } from '../domain/attempt-schedule.ts';
-import { AcmeProblem } from '../domain/problem.ts';
+import { AcmeProblem } from '../problems/problem.ts';
+import { WRONG_ANSWER_DELAY_MS } from './domain/attempt-schedule.ts';
 
 let site: Awaited<ReturnType<typeof openChallengeSite>>;
 let worker: ReturnType<typeof site.startWorker>;
@@ -38,7 +38,7 @@ describe('the first attempt at a challenge', () => {
     expect(await site.entryOf('o1')).toBeUndefined();
   });
 
-  test('that fails is shown, and tried again', async () => {
+  test('that fails is shown, and retried', async () => {
     const shown = await worker.begin('o1');
     expect(shown).toMatchObject({
       status: 'pending',
@@ -52,7 +52,7 @@ describe('the first attempt at a challenge', () => {
     expect(site.requests).toHaveLength(2);
   });
 
-  test('that takes long is in the queue meanwhile, claimed', async () => {
+  test('that takes long is meanwhile in the queue, claimed', async () => {
     const { asked, release } = holdAnswers();
     const begun = worker.begin('o1');
     await asked;
@@ -67,7 +67,7 @@ describe('the first attempt at a challenge', () => {
     expect(site.requests).toHaveLength(1);
   });
 
-  test('is one for a client that asks twice', async () => {
+  test('is made once for a client that asks twice', async () => {
     const { asked, release } = holdAnswers();
     const begun = [worker.begin('o1'), worker.begin('o1')];
     await asked;
@@ -89,7 +89,7 @@ describe('the first attempt at a challenge', () => {
     await other.stop();
   });
 
-  test('that an order does not outlive is refused', async () => {
+  test('that outlives its order is refused', async () => {
     const { asked, release } = holdAnswers();
     const begun = worker.begin('o1');
     await asked;
@@ -113,7 +113,7 @@ describe('the first attempt at a challenge', () => {
     await until(async () => (await site.challengeOf('o1'))?.status === 'valid');
   });
 
-  test('is left in the queue by a replica that stops', async () => {
+  test('remains in the queue when its replica stops', async () => {
     const { asked } = holdAnswers();
     const begun = worker.begin('o1');
     await asked;

@@ -1,13 +1,13 @@
 /**
- * The first attempt at a challenge. Most succeed within milliseconds: then the client is told so at once
- * and need not ask again, which costs both sides a signature and mostly a second of its sleep, and the
+ * The first attempt at a challenge. Most succeed within milliseconds: then the client learns it at once
+ * and need not ask again, which saves both sides a signature and usually a second of waiting, and the
  * outcome is the only thing that is recorded. What takes longer is put into the queue meanwhile.
  */
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import type { Account } from '../domain/account.ts';
-import type { Authorization } from '../domain/order.ts';
+import type { Account } from '../accounts/domain/account.ts';
+import type { Authorization } from '../orders/domain/order.ts';
 import {
   type AttemptOutcome,
   type ChallengePlace,
@@ -20,14 +20,14 @@ import {
   triggerChallenge,
 } from './challenge-operations.ts';
 
-/** How long a client waits for its answer at the most. */
+/** Longest time that a client waits for the answer. */
 const MAX_WAIT_MS = 500;
 
-/** Those who make attempts. */
+/** Makes attempts; the validation worker does. */
 export interface Attempts {
   /**
    * Begins an attempt where there is a slot, else answers false.
-   * @param record called once, with what came of it; undefined: it was not made
+   * @param record called once, with the outcome; undefined: the attempt was not made
    */
   tryNow(
     mount: MountScope,
@@ -46,7 +46,7 @@ export interface FirstAttemptParts {
 
 export class FirstAttempts {
   readonly #parts: FirstAttemptParts;
-  /** By mount and key: a client that asks twice is given one attempt. */
+  /** By mount and key: two requests for one challenge share an attempt. */
   readonly #underWay = new Map<string, Promise<Authorization>>();
 
   constructor(parts: FirstAttemptParts) {
@@ -54,7 +54,7 @@ export class FirstAttempts {
   }
 
   /**
-   * Tries a challenge that nobody has begun.
+   * Tries a challenge that was not started yet.
    * @returns its authorization as it is at the end of the attempt, or when that takes too long
    * @throws AcmeProblem `malformed` where it was settled meanwhile
    */
@@ -80,7 +80,7 @@ export class FirstAttempts {
     const { clock, attempts } = this.#parts;
     const shown = Promise.withResolvers<Authorization>();
     let queued: Promise<ClaimedChallenge | undefined> | undefined;
-    /** Puts the challenge into the queue, and shows the client that. */
+    /** Puts the challenge into the queue, and answers the client. */
     const queue = async (): Promise<ClaimedChallenge | undefined> => {
       try {
         const { authorization, claimed } = await triggerChallenge(this.#parts, place);
@@ -97,7 +97,7 @@ export class FirstAttempts {
     const hasSlot = attempts.tryNow(place.mount, challenge, async (outcome) => {
       cancel();
       if (queued === undefined && outcome !== undefined) {
-        // Who waits for it is told of an error.
+        // An error goes to the client that waits for the answer.
         shown.resolve(recordFirstOutcome(this.#parts, place, outcome));
         await shown.promise.catch(() => undefined);
         return;

@@ -1,31 +1,24 @@
-/** What a directory is: whether it is served, and what is issued under it. */
+/** Opens directories: whether one is served, and under which policy it issues. */
 import type { Store } from '@keelson/storage';
 import type { Authority } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
-import type { IssuingMount } from '../../issuing/signing-operations.ts';
 import type { Role } from '../../roles/domain/role.ts';
 import { findRole } from '../../roles/role-operations.ts';
-import type { AcmeConfigs } from '../configuration/acme-config-operations.ts';
-import { type AcmeConfig, allowsAll, parseDefaultPolicy } from '../domain/acme-config.ts';
-import { type DirectoryPath, type DirectoryUrls, directoryUrls } from '../domain/directory.ts';
-import type { IssuancePolicy } from '../domain/issuance-policy.ts';
-import { AcmeProblem, malformed } from '../domain/problem.ts';
-import { VERBATIM_ROLE } from '../domain/verbatim-role.ts';
+import type { AcmeConfigs } from '../config/acme-config-operations.ts';
+import { type AcmeConfig, allowsAll, parseDefaultPolicy } from '../config/domain/acme-config.ts';
+import { AcmeProblem, malformed } from '../problems/problem.ts';
+import { type DirectoryPath, type DirectoryUrls, directoryUrls } from './domain/directory.ts';
+import type { DirectoryMount, PolicyOffer } from './domain/directory-mount.ts';
+import { VERBATIM_ROLE } from './domain/verbatim-role.ts';
 
 export interface DirectoryParts {
   readonly store: Store;
   readonly authorities: Authorities;
   readonly configs: AcmeConfigs;
-  readonly policy: IssuancePolicy;
+  readonly policy: PolicyOffer;
 }
 
-/** The mount a directory is in. */
-export interface DirectoryMount extends IssuingMount {
-  readonly path: string;
-  readonly namespacePath: string;
-}
-
-/** Who decides about a certificate. */
+/** The role or the policy that decides about a certificate. */
 export type Issuance =
   | {
       readonly kind: 'role';
@@ -52,14 +45,14 @@ export interface OpenDirectory {
   readonly profiles: readonly string[];
 }
 
-/** Nothing is served here: the answer says no more than that. */
+/** No directory is served at this path; the response gives no reason. */
 export class NotServed extends Error {}
 
 const refuse = (detail: string): never => {
   throw new AcmeProblem('unauthorized', detail);
 };
 
-/** @throws AcmeProblem for an issuer that paths may not name, or that is none */
+/** @throws AcmeProblem for an issuer that does not exist or that paths may not name */
 const checkNamedIssuer = (
   authority: Authority,
   { allowedIssuers }: AcmeConfig,
@@ -91,7 +84,7 @@ export const requireAcmeRole = async (
   return allowRoleExtKeyUsage ? role : forServersOnly(role);
 };
 
-/** Roles for servers only, by the role they were made of: the thread that makes certificates is told each once. */
+/** Roles restricted to servers, by the role they derive from. */
 const serversOnly = new WeakMap<Role, Role>();
 
 /** Reference §7.7: server authentication, whatever the role says. */
@@ -142,7 +135,7 @@ const decideIssuance = async (
   }
 };
 
-/** Roles that orders in this directory may name: only where the list of them is not open-ended. */
+/** Roles that orders in this directory may name; none where all roles are allowed. */
 const profilesOf = (path: DirectoryPath, config: AcmeConfig): readonly string[] =>
   path.isExternal || path.role !== undefined || allowsAll(config.allowedRoles)
     ? []

@@ -1,15 +1,15 @@
 /**
- * Nonces of a service that is one process: a number, and a random secret kept for it until it is used.
+ * Nonces of a service with one process: a number, and a random secret that is kept until it is used.
  * Nothing outlives the process, so a nonce from before a restart is refused.
  */
 import { randomFillSync, timingSafeEqual } from 'node:crypto';
 import type { Nonces } from './nonces.ts';
 
-/** How many of the last nonces are good; older ones are refused, and the client takes the new one. */
+/** How many of the last nonces are accepted; older ones are refused, and the client uses a new one. */
 const USUAL_WINDOW = 1 << 17;
 const NUMBER_BYTES = 6;
 const SECRET_BYTES = 16;
-/** Secrets made at once: asking for random bytes costs more than they do. */
+/** Secrets generated at once: a call for random bytes costs more than the bytes. */
 const BATCH = 64;
 
 /** @param window a multiple of 64 */
@@ -34,7 +34,7 @@ export const createInProcessNonces = (window = USUAL_WINDOW): Nonces => {
   return {
     issue: () => {
       const number = issued;
-      // Takes the last of those that are good before their turn, 63 at the most.
+      // Overwrites up to 63 of the oldest accepted nonces early.
       if (number % BATCH === 0)
         randomFillSync(secrets, (number % window) * SECRET_BYTES, BATCH * SECRET_BYTES);
       issued = number + 1;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createInProcessNonces } from './in-process-nonces.ts';
 
-test('whatever is redeemed in whatever order, each nonce counts once', async () => {
+test('in any order of redemptions, each nonce is accepted once', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(40), { maxLength: 200 }), async (choices) => {
       const nonces = createInProcessNonces();
@@ -21,7 +21,7 @@ test('whatever is redeemed in whatever order, each nonce counts once', async () 
   );
 });
 
-test('what was not issued by this process is refused', async () => {
+test('a nonce that this process did not issue is refused', async () => {
   const nonces = createInProcessNonces();
   const foreign = await createInProcessNonces().issue();
   const own = await nonces.issue();
@@ -41,7 +41,7 @@ test('what was not issued by this process is refused', async () => {
   expect(await nonces.redeem(own)).toBe(true);
 });
 
-test('the oldest are forgotten, so that memory is bounded', async () => {
+test('the oldest are dropped, which limits memory', async () => {
   const nonces = createInProcessNonces(128);
   const first = await nonces.issue();
   let last = first;

@@ -1,40 +1,41 @@
-/** From a proven order and its CSR to a certificate (RFC 8555 §7.4). */
+/** Issues the certificate of a validated order (RFC 8555 §7.4). */
+
 import { KeelsonError } from '@keelson/errors';
 import { type ParsedCsr, toSerialKey } from '@keelson/x509';
 import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
-import { STRICT_NAMES } from '../../issuing/domain/alternative-names.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
+import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
 import type { KnownAccount } from '../accounts/account-operations.ts';
 import { keyOfAccount } from '../accounts/imported-keys.ts';
-import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
 import type { OpenDirectory } from '../directories/directory-operations.ts';
-import { parseCertificateId } from '../domain/certificate-id.ts';
-import { checkOrderedCsr, chooseCommonName, refuseTlsFeature } from '../domain/csr-check.ts';
-import type { Identifier } from '../domain/identifier.ts';
-import type { IssuancePolicy, PolicyCertificate } from '../domain/issuance-policy.ts';
-import { type Order, orderStatus } from '../domain/order.ts';
-import { AcmeProblem } from '../domain/problem.ts';
-import type { SignatureChecks } from '../signatures/signature-checks.ts';
+import type { SignatureChecks } from '../jws/signature-checks.ts';
+import { AcmeProblem } from '../problems/problem.ts';
+import { parseCertificateId } from '../renewal/domain/certificate-id.ts';
+import { checkOrderedCsr, chooseCommonName, refuseTlsFeature } from './domain/csr-check.ts';
+import type { Identifier } from './domain/identifier.ts';
+import type { IssuancePolicy, PolicyCertificate } from './domain/issuance-policy.ts';
+import { type Order, orderStatus } from './domain/order.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
 import { issuanceOf, type KnownOrder, requireOrder } from './order-operations.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from './order-records.ts';
 
 export interface FinalizeParts extends IssuingParts {
   readonly policy: IssuancePolicy;
   readonly signatures: SignatureChecks;
 }
 
-/** Anything that is wrong with the CSR, or that the role or the issuer has against it, as `badCSR`. */
+/** Turns errors about the CSR, including refusals by role or issuer, into `badCSR`. */
 const asBadCsr = (error: unknown): unknown =>
   error instanceof KeelsonError && error.httpStatus < 500
     ? new AcmeProblem('badCSR', error.message, { cause: error })
     : error;
 
-/** @throws AcmeProblem `badCSR` for what is none, and for a key that is known to be compromised */
+/** @throws AcmeProblem `badCSR` for an invalid CSR, and for a key that is known to be compromised */
 const readCsr = async (
   { compromisedKeys, signatures }: FinalizeParts,
   mount: MountScope,
@@ -56,7 +57,7 @@ const requireReady = (order: Order, nowMs: number): void => {
 
 const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifier[]): string => {
   const isAddress = identifiers.some(({ type, value }) => type === 'ip' && value === asked);
-  // An address is no host name: it stands in the alternative names whatever the role says of this one.
+  // An address is not a host name: it is in the alternative names whether or not the role allows it here.
   if (asked !== '' && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
   return role.requireCn ? chooseCommonName(identifiers) : '';
 };
@@ -133,7 +134,7 @@ const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<Poli
       csrDer,
       csr,
     });
-  // An issuer that cannot sign is nothing the CSR could do better.
+  // Outside the conversion to `badCSR`: another CSR would not help where the issuer cannot sign.
   const issuer = requireSigner(directory.authority, issuance.issuerRef);
   const { role } = issuance;
   try {
@@ -151,7 +152,7 @@ export interface FinalizeRequest {
 
 /**
  * Issues the certificate of an order. Certificate, order, and what it replaces are one commit; of two
- * requests at once one is refused, and its certificate was never kept or shown.
+ * concurrent requests one is refused, and its certificate is neither stored nor shown.
  * @throws AcmeProblem `orderNotReady`, `badCSR`
  */
 export const finalizeOrder = async (

@@ -1,20 +1,17 @@
 /**
- * How many orders an account has open, and authorizations pending in them: both are limited (RFC 8555
- * §6.6). Each replica adds up what it makes itself, and counts what is stored when that reaches a limit: an
- * order costs no read of its own. Several replicas may let some more through between two counts.
+ * Limits on the open orders of an account, and on the pending authorizations in them (RFC 8555 §6.6). Each
+ * replica adds up the orders it makes, and counts the stored ones when the sum reaches a limit, so an order
+ * needs no read of its own. Several replicas may allow a few more between two counts.
  */
+
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
+import { LRUCache } from 'lru-cache';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { orderKey, orderRecords } from '../acme-records.ts';
-import {
-  authorizationStatus,
-  ORDER_LIFETIME_MS,
-  type Order,
-  orderStatus,
-} from '../domain/order.ts';
-import { firstOrderIdOf } from '../domain/order-id.ts';
-import { AcmeProblem } from '../domain/problem.ts';
+import { AcmeProblem } from '../problems/problem.ts';
+import { authorizationStatus, ORDER_LIFETIME_MS, type Order, orderStatus } from './domain/order.ts';
+import { firstOrderIdOf } from './domain/order-id.ts';
+import { orderKey, orderRecords } from './order-records.ts';
 
 export interface OpenOrderLimits {
   readonly orders: number;
@@ -30,7 +27,7 @@ export interface OpenOrderParts {
 interface Count {
   orders: number;
   pending: number;
-  /** Orders before this one are over for good. */
+  /** All orders before this one are closed. */
   from: string;
   /** When the first of the open orders ends, epoch milliseconds. */
   endsAtMs: number;
@@ -53,8 +50,8 @@ const pendingOf = ({ authorizations }: Order, nowMs: number): number =>
 
 export class OpenOrders {
   readonly #parts: OpenOrderParts;
-  readonly #counts = new Map<string, Count>();
-  /** Counts that are under way. */
+  readonly #counts = new LRUCache<string, Count>({ max: MAX_COUNTS });
+  /** Counts in progress. */
   readonly #counting = new Map<string, Promise<Count>>();
 
   constructor(parts: OpenOrderParts) {
@@ -62,7 +59,7 @@ export class OpenOrders {
   }
 
   /**
-   * Takes a place for an order with this many authorizations. What then comes to nothing is noticed when
+   * Reserves an order with this many authorizations. A reservation without an order is dropped when
    * the account is counted next.
    * @throws AcmeProblem `rateLimited` saying when the first of the open orders ends
    */
@@ -94,13 +91,13 @@ export class OpenOrders {
     return orders < limits.orders && pending + authorizations <= limits.pendingAuthorizations;
   }
 
-  /** Requests that come while one counts share its count. */
+  /** Concurrent requests of an account share a count. */
   #countOnce(key: string, mount: MountScope, accountId: string, from?: string): Promise<Count> {
     const underWay = this.#counting.get(key);
     if (underWay !== undefined) return underWay;
     const counting = this.#count(mount, accountId, from)
       .then((count) => {
-        this.#remember(key, count);
+        this.#counts.set(key, count);
         return count;
       })
       .finally(() => this.#counting.delete(key));
@@ -113,7 +110,7 @@ export class OpenOrders {
     const countedAtMs = clock.nowMs();
     const records = orderRecords(mount);
     const prefix = records.path(orderKey(accountId, ''));
-    // An order ends with its time: what was made longer ago is over.
+    // Orders expire, so older ones are closed.
     let after = prefix + (from ?? firstOrderIdOf(countedAtMs - ORDER_LIFETIME_MS));
     const count: Count = { orders: 0, pending: 0, from: '', endsAtMs: countedAtMs };
     for (;;) {
@@ -134,14 +131,5 @@ export class OpenOrders {
     }
     if (count.orders === 0) count.from = firstOrderIdOf(countedAtMs);
     return count;
-  }
-
-  #remember(key: string, count: Count): void {
-    this.#counts.delete(key);
-    this.#counts.set(key, count);
-    for (const oldest of this.#counts.keys()) {
-      if (this.#counts.size <= MAX_COUNTS) break;
-      this.#counts.delete(oldest);
-    }
   }
 }

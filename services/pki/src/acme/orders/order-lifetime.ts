@@ -1,25 +1,26 @@
-/** From when to when the certificate of an order is valid (RFC 8555 §7.4, reference §7.11). */
+/** Validity of the certificate of an order (RFC 8555 §7.4, reference §7.11). */
+
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
-import { privilegedBehavior } from '../../issuing/domain/lifetime.ts';
 import { type IssuingParts, lifetimeUnder } from '../../issuing/signing-operations.ts';
 import type { Role } from '../../roles/domain/role.ts';
-import type { DirectoryMount } from '../directories/directory-operations.ts';
-import type { AcmeConfig } from '../domain/acme-config.ts';
-import { malformed } from '../domain/problem.ts';
+import { privilegedBehavior } from '../../validity/domain/lifetime.ts';
+import type { AcmeConfig } from '../config/domain/acme-config.ts';
+import { type DirectoryMount } from '../directories/domain/directory-mount.ts';
+import { malformed } from '../problems/problem.ts';
 
 export interface LifetimeRequest {
   readonly mount: DirectoryMount;
   readonly config: AcmeConfig;
   readonly role: Role;
   readonly issuer: IssuerInUse;
-  /** As the order asks; undefined: as the role has it. */
+  /** As requested by the order; undefined: the role decides. */
   readonly notBeforeMs: number | undefined;
   readonly notAfterMs: number | undefined;
-  /** When the order was made: what it asked for then it may still have when it is proven. */
+  /** When the order was made: a validity that was allowed then remains allowed. */
   readonly orderedAtMs: number;
 }
 
-/** How far before its order a validity may begin: clocks of clients differ. */
+/** How long before its order a validity may begin, since the clocks of clients differ. */
 const MAX_BACKDATING_SECONDS = 300;
 
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;

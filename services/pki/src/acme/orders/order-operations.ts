@@ -1,34 +1,29 @@
-/** Orders: made, found, listed; their authorizations given up (RFC 8555 §7.4, §7.5). */
+/** Creates, finds and lists orders (RFC 8555 §7.4). */
+
 import { randomBytes } from 'node:crypto';
 import { hasCode } from '@keelson/errors';
 import type { Reads } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
-import { STRICT_NAMES } from '../../issuing/domain/alternative-names.ts';
 import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
+import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
 import type { Role } from '../../roles/domain/role.ts';
-import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
 import {
   type Issuance,
   type OpenDirectory,
   requireAcmeRole,
 } from '../directories/directory-operations.ts';
-import { isNamedBy, parseCertificateId } from '../domain/certificate-id.ts';
-import { challengeTypesFor, type ExtraChallenges } from '../domain/challenge-types.ts';
-import { authorizedIdentifier, type Identifier } from '../domain/identifier.ts';
-import {
-  type Authorization,
-  changeAuthorization,
-  ORDER_LIFETIME_MS,
-  type Order,
-  orderStatus,
-} from '../domain/order.ts';
-import { isOrderId, newOrderId } from '../domain/order-id.ts';
-import { AcmeProblem, combineProblems, malformed, type Subproblem } from '../domain/problem.ts';
+import { AcmeProblem, combineProblems, malformed, type Subproblem } from '../problems/problem.ts';
+import { isNamedBy, parseCertificateId } from '../renewal/domain/certificate-id.ts';
+import { challengeTypesFor, type ExtraChallenges } from './domain/challenge-types.ts';
+import { authorizedIdentifier, type Identifier } from './domain/identifier.ts';
+import { type Authorization, ORDER_LIFETIME_MS, type Order, orderStatus } from './domain/order.ts';
+import { isOrderId, newOrderId } from './domain/order-id.ts';
 import type { OpenOrders } from './open-orders.ts';
 import { decideOrderLifetime } from './order-lifetime.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from './order-records.ts';
 
 export interface OrderParts extends IssuingParts {
   readonly extraChallenges: ExtraChallenges;
@@ -51,7 +46,7 @@ export interface NewOrder {
 }
 
 /**
- * Who decides about an order: its profile where it names one, else its directory.
+ * The policy of an order: that of its profile where it names one, else that of its directory.
  * @throws AcmeProblem `invalidProfile`
  */
 export const issuanceOf = async (
@@ -63,7 +58,7 @@ export const issuanceOf = async (
   if (!profiles.includes(profile))
     throw new AcmeProblem('invalidProfile', `${urls.directory} offers no profile "${profile}"`);
   const role = await requireAcmeRole(parts, mount, config, profile);
-  // An issuer in the path stands above the role's.
+  // An issuer in the path takes precedence over the role's.
   const { issuerRef } = issuance;
   const isNamedInPath = urls.base.includes('/issuer/');
   return {
@@ -101,7 +96,7 @@ const refusalUnder = (role: Role, { type, value }: Identifier): string | undefin
   }
 };
 
-/** @throws AcmeProblem `rejectedIdentifier` with one subproblem for each that the role does not let in */
+/** @throws AcmeProblem `rejectedIdentifier` with one subproblem for each that the role does not allow */
 const checkIdentifiers = (role: Role, identifiers: readonly Identifier[]): void => {
   const refused = identifiers.flatMap((identifier): Subproblem[] => {
     const detail = refusalUnder(role, identifier);
@@ -241,23 +236,3 @@ export const listOrders = async (
     after: orders.length < PAGE_SIZE ? undefined : orders.at(-1)?.id,
   };
 };
-
-/** RFC 8555 §7.5.2: the client gives an authorization up; its order goes with it. */
-export const deactivateAuthorization = (
-  { store }: IssuingParts,
-  mount: MountScope,
-  accountId: string,
-  { orderId, index }: { readonly orderId: string; readonly index: number },
-): Promise<Order> =>
-  store.transact(async (tx) => {
-    const order = await requireOrder(tx, mount, accountId, orderId);
-    const status = order.authorizations[index]?.status;
-    if (status !== 'pending' && status !== 'valid' && status !== 'deactivated')
-      throw malformed(`an authorization that is ${status ?? 'not there'} cannot be deactivated`);
-    const changed = changeAuthorization(order, index, (one) => ({
-      ...one,
-      status: 'deactivated',
-    }));
-    orderRecords(mount).write(tx, orderKey(accountId, orderId), changed);
-    return changed;
-  });

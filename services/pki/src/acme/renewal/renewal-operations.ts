@@ -1,12 +1,14 @@
 /** Renewal information (RFC 9773 §4). */
+
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
 import { parseCertificate } from '@keelson/x509';
-import { findCertificate, revocationRecords } from '../../certificates/certificate-records.ts';
+import { findCertificate } from '../../certificates/certificate-records.ts';
+import { revocationRecords } from '../../certificates/revocation-records.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
-import { isNamedBy, parseCertificateId } from '../domain/certificate-id.ts';
-import { malformed } from '../domain/problem.ts';
-import { type RenewalWindow, renewalWindow } from '../domain/renewal-window.ts';
+import { malformed } from '../problems/problem.ts';
+import { isNamedBy, parseCertificateId } from './domain/certificate-id.ts';
+import { type RenewalWindow, renewalWindow } from './domain/renewal-window.ts';
 
 /** @throws AcmeProblem `malformed`, with 404 for a certificate that is not known */
 export const findRenewalWindow = async (

@@ -1,4 +1,5 @@
-/** Revocation by those who hold the account, the key, or the names of a certificate (RFC 8555 §7.6). */
+/** Revocation by the owner of the account, the key, or the names of a certificate (RFC 8555 §7.6). */
+
 import type { Clock } from '@keelson/clock';
 import { hasCode } from '@keelson/errors';
 import type { Store } from '@keelson/storage';
@@ -14,27 +15,28 @@ import {
   type RevocationReason,
   toSerialKey,
 } from '@keelson/x509';
-import { findCertificate, revocationRecords } from '../../certificates/certificate-records.ts';
+import { findCertificate } from '../../certificates/certificate-records.ts';
+import { revocationRecords } from '../../certificates/revocation-records.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { type RevocationParts, revokeCertificate } from '../../revocation/revocation-operations.ts';
 import type { KnownAccount } from '../accounts/account-operations.ts';
-import { certificateOriginRecords, orderKey, orderRecords } from '../acme-records.ts';
-import { authorizationStatus } from '../domain/order.ts';
-import { AcmeProblem, malformed } from '../domain/problem.ts';
+import { authorizationStatus } from '../orders/domain/order.ts';
+import { certificateOriginRecords, orderKey, orderRecords } from '../orders/order-records.ts';
+import { AcmeProblem, malformed } from '../problems/problem.ts';
 
 export interface AcmeRevocation {
   readonly mount: MountScope;
   readonly certificateDer: Uint8Array;
   /** As sent; undefined: none given. */
   readonly reason: unknown;
-  /** Who asks: an account, or whoever holds this key. */
+  /** The account that signed the request; undefined where the certificate's key did. */
   readonly signer: KnownAccount | undefined;
   /** SubjectPublicKeyInfo of the key that signed the request. */
   readonly signerKeyDer: Uint8Array;
 }
 
 /**
- * What subscribers can know of their certificates. The other reasons are the authority's own to give (2, 9,
+ * Reasons that a subscriber can know. The other reasons are the authority's own to give (2, 9,
  * 10), no revocation for good (6, 8), or none at all (7); RFC 8555 §7.6 lets a server choose.
  */
 const REASONS: readonly RevocationReason[] = [
@@ -45,12 +47,12 @@ const REASONS: readonly RevocationReason[] = [
   REVOCATION_REASON.cessationOfOperation,
 ];
 
-/** The reason that is recorded; undefined for none, which is what `unspecified` says. */
+/** The recorded reason; undefined for `unspecified` and when none is given. */
 const readReason = ({ reason, signer }: AcmeRevocation): RevocationReason | undefined => {
   const known = REASONS.find((one) => one === reason);
   if (reason !== undefined && known === undefined)
     throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${REASONS.join(', ')}`);
-  // Whoever signs with the key instead of the account shows that it is not its owner's alone.
+  // A request signed with the certificate's key proves that the key is known to others than its owner.
   if (signer === undefined) return REVOCATION_REASON.keyCompromise;
   return known === REVOCATION_REASON.unspecified ? undefined : known;
 };
@@ -88,7 +90,7 @@ const holdsAll = async (
         const { identifier, wildcard } = authorization;
         if (authorizationStatus(authorization, nowMs) !== 'valid') continue;
         missing.delete(`${identifier.type}:${wildcard ? '*.' : ''}${identifier.value}`);
-        // Whoever speaks for all names below one speaks in the DNS for the name itself.
+        // An authorization for a wildcard was proven in the DNS, so it covers the parent name, too.
         if (wildcard) missing.delete(`dns:${identifier.value}`);
       }
     after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.path;

@@ -1,11 +1,13 @@
 /** The challenges that are answered with TXT records, against a DNS server. */
+
 import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type DnsServer, startDns } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
-import { type ChallengeAttempt, validateChallenge } from './challenge-validation.ts';
+import { type ChallengeAttempt } from './challenge-attempt.ts';
+import { validateChallenge } from './challenge-validation.ts';
 
 const OWNER = '_acme-challenge.shop.example.com';
 const DIGEST = createHash('sha256').update(KEY_AUTHORIZATION).digest('base64url');
@@ -36,28 +38,28 @@ describe('dns-01', () => {
     expect(await validate()).toEqual({ kind: 'valid' });
   });
 
-  test('sees a record as soon as it has changed', async () => {
+  test('is proven as soon as the record has changed', async () => {
     dns.set(OWNER, 'TXT', ['older']);
     expect(await validate()).toMatchObject({ kind: 'retry' });
     dns.set(OWNER, 'TXT', [DIGEST]);
     expect(await validate()).toEqual({ kind: 'valid' });
   });
 
-  test('follows an alias that the server follows', async () => {
+  test('follows an alias that the server resolves', async () => {
     await using recursive = await startDns({ recursive: true });
     recursive.set(OWNER, 'CNAME', ['challenges.example.net']);
     recursive.set('challenges.example.net', 'TXT', [DIGEST]);
     expect(await validate({}, recursive.address)).toEqual({ kind: 'valid' });
   });
 
-  test('follows aliases that the server does not follow', async () => {
+  test('follows aliases that the server does not resolve', async () => {
     dns.set(OWNER, 'CNAME', ['one.example.net']);
     dns.set('one.example.net', 'CNAME', ['two.example.net']);
     dns.set('two.example.net', 'TXT', [DIGEST]);
     expect(await validate()).toEqual({ kind: 'valid' });
   });
 
-  test('does not follow aliases for ever', async () => {
+  test('stops following a cycle of aliases', async () => {
     dns.set(OWNER, 'CNAME', ['loop.example.net']);
     dns.set('loop.example.net', 'CNAME', [OWNER]);
     expect(await validate()).toEqual({
@@ -67,7 +69,7 @@ describe('dns-01', () => {
     expect(dns.asked.length).toBeLessThan(30);
   });
 
-  test('names the record it wants when there is another, and not the other', async () => {
+  test('names the expected record when there is another, but does not show the other', async () => {
     dns.set(OWNER, 'TXT', ['s3cret']);
     expect(await validate()).toEqual({
       kind: 'retry',
@@ -78,14 +80,14 @@ describe('dns-01', () => {
     });
   });
 
-  test('is to be tried again when there is no such name', async () => {
+  test('is retried when there is no such name', async () => {
     expect(await validate()).toEqual({
       kind: 'retry',
       problem: { type: 'dns', detail: `${OWNER} has no TXT record` },
     });
   });
 
-  test('is to be tried again when the DNS server fails', async () => {
+  test('is retried when the DNS server fails', async () => {
     dns.fail(OWNER);
     expect(await validate()).toEqual({
       kind: 'retry',
@@ -93,7 +95,7 @@ describe('dns-01', () => {
     });
   });
 
-  test('waits for a slow answer though those before were quick', async () => {
+  test('waits for a slow answer even after quick ones', async () => {
     dns.set(OWNER, 'TXT', [DIGEST]);
     let unanswered = 0;
     const relay = createSocket('udp4').bind(0, '127.0.0.1');
@@ -118,7 +120,7 @@ describe('dns-01', () => {
     upstream.close();
   });
 
-  test('ends with its time when the DNS server does not answer', async () => {
+  test('ends at its time limit when the DNS server does not answer', async () => {
     const silent = createSocket('udp4').bind(0, '127.0.0.1');
     await once(silent, 'listening');
     const settings = someSettings({

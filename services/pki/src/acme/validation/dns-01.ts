@@ -1,6 +1,7 @@
 /** dns-01 (RFC 8555 §8.4): a TXT record below the name. */
+
 import { createHash } from 'node:crypto';
-import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
 import { lookUpTexts } from './name-lookup.ts';
 import { ValidationFailure } from './validation-failure.ts';
 

@@ -2,8 +2,9 @@
  * dns-account-01 (draft-ietf-acme-dns-account-label): as dns-01, below a label of the account's own, so
  * that several accounts can prove the same name at a time.
  */
+
 import { createHash } from 'node:crypto';
-import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
 import { validateTextRecord } from './dns-01.ts';
 
 const BASE32 = 'abcdefghijklmnopqrstuvwxyz234567';

@@ -1,8 +1,9 @@
-/** GET of a small file from a server that nobody vouches for. */
+/** GET of a small file from an untrusted server. */
+
 import type { IncomingMessage } from 'node:http';
 import { connect, isIP } from 'node:net';
 import { type TLSSocket, connect as tlsConnect } from 'node:tls';
-import type { ValidationSettings } from './challenge-validation.ts';
+import { type ValidationSettings } from './challenge-attempt.ts';
 import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, NotConnected } from './permitted-connection.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
@@ -46,7 +47,10 @@ interface Destination {
   readonly port: number;
 }
 
-/** RFC 8555 §8.3 proves control over port 80; the certificate is what the client came for. */
+/**
+ * RFC 8555 §8.3 proves control over port 80, so the certificate of the server does not matter: the client
+ * may not have one yet.
+ */
 const connectTls = ({ host, port }: Destination, name: string): TLSSocket =>
   tlsConnect({
     host,
@@ -55,7 +59,7 @@ const connectTls = ({ host, port }: Destination, name: string): TLSSocket =>
     ...(isIP(name) === 0 && { servername: name }),
   });
 
-/** The response to one request over a connection of its own. */
+/** The response to one request on a separate connection. */
 const requestFrom = (
   url: URL,
   destination: Destination,
@@ -71,7 +75,7 @@ const requestFrom = (
     headers: { host: url.host, 'user-agent': 'keelson-acme-validation', accept: '*/*' },
     maxHeaderSize: MAX_HEADER_OCTETS,
     signal,
-    // Without an agent, which costs more than what it would do here.
+    // Without an agent: it would cost more than it saves for one request.
     createConnection: () => (isTls ? connectTls(destination, name) : connect(destination)),
   });
   let connected = false;
@@ -94,7 +98,7 @@ const requestFrom = (
 };
 
 /**
- * Answers with a redirect's target instead of following it. Each call looks the host up anew.
+ * Returns a redirect's target instead of following it. Each call looks the host up again.
  * @throws ValidationFailure
  */
 export const fetchFile = async (

@@ -1,4 +1,5 @@
 /** http-01 against web servers on loopback, named by a DNS server. */
+
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -11,11 +12,8 @@ import { type DnsServer, startDns } from '@keelson/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
 import { aSelfSignedServer } from '../../../test/self-signed-server.ts';
-import {
-  type ChallengeAttempt,
-  type ValidationSettings,
-  validateChallenge,
-} from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
+import { validateChallenge } from './challenge-validation.ts';
 
 const NAME = 'shop.example.com';
 const PATH = `/.well-known/acme-challenge/${anAttempt().token}`;
@@ -73,7 +71,7 @@ const problem = (type: string, detail: string, kind = 'retry') => ({
 });
 
 describe('http-01 is proven', () => {
-  test('by the file, asked for as the RFC says', async () => {
+  test('by the file, requested as in the RFC', async () => {
     const seen: unknown[] = [];
     const port = await serve((request, response) => {
       seen.push([request.method, request.url, request.headers.host]);
@@ -105,7 +103,7 @@ describe('http-01 is proven', () => {
     });
   });
 
-  test('over IPv4 where the IPv6 address does not accept', async () => {
+  test('over IPv4 when the IPv6 address does not accept connections', async () => {
     dns.set(NAME, 'AAAA', ['::1']);
     expect(await validate(await serve(answering(KEY_AUTHORIZATION)))).toEqual({ kind: 'valid' });
   });
@@ -126,7 +124,7 @@ describe('http-01 is proven', () => {
     expect(dns.asked).toEqual([]);
   });
 
-  test('for a name that only the hosts file of the system has', async () => {
+  test('for a name that only the system’s hosts file contains', async () => {
     const port = await serve(answering(KEY_AUTHORIZATION));
     const identifier = { type: 'dns', value: 'localhost' } as const;
     expect(await validate(port, { dnsResolver: '' }, { identifier })).toEqual({ kind: 'valid' });
@@ -231,7 +229,7 @@ describe('http-01 is not proven', () => {
     ['nothing', ''],
     ['white space before it', ` ${KEY_AUTHORIZATION}`],
     ['something after it', `${KEY_AUTHORIZATION} s3cret`],
-  ] as const)('by %s, and the answer is not shown', async ([, body]) => {
+  ] as const)('by %s, and the response is not shown', async ([, body]) => {
     const port = await serve(answering(body));
     expect(await validate(port)).toEqual(
       problem(
@@ -241,14 +239,14 @@ describe('http-01 is not proven', () => {
     );
   });
 
-  test.for([204, 400, 403, 404, 500, 503])('by an answer with status %i', async (status) => {
+  test.for([204, 400, 403, 404, 500, 503])('by a response with status %i', async (status) => {
     const port = await serve(answering(status === 204 ? '' : KEY_AUTHORIZATION, status));
     expect(await validate(port)).toEqual(
       problem('incorrectResponse', `${NAME}:${port} answered with ${status}`),
     );
   });
 
-  test('by an answer without end, of which little is read', async () => {
+  test('by an endless response, of which little is read', async () => {
     const port = await serve((_, response) => {
       const more = (): void => {
         while (response.write('a'.repeat(1024)));
@@ -261,7 +259,7 @@ describe('http-01 is not proven', () => {
     );
   });
 
-  test('by headers without end', async () => {
+  test('by endless headers', async () => {
     const port = await listen(
       createTcpServer((socket) => {
         socket.on('error', () => undefined);
@@ -316,7 +314,7 @@ describe('http-01 is not proven', () => {
     });
   });
 
-  test('where nothing listens, and says where', async () => {
+  test('where nothing listens, and reports the address', async () => {
     dns.set(NAME, 'A', ['127.0.0.9']);
     dns.set(NAME, 'AAAA', ['::1']);
     const port = await serve(answering(''));
@@ -335,7 +333,7 @@ describe('http-01 is not proven', () => {
     );
   });
 
-  test('at an address that is not permitted, though others of the name are tried', async () => {
+  test('at an address that is not permitted, although the name’s other addresses are tried', async () => {
     dns.set(NAME, 'A', ['169.254.169.254', '127.0.0.1']);
     expect(await validate(await serve(answering(KEY_AUTHORIZATION)))).toEqual({ kind: 'valid' });
     dns.set(NAME, 'A', ['169.254.169.254']);
@@ -345,14 +343,14 @@ describe('http-01 is not proven', () => {
     });
   });
 
-  test('at an address that a second look-up gives: the checked one is connected to', async () => {
+  test('at an address from a second look-up: the connection uses the checked one', async () => {
     const addressRanges = { permitted: ['127.0.0.1'], excluded: [] };
     const port = await serve(answering(KEY_AUTHORIZATION));
     expect(await validate(port, { addressRanges })).toEqual({ kind: 'valid' });
     expect(dns.asked.filter((question) => question === `A ${NAME}`)).toHaveLength(1);
   });
 
-  test('by more than three addresses', async () => {
+  test('by more than three connection attempts', async () => {
     dns.set(NAME, 'A', ['127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.1']);
     const outcome = await validate(await serve(answering(KEY_AUTHORIZATION)));
     expect(JSON.stringify(outcome).match(/ECONNREFUSED/g)).toHaveLength(3);

@@ -1,5 +1,5 @@
 /** http-01 (RFC 8555 §8.3, RFC 8738 §3): a file on the web server of the identifier. */
-import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
 import { fetchFile } from './file-fetch.ts';
 import { endpoint } from './permitted-connection.ts';
 import { ValidationFailure } from './validation-failure.ts';
@@ -8,7 +8,7 @@ const MAX_REDIRECTS = 10;
 const MAX_URL_CHARACTERS = 2000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** Where a redirect leads, if it may be followed. What stands there is not shown to the client. */
+/** The target of a redirect, if it may be followed. The client never sees the target itself. */
 const followRedirect = (
   from: URL,
   location: string | undefined,

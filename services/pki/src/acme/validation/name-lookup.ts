@@ -1,7 +1,8 @@
 /** Names to addresses and TXT records, from the chosen DNS server or as the system does it. */
+
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
 
 type Lookup = Pick<ValidationSettings, 'dnsResolver' | 'timeoutsMs'>;
@@ -19,8 +20,8 @@ const openResolver = ({ dnsResolver, timeoutsMs }: Lookup): Resolver => {
 };
 
 /**
- * Resolvers of the server that was asked last: to make one costs twice what it is made for. Answers are not
- * remembered by them. What the system is set to ask may change, so none is kept for that.
+ * Idle resolvers of the last DNS server, because creating one costs twice as much as a look-up. They cache no
+ * answers. None is kept for the system's resolver, whose settings may change.
  */
 let idle: { readonly key: string; readonly resolvers: Resolver[] } = { key: '', resolvers: [] };
 
@@ -31,9 +32,9 @@ const idleFor = ({ dnsResolver, timeoutsMs }: Lookup): Resolver[] => {
 };
 
 /**
- * Each resolver is used by one piece of work at a time, and by no other after a failure: c-ares remembers
- * those, and waits the less for an answer the quicker the last ones came. So what is not answered in time
- * by a resolver that was used before is asked for again by a new one.
+ * A resolver serves one task at a time, and is discarded after a failure: c-ares remembers failures, and
+ * shortens its time limit after quick answers. A look-up that times out on a reused resolver is therefore
+ * repeated on a new one.
  */
 const withKeptResolver = async <T>(
   settings: Lookup,
@@ -65,7 +66,7 @@ const orNone = async <T>(records: Promise<readonly T[]>): Promise<readonly T[]> 
 };
 
 /**
- * What `query` finds at `name`. Recursive servers follow CNAMEs themselves; of a server that does not,
+ * The records that `query` finds at `name`. Recursive servers follow CNAMEs themselves; for others,
  * each alias is asked for in turn.
  */
 const queryFollowingAliases = async <T>(
@@ -84,7 +85,7 @@ const queryFollowingAliases = async <T>(
   throw new ValidationFailure('dns', `${name} has more than ${MAX_ALIASES} aliases`);
 };
 
-/** Runs look-ups until done or aborted; DNS errors become problems that name what was asked for. */
+/** Runs look-ups until done or aborted; DNS errors become problems that name the requested record. */
 const withResolver = async <T>(
   settings: Lookup,
   signal: AbortSignal,

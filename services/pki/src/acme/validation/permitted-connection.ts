@@ -1,13 +1,17 @@
-/** Connections to one of the addresses of a name, each checked, and the checked one connected to. */
+/**
+ * Connects to one of the addresses of a name. Each is checked, and the connection is made to the checked
+ * address.
+ */
+
 import { isIP } from 'node:net';
-import { createAddressPolicy } from './address-policy.ts';
-import type { ValidationSettings } from './challenge-validation.ts';
+import { createAddressPolicy } from '@keelson/outbound/addresses';
+import { type ValidationSettings } from './challenge-attempt.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
 
-/** So that a name with a thousand addresses is not a way to have a thousand hosts called. */
+/** Limits how many hosts one name can have the service connect to. */
 const MAX_ADDRESSES = 3;
 
-/** Thrown by `connect` when no connection came about: another address may answer. */
+/** Thrown by `connect` when no connection was established; another address may answer. */
 export class NotConnected extends Error {}
 
 /** "host:port" as errors show it. */

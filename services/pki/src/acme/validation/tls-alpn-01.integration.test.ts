@@ -1,4 +1,5 @@
 /** tls-alpn-01 against TLS servers on loopback, named by a DNS server. */
+
 import { once } from 'node:events';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
@@ -7,7 +8,8 @@ import type { GeneralName } from '@keelson/x509';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { anAttempt, KEY_AUTHORIZATION, someSettings } from '../../../test/acme-attempt.ts';
 import { acmeIdentifier, aSelfSigned, type SelfSigned } from '../../../test/self-signed-server.ts';
-import { type ChallengeAttempt, validateChallenge } from './challenge-validation.ts';
+import { type ChallengeAttempt } from './challenge-attempt.ts';
+import { validateChallenge } from './challenge-validation.ts';
 import { reverseName } from './tls-alpn-01.ts';
 
 const NAME = 'shop.example.com';
@@ -18,7 +20,7 @@ const PROOF: SelfSigned = {
 
 let dns: DnsServer;
 let servers: Server[];
-/** What the clients named in SNI. */
+/** Names that clients sent in SNI. */
 let named: string[];
 beforeEach(async () => {
   dns = await startDns();
@@ -89,7 +91,7 @@ describe('tls-alpn-01', () => {
     });
   });
 
-  test('offers the one protocol, says nothing, resumes nothing', async () => {
+  test('offers only its protocol, sends no data, resumes no session', async () => {
     const offered: (readonly string[])[] = [];
     const port = await serve(PROOF, {
       // The server is the first to have finished; with TLS 1.3 it may see nothing but a reset.
@@ -130,7 +132,7 @@ describe('tls-alpn-01', () => {
     ['127.0.0.1', '1.0.0.127.in-addr.arpa'],
     ['::1', `1.${'0.'.repeat(31)}ip6.arpa`],
   ] as const)(
-    'is proven for the address %s, asked for by its reverse name',
+    'is proven for the address %s, requested by its reverse name',
     async ([value, sni]) => {
       const port = await serve({ ...PROOF, names: [{ kind: 'ip', value }] }, {}, value);
       expect(await validate(port, { type: 'ip', value })).toEqual({ kind: 'valid' });
@@ -194,12 +196,12 @@ describe('tls-alpn-01', () => {
     });
   });
 
-  test('is not proven by a server of other protocols', async () => {
+  test('is not proven by a server with other protocols', async () => {
     const port = await serve(PROOF, { ALPNProtocols: ['h2', 'http/1.1'] });
     expect(await validate(port)).toMatchObject({ kind: 'retry', problem: { type: 'tls' } });
   });
 
-  test('is not proven by a server that speaks no TLS', async () => {
+  test('is not proven by a server without TLS', async () => {
     const port = await listen(
       createTcpServer((socket) => {
         socket.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n');

@@ -1,4 +1,5 @@
 /** tls-alpn-01 (RFC 8737, RFC 8738 §4, §6): a certificate for this protocol alone on port 443. */
+
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
@@ -10,7 +11,7 @@ import {
   parseGeneralNames,
   parseIpAddress,
 } from '@keelson/x509';
-import type { ChallengeAttempt, ValidationSettings } from './challenge-validation.ts';
+import { type ChallengeAttempt, type ValidationSettings } from './challenge-attempt.ts';
 import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, endpoint, NotConnected } from './permitted-connection.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
@@ -19,7 +20,7 @@ const PROTOCOL = 'acme-tls/1';
 const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31';
 const DER_OCTET_STRING_OF_32 = [0x04, 0x20];
 
-/** An address as the name that stands for it in SNI: RFC 1035 §3.5, RFC 3596 §2.5. */
+/** The name that represents an address in SNI: RFC 1035 §3.5, RFC 3596 §2.5. */
 export const reverseName = (address: string): string => {
   const octets = [...(parseIpAddress(address) ?? [])];
   if (octets.length === 4) return `${octets.reverse().join('.')}.in-addr.arpa`;
@@ -84,7 +85,7 @@ const names = (identifier: ChallengeAttempt['identifier'], name: GeneralName): b
   return name.kind === 'dns' && name.value.toLowerCase() === identifier.value.toLowerCase();
 };
 
-/** What is wrong with the certificate; undefined when it is the proof. RFC 8737 §3. */
+/** The reason why a certificate is not the proof of RFC 8737 §3; undefined when it is. */
 const findFault = (
   der: Uint8Array,
   { identifier, keyAuthorization }: ChallengeAttempt,

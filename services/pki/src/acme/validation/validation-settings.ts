@@ -1,13 +1,14 @@
-/** How a mount's challenges are validated: by its own settings, and by what the process was told. */
-import type { PkiConfig } from '../../config.ts';
-import type { AcmeConfig } from '../domain/acme-config.ts';
-import type { ValidationSettings } from './challenge-validation.ts';
+/** How a mount's challenges are validated: by its own settings and those of the process. */
+
+import type { AcmeSettings } from '../config/acme-settings.ts';
+import type { AcmeConfig } from '../config/domain/acme-config.ts';
+import { type ValidationSettings } from './challenge-attempt.ts';
 
 /** An attempt is over before its claim on the queue's entry is (`CLAIM_MS`). */
 export const TIMEOUTS_MS = { connect: 10_000, attempt: 20_000 } as const;
 
 export const toValidationSettings = (
-  process: Pick<PkiConfig, 'acmeHttpPort' | 'acmeTlsPort'>,
+  process: Pick<AcmeSettings, 'acmeHttpPort' | 'acmeTlsPort'>,
   mount: Pick<
     AcmeConfig,
     'dnsResolver' | 'challengePermittedIpRanges' | 'challengeExcludedIpRanges'

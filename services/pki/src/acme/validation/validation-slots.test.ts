@@ -4,7 +4,7 @@ import { ValidationSlots } from './validation-slots.ts';
 const use = (accountId: string, host: string) => ({ accountId, host });
 
 describe('slots of validation', () => {
-  test('are limited over all', () => {
+  test('are limited in total', () => {
     const slots = new ValidationSlots({ total: 2, perAccount: 2, perHost: 2 });
     expect([use('a', 'x'), use('b', 'y'), use('c', 'z')].map((one) => slots.take(one))).toEqual([
       true,
@@ -15,7 +15,7 @@ describe('slots of validation', () => {
     expect(slots.take(use('c', 'z'))).toBe(true);
   });
 
-  test('of one account leave room for others', () => {
+  test('of one account leave slots for others', () => {
     const slots = new ValidationSlots({ total: 9, perAccount: 1, perHost: 9 });
     expect([use('a', 'x'), use('a', 'y'), use('b', 'y')].map((one) => slots.take(one))).toEqual([
       true,
@@ -27,7 +27,7 @@ describe('slots of validation', () => {
     expect(slots.busyAccounts).toEqual(new Set(['b']));
   });
 
-  test('for one host are limited whoever asks', () => {
+  test('for one host are limited over all accounts', () => {
     const slots = new ValidationSlots({ total: 9, perAccount: 9, perHost: 1 });
     expect([use('a', 'x'), use('b', 'x'), use('b', 'y')].map((one) => slots.take(one))).toEqual([
       true,

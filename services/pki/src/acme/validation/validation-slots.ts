@@ -1,6 +1,6 @@
 /**
- * How much validation a replica does at a time: of all accounts, of one account, of one host. Nobody can
- * keep the others from theirs, and nobody can point the whole replica at one host.
+ * Limits on concurrent validations of a replica: in total, per account, per host. No account can
+ * block the others, and none can point the whole replica at one host.
  */
 export interface SlotLimits {
   readonly total: number;
@@ -8,7 +8,7 @@ export interface SlotLimits {
   readonly perHost: number;
 }
 
-/** What an attempt takes a slot for. */
+/** The account and host that an attempt occupies a slot for. */
 export interface SlotUse {
   readonly accountId: string;
   readonly host: string;
@@ -34,7 +34,7 @@ export class ValidationSlots {
     return this.#limits.total - this.#taken;
   }
 
-  /** Accounts that have all they may have. */
+  /** Accounts without a free slot. */
   get busyAccounts(): ReadonlySet<string> {
     return new Set(
       [...this.#accounts].filter(([, n]) => n >= this.#limits.perAccount).map(([id]) => id),

@@ -1,6 +1,8 @@
-/** Entry of the thread that validates: all attempts at once. */
-import { serveJobs } from '../../threads/serve-jobs.ts';
+/** Entry of the threads that validate challenges. */
+import { serveJobs } from '../../threads/settled.ts';
 import { validateChallenge } from './challenge-validation.ts';
-import type { ValidationJob } from './validation-threads.ts';
+import type { ValidationJob } from './validate-on-thread.ts';
 
-serveJobs(({ attempt, settings }: ValidationJob) => validateChallenge(attempt, settings));
+export const serve = serveJobs(({ attempt, settings }: ValidationJob) =>
+  validateChallenge(attempt, settings),
+);

@@ -2,7 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MOUNT, openChallengeSite, until } from '../../../test/challenge-site.ts';
 import { CLAIM_MS } from '../authorizations/challenge-operations.ts';
-import { RETRY_DELAYS_MS, WRONG_ANSWER_DELAY_MS } from '../domain/attempt-schedule.ts';
+import {
+  RETRY_DELAYS_MS,
+  WRONG_ANSWER_DELAY_MS,
+} from '../authorizations/domain/attempt-schedule.ts';
 
 let site: Awaited<ReturnType<typeof openChallengeSite>>;
 beforeEach(async () => {
@@ -11,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => site.close());
 
 describe('the validation of challenges', () => {
-  test('begins when the client is ready', async () => {
+  test('starts when the client is ready', async () => {
     site.answerRight();
     const worker = site.startWorker();
     worker.take(MOUNT, await site.trigger('o1'));
@@ -21,7 +24,7 @@ describe('the validation of challenges', () => {
     await worker.stop();
   });
 
-  test('is tried again later and later, then fails with the last problem', async () => {
+  test('is retried with increasing delays, then fails with the last problem', async () => {
     site.answer((request) => request.socket.destroy());
     const worker = site.startWorker();
     worker.take(MOUNT, await site.trigger('o1'));
@@ -41,7 +44,7 @@ describe('the validation of challenges', () => {
     await worker.stop();
   });
 
-  test('is tried once more after a wrong answer', async () => {
+  test('is retried once after a wrong answer', async () => {
     const worker = site.startWorker();
     worker.take(MOUNT, await site.trigger('o1'));
     await until(async () => (await site.entryOf('o1'))?.attempts === 1);
@@ -92,7 +95,7 @@ describe('the validation of challenges', () => {
     await worker.stop();
   });
 
-  test('is done once by several replicas that find the same work', async () => {
+  test('is done once when several replicas find the same work', async () => {
     site.answerRight();
     const orders = Array.from({ length: 40 }, (_, number) => `o${number}`);
     for (const order of orders) await site.trigger(order);
@@ -105,7 +108,7 @@ describe('the validation of challenges', () => {
     for (const worker of workers) await worker.stop();
   });
 
-  test('of more than there are slots for is done one after the other', async () => {
+  test('is done in turn when there are fewer slots than challenges', async () => {
     let most = 0;
     let open = 0;
     const answers: (() => void)[] = [];
@@ -131,7 +134,7 @@ describe('the validation of challenges', () => {
     await worker.stop();
   });
 
-  test('is given back when the replica stops, without a failed attempt', async () => {
+  test('is released when the replica stops, without a failed attempt', async () => {
     const worker = site.startWorker();
     const asked = new Promise<void>((resolve) => {
       site.answer(() => resolve());

@@ -2,6 +2,7 @@
  * Validates challenges: at once those that this replica was asked for, later those that are to be tried
  * again, and those that a replica left behind when it ended.
  */
+
 import type { Clock } from '@keelson/clock';
 import { Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
@@ -15,17 +16,18 @@ import {
   releaseChallenge,
   type TriedChallenge,
 } from '../authorizations/challenge-operations.ts';
+import { attemptLimitMs, delayBeforeRetry } from '../authorizations/domain/attempt-schedule.ts';
 import type { Attempts } from '../authorizations/first-attempts.ts';
-import { attemptLimitMs, delayBeforeRetry } from '../domain/attempt-schedule.ts';
-import type { ChallengeOutcome, ValidationSettings } from './challenge-validation.ts';
+import { type ValidationSettings } from './challenge-attempt.ts';
+import type { ChallengeOutcome } from './challenge-validation.ts';
+import type { OpenValidation, Validate } from './validate-on-thread.ts';
 import { TIMEOUTS_MS } from './validation-settings.ts';
 import { type SlotLimits, type SlotUse, ValidationSlots } from './validation-slots.ts';
-import type { OpenValidation } from './validation-threads.ts';
 
-/** How often entries are looked for that another replica left behind. */
+/** How often the worker looks for entries that another replica left behind. */
 const POLL_MS = 15_000;
 
-/** Of claimed challenges without a slot; above it they are given back. */
+/** Most claimed challenges without a slot; more are released again. */
 const WAITING_LIMIT = 1000;
 
 const LIMITS: SlotLimits = { total: 64, perAccount: 16, perHost: 4 };
@@ -38,15 +40,8 @@ export interface ValidationParts {
   readonly mounts: () => readonly MountScope[];
   readonly openValidation: OpenValidation;
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
-  /** As the account's owner knows it; asked for where the challenge is about it. */
+  /** URL of the account, as its owner knows it; needed by some types of challenge. */
   readonly accountUrl: (mount: MountScope, challenge: TriedChallenge) => Promise<string>;
-}
-
-export interface ValidationWorker extends Attempts {
-  /** Looks for work now: the mounts have changed. */
-  wake(): void;
-  /** Runs until `signal` aborts, then gives back what is under way. */
-  run(signal: AbortSignal): Promise<void>;
 }
 
 interface Work {
@@ -78,163 +73,183 @@ const toAttemptOutcome = (
       };
 };
 
-export const createValidationWorker = (parts: ValidationParts): ValidationWorker => {
-  const { store, clock, logger } = parts;
-  const slots = new ValidationSlots(LIMITS);
-  const wakeup = new Wakeup();
-  const stopping = new AbortController();
-  const validate = parts.openValidation(stopping.signal);
-  const underWay = new Set<Promise<void>>();
+export class ValidationWorker implements Attempts {
+  readonly #parts: ValidationParts;
+  readonly #slots = new ValidationSlots(LIMITS);
+  readonly #wakeup = new Wakeup();
+  readonly #stopping = new AbortController();
+  readonly #validate: Validate;
+  readonly #underWay = new Set<Promise<void>>();
   /** Claimed, without a slot. */
-  let waiting: Work[] = [];
-  /** When which mounts are to be looked at. */
-  let due: { readonly atMs: number; readonly mount: MountScope }[] = [];
-  /** Mounts that may have more than there were slots for. */
-  const unfinished = new Map<string, MountScope>();
-  let pollAtMs = clock.nowMs();
+  #waiting: Work[] = [];
+  /** Mounts to look at, and when. */
+  #due: { readonly atMs: number; readonly mount: MountScope }[] = [];
+  /** Mounts that may have more challenges than there were slots for. */
+  readonly #unfinished = new Map<string, MountScope>();
+  #pollAtMs: number;
 
-  const lookAt = (mount: MountScope, atMs: number): void => {
-    due.push({ atMs, mount });
-    wakeup.ring();
-  };
+  constructor(parts: ValidationParts) {
+    this.#parts = parts;
+    this.#validate = parts.openValidation(this.#stopping.signal);
+    this.#pollAtMs = parts.clock.nowMs();
+  }
 
-  const giveBack = async ({ mount, challenge }: Work): Promise<void> => {
-    try {
-      await releaseChallenge({ store, clock }, mount, challenge);
-    } catch (error) {
-      // The claim ends by itself.
-      logger.warn({ err: error, mount: mount.uuid }, 'a challenge was not given back');
-    }
-  };
-
-  const attempt = async (
+  tryNow(
     mount: MountScope,
     challenge: TriedChallenge,
-  ): Promise<AttemptOutcome | undefined> => {
+    record: (outcome: AttemptOutcome | undefined) => Promise<void>,
+  ): boolean {
+    if (this.#stopping.signal.aborted || !this.#slots.take(slotOf({ challenge }))) return false;
+    this.#begin(mount, challenge, record);
+    return true;
+  }
+
+  take(mount: MountScope, challenge: ClaimedChallenge): void {
+    const work = { mount, challenge };
+    if (this.#slots.take(slotOf(work))) this.#beginClaimed(work);
+    else if (this.#waiting.length < WAITING_LIMIT) this.#waiting.push(work);
+    else {
+      this.#unfinished.set(mount.uuid, mount);
+      void this.#release(work);
+    }
+  }
+
+  /** Looks for work now: the mounts have changed. */
+  wake(): void {
+    this.#pollAtMs = this.#parts.clock.nowMs();
+    this.#wakeup.ring();
+  }
+
+  /** Runs until `signal` aborts, then releases challenges in progress. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    signal.addEventListener('abort', () => this.#stopping.abort(signal.reason), { once: true });
+    while (!signal.aborted) {
+      await this.#lookForWork();
+      const nextMs = this.#due.reduce((first, { atMs }) => Math.min(first, atMs), this.#pollAtMs);
+      const delayMs = nextMs - clock.nowMs();
+      if (delayMs > 0) await this.#wakeup.pause(clock, delayMs, signal);
+    }
+    const left = this.#waiting;
+    this.#waiting = [];
+    await Promise.all([...this.#underWay, ...left.map((work) => this.#release(work))]);
+  }
+
+  #lookAt(mount: MountScope, atMs: number): void {
+    this.#due.push({ atMs, mount });
+    this.#wakeup.ring();
+  }
+
+  async #release({ mount, challenge }: Work): Promise<void> {
+    try {
+      await releaseChallenge(this.#parts, mount, challenge);
+    } catch (err) {
+      // The claim expires.
+      this.#parts.logger.warn({ err, mount: mount.uuid }, 'a challenge was not released');
+    }
+  }
+
+  async #attempt(
+    mount: MountScope,
+    challenge: TriedChallenge,
+  ): Promise<AttemptOutcome | undefined> {
+    const { clock, logger, accountUrl, settingsOf } = this.#parts;
     const { type, identifier, wildcard, token, keyAuthorization, attempts } = challenge;
     const begunAtMs = clock.nowMs();
     const triedSinceMs = challenge.triedSinceMs ?? begunAtMs;
     try {
-      const accountUrl = type === 'dns-account-01' ? await parts.accountUrl(mount, challenge) : '';
-      const settings = await parts.settingsOf(mount);
+      const url = type === 'dns-account-01' ? await accountUrl(mount, challenge) : '';
+      const settings = await settingsOf(mount);
       const { connect, attempt: wholeAttemptMs } = settings.timeoutsMs;
       const limitMs = attemptLimitMs(challenge, wholeAttemptMs, begunAtMs);
-      const outcome = await validate(
-        { type, identifier, wildcard, token, keyAuthorization, accountUrl },
+      const outcome = await this.#validate(
+        { type, identifier, wildcard, token, keyAuthorization, accountUrl: url },
         { ...settings, timeoutsMs: { connect, attempt: limitMs } },
       );
       return toAttemptOutcome(outcome, { attempts, triedSinceMs }, clock.nowMs());
-    } catch (error) {
-      if (!stopping.signal.aborted)
-        logger.error({ err: error, mount: mount.uuid }, 'a challenge was not validated');
+    } catch (err) {
+      if (!this.#stopping.signal.aborted)
+        logger.error({ err, mount: mount.uuid }, 'a challenge was not validated');
       return undefined;
     }
-  };
+  }
 
   /** Makes an attempt for which a slot was taken. */
-  const begin = (
+  #begin(
     mount: MountScope,
     challenge: TriedChallenge,
     record: (outcome: AttemptOutcome | undefined) => Promise<void>,
-  ): void => {
+  ): void {
+    const { clock, logger } = this.#parts;
     const run = async (): Promise<void> => {
-      const outcome = await attempt(mount, challenge);
+      const outcome = await this.#attempt(mount, challenge);
       try {
         await record(outcome);
-        if (outcome?.kind === 'retry') lookAt(mount, outcome.retryAtMs);
-      } catch (error) {
-        // A claim ends by itself.
-        logger.warn({ err: error, mount: mount.uuid }, 'what came of a challenge was not recorded');
+        if (outcome?.kind === 'retry') this.#lookAt(mount, outcome.retryAtMs);
+      } catch (err) {
+        // A claim expires.
+        logger.warn({ err, mount: mount.uuid }, 'the outcome of a challenge was not recorded');
       }
-      slots.release(slotOf({ challenge }));
-      underWay.delete(ended);
-      beginWaiting();
-      for (const other of unfinished.values()) lookAt(other, clock.nowMs());
-      unfinished.clear();
+      this.#slots.release(slotOf({ challenge }));
+      this.#underWay.delete(ended);
+      this.#beginWaiting();
+      for (const other of this.#unfinished.values()) this.#lookAt(other, clock.nowMs());
+      this.#unfinished.clear();
     };
     const ended = run();
-    underWay.add(ended);
-  };
+    this.#underWay.add(ended);
+  }
 
-  const beginClaimed = ({ mount, challenge }: Work): void =>
-    begin(mount, challenge, async (outcome) => {
-      if (outcome === undefined) await releaseChallenge({ store, clock }, mount, challenge);
-      else await recordOutcome({ store, clock }, mount, challenge, outcome);
+  #beginClaimed({ mount, challenge }: Work): void {
+    this.#begin(mount, challenge, async (outcome) => {
+      if (outcome === undefined) await releaseChallenge(this.#parts, mount, challenge);
+      else await recordOutcome(this.#parts, mount, challenge, outcome);
     });
+  }
 
-  const beginWaiting = (): void => {
-    const lastStartMs = clock.nowMs() + TIMEOUTS_MS.attempt;
-    waiting = waiting.filter((work) => {
+  #beginWaiting(): void {
+    const lastStartMs = this.#parts.clock.nowMs() + TIMEOUTS_MS.attempt;
+    this.#waiting = this.#waiting.filter((work) => {
       const { claimedUntilMs } = work.challenge;
-      // The claim would end during the attempt.
-      if (claimedUntilMs < lastStartMs) lookAt(work.mount, claimedUntilMs);
-      else if (!stopping.signal.aborted && slots.take(slotOf(work))) beginClaimed(work);
+      // The claim would expire during the attempt.
+      if (claimedUntilMs < lastStartMs) this.#lookAt(work.mount, claimedUntilMs);
+      else if (!this.#stopping.signal.aborted && this.#slots.take(slotOf(work)))
+        this.#beginClaimed(work);
       else return true;
       return false;
     });
-  };
+  }
 
-  const take = (work: Work): void => {
-    if (slots.take(slotOf(work))) beginClaimed(work);
-    else if (waiting.length < WAITING_LIMIT) waiting.push(work);
-    else {
-      unfinished.set(work.mount.uuid, work.mount);
-      void giveBack(work);
-    }
-  };
-
-  const claimDue = async (mount: MountScope): Promise<void> => {
-    const { free, busyAccounts } = slots;
+  async #claimDue(mount: MountScope): Promise<void> {
+    const { free, busyAccounts } = this.#slots;
     if (free > 0) {
-      const limits = { count: free, busyAccounts };
-      const claimed = await nextChallenges({ store, clock }, mount, limits);
-      for (const challenge of claimed) take({ mount, challenge });
+      const claimed = await nextChallenges(this.#parts, mount, { count: free, busyAccounts });
+      for (const challenge of claimed) this.take(mount, challenge);
       if (claimed.length < free && busyAccounts.size === 0) return;
     }
-    unfinished.set(mount.uuid, mount);
-  };
+    this.#unfinished.set(mount.uuid, mount);
+  }
 
   /** Mounts whose time has come; all of them when it is time to poll. */
-  const mountsToLookAt = (): Iterable<MountScope> => {
-    const nowMs = clock.nowMs();
-    const dueNow = due.filter(({ atMs }) => atMs <= nowMs);
-    due = due.filter(({ atMs }) => atMs > nowMs);
-    if (pollAtMs > nowMs) return new Map(dueNow.map(({ mount }) => [mount.uuid, mount])).values();
-    pollAtMs = nowMs + POLL_MS;
-    return parts.mounts();
-  };
+  #mountsToLookAt(): Iterable<MountScope> {
+    const nowMs = this.#parts.clock.nowMs();
+    const dueNow = this.#due.filter(({ atMs }) => atMs <= nowMs);
+    this.#due = this.#due.filter(({ atMs }) => atMs > nowMs);
+    if (this.#pollAtMs > nowMs)
+      return new Map(dueNow.map(({ mount }) => [mount.uuid, mount])).values();
+    this.#pollAtMs = nowMs + POLL_MS;
+    return this.#parts.mounts();
+  }
 
-  const lookForWork = async (): Promise<void> => {
-    for (const mount of mountsToLookAt())
+  async #lookForWork(): Promise<void> {
+    for (const mount of this.#mountsToLookAt())
       try {
-        await claimDue(mount);
-      } catch (error) {
-        logger.error({ err: error, mount: mount.uuid }, 'challenges were not looked for');
+        await this.#claimDue(mount);
+      } catch (err) {
+        this.#parts.logger.error(
+          { err, mount: mount.uuid },
+          'the search for pending challenges failed',
+        );
       }
-  };
-
-  return {
-    tryNow: (mount, challenge, record) => {
-      if (stopping.signal.aborted || !slots.take(slotOf({ challenge }))) return false;
-      begin(mount, challenge, record);
-      return true;
-    },
-    take: (mount, challenge) => take({ mount, challenge }),
-    wake: () => {
-      pollAtMs = clock.nowMs();
-      wakeup.ring();
-    },
-    run: async (signal) => {
-      signal.addEventListener('abort', () => stopping.abort(signal.reason), { once: true });
-      while (!signal.aborted) {
-        await lookForWork();
-        const nextMs = due.reduce((first, { atMs }) => Math.min(first, atMs), pollAtMs);
-        const delayMs = nextMs - clock.nowMs();
-        if (delayMs > 0) await wakeup.pause(clock, delayMs, signal);
-      }
-      const left = waiting;
-      waiting = [];
-      await Promise.all([...underWay, ...left.map(giveBack)]);
-    },
-  };
-};
+  }
+}

@@ -53,7 +53,7 @@ const checkUrl = (kind: UrlKind, url: string): void => {
 };
 
 /**
- * Refuses what cannot become a URL. With templating, templates count as some host.
+ * Refuses texts that cannot become URLs. With templating, a template counts as a host.
  * @throws KeelsonError `request.invalid`
  */
 export const checkUrls = (urls: AuthorityUrls): void => {
@@ -70,8 +70,8 @@ const needed = (value: string, what: string): string => {
 };
 
 /**
- * The URLs for certificates of one issuer, templates filled.
- * @param issuerId "" while a root makes itself
+ * The URLs for certificates of one issuer, with templates resolved.
+ * @param issuerId "" for a root that is being made
  * @throws KeelsonError `request.invalid` when a value for a template is missing
  */
 export const resolveUrls = (
@@ -101,7 +101,7 @@ export const resolveUrls = (
   };
 };
 
-/** Why certificates of an issuer cannot have these URLs; undefined: they can. */
+/** The reason why certificates of an issuer cannot have these URLs; undefined: they can. */
 export const templateObstacle = (
   urls: AuthorityUrls,
   cluster: ClusterAddress,

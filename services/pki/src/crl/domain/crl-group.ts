@@ -1,6 +1,6 @@
 /**
- * Issuers with the same name and key share one list: a relying party cannot tell whose certificate a
- * serial number on it belongs to (reference §5.5).
+ * Issuers with the same name and key share one CRL, because a relying party cannot distinguish them
+ * (reference §5.5).
  */
 import { hash } from 'node:crypto';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
@@ -26,10 +26,10 @@ export const crlGroups = (authority: Authority): readonly CrlGroup[] => {
   return [...groups].map(([id, members]) => ({ id, members }));
 };
 
-/** Who signs the list of a group: the default issuer where it can, else the first that can. */
+/** The issuer that signs the list of a group: the default issuer if it can, else the first that can. */
 export const crlSignerOf = (group: CrlGroup, authority: Authority): IssuerInUse | undefined => {
   const able = group.members.filter(
     (member) => member.hasKey && member.issuer.usages.includes('crl-signing'),
   );
-  return able.find((member) => member === authority.defaultIssuer) ?? able[0];
+  return able.find((member) => authority.isDefault(member)) ?? able[0];
 };

@@ -1,4 +1,4 @@
-/** Requests of EST as they arrive, and what has to be the same when a certificate is renewed. */
+/** EST requests, and the fields that a renewal must not change. */
 import { KeelsonError } from '@keelson/errors';
 import {
   ATTRIBUTE,

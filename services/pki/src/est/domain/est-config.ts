@@ -1,16 +1,19 @@
 /** How a mount serves EST (RFC 7030; reference §9.1). */
 import { KeelsonError } from '@keelson/errors';
 
-/** What decides about a request: nothing but the CSR, or a role. */
+/** The policy of a path: the CSR alone decides, or a role does. */
 export type PathPolicy =
   | { readonly kind: 'sign-verbatim' }
   | { readonly kind: 'role'; readonly role: string };
 
 export interface CertificateAuthenticator {
-  /** Kept and shown; there are no auth methods they could name. */
+  /** Stored and shown; there are no auth methods they could name. */
   readonly accessor: string;
   readonly certRole: string;
-  /** Ids or names of the issuers whose certificates count; empty: all that have their key here. */
+  /**
+   * Ids or names of the issuers whose certificates are accepted; empty: all issuers with a key in this
+   * mount.
+   */
   readonly issuers: readonly string[];
 }
 
@@ -102,7 +105,7 @@ export const checkEstConfig = (config: EstConfig): EstConfig => {
   return config;
 };
 
-/** The refusal of requests to a label, or to none (""), that nothing decides about. */
+/** The refusal of requests to a label, or to none (""), that has no path policy. */
 export const noPathPolicy = (label: string): KeelsonError =>
   label === ''
     ? new KeelsonError('pki.est_label_missing')

@@ -1,8 +1,8 @@
-/** The decision of the policy service, read from bytes that are not trusted (reference §8.3). */
+/** The decision of the policy service, parsed from untrusted bytes (reference §8.3). */
 import { KeelsonError } from '@keelson/errors';
 import { decodePem, type ParsedCertificate, parseCertificate } from '@keelson/x509';
 
-/** A certificate it wants, signed by any key: the signature is replaced. */
+/** The certificate to issue, signed with any key: the signature is replaced. */
 export interface PolicyAnswer {
   readonly template: ParsedCertificate;
   readonly issuerRef: string;
@@ -61,7 +61,7 @@ const readMembers = (bytes: Uint8Array): Members => {
   }
   if (typeof document !== 'object' || document === null || Array.isArray(document))
     throw unusable('it is not a JSON object');
-  // A member that is not understood may be the one that matters.
+  // An unknown member might be essential, so it is refused.
   if (Object.keys(document).some((name) => !MEMBERS.has(name)))
     throw unusable('it has members that are not known');
   return document as Members;
@@ -84,7 +84,7 @@ const readTemplate = (pem: string): ParsedCertificate => {
 };
 
 /**
- * @param requestUuid of the question: an answer to another one counts for nothing
+ * @param requestUuid id of the request; an answer with another id is refused
  * @throws KeelsonError `pki.policy_refused` with the service's own words; `pki.policy_unusable`
  */
 export const parsePolicyAnswer = (bytes: Uint8Array, requestUuid: string): PolicyAnswer => {

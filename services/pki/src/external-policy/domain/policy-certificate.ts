@@ -1,6 +1,6 @@
 /**
- * The certificate that is signed for a template of the policy service. Subject, validity and extensions
- * are the service's; what only the issuer can say, and what would let a client be another, is not
+ * The certificate made from a template of the policy service. Subject, validity and extensions
+ * come from the template; fields that depend on the issuer, and the key, do not
  * (reference §8.4).
  */
 import { KeelsonError } from '@keelson/errors';
@@ -20,17 +20,21 @@ import {
   schemeOfIdentifier,
   subjectKeyIdentifier,
 } from '@keelson/x509';
-import type { SigningIssuer } from '../../issuers/domain/signing-issuer.ts';
 import {
   issuerExtensions,
   withoutIssuerExtensions,
-} from '../../issuing/domain/issuer-extensions.ts';
-import { boundByIssuer, checkValidity, privilegedBehavior } from '../../issuing/domain/lifetime.ts';
+} from '../../issuers/domain/issuer-extensions.ts';
+import type { SigningIssuer } from '../../issuers/domain/signing-issuer.ts';
+import {
+  boundByIssuer,
+  checkValidity,
+  privilegedBehavior,
+} from '../../validity/domain/lifetime.ts';
 import type { IssuanceMode } from './policy-request.ts';
 
 export interface TemplateUse {
   readonly template: ParsedCertificate;
-  /** Of the request: the only key the certificate may be for. */
+  /** Key of the request: the only one that the certificate may be for. */
   readonly publicKeyDer: Uint8Array;
   readonly mode: IssuanceMode;
   readonly nowMs: number;
@@ -42,7 +46,10 @@ const unusable = (text: string): never => {
   throw new KeelsonError('pki.policy_unusable', { text });
 };
 
-/** Not for certificates: of precertificates (RFC 6962 §3.1), and of validation alone (RFC 8737 §3). */
+/**
+ * Extensions that no certificate may have: of precertificates (RFC 6962 §3.1), and of validation (RFC 8737
+ * §3).
+ */
 const FORBIDDEN: readonly string[] = ['1.3.6.1.4.1.11129.2.4.3', '1.3.6.1.5.5.7.1.31'];
 
 const checkExtensions = ({ template: { extensions }, mode }: TemplateUse): void => {
@@ -74,7 +81,10 @@ const checkTemplate = (use: TemplateUse): void => {
   if (template.notBeforeMs > template.notAfterMs) unusable('the certificate ends before it begins');
 };
 
-/** Nobody can ask again for less: an authority, and what a client of ACME gets, is cut instead of refused. */
+/**
+ * The lifetime of CA certificates and of ACME certificates is cut instead of refused, since the client
+ * cannot ask for less.
+ */
 const behaviorOf = ({ mode, issuer: { leafNotAfterBehavior } }: TemplateUse) =>
   mode === 'issue' || mode === 'sign'
     ? leafNotAfterBehavior
@@ -117,7 +127,7 @@ export const schemeOfTemplate = (
   try {
     scheme = schemeOfIdentifier(signatureAlgorithm);
   } catch {
-    // One that is not served here: it says nothing of what the issuer signs with.
+    // An unsupported algorithm: the issuer's usual one is used.
     return {};
   }
   if (keyTypeOfScheme(scheme) !== issuerKey.type) return {};

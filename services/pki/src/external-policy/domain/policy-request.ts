@@ -1,4 +1,4 @@
-/** The document that asks the policy service for a decision (reference §8.2). */
+/** The request document for the policy service (reference §8.2). */
 import { KeelsonError } from '@keelson/errors';
 import { encodePem } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
@@ -21,19 +21,19 @@ export interface PolicyQuestion {
   readonly defaultTtlSeconds: number;
   readonly maxTtlSeconds: number;
   readonly isPerformanceSecondary: boolean;
-  /** undefined where none is asked for and there is no default. */
+  /** undefined when none is requested and there is no default. */
   readonly issuer: IssuerInUse | undefined;
   readonly urls: AuthorityUrls;
   readonly csrDer: Uint8Array;
-  /** What the client sent, as it sent it. */
+  /** The request body as the client sent it. */
   readonly userValues: JsonValues;
-  /** undefined: nothing of the requester is told. */
+  /** undefined: nothing about the requester is sent. */
   readonly identity: JsonValues | undefined;
-  /** undefined: no order of ACME. */
+  /** undefined: not an ACME order. */
   readonly acme: JsonValues | undefined;
 }
 
-/** A question and what the client put in it, in bytes. */
+/** Size limit of a request with the client's data, in bytes. */
 const MAX_QUESTION_BYTES = 1024 * 1024;
 
 /** "768h0m0s", as durations are written by the services that read this. */

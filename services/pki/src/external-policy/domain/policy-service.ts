@@ -1,4 +1,7 @@
-/** The service that decides about certificates in place of roles: where it is, and whom it is trusted by (reference §8.1). */
+/**
+ * The service that decides about certificates instead of roles: its address and the TLS trust settings
+ * (reference §8.1).
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import { decodePem, encodePem } from '@keelson/x509';
@@ -10,11 +13,11 @@ export interface PolicyService {
   readonly timeoutSeconds: number;
   /** PEM of the authorities its certificate may come from; "": none. */
   readonly trustedCa: string;
-  /** PEM of the very certificates it may show, instead; "": none. */
+  /** PEM of the exact certificates it may present instead; "": none. */
   readonly trustedLeaves: string;
   /** PEM of the certificates and the private key shown to it. Secret. "": none. */
   readonly clientBundle: string;
-  /** What of the requester is told; "": nothing. */
+  /** Expression that selects the data about the requester that is sent; "": none. */
   readonly entityExpression: string;
   readonly groupExpression: string;
   /** 0: never set. */
@@ -33,7 +36,7 @@ export const NO_POLICY_SERVICE: PolicyService = {
   updatedAtMs: 0,
 };
 
-/** A request of a client does not wait longer for the decision than it would be waited for itself. */
+/** Longest timeout: a client does not wait longer than this for its own request. */
 const MAX_TIMEOUT_SECONDS = 60;
 const MAX_URL_LENGTH = 2048;
 
@@ -114,11 +117,11 @@ export const checkPolicyService = (service: PolicyService): PolicyService => {
   return service;
 };
 
-/** What is shown of the client bundle: everything but the key. */
+/** The client bundle without its private key, for responses. */
 export const withoutPrivateKey = (clientBundle: string): string =>
   splitBundle(clientBundle).certificates;
 
-/** What a TLS connection to the service rests on. */
+/** Certificates and keys for TLS connections to the service. */
 export interface PolicyTrust {
   /** PEM. */
   readonly anchors: readonly string[];

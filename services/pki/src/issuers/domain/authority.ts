@@ -1,16 +1,18 @@
 /**
- * The authority of one mount as requests see it: its issuers with their parsed certificates, keys and
+ * The authority of one mount as of the start of a request: its issuers with their parsed certificates, keys and
  * chains, and its settings. Built from records, never changed.
  */
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { KeelsonError } from '@keelson/errors';
+import { hasCode, KeelsonError } from '@keelson/errors';
 import { isSamePublicKey, isSignedBy, type ParsedCertificate } from '@keelson/x509';
 import {
   type AuthorityUrls,
   type ClusterAddress,
   resolveUrls,
 } from '../../authority-urls/domain/authority-urls.ts';
-import type { CrlConfig } from '../../crl/domain/crl-config.ts';
+import type { CrlConfig } from '../../crl-config/domain/crl-config.ts';
+import { type DamagedReferences, NO_DAMAGE } from '../../keys/domain/damaged-references.ts';
+import type { KeyRing } from '../../keys/domain/key-ring.ts';
 import { buildChain, type ChainGraph, pathsAbove } from './chain.ts';
 import { chainRulesOf } from './chain-check.ts';
 import type { Issuer } from './issuer.ts';
@@ -19,33 +21,23 @@ import type { SigningIssuer } from './signing-issuer.ts';
 
 export type { IssuerInUse } from './issuer-in-use.ts';
 
-/** A key of the mount as stored. */
-export interface Key {
-  readonly id: string;
-  /** "" when it has none. */
-  readonly name: string;
-  readonly type: string;
-  /** PKCS#8 DER in base64. Secret. */
-  readonly privateKey: string;
-  /** SubjectPublicKeyInfo DER in base64. */
-  readonly publicKey: string;
-}
-
+/** A member whose record is damaged throws KeelsonError `barrier.damaged_value` when it is read. */
 export interface MountSettings {
   /** "" when there is none. */
   readonly defaultIssuerId: string;
   readonly defaultFollowsLatestIssuer: boolean;
-  readonly defaultKeyId: string;
   readonly urls: AuthorityUrls;
   readonly cluster: ClusterAddress;
   readonly crl: CrlConfig;
-  /** undefined: before such changes were recorded. */
+  /** undefined: never. */
   readonly issuersChangedAtMs: number | undefined;
 }
 
 export interface AuthorityRecords {
+  /** Those that can be decrypted. */
   readonly issuers: readonly Issuer[];
-  readonly keys: readonly Key[];
+  readonly damagedIssuers?: DamagedReferences;
+  readonly keys: KeyRing;
   readonly settings: MountSettings;
 }
 
@@ -56,7 +48,10 @@ const isParent = (child: IssuerInUse, candidate: IssuerInUse): boolean =>
   Buffer.from(candidate.certificate.subject).equals(child.certificate.issuer) &&
   isSignedBy(child.certificate, candidate.certificate.publicKeyDer);
 
-/** Whatever one of them signed, the other may stand above: issued again, or certified by another. */
+/**
+ * Same name and key: the issuer was issued again, or certified by another authority. Either may be the
+ * parent of what the other signed.
+ */
 const isTwin = (one: IssuerInUse, other: IssuerInUse): boolean =>
   other !== one &&
   Buffer.from(other.certificate.subject).equals(one.certificate.subject) &&
@@ -65,13 +60,14 @@ const isTwin = (one: IssuerInUse, other: IssuerInUse): boolean =>
 const isReissue = (one: IssuerInUse, other: IssuerInUse): boolean =>
   isTwin(one, other) && Buffer.from(other.certificate.issuer).equals(one.certificate.issuer);
 
-/** Cross-signed issuers multiply the ways to a root; no client tries more than a few. */
+/** Cross-signed issuers multiply the paths to a root; no client tries more than a few. */
 const MAX_PATHS = 32;
 
 export class Authority {
   readonly settings: MountSettings;
+  readonly keys: KeyRing;
+  readonly damagedIssuers: DamagedReferences;
   readonly #byId: ReadonlyMap<string, IssuerInUse>;
-  readonly #keys: readonly Key[];
   readonly #chains = new Map<IssuerInUse, readonly IssuerInUse[]>();
   readonly #signing = new Map<IssuerInUse, SigningIssuer>();
   readonly #parents = new Map<IssuerInUse, readonly IssuerInUse[]>();
@@ -81,10 +77,11 @@ export class Authority {
     reissuesOf: (one) => this.issuers.filter((other) => isReissue(one, other)),
   };
 
-  constructor({ issuers, keys, settings }: AuthorityRecords) {
+  constructor({ issuers, damagedIssuers = NO_DAMAGE, keys, settings }: AuthorityRecords) {
     this.settings = settings;
-    this.#keys = keys;
-    const keyById = new Map(keys.map((key) => [key.id, key]));
+    this.damagedIssuers = damagedIssuers;
+    this.keys = keys;
+    const keyById = new Map(keys.all.map((key) => [key.id, key]));
     const privateKeyOf = (id: string): KeyObject | undefined => {
       const key = keyById.get(id);
       return (
@@ -99,7 +96,12 @@ export class Authority {
     this.#byId = new Map(
       issuers
         .toSorted(byId)
-        .map((issuer) => [issuer.id, new IssuerInUse(issuer, privateKeyOf(issuer.keyId))]),
+        .map((issuer) => [
+          issuer.id,
+          new IssuerInUse(issuer, privateKeyOf(issuer.keyId), () =>
+            keys.damaged.refuseId(issuer.keyId),
+          ),
+        ]),
     );
   }
 
@@ -107,48 +109,45 @@ export class Authority {
     return [...this.#byId.values()];
   }
 
-  get keys(): readonly Key[] {
-    return this.#keys;
-  }
-
+  /** @throws KeelsonError `barrier.damaged_value` when it, or the choice of it, cannot be decrypted */
   get defaultIssuer(): IssuerInUse | undefined {
-    return this.#byId.get(this.settings.defaultIssuerId);
+    const { defaultIssuerId } = this.settings;
+    this.damagedIssuers.refuseId(defaultIssuerId);
+    return this.#byId.get(defaultIssuerId);
   }
 
-  /** By id, name, or the literal `default`. */
+  /** Whether this is the default issuer; false where that cannot be decrypted. */
+  isDefault({ issuer }: IssuerInUse): boolean {
+    try {
+      return this.settings.defaultIssuerId === issuer.id;
+    } catch (error) {
+      if (hasCode(error, 'barrier.damaged_value')) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * By id, name, or the literal `default`.
+   * @throws KeelsonError `barrier.damaged_value` when it has this id and is damaged
+   */
   findIssuer(reference: string): IssuerInUse | undefined {
     if (reference === 'default') return this.defaultIssuer;
+    this.damagedIssuers.refuseId(reference);
     return (
       this.#byId.get(reference) ?? this.issuers.find(({ issuer }) => issuer.name === reference)
     );
   }
 
-  /** @throws KeelsonError `pki.issuer_not_found`, `pki.no_default_issuer` */
+  /** @throws KeelsonError `pki.issuer_not_found`, `pki.no_default_issuer`, `barrier.damaged_value` */
   requireIssuer(reference: string): IssuerInUse {
     const found = reference === '' ? undefined : this.findIssuer(reference);
     if (found !== undefined) return found;
-    throw reference === 'default'
-      ? new KeelsonError('pki.no_default_issuer')
-      : new KeelsonError('pki.issuer_not_found', { reference });
+    if (reference === 'default') throw new KeelsonError('pki.no_default_issuer');
+    this.damagedIssuers.refuse(reference);
+    throw new KeelsonError('pki.issuer_not_found', { reference });
   }
 
-  /** By id, name, or the literal `default`. */
-  findKey(reference: string): Key | undefined {
-    const wanted = reference === 'default' ? this.settings.defaultKeyId : reference;
-    if (wanted === '') return undefined;
-    return (
-      this.#keys.find(({ id }) => id === wanted) ?? this.#keys.find(({ name }) => name === wanted)
-    );
-  }
-
-  /** @throws KeelsonError `pki.key_not_found` */
-  requireKey(reference: string): Key {
-    const found = this.findKey(reference);
-    if (found === undefined) throw new KeelsonError('pki.key_not_found', { reference });
-    return found;
-  }
-
-  /** The issuer and those above it, as its manual chain says or as they are found. */
+  /** The issuer and those above it, from its manual chain or as found by name and key. */
   chainOf(start: IssuerInUse): readonly IssuerInUse[] {
     const known = this.#chains.get(start);
     if (known !== undefined) return known;
@@ -161,7 +160,7 @@ export class Authority {
   }
 
   /**
-   * The issuer as certificates are made under it.
+   * The part of an issuer that making certificates needs.
    * @throws KeelsonError `request.invalid` when it has no key, or a template of its URLs lacks a value
    */
   signingIssuerOf(inUse: IssuerInUse): SigningIssuer {
@@ -170,7 +169,7 @@ export class Authority {
     const { issuer, certificate, keyIdentifier, pathLength } = inUse;
     const signing: SigningIssuer = {
       privateKey: inUse.requirePrivateKey(),
-      // Copies: what they are views of is more than another thread has any business with.
+      // Copies: a view would be sent to other threads with its whole buffer.
       name: Uint8Array.from(certificate.subject),
       keyIdentifier: Uint8Array.from(keyIdentifier),
       pathLength,
@@ -188,7 +187,7 @@ export class Authority {
   }
 
   /**
-   * Ways from a certificate of this issuer to a root, each member certifying the one before it: its manual
+   * Paths from a certificate of this issuer to a root, each member certifying the one before it: its manual
    * chain, or those through it and through other certificates of its name and key.
    */
   pathsOf(start: IssuerInUse): readonly (readonly IssuerInUse[])[] {

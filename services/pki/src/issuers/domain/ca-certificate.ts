@@ -1,4 +1,7 @@
-/** Certificates of authorities: a root that signs itself, and an intermediate under an issuer (reference §2.2, §4.8). */
+/**
+ * Certificates of authorities: a root that signs itself, and an intermediate under an issuer (reference
+ * §2.2, §4.8).
+ */
 import {
   basicConstraints,
   type CertificateFields,
@@ -20,18 +23,15 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/alternative-names.ts';
-import {
-  issuerExtensions,
-  withoutIssuerExtensions,
-} from '../../issuing/domain/issuer-extensions.ts';
+import { type AlternativeNames, toGeneralNames } from '../../names/domain/alternative-names.ts';
+import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.ts';
 
 export interface CaSubject {
   readonly attributes: SubjectAttributes;
   readonly alternatives: AlternativeNames;
   readonly permitted: NameSubtrees;
   readonly excluded: NameSubtrees;
-  /** Besides the two that every CA has. */
+  /** In addition to the two usages that every CA has. */
   readonly hasDigitalSignature: boolean;
 }
 
@@ -95,7 +95,7 @@ export const buildRootCertificate = (request: RootRequest): CertificateFields =>
   };
 };
 
-/** What a CSR asks for and may have; what a CA certificate has in any case is added by the caller. */
+/** The requested extensions that are allowed; the caller adds those that every CA certificate has. */
 const takenFromCsr = ({ csr, keyIdentifier }: IntermediateRequest): readonly Extension[] =>
   withoutIssuerExtensions(csr.extensions).filter(
     ({ oid }) =>

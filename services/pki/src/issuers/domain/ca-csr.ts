@@ -9,14 +9,14 @@ import {
   subjectAltName,
   toDistinguishedName,
 } from '@keelson/x509';
-import { type AlternativeNames, toGeneralNames } from '../../issuing/domain/alternative-names.ts';
+import { type AlternativeNames, toGeneralNames } from '../../names/domain/alternative-names.ts';
 
 export interface CaCsrRequest {
   readonly attributes: SubjectAttributes;
   readonly alternatives: AlternativeNames;
   /** None: the signer decides. */
   readonly keyUsages: readonly KeyUsage[];
-  /** Some signers want to be told that a CA is asked for. */
+  /** Some signers expect basic constraints in the CSR of a CA. */
   readonly addBasicConstraints: boolean;
   readonly publicKeyDer: Uint8Array;
 }

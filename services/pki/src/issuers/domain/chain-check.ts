@@ -16,9 +16,9 @@ import {
 import type { ChainCheck } from './issuer.ts';
 import type { IssuerInUse } from './issuer-in-use.ts';
 
-/** What one path to a root says of every certificate below it. */
+/** Rules of one path to a root for every certificate below it. */
 interface PathRules {
-  /** Wrong whatever the certificate says; undefined: nothing. */
+  /** A finding that does not depend on the certificate; undefined: none. */
   readonly finding: string | undefined;
   readonly constraints: readonly ParsedNameConstraints[];
 }
@@ -26,9 +26,9 @@ interface PathRules {
 /** The check of certificates under one issuer, as data: it may be made on another thread. */
 export interface ChainRules {
   readonly allowsUninterpreted: boolean;
-  /** Wrong with the chain that an operator gave, whatever the certificate says; undefined: nothing. */
+  /** A finding about the manual chain itself; undefined: none. */
   readonly manualChainFinding: string | undefined;
-  /** One that accepts is enough. */
+  /** A certificate is accepted if one path accepts it. */
   readonly paths: readonly PathRules[];
 }
 
@@ -63,14 +63,14 @@ const pathLengthFinding = (path: readonly IssuerInUse[]): string | undefined => 
 
 const rulesOf = (
   path: readonly IssuerInUse[],
-  isFreed: (check: ChainCheck) => boolean,
+  isDisabled: (check: ChainCheck) => boolean,
 ): PathRules => ({
   finding:
-    (isFreed('critical_extension')
+    (isDisabled('critical_extension')
       ? undefined
       : path.map(({ certificate }) => uninterpreted(certificate.extensions)).find(Boolean)) ??
-    (isFreed('path_length') ? undefined : pathLengthFinding(path)),
-  constraints: isFreed('name_constraint')
+    (isDisabled('path_length') ? undefined : pathLengthFinding(path)),
+  constraints: isDisabled('name_constraint')
     ? []
     : path.flatMap(({ certificate }) => {
         const extension = findExtension(certificate.extensions, EXTENSION.nameConstraints);
@@ -79,8 +79,8 @@ const rulesOf = (
 });
 
 /**
- * The first member of a chain given by hand that no certificate before it names as its issuer. Chains
- * that are found link by names; one that an operator says need not.
+ * The first member of a manual chain that no certificate before it names as its issuer. Chains
+ * that are found are linked by names; a manual chain may not be.
  */
 const nameFinding = (chain: readonly IssuerInUse[]): string | undefined => {
   const named: Buffer[] = [];
@@ -88,7 +88,7 @@ const nameFinding = (chain: readonly IssuerInUse[]): string | undefined => {
     const subject = Buffer.from(certificate.subject);
     if (named.length > 0 && !named.some((name) => name.equals(subject)))
       return `issuer ${issuer.id} of the manual chain is not named as issuer by any certificate before it`;
-    // Its own name too: an issuer that was issued again may stand beside itself.
+    // Its own name, too: a chain may contain an issuer and its reissue.
     named.push(subject, Buffer.from(certificate.issuer));
   }
   return undefined;
@@ -100,11 +100,12 @@ export const chainRulesOf = (
   paths: readonly (readonly IssuerInUse[])[],
   manualChain: readonly IssuerInUse[],
 ): ChainRules => {
-  const isFreed = (check: ChainCheck): boolean => issuer.disabledChecks?.includes(check) === true;
+  const isDisabled = (check: ChainCheck): boolean =>
+    issuer.disabledChecks?.includes(check) === true;
   return {
-    allowsUninterpreted: isFreed('critical_extension'),
-    manualChainFinding: isFreed('name') ? undefined : nameFinding(manualChain),
-    paths: paths.map((path) => rulesOf(path, isFreed)),
+    allowsUninterpreted: isDisabled('critical_extension'),
+    manualChainFinding: isDisabled('name') ? undefined : nameFinding(manualChain),
+    paths: paths.map((path) => rulesOf(path, isDisabled)),
   };
 };
 

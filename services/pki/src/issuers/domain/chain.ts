@@ -1,11 +1,11 @@
 /**
  * Which certificates lead from an issuer to a root, found by names and signatures (reference §2.9).
  *
- * Certificates that were issued again (same subject, issuer and key) stand for each other and list each
+ * Reissued certificates (same subject, issuer and key) are interchangeable and list each
  * other; cross-signed ones may form cycles. Each certificate occurs once, so every walk ends.
  */
 
-/** A certificate among others: what chain building sees of it. */
+/** A certificate, as chain building sees it. */
 export interface ChainNode {
   readonly isSelfSigned: boolean;
 }
@@ -17,7 +17,7 @@ export interface ChainGraph<T extends ChainNode> {
   reissuesOf(node: T): readonly T[];
 }
 
-/** Roots end a path soonest, so they come first. */
+/** Roots come first: they end a path. */
 const rootsFirst = <T extends ChainNode>(nodes: readonly T[]): readonly T[] => [
   ...nodes.filter(({ isSelfSigned }) => isSelfSigned),
   ...nodes.filter(({ isSelfSigned }) => !isSelfSigned),
@@ -29,7 +29,7 @@ const rootsFirst = <T extends ChainNode>(nodes: readonly T[]): readonly T[] => [
  */
 export const buildChain = <T extends ChainNode>(start: T, graph: ChainGraph<T>): readonly T[] => {
   const chain = new Set<T>();
-  // Depth first with a stack of its own: a chain may be longer than the call stack is deep.
+  // Depth first with an explicit stack, because a chain may be longer than the call stack allows.
   const pending: T[] = [start];
   for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
     if (chain.has(node)) continue;
@@ -40,7 +40,10 @@ export const buildChain = <T extends ChainNode>(start: T, graph: ChainGraph<T>):
   return [...chain];
 };
 
-/** Paths from a node up to where nobody known signed it; at most `limit` of them, each without a repetition. */
+/**
+ * Paths from a node up to a certificate without a known parent; at most `limit` of them, each without a
+ * repetition.
+ */
 export function* pathsAbove<T extends ChainNode>(
   start: T,
   graph: Pick<ChainGraph<T>, 'parentsOf'>,

@@ -1,30 +1,27 @@
-/** Which issuer and key stand in where a request names none (reference §2.1, §2.5). */
+/** Which issuer is used where a request names none (reference §2.1, §2.5). */
 
 export interface Defaults {
   /** "" when there is none. */
   readonly issuerId: string;
   readonly followsLatestIssuer: boolean;
-  /** "" when there is none. */
-  readonly keyId: string;
 }
 
-export const NO_DEFAULTS: Defaults = { issuerId: '', followsLatestIssuer: false, keyId: '' };
+export const NO_DEFAULTS: Defaults = { issuerId: '', followsLatestIssuer: false };
 
 export interface Arrivals {
   /** New issuers that have a key. */
   readonly issuerIds: readonly string[];
-  /** Issuers there were that have a key now. */
+  /** Existing issuers whose key was imported now. */
   readonly completedIssuerIds: readonly string[];
-  readonly keyIds: readonly string[];
 }
 
 /**
- * The defaults after something arrived: the first issuer with a key and the first key become the
- * default where there is none; the latest issuer is followed only where it is clear which one that is.
+ * The defaults after issuers were added. If there was no default, the first issuer with a key becomes it; the
+ * latest issuer becomes the default only if it is unambiguous.
  */
 export const nextDefaults = (
   before: Defaults,
-  { issuerIds, completedIssuerIds, keyIds }: Arrivals,
+  { issuerIds, completedIssuerIds }: Arrivals,
 ): { readonly defaults: Defaults; readonly warnings: readonly string[] } => {
   const [latest] = issuerIds;
   const follows = before.followsLatestIssuer && issuerIds.length === 1;
@@ -32,7 +29,6 @@ export const nextDefaults = (
   return {
     defaults: {
       ...before,
-      keyId: before.keyId || (keyIds[0] ?? ''),
       issuerId: follows ? (latest ?? '') : before.issuerId || first,
     },
     warnings:

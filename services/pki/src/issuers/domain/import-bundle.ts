@@ -1,4 +1,5 @@
 /** CA certificates and keys in one PEM text, in any order (reference §2.5). */
+
 import { KeelsonError } from '@keelson/errors';
 import {
   EXTENSION,
@@ -12,7 +13,7 @@ import {
   parsePublicKey,
   readPemBlocks,
 } from '@keelson/x509';
-import { checkKeySize } from '../../issuing/domain/key-rules.ts';
+import { checkKeySize } from '../../keys/domain/key-size.ts';
 
 export interface ImportBundle {
   readonly certificates: readonly ParsedCertificate[];
@@ -20,7 +21,7 @@ export interface ImportBundle {
 }
 
 const CERTIFICATE_LABELS = ['CERTIFICATE', 'X509 CERTIFICATE'];
-/** Lists are not imported; curve parameters stand in the key again. */
+/** Lists are not imported; curve parameters are repeated in the key. */
 const IGNORED_LABELS = ['CRL', 'X509 CRL', 'EC PARAMS', 'EC PARAMETERS'];
 
 const refuse = (text: string, cause?: unknown): never => {

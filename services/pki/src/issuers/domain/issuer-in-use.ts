@@ -1,4 +1,4 @@
-/** An issuer with its certificate parsed and its key at hand. */
+/** An issuer with its parsed certificate and its private key. */
 import type { KeyObject } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
 import {
@@ -30,8 +30,10 @@ export class IssuerInUse {
   readonly isSelfSigned: boolean;
   readonly pathLength: number | undefined;
   readonly #privateKey: KeyObject | undefined;
+  readonly #refuseDamagedKey: () => void;
 
-  constructor(issuer: Issuer, privateKey: KeyObject | undefined) {
+  /** @param refuseDamagedKey throws when the key cannot be decrypted */
+  constructor(issuer: Issuer, privateKey: KeyObject | undefined, refuseDamagedKey: () => void) {
     this.issuer = issuer;
     this.certificate = parseCertificate(Buffer.from(issuer.certificate, 'base64'));
     this.pem = encodePem('CERTIFICATE', this.certificate.der);
@@ -47,6 +49,7 @@ export class IssuerInUse {
       Buffer.from(subject).equals(this.certificate.issuer) &&
       isSignedBy(this.certificate, publicKeyDer);
     this.#privateKey = privateKey;
+    this.#refuseDamagedKey = refuseDamagedKey;
   }
 
   get hasKey(): boolean {
@@ -74,12 +77,12 @@ export class IssuerInUse {
     return scheme === undefined ? this.signer() : createSigner(this.requirePrivateKey(), scheme);
   }
 
-  /** @throws KeelsonError `request.invalid` */
+  /** @throws KeelsonError `request.invalid`, `barrier.damaged_value` */
   requirePrivateKey(): KeyObject {
-    if (this.#privateKey === undefined)
-      throw new KeelsonError('request.invalid', {
-        text: `could not fetch the CA certificate (was one set?): issuer ${this.issuer.id} has no private key`,
-      });
-    return this.#privateKey;
+    if (this.#privateKey !== undefined) return this.#privateKey;
+    this.#refuseDamagedKey();
+    throw new KeelsonError('request.invalid', {
+      text: `could not fetch the CA certificate (was one set?): issuer ${this.issuer.id} has no private key`,
+    });
   }
 }

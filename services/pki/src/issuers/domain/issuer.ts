@@ -1,4 +1,4 @@
-/** An issuer: a CA certificate of the mount and what may be done under it. Reference §2.7. */
+/** An issuer: a CA certificate of the mount and its permitted uses. Reference §2.7. */
 import { KeelsonError } from '@keelson/errors';
 import {
   EXTENSION,
@@ -8,14 +8,7 @@ import {
   type SignatureScheme,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-
-export const LEAF_NOT_AFTER_BEHAVIORS = [
-  'err',
-  'truncate',
-  'permit',
-  'always_enforce_err',
-] as const;
-export type LeafNotAfterBehavior = (typeof LEAF_NOT_AFTER_BEHAVIORS)[number];
+import type { LeafNotAfterBehavior } from '../../validity/domain/lifetime.ts';
 
 export const ISSUER_USAGES = [
   'read-only',
@@ -25,7 +18,7 @@ export const ISSUER_USAGES = [
 ] as const;
 export type IssuerUsage = (typeof ISSUER_USAGES)[number];
 
-/** Checks of a new certificate against the chain above it that an issuer may be freed from. */
+/** Checks of a new certificate against the chain above it that an issuer may disable. */
 export const CHAIN_CHECKS = [
   'critical_extension',
   'path_length',
@@ -38,7 +31,7 @@ export interface Issuer {
   readonly id: string;
   /** "" when it has none. */
   readonly name: string;
-  /** Key of the mount that fits the certificate; "" when there is none. */
+  /** Key of the mount that belongs to the certificate; "" if there is none. */
   readonly keyId: string;
   /** DER in base64. */
   readonly certificate: string;
@@ -52,7 +45,7 @@ export interface Issuer {
   readonly urls?: AuthorityUrls | undefined;
   readonly disabledChecks?: readonly ChainCheck[] | undefined;
   readonly revokedAtMs?: number | undefined;
-  /** Made here, not imported, and signed by itself; roots of before this was noted do not say. */
+  /** A self-signed certificate that was made here, not imported. */
   readonly isGeneratedRoot?: true | undefined;
 }
 
@@ -62,7 +55,7 @@ export const maySignCrls = ({ extensions }: Pick<ParsedCertificate, 'extensions'
   return usage === undefined || parseKeyUsage(usage.value).includes('CRLSign');
 };
 
-/** An issuer as it comes into being. */
+/** A new issuer record. */
 export const newIssuer = (
   certificate: Pick<ParsedCertificate, 'extensions'> & { readonly der: Uint8Array },
   { id, name, keyId, revocationScheme }: Pick<Issuer, 'id' | 'name' | 'keyId' | 'revocationScheme'>,
@@ -77,7 +70,7 @@ export const newIssuer = (
   manualChain: [],
 });
 
-/** @throws KeelsonError `request.invalid` for a value that is none of the known */
+/** @throws KeelsonError `request.invalid` for an unknown value */
 export const requireOneOf = <T extends string>(
   fieldName: string,
   known: readonly T[],

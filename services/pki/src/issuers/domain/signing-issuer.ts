@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
+import { type LeafNotAfterBehavior } from '../../validity/domain/lifetime.ts';
 import type { ChainRules } from './chain-check.ts';
-import type { LeafNotAfterBehavior } from './issuer.ts';
 
 /**
- * What making a certificate needs of its issuer: data and a key, so that it can be handed to another
- * thread. A KeyObject that is handed over is the same key, not a copy of its bytes.
+ * The part of an issuer that making a certificate needs: data and a key, so that it can be sent to another
+ * thread. A KeyObject that is sent is the same key, not a copy of its bytes.
  */
 export interface SigningIssuer {
   readonly privateKey: KeyObject;

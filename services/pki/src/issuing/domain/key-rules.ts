@@ -1,18 +1,10 @@
 import { KeelsonError } from '@keelson/errors';
 import { type KeyAlgorithm, keyBits, toKeyAlgorithm } from '@keelson/x509';
+import { checkKeySize } from '../../keys/domain/key-size.ts';
 import type { Role } from '../../roles/domain/role.ts';
-
-const MINIMUM_BITS = { rsa: 2048, ec: 224, ed25519: 0 } as const;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
-};
-
-/** Refuses keys that are too short for any certificate. */
-export const checkKeySize = (key: KeyAlgorithm): void => {
-  const minimum = MINIMUM_BITS[key.type];
-  if (keyBits(key) < minimum)
-    refuse(`${key.type.toUpperCase()} keys < ${minimum} bits are unsafe and not supported`);
 };
 
 /** Refuses a CSR's key that the role does not allow (reference §3.3). */

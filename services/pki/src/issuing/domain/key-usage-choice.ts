@@ -2,8 +2,8 @@
 import { type KeyAlgorithm, type KeyUsage, publicKeyType } from '@keelson/x509';
 
 /**
- * The documented default (DigitalSignature, KeyAgreement, KeyEncipherment) without what a key of the
- * type must not be certified for: RFC 3279 §2.3.1 for RSA, RFC 8813 §3 for EC, RFC 8410 §5 for Ed25519.
+ * The documented default (DigitalSignature, KeyAgreement, KeyEncipherment) without usages that the type of
+ * key does not allow: RFC 3279 §2.3.1 for RSA, RFC 8813 §3 for EC, RFC 8410 §5 for Ed25519.
  */
 const DEFAULTS: Readonly<Record<KeyAlgorithm['type'], readonly KeyUsage[]>> = {
   rsa: ['DigitalSignature', 'KeyEncipherment'],

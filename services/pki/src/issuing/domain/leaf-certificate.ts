@@ -1,4 +1,5 @@
 /** The certificate a role makes from accepted names and a key (reference §4.7). */
+
 import {
   basicConstraints,
   type CertificateFields,
@@ -13,14 +14,10 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-import {
-  extendedKeyUsagesOf,
-  parsePolicyIdentifiers,
-  type Role,
-  toKeyUsages,
-} from '../../roles/domain/role.ts';
-import { toGeneralNames } from './alternative-names.ts';
-import { issuerExtensions } from './issuer-extensions.ts';
+import { toKeyUsages } from '../../certificates/domain/usage-names.ts';
+import { issuerExtensions } from '../../issuers/domain/issuer-extensions.ts';
+import { toGeneralNames } from '../../names/domain/alternative-names.ts';
+import { extendedKeyUsagesOf, parsePolicyIdentifiers, type Role } from '../../roles/domain/role.ts';
 import { chooseKeyUsages } from './key-usage-choice.ts';
 import type { CertificateNames } from './requested-names.ts';
 

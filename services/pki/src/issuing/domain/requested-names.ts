@@ -1,10 +1,21 @@
 /**
- * The names of a certificate from what a request and its CSR ask for, held against the role. One name
- * that the role does not let in refuses the whole request (reference §3.2, §3.3, §4.6).
+ * The names of a certificate, from those in a request and its CSR, checked against the role. One name
+ * that the role does not allow refuses the whole request (reference §3.2, §3.3, §4.6).
  */
 import { KeelsonError } from '@keelson/errors';
 import { parseIpAddress, parseIpRange } from '@keelson/x509';
-import { matchesGlob } from '../../roles/domain/glob.ts';
+import {
+  type AlternativeNameParameters,
+  type AlternativeNames,
+  judgeUnusable,
+  type NameRules,
+  type RequestedNames,
+  readAlternativeNames,
+  sortDnsNames,
+  withCommonName,
+} from '../../names/domain/alternative-names.ts';
+import { matchesGlob } from '../../names/domain/glob.ts';
+import { checkOtherNames, type OtherName, parseOtherName } from '../../names/domain/other-name.ts';
 import {
   acceptsCommonName,
   acceptsName,
@@ -12,19 +23,8 @@ import {
   type TemplateValues,
 } from '../../roles/domain/name-acceptance.ts';
 import type { Role } from '../../roles/domain/role.ts';
-import {
-  type AlternativeNameParameters,
-  type AlternativeNames,
-  type AskedNames,
-  judgeUnusable,
-  type NameRules,
-  readAlternativeNames,
-  sortDnsNames,
-  withCommonName,
-} from './alternative-names.ts';
-import { checkOtherNames, type OtherName, parseOtherName } from './other-name.ts';
 
-/** What the body of a request names. */
+/** Names in the body of a request. */
 export interface NameParameters extends AlternativeNameParameters {
   readonly commonName: string;
   readonly serialNumber: string;
@@ -34,7 +34,7 @@ export interface NameParameters extends AlternativeNameParameters {
   readonly rules: NameRules;
 }
 
-/** What a CSR names. */
+/** Names in a CSR. */
 export interface CsrNames {
   readonly commonName: string;
   readonly serialNumber: string;
@@ -138,7 +138,7 @@ const csrWarnings = (role: Role, parameters: NameParameters, csr?: CsrNames): st
 /** Where hostnames are not enforced, host names may have underscores (`_sip._tcp.example.com`). */
 const isRelaxed = (role: Role): boolean => !role.enforceHostnames;
 
-const askedNames = (role: Role, parameters: NameParameters, csr?: CsrNames): AskedNames => {
+const requestedNames = (role: Role, parameters: NameParameters, csr?: CsrNames): RequestedNames => {
   if (csr === undefined || !role.useCsrSans)
     return readAlternativeNames(parameters, isRelaxed(role));
   const { dns, unusable } = sortDnsNames(csr.dns, isRelaxed(role));
@@ -173,7 +173,7 @@ export const decideNames = (
   checkSubjectValues(role, serialNumber, parameters.userIds);
 
   const fromCsr = csr !== undefined && role.useCsrSans;
-  const asked = askedNames(role, parameters, csr);
+  const asked = requestedNames(role, parameters, csr);
   const nameWarnings = judgeUnusable(asked.unusable, parameters.rules);
   const alternatives = withCommonName(
     asked.names,

@@ -10,7 +10,10 @@ import {
   parseCertificate,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.ts';
+import {
+  issuerExtensions,
+  withoutIssuerExtensions,
+} from '../../issuers/domain/issuer-extensions.ts';
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });

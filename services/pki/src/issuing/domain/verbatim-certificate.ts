@@ -1,4 +1,7 @@
-/** The certificate that sign-verbatim makes: what the CSR says, but for what only an issuer can say (reference §4.9). */
+/**
+ * The certificate that sign-verbatim creates: the contents of the CSR, except those that only an issuer may
+ * set (reference §4.9).
+ */
 import { KeelsonError } from '@keelson/errors';
 import {
   ATTRIBUTE,
@@ -17,12 +20,15 @@ import {
   subjectKeyIdentifier,
 } from '@keelson/x509';
 import type { AuthorityUrls } from '../../authority-urls/domain/authority-urls.ts';
-import { issuerExtensions, withoutIssuerExtensions } from './issuer-extensions.ts';
+import {
+  issuerExtensions,
+  withoutIssuerExtensions,
+} from '../../issuers/domain/issuer-extensions.ts';
 import { chooseKeyUsages } from './key-usage-choice.ts';
 
 export interface VerbatimRequest {
   readonly csr: CsrFields;
-  /** For CSRs without the extension; undefined: what the type of the key is used for. */
+  /** For CSRs without the extension; undefined: the default of the key's type. */
   readonly defaultKeyUsages: readonly KeyUsage[] | undefined;
   /** For CSRs without the extension. */
   readonly defaultExtendedKeyUsages: readonly string[];

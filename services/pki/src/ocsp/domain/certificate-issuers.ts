@@ -1,4 +1,4 @@
-/** Finds the issuers that a request for a status names by digests of name and key (RFC 6960 §4.1.1). */
+/** Finds the issuers that an OCSP request names by digests of name and key (RFC 6960 §4.1.1). */
 import { hash } from 'node:crypto';
 import { type CertId, type CertIdHash, publicKeyOctets } from '@keelson/x509';
 import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
@@ -31,6 +31,6 @@ export const findIssuers = (authority: Authority, certId: CertId): readonly Issu
   return index.get(hex(nameHash) + hex(keyHash)) ?? [];
 };
 
-/** Who signs answers: the first of these that has a key and the usage. */
+/** The issuer that signs answers: the first of these that has a key and the usage. */
 export const findResponder = (issuers: readonly IssuerInUse[]): IssuerInUse | undefined =>
   issuers.find(({ hasKey, issuer }) => hasKey && issuer.usages.includes('ocsp-signing'));

@@ -3,11 +3,11 @@
  * an `@`, else a host name, possibly with one wildcard in its first label. The ways to be accepted
  * (any name, localhost, bare domain, subdomain, glob) are independent of each other.
  */
-import { matchesGlob } from './glob.ts';
-import { isHostname, isWildcardLabel, toAsciiHostname } from './hostname.ts';
+import { matchesGlob } from '../../names/domain/glob.ts';
+import { isHostname, isWildcardLabel, toAsciiHostname } from '../../names/domain/hostname.ts';
 import type { Role } from './role.ts';
 
-/** What a role's name templates are filled from; undefined values leave the entry as it stands. */
+/** Values for the name templates of a role, by variable. */
 export type TemplateValues = Readonly<Record<string, string>>;
 
 const TEMPLATE = /\{\{\s*([\w.-]+)\s*\}\}/g;
@@ -23,7 +23,7 @@ export const expandTemplates = (
   if (values === undefined) return entries;
   return entries.flatMap((entry) => {
     const names = [...entry.matchAll(TEMPLATE)].map(([, name]) => name as string);
-    // A star from outside would widen a glob beyond what the role's author wrote.
+    // A star in a value would widen a glob beyond the intention of the role's author.
     if (names.some((name) => values[name] === undefined || values[name].includes('*'))) return [];
     return [entry.replaceAll(TEMPLATE, (_, name: string) => values[name] as string)];
   });

@@ -4,12 +4,11 @@ import {
   type CertificatePolicy,
   EXTENDED_KEY_USAGE,
   isObjectIdentifier,
-  KEY_USAGES,
-  type KeyUsage,
   keyBits,
   parseIpRange,
   toKeyAlgorithm,
 } from '@keelson/x509';
+import { toExtendedKeyUsageOids } from '../../certificates/domain/usage-names.ts';
 
 export interface Role {
   readonly issuerRef: string;
@@ -116,8 +115,8 @@ const checkOtherSans = (rules: readonly string[]): void => {
 };
 
 /**
- * A role as it is stored: checked, sizes resolved.
- * @returns the role and what to warn of
+ * A role as stored: checked, with sizes resolved.
+ * @returns the role and its warnings
  * @throws KeelsonError `request.invalid`
  */
 export const checkRole = (
@@ -170,30 +169,8 @@ export const checkRole = (
   };
 };
 
-const withoutPrefix = (name: string, prefix: string): string =>
-  name.toLowerCase().startsWith(prefix) ? name.slice(prefix.length) : name;
-
 /** The `key_usage` that a role shows where none was given. */
 export const DEFAULT_KEY_USAGE = ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'] as const;
-
-/** Usages by name, in any case, with or without their prefix; unknown names are left out. */
-export const toKeyUsages = (names: readonly string[]): readonly KeyUsage[] =>
-  KEY_USAGES.filter((usage) =>
-    names.some(
-      (name) => withoutPrefix(name.trim(), 'keyusage').toLowerCase() === usage.toLowerCase(),
-    ),
-  );
-
-const EXTENDED_BY_NAME: ReadonlyMap<string, string> = new Map(
-  Object.entries(EXTENDED_KEY_USAGE).map(([name, oid]) => [name.toLowerCase(), oid]),
-);
-
-/** Object identifiers of extended usages by name; unknown names are left out. */
-export const toExtendedKeyUsageOids = (names: readonly string[]): readonly string[] =>
-  names.flatMap((name) => {
-    const oid = EXTENDED_BY_NAME.get(withoutPrefix(name.trim(), 'extkeyusage').toLowerCase());
-    return oid === undefined ? [] : [oid];
-  });
 
 /** Extended key usages of the certificates of a role: flags, names and identifiers together. */
 export const extendedKeyUsagesOf = (role: Role): readonly string[] => [

@@ -8,7 +8,7 @@ describe('templates of a role', () => {
   test.for<readonly [string, Readonly<Record<string, string>> | undefined, readonly string[]]>([
     ['{{identity.entity.name}}.example.com', ANN, ['ann.example.com']],
     ['{{ identity.entity.name }}-{{identity.entity.metadata.team}}.x', ANN, ['ann-web.x']],
-    // Nobody is there to fill them: they stay as they are written.
+    // Without an identity, templates are left as they are.
     ['{{identity.entity.name}}.x', undefined, ['{{identity.entity.name}}.x']],
     // A value that is not there, or would widen the rule, takes its entry away.
     ['{{identity.entity.metadata.city}}.x', ANN, []],
@@ -18,7 +18,7 @@ describe('templates of a role', () => {
     expect(expandTemplates([entry], values)).toEqual(expanded);
   });
 
-  test('decide about names only where the role says that its domains are templates', () => {
+  test('apply to names only if the role says that its domains are templates', () => {
     const role = {
       allowedDomains: ['{{identity.entity.name}}.example.com'],
       allowedDomainsTemplate: true,

@@ -1,4 +1,4 @@
-/** What tidying removes and when (reference §6.3). Times in seconds. */
+/** Settings of tidying (reference §6.3). Times in seconds. */
 import { KeelsonError } from '@keelson/errors';
 
 export const TIDY_OPERATIONS = [

@@ -1,15 +1,15 @@
-/** The decision about one request of a token that is not root. */
+/** Decides about one request of a token that is not root. */
 import type { Acl } from '../../policies/domain/acl.ts';
 import { CAPABILITY_BITS } from '../../policies/domain/capabilities.ts';
 import { hasParameterRules, permitsParameters } from '../../policies/domain/parameter-rules.ts';
 import { capabilityFor, hasJudgedParameters, type Operation } from './operation.ts';
 
 export interface DecisionRequest {
-  /** Relative to the namespace of the token, without a slash at its end. */
+  /** Relative to the namespace of the token, without a trailing slash. */
   readonly path: string;
   readonly operation: Operation;
   readonly isRootProtected: boolean;
-  /** 0: not to be wrapped. */
+  /** 0: the response is not wrapped. */
   readonly wrapTtlSeconds: number;
   /** undefined: not read yet. */
   readonly parameters: Readonly<Record<string, unknown>> | undefined;
@@ -17,7 +17,7 @@ export interface DecisionRequest {
 
 export type Decision =
   | { readonly kind: 'denied' }
-  /** The rule has parameter rules: ask again with the parameters. */
+  /** The rule restricts parameters: decide again once they have been read. */
   | { readonly kind: 'needs-parameters' }
   | { readonly kind: 'granted'; readonly isSudo: boolean; readonly policies: readonly string[] };
 
@@ -33,7 +33,7 @@ export const decide = (acl: Acl, request: DecisionRequest): Decision => {
   if ((capabilities & capabilityFor(operation)) === 0) return DENIED;
   const isSudo = (capabilities & CAPABILITY_BITS.sudo) !== 0;
   if (request.isRootProtected && !isSudo) return DENIED;
-  // A limit on wrapping means the answer must be wrapped.
+  // A policy that limits the wrapping TTL requires a wrapped response.
   if (
     maxWrappingTtlSeconds > 0 &&
     (wrapTtlSeconds === 0 || wrapTtlSeconds > maxWrappingTtlSeconds)

@@ -1,4 +1,4 @@
-/** What a method asks of a path, in the words of policies. */
+/** The operation that an HTTP method stands for, in the terms of policies. */
 import { CAPABILITY_BITS, type CapabilitySet } from '../../policies/domain/capabilities.ts';
 
 export type Operation = 'read' | 'list' | 'create' | 'update' | 'patch' | 'delete';
@@ -19,6 +19,6 @@ export const operationOf = (method: string): Operation | undefined =>
 
 export const capabilityFor = (operation: Operation): CapabilitySet => CAPABILITY_BITS[operation];
 
-/** Operations whose parameters the rules of policies judge. */
+/** Operations whose parameters are checked against policy rules. */
 export const hasJudgedParameters = (operation: Operation): boolean =>
   operation !== 'list' && operation !== 'delete';

@@ -20,7 +20,7 @@ const parse = (given: string) => {
   }
 };
 
-/** Refused, or read twice as the same segments, none of which climbs. */
+/** True when the path is refused, or reads as the same segments twice and none of them climbs. */
 const isSafe = (given: string): boolean => {
   const path = parse(given);
   if (typeof path === 'string') return path === 'request.invalid';
@@ -44,7 +44,7 @@ describe('request paths', () => {
     );
   });
 
-  test('taking the first segments off takes the same off both readings', () => {
+  test('removing the first segments removes the same from both readings', () => {
     fc.assert(
       fc.property(text, fc.nat({ max: 4 }), (given, count) => {
         const path = parse(given);
@@ -60,7 +60,7 @@ describe('request paths', () => {
     );
   });
 
-  test('empty segments vanish from both readings', () => {
+  test('empty segments are removed from both readings', () => {
     expect(withoutEmptySegments({ decoded: 'a//b', raw: '%61///b' })).toEqual({
       decoded: 'a/b',
       raw: '%61/b',

@@ -1,14 +1,14 @@
 /**
- * One reading of a request path for everything that looks at it. Policies judge the decoded path; the
- * service that answers gets the path as it was sent and decodes it once. Both must name the same thing,
- * so what they could read differently is refused or brought to one form here.
+ * Parses a request path once for every consumer. Policies judge the decoded path; the service that answers
+ * receives the path as sent and decodes it once. Both must mean the same resource, so ambiguous paths are
+ * refused or normalized here.
  */
 import { KeelsonError } from '@keelson/errors';
 
 export interface RequestPath {
-  /** For look-ups and policies, without slashes at its end. */
+  /** For look-ups and policies, without trailing slashes. */
   readonly decoded: string;
-  /** As sent, without slashes at its end. Has as many segments as `decoded`. */
+  /** As sent, without trailing slashes. Has as many segments as `decoded`. */
   readonly raw: string;
 }
 
@@ -22,7 +22,7 @@ const decodeSegment = (segment: string): string => {
   if (!segment.includes('%')) return segment;
   try {
     const decoded = decodeURIComponent(segment);
-    // An encoded slash is part of its segment; decoded here it would make two of one.
+    // An encoded slash is part of its segment; decoding it here would split the segment in two.
     return decoded.includes('/') ? segment : decoded;
   } catch {
     return refuse('the path is not valid percent-encoding');
@@ -32,30 +32,31 @@ const decodeSegment = (segment: string): string => {
 /** @throws KeelsonError `request.invalid` */
 export const parseRequestPath = (given: string): RequestPath => {
   if (given.length > MAX_LENGTH) refuse('the path is too long');
-  // In a path these end it for some readers; clients send them encoded.
+  // Some readers end the path at these characters; clients send them encoded.
   if (/[?#\\\p{Cc}]/u.test(given)) refuse('the path has characters that must be encoded');
-  // The lookbehind keeps this linear: without it each slash of a run begins a search of its own.
+  // The lookbehind keeps this linear: without it, every slash of a run would start its own search.
   const raw = given.replace(/(?<!\/)\/+$/, '');
   const decoded = raw.includes('%') ? raw.split('/').map(decodeSegment).join('/') : raw;
   if (/(?:^|\/)\.{1,2}(?:\/|$)/.test(decoded)) refuse('relative paths not supported');
   return { decoded, raw };
 };
 
-/** The part after the first `count` segments. */
+/** The path without its first `count` segments. */
 const dropSegments = (path: string, count: number): string => {
   let at = 0;
   for (let dropped = 0; dropped < count; dropped += 1) at = path.indexOf('/', at) + 1;
   return path.slice(at);
 };
 
-/** What is left when look-ups have taken all of `decoded` but `rest`. */
+/** The request path reduced to `rest`, the part of `decoded` that look-ups have not consumed. */
 export const remainder = ({ decoded, raw }: RequestPath, rest: string): RequestPath => {
   if (rest.length === decoded.length) return { decoded, raw };
+  if (decoded === raw) return { decoded: rest, raw: rest };
   const taken = decoded.slice(0, decoded.length - rest.length);
   return { decoded: rest, raw: dropSegments(raw, taken.split('/').length - 1) };
 };
 
-/** Without empty segments, which some handlers take for nothing and policies for something. */
+/** Collapses empty segments, which some handlers ignore and policies do not. */
 export const withoutEmptySegments = ({ decoded, raw }: RequestPath): RequestPath =>
   decoded.includes('//') || raw.includes('//')
     ? { decoded: collapse(decoded), raw: collapse(raw) }

@@ -1,14 +1,14 @@
 /**
- * Paths of this service with rules of their own, relative to the namespace. Engines announce theirs when
- * they join.
+ * Paths of this service with access rules of their own, relative to the namespace. Engines announce their
+ * special paths when they join.
  */
 import type { Operation } from './operation.ts';
 import { PathSet } from './path-set.ts';
 
-/** Answered without a token; one that is given is still resolved, so that the answer may show more. */
+/** Answered without a token. A token that is sent is still resolved: the answer may then show more. */
 export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/wrapping/lookup',
-  // The wrapping token alone authorises these; the handler refuses a used or foreign one with its own text.
+  // The wrapping token alone authorises these; the handler words the refusal of a used or foreign one.
   'sys/wrapping/unwrap',
   'sys/wrapping/rewrap',
   'sys/wrapping/pubkey',
@@ -46,7 +46,7 @@ export const UNAUTHENTICATED_PATHS = new PathSet([
   'sys/rekey-recovery-key/verify',
 ]);
 
-/** Need no token; one with `sudo` is told the nonce of the attempt, and may cancel it. */
+/** Need no token. A token with `sudo` is shown the nonce of the attempt and may cancel the attempt. */
 export const CEREMONY_PATHS = new PathSet([
   'sys/replication/dr/secondary/generate-operation-token/attempt',
   'sys/generate-root/attempt',
@@ -56,7 +56,7 @@ export const CEREMONY_PATHS = new PathSet([
   'sys/rekey-recovery-key/verify',
 ]);
 
-/** Need `sudo` besides the operation's own capability. */
+/** Need `sudo` in addition to the capability of the operation. */
 const ROOT_PROTECTED_PATHS = new PathSet([
   'auth/token/accessors',
   'auth/token/revoke-orphan',
@@ -133,13 +133,13 @@ const RESTRICTED_PATHS = new PathSet([
 
 const NAMESPACED_CONFIG = 'sys/config/ui/custom-messages';
 
-/** Exist in the root namespace only. */
+/** Whether a path exists in the root namespace only. */
 export const isRestricted = (path: string): boolean =>
   RESTRICTED_PATHS.has(path) &&
   path !== NAMESPACED_CONFIG &&
   !path.startsWith(`${NAMESPACED_CONFIG}/`);
 
-/** What answers while the cluster is sealed or not initialized, and while its replication role changes. */
+/** Paths answered while the cluster is sealed, not initialized or changing its replication role. */
 export const SERVED_WHILE_SEALED = new PathSet([
   'sys/init',
   'sys/seal-status',
@@ -148,7 +148,7 @@ export const SERVED_WHILE_SEALED = new PathSet([
   'sys/health',
 ]);
 
-/** What a DR secondary answers. Most of it is authorised by a DR operation token in the body. */
+/** Paths a DR secondary answers. Most are authorised by a DR operation token in the body. */
 export const SERVED_BY_DR_SECONDARY = new PathSet([
   'sys/init',
   'sys/seal-status',
@@ -163,13 +163,13 @@ export const SERVED_BY_DR_SECONDARY = new PathSet([
   'sys/replication/dr/secondary/*',
 ]);
 
-/** A locked namespace can still be unlocked. */
+/** Answered in a locked namespace, so that it can be unlocked. */
 export const SERVED_WHILE_LOCKED = new PathSet([
   'sys/namespaces/api-lock/unlock',
   'sys/namespaces/api-lock/unlock/*',
 ]);
 
-/** The handler is given the token of the request. */
+/** Paths whose handler receives the token of the request. */
 export const NEEDS_TOKEN = new PathSet([
   'auth/token/lookup-self',
   'auth/token/renew-self',

@@ -1,4 +1,4 @@
-/** An audit device: where the gateway writes one entry per request and per response. */
+/** An audit device: a destination to which the gateway writes an entry per request and per response. */
 import { KeelsonError } from '@keelson/errors';
 
 export type AuditDeviceType = 'file' | 'socket';
@@ -11,7 +11,7 @@ export interface AuditDeviceRecord {
   readonly options: Readonly<Record<string, string>>;
   readonly local: boolean;
   readonly accessor: string;
-  /** Key of the HMACs in this device's entries; base64. Kept for the device's life. */
+  /** Key of the HMACs in this device's entries; base64. It never changes while the device exists. */
   readonly salt: string;
 }
 
@@ -24,7 +24,7 @@ const OPTIONS: Readonly<Record<AuditDeviceType, readonly string[]>> = {
   file: ['file_path', 'path', 'mode', ...COMMON],
   socket: ['address', 'socket_type', 'write_timeout', ...COMMON],
 };
-/** Options of the vendor that would leave out or divert entries: accepted, they would protect nothing. */
+/** Vendor options that omit or divert entries. Accepting them without effect would be misleading. */
 const UNSUPPORTED_OPTIONS = ['fallback', 'filter', 'exclude'];
 const BOOLEAN_OPTIONS = ['hmac_accessor', 'log_raw', 'elide_list_responses'];
 const MAX_PREFIX_LENGTH = 64;
@@ -48,15 +48,15 @@ export const requireAuditPath = (given: string): string => {
     : refuse('an audit path consists of letters, digits and the characters _ - . /');
 };
 
-/** Where a file device writes; `path` is the older name. */
+/** The file that a file device writes; `path` is the older name of the option. */
 export const auditFilePath = (options: Readonly<Record<string, string>>): string =>
   options['file_path'] ?? options['path'] ?? '';
 
 /**
- * The file is written by the server's own user, so who may name it must not be able to make it run or
- * to replace a file of the system: an absolute path without steps upwards, never executable, no script
- * header as a prefix. The gateway, which writes it, knows the folders and links of its machine and
- * refuses what they do not allow.
+ * The file is written by the server's own user, so a caller who names it must not be able to have it
+ * executed or to replace a system file: the path is absolute without upward steps, the mode is never
+ * executable, and the prefix is no script header. The gateway, which writes the file, knows the folders
+ * and links of its machine and refuses what they do not allow.
  */
 const requireFileOptions = (options: Readonly<Record<string, string>>): void => {
   if (options['file_path'] !== undefined && options['path'] !== undefined)
@@ -75,7 +75,7 @@ const requireFileOptions = (options: Readonly<Record<string, string>>): void => 
 
 const requireSocketOptions = (options: Readonly<Record<string, string>>): void => {
   if ((options['address'] ?? '') === '') refuse('address is required');
-  // Whether a datagram was accepted is never known.
+  // UDP does not tell whether a datagram was accepted.
   if (!['tcp', 'unix'].includes(options['socket_type'] ?? 'tcp'))
     refuse('socket_type must be tcp or unix');
 };

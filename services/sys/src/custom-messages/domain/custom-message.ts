@@ -1,4 +1,4 @@
-/** Banners and dialogs shown in the console before or after login, and the rules they keep. */
+/** Banners and dialogs that the console shows before or after login, and their rules. */
 import { KeelsonError } from '@keelson/errors';
 
 interface Moment {
@@ -18,16 +18,16 @@ export type MessageType = (typeof MESSAGE_TYPES)[number];
 export const isMessageType = (type: string): type is MessageType =>
   MESSAGE_TYPES.some((known) => known === type);
 
-/** What a client decides; a change replaces all of it. */
+/** The part that clients write; a change replaces all of it. */
 export interface MessageContent {
   readonly title: string;
-  /** Shown after login; false: before, to anyone. */
+  /** True: shown after login. False: shown to anyone before login. */
   readonly authenticated: boolean;
   readonly type: MessageType;
   /** Base64, as given. */
   readonly message: string;
   readonly startTime: Moment;
-  /** null: never ends. */
+  /** null: the message never ends. */
   readonly endTime: Moment | null;
   readonly link: MessageLink | null;
   readonly options: Readonly<Record<string, unknown>> | null;
@@ -37,22 +37,22 @@ export interface CustomMessage extends MessageContent {
   readonly id: string;
 }
 
-/** Per namespace, inactive ones included. */
+/** Per namespace, including inactive messages. */
 const MAX_MESSAGES = 100;
 
-/** Shown strictly between its two times. Never stored: it changes with time alone. */
+/** A message is active strictly between its two times. Not stored, because it depends on the time only. */
 export const isActive = (message: MessageContent, nowMs: number): boolean =>
   nowMs > message.startTime.epochMs &&
   (message.endTime === null || nowMs < message.endTime.epochMs);
 
-/** Standard base64; the padding may be left out. */
+/** Standard base64, with or without padding. */
 export const isBase64 = (text: string): boolean =>
   /^[A-Za-z0-9+/]*={0,2}$/.test(text) &&
   (text.endsWith('=') ? text.length % 4 === 0 : text.length % 4 !== 1);
 
 /**
- * The one link of a message; `{}` and `{"":""}` mean none.
- * @returns the refusal's text, or the link
+ * The only link of a message; `{}` and `{"":""}` mean that it has none.
+ * @returns the link, or the text of the refusal
  */
 export const parseLink = (
   link: Readonly<Record<string, unknown>>,
@@ -76,11 +76,11 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** What is not yet known to be a message: the type is any text. */
+/** A message before validation: its type is any text. */
 export type MessageDraft = Omit<MessageContent, 'type'> & { readonly type: string };
 
 /**
- * Rules over the whole message.
+ * Checks the rules that apply to a whole message.
  * @throws KeelsonError `request.invalid`
  */
 export const requireMessageContent = (

@@ -1,8 +1,8 @@
-/** A lease: a secret that sys takes back from its engine when its time, its token or its mount ends. */
+/** A lease: a secret that sys has its engine revoke when its lifetime, its token or its mount ends. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface LeaseRecord {
-  /** "<mount path><request path>/<random>", outside the root namespace with ".<namespace id>". */
+  /** "<mount path><request path>/<random>", followed by ".<namespace id>" outside the root namespace. */
   readonly id: string;
   /** Namespace of the mount. */
   readonly namespaceId: string;
@@ -11,7 +11,7 @@ export interface LeaseRecord {
   readonly token: { readonly namespaceId: string; readonly hash: string };
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;
-  /** Renewals never reach beyond. */
+  /** Renewals never extend beyond this. */
   readonly latestExpiryMs: number;
   /** undefined: never renewed. */
   readonly lastRenewalMs: number | undefined;
@@ -19,9 +19,9 @@ export interface LeaseRecord {
   readonly engineDataBase64: string;
   /** Failed attempts to revoke it. */
   readonly failures: number;
-  /** When the worker takes it up; undefined once it is irrevocable. */
+  /** When the worker handles it; undefined once it is irrevocable. */
   readonly dueAtMs: number | undefined;
-  /** Why it could not be revoked; set when it is irrevocable. */
+  /** Reason of the last failure; set when the lease is irrevocable. */
   readonly irrevocable: string | undefined;
 }
 
@@ -36,10 +36,10 @@ const refuse = (text: string): never => {
 };
 
 /**
- * A lease extended by `incrementSeconds` from now (0: by what it was issued for).
+ * Extends a lease by `incrementSeconds` from now; 0 means the increment it was issued with.
  * @throws KeelsonError `request.invalid`
  */
-export const renewLease = (
+export const renewedLease = (
   lease: LeaseRecord,
   incrementSeconds: number,
   nowMs: number,
@@ -54,8 +54,8 @@ export const renewLease = (
   return { ...lease, expiresAtMs, dueAtMs: expiresAtMs, lastRenewalMs: nowMs };
 };
 
-/** Ended: the worker takes it up at once. */
-export const endLease = (lease: LeaseRecord, nowMs: number): LeaseRecord => ({
+/** The lease, due at once, so that the worker revokes it. */
+export const endedLease = (lease: LeaseRecord, nowMs: number): LeaseRecord => ({
   ...lease,
   expiresAtMs: Math.min(lease.expiresAtMs, nowMs),
   dueAtMs: nowMs,
@@ -63,7 +63,7 @@ export const endLease = (lease: LeaseRecord, nowMs: number): LeaseRecord => ({
   irrevocable: undefined,
 });
 
-/** After a failed attempt: tried again later, each time twice as late, until it counts as irrevocable. */
+/** The lease after a failed attempt: the delay doubles each time, until the lease becomes irrevocable. */
 export const afterFailedRevocation = (
   lease: LeaseRecord,
   reason: string,

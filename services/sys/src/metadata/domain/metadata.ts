@@ -1,4 +1,4 @@
-/** Texts by name that callers attach to namespaces and tokens; they are kept with each, so they are bounded. */
+/** Key-value metadata of namespaces and tokens. It is stored with each of them, so its size is limited. */
 import { KeelsonError } from '@keelson/errors';
 
 const MAX_ENTRIES = 64;
@@ -6,8 +6,8 @@ const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 512;
 
 /**
- * @param parameter what callers know it by: "custom_metadata"
- * @throws KeelsonError `request.invalid` when it is larger than may be kept
+ * @param parameter name of the parameter in the request: "custom_metadata"
+ * @throws KeelsonError `request.invalid` when the metadata exceeds the limits
  */
 export const requireMetadata = (
   parameter: string,

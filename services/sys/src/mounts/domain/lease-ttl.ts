@@ -1,4 +1,4 @@
-/** Lifetimes of leases: the tuning of a mount over the system's values. All in seconds. */
+/** Lease lifetimes: the tuning of a mount combined with the system's values. All in seconds. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface LeaseTtls {
@@ -6,7 +6,7 @@ export interface LeaseTtls {
   readonly maxLeaseTtlSeconds: number;
 }
 
-/** The values in force: 0 means the system's; a default over the maximum is cut to it. */
+/** The effective values: 0 means the system's value, and a default above the maximum is capped. */
 export const effectiveLeaseTtls = (tuned: LeaseTtls, system: LeaseTtls): LeaseTtls => {
   const maxLeaseTtlSeconds = tuned.maxLeaseTtlSeconds || system.maxLeaseTtlSeconds;
   const wanted = tuned.defaultLeaseTtlSeconds || system.defaultLeaseTtlSeconds;
@@ -17,7 +17,7 @@ const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** Rules for enabling. A maximum above the system's is allowed: long-lived roots need it. */
+/** Checks the TTLs of a new mount. A maximum above the system's is allowed: long-lived root CAs need it. */
 export const requireMountableTtls = (given: LeaseTtls, system: LeaseTtls): void => {
   const { defaultLeaseTtlSeconds, maxLeaseTtlSeconds } = given;
   if (maxLeaseTtlSeconds > 0 && defaultLeaseTtlSeconds > maxLeaseTtlSeconds)
@@ -28,7 +28,7 @@ export const requireMountableTtls = (given: LeaseTtls, system: LeaseTtls): void 
     );
 };
 
-/** Rules for tuning: what was not given keeps its value. */
+/** Checks a change of TTLs; values that are not given stay as they are. */
 export const requireTunableTtls = (
   current: LeaseTtls,
   given: { readonly [K in keyof LeaseTtls]: number | undefined },

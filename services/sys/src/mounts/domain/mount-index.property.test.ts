@@ -23,7 +23,7 @@ const mountAt = (id: string, at: string, index: number): MountRecord => ({
   config: DEFAULT_MOUNT_CONFIG,
 });
 
-/** Mounts as the rules allow them: none at or below another of its namespace. */
+/** Valid sets of mounts: none at or below another mount of its namespace. */
 const mounts = fc.array(fc.tuple(namespaceId, path)).map((wanted) => {
   const allowed: MountRecord[] = [];
   for (const [id, at] of wanted) {

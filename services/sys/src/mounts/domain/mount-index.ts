@@ -1,13 +1,13 @@
-/** All mounts of all namespaces, ready for the look-up of every request. */
+/** All mounts of all namespaces, indexed for the look-up of every request. */
 import type { MountRecord, MountTable } from './mount.ts';
 import { findConflict } from './mount-path.ts';
 
-const key = (namespaceId: string, table: MountTable, path: string): string =>
-  `${namespaceId} ${table} ${path}`;
+const tableKey = (namespaceId: string, table: MountTable): string => `${namespaceId} ${table}`;
 
 /**
- * Local mounts whose path a mount of the primary has, or holds, or lies below. The primary does not know
- * of them, so only there two such mounts can be: the local one was mounted by who works on this cluster.
+ * The local mount whose path equals, contains or lies below the path of `mount`, a mount of the primary.
+ * Such pairs exist on secondaries only, because the primary does not know their local mounts. The local
+ * mount wins, as an operator of this cluster enabled it.
  */
 const findHiding = (
   mount: MountRecord,
@@ -22,7 +22,13 @@ const findHiding = (
           findConflict(path, [mount.path]) !== undefined,
       );
 
-/** A mount that cannot be reached, and the local one that takes its path. */
+/** A mount whose record cannot be decrypted. */
+export interface DamagedMount {
+  readonly namespaceId: string;
+  readonly uuid: string;
+}
+
+/** A mount that cannot be reached, and the local mount that takes its path. */
 export interface HiddenMount {
   readonly mount: MountRecord;
   readonly by: MountRecord;
@@ -30,13 +36,18 @@ export interface HiddenMount {
 
 export class MountIndex {
   readonly #hidden: HiddenMount[] = [];
-  readonly #byPath = new Map<string, MountRecord>();
+  /** By namespace and table, then by path. */
+  readonly #tables = new Map<string, Map<string, MountRecord>>();
   readonly #byUuid = new Map<string, MountRecord>();
   readonly #byNamespace = new Map<string, MountRecord[]>();
-  /** Length of the longest path: no longer prefix of a request's path can be a mount. */
+  /** Length of the longest mount path; longer prefixes of a request path need no look-up. */
   readonly #longestPath: number;
 
-  constructor(mounts: readonly MountRecord[]) {
+  /** They still exist and keep their data. A damaged built-in mount is served with its default tuning. */
+  readonly damaged: readonly DamagedMount[];
+
+  constructor(mounts: readonly MountRecord[], damaged: readonly DamagedMount[] = []) {
+    this.damaged = damaged;
     this.#longestPath = mounts.reduce((longest, { path }) => Math.max(longest, path.length), 0);
     const localMounts = mounts.filter(({ local }) => local);
     for (const mount of mounts) {
@@ -46,7 +57,10 @@ export class MountIndex {
         this.#hidden.push({ mount, by });
         continue;
       }
-      this.#byPath.set(key(mount.namespaceId, mount.table, mount.path), mount);
+      const key = tableKey(mount.namespaceId, mount.table);
+      const table = this.#tables.get(key);
+      if (table === undefined) this.#tables.set(key, new Map([[mount.path, mount]]));
+      else table.set(mount.path, mount);
       this.#byUuid.set(mount.uuid, mount);
       const siblings = this.#byNamespace.get(mount.namespaceId);
       if (siblings === undefined) this.#byNamespace.set(mount.namespaceId, [mount]);
@@ -55,23 +69,25 @@ export class MountIndex {
   }
 
   /**
-   * The secrets mount that serves `path` (below the namespace, no leading slash). Mounts never lie below
-   * one another, so the first prefix that is a mount is the only one.
+   * The secrets mount that serves `path` (below the namespace, without a leading slash). Mounts are never
+   * nested, so the first prefix that is a mount is the only one.
    */
   findServing(namespaceId: string, path: string): MountRecord | undefined {
+    const mounts = this.#tables.get(tableKey(namespaceId, 'secret'));
+    if (mounts === undefined) return undefined;
     for (
       let slash = path.indexOf('/');
       slash >= 0 && slash < this.#longestPath;
       slash = path.indexOf('/', slash + 1)
     ) {
-      const mount = this.#byPath.get(key(namespaceId, 'secret', path.slice(0, slash + 1)));
+      const mount = mounts.get(path.slice(0, slash + 1));
       if (mount !== undefined) return mount;
     }
-    // LIST and tune name a mount without its slash.
-    return this.#byPath.get(key(namespaceId, 'secret', `${path}/`));
+    // LIST and tune name a mount without its trailing slash.
+    return mounts.get(`${path}/`);
   }
 
-  /** Mounts of one namespace that local ones hide: known by uuid alone. */
+  /** Mounts of one namespace that local mounts hide; they can be found by uuid only. */
   hiddenIn(namespaceId: string, table: MountTable): readonly HiddenMount[] {
     return this.#hidden.filter(
       ({ mount }) => mount.namespaceId === namespaceId && mount.table === table,
@@ -79,21 +95,33 @@ export class MountIndex {
   }
 
   findAt(namespaceId: string, table: MountTable, path: string): MountRecord | undefined {
-    return this.#byPath.get(key(namespaceId, table, path));
+    return this.#tables.get(tableKey(namespaceId, table))?.get(path);
   }
 
   findByUuid(uuid: string): MountRecord | undefined {
     return this.#byUuid.get(uuid);
   }
 
-  /** Mounts of one namespace, by path. */
+  /** Damaged mounts of one namespace whose paths are unknown, so that any path may be taken. */
+  unplacedIn(namespaceId: string): readonly DamagedMount[] {
+    return this.damaged.filter(
+      (mount) => mount.namespaceId === namespaceId && !this.#byUuid.has(mount.uuid),
+    );
+  }
+
+  /** Whether a mount with this uuid exists, damaged or not. */
+  has(uuid: string): boolean {
+    return this.#byUuid.has(uuid) || this.damaged.some((mount) => mount.uuid === uuid);
+  }
+
+  /** Mounts of one namespace, sorted by path. */
   of(namespaceId: string, table: MountTable): readonly MountRecord[] {
     return (this.#byNamespace.get(namespaceId) ?? [])
       .filter((mount) => mount.table === table)
       .toSorted((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** Hidden ones, too. */
+  /** Includes hidden mounts. */
   all(): Iterable<MountRecord> {
     return this.#byUuid.values();
   }

@@ -1,4 +1,4 @@
-/** Which paths a mount may take. */
+/** Rules for the paths of mounts. */
 import { KeelsonError } from '@keelson/errors';
 
 const PROTECTED = ['sys/', 'cubbyhole/', 'auth/', 'identity/', 'audit/'];
@@ -16,7 +16,7 @@ export const toMountPath = (path: string): string =>
     .join('/')}/`;
 
 /**
- * A path for a new mount.
+ * The normalized path of a new mount.
  * @throws KeelsonError `request.invalid`
  */
 export const requireMountPath = (given: string): string => {
@@ -24,7 +24,7 @@ export const requireMountPath = (given: string): string => {
   if (path === '/') return refuse('a mount path is required');
   if (path.length > MAX_PATH_LENGTH)
     return refuse(`a mount path has at most ${MAX_PATH_LENGTH} characters`);
-  // `+` and `*` are wildcards of policies; dot segments could climb; `?` and `#` end a path in a URL.
+  // `+` and `*` are policy wildcards, dot segments could climb, `?` and `#` end a path in a URL.
   if (
     !/^[\p{L}\p{N}_.~@:=,/ -]+$/u.test(path) ||
     path.split('/').some((name) => /^\.+$/.test(name))
@@ -34,7 +34,7 @@ export const requireMountPath = (given: string): string => {
   return reserved === undefined ? path : refuse(`cannot mount under existing mount "${reserved}"`);
 };
 
-/** A taken path that holds, or lies below, `path`: such two mounts could not be told apart. */
+/** A taken path that equals, contains or lies below `path`: two such mounts would be ambiguous. */
 export const findConflict = (path: string, taken: Iterable<string>): string | undefined => {
   for (const other of taken) if (other.startsWith(path) || path.startsWith(other)) return other;
   return undefined;

@@ -3,10 +3,10 @@
 export type MountTable = 'secret' | 'auth';
 
 export interface MountConfig {
-  /** 0: the system's. Seconds. */
+  /** In seconds; 0 means the system's value. */
   readonly defaultLeaseTtlSeconds: number;
   readonly maxLeaseTtlSeconds: number;
-  /** "" means hidden. */
+  /** "": not set, which means hidden. */
   readonly listingVisibility: '' | 'hidden' | 'unauth';
   readonly auditNonHmacRequestKeys: readonly string[];
   readonly auditNonHmacResponseKeys: readonly string[];
@@ -17,7 +17,7 @@ export interface MountConfig {
 
 export interface MountRecord {
   readonly uuid: string;
-  /** "pki_1a2b3c4d". */
+  /** For example "pki_1a2b3c4d". */
   readonly accessor: string;
   readonly table: MountTable;
   readonly type: string;
@@ -45,7 +45,7 @@ export type MountConfigChanges = {
   readonly [K in keyof MountConfig]?: MountConfig[K] | undefined;
 };
 
-/** What is undefined keeps its value. */
+/** Values that are undefined stay as they are. */
 export const withConfigChanges = (
   config: MountConfig,
   changes: MountConfigChanges,
@@ -64,7 +64,7 @@ export interface BuiltInMount {
   readonly local: boolean;
 }
 
-/** What every namespace has from the start; it can be tuned, not moved or disabled. */
+/** Mounts of every namespace from its creation; they can be tuned, but not moved or disabled. */
 export const BUILT_IN_MOUNTS: readonly BuiltInMount[] = [
   {
     table: 'secret',

@@ -5,7 +5,7 @@ import { contains, NamespaceTable } from './namespace-table.ts';
 
 const segments = fc.array(fc.constantFrom('a', 'b', 'team'), { minLength: 1, maxLength: 4 });
 
-/** Namespaces whose ancestors all exist. */
+/** Sets of namespaces whose ancestors all exist. */
 const namespaces = fc.array(segments).map((wanted) => {
   const paths = new Set(
     wanted.flatMap((names) => names.map((_, at) => `${names.slice(0, at + 1).join('/')}/`)),
@@ -23,7 +23,7 @@ const requestPath = fc
   .tuple(segments, fc.constantFrom('sys/mounts', 'x', ''))
   .map(([names, end]) => `${names.join('/')}/${end}`);
 
-test('header and path prefix name the same namespace however they share it', () => {
+test('header and path prefix name the same namespace, however it is divided between them', () => {
   fc.assert(
     fc.property(namespaces, requestPath, (records, path) => {
       const table = new NamespaceTable(records, new Set());
@@ -38,7 +38,7 @@ test('header and path prefix name the same namespace however they share it', () 
   );
 });
 
-test('nothing of a request path is lost or kept twice', () => {
+test('no part of a request path is lost or duplicated', () => {
   fc.assert(
     fc.property(namespaces, requestPath, (records, path) => {
       const found = new NamespaceTable(records, new Set()).resolve('', path);

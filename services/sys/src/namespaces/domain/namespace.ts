@@ -4,10 +4,10 @@ import { KeelsonError } from '@keelson/errors';
 export interface NamespaceRecord {
   /** Five letters and digits; never reused. */
   readonly id: string;
-  /** From the root, with a trailing slash: "team-a/web/". */
+  /** Full path with a trailing slash: "team-a/web/". */
   readonly path: string;
   readonly customMetadata: Readonly<Record<string, string>>;
-  /** Its content is being removed; it serves nothing any more. */
+  /** Its content is being removed; it serves no requests. */
   readonly isDeleting: boolean;
 }
 
@@ -43,14 +43,14 @@ const requireName = (name: string): void => {
   if (RESERVED.has(name)) refuse(`"${name}" is a reserved path and cannot be used as a namespace`);
   if (name.length > MAX_NAME_LENGTH)
     refuse(`a namespace name has at most ${MAX_NAME_LENGTH} characters`);
-  // `+` and `*` are wildcards of policies; a dot path could climb.
+  // `+` and `*` are policy wildcards; a dot path could climb.
   if (!/^[\p{L}\p{N}_.~@:=,-]+$/u.test(name) || /^\.+$/.test(name))
     refuse('a namespace name consists of letters, digits and the characters _ - . ~ @ : = ,');
 };
 
 /**
- * The full path of a namespace named relative to another.
- * @throws KeelsonError `request.invalid` for a name that is reserved or malformed
+ * The full path of a namespace that is named relative to another.
+ * @throws KeelsonError `request.invalid` for a reserved or malformed name
  */
 export const requireChildPath = (parentPath: string, relativePath: string): string => {
   const names = toSegments(relativePath);

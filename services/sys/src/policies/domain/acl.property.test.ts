@@ -56,7 +56,7 @@ const policies: fc.Arbitrary<NamedPolicy[]> = fc
 
 const aclOf = (all: readonly NamedPolicy[]) => new Acl(mergePolicies(all, undefined));
 
-/** The matching of one pattern, as the language describes it, by a regular expression. */
+/** Reference matching of one pattern by a regular expression, as the policy language describes it. */
 const matches = (text: string, candidate: string): boolean => {
   const star = text.endsWith('*');
   const stem = star ? text.slice(0, -1) : text;
@@ -67,7 +67,7 @@ const matches = (text: string, candidate: string): boolean => {
   return new RegExp(`^${body}${star ? '.*' : ''}$`).test(candidate);
 };
 
-/** Sort key of the priorities in their order, all "greater wins". */
+/** Sort key of the priority rules in their order, each as "greater wins". */
 const priorityKey = (text: string): [number, number, number, number, string] => {
   const stem = text.endsWith('*') ? text.slice(0, -1) : text;
   const parts = stem.split('/');
@@ -92,7 +92,7 @@ const bestByHand = (texts: readonly string[], candidate: string): string | undef
 };
 
 describe('access rules', () => {
-  test('the rule found is the one an exhaustive search finds', () => {
+  test('the matching rule is the one an exhaustive search finds', () => {
     fc.assert(
       fc.property(policies, path, (all, candidate) => {
         const texts = [...new Set(all.flatMap(({ rules }) => rules.map((one) => one.path)))];
@@ -126,7 +126,7 @@ describe('access rules', () => {
     );
   });
 
-  test('a deny for a path wins over whatever else is granted on it', () => {
+  test('a deny for a path overrides every other grant on it', () => {
     fc.assert(
       fc.property(policies, patternText, path, (all, text, candidate) => {
         const deny: WrittenRule = {

@@ -1,7 +1,7 @@
 /**
- * The rules of all policies of a token, merged and made ready for decisions: exact paths in a map,
- * prefixes in a map looked up from the longest down, `+` patterns in a tree over segments. A decision
- * does not grow with the number of rules.
+ * The rules of all policies of a token, merged and indexed for decisions: exact paths in a map, prefixes in
+ * a map that is searched from the longest down, `+` patterns in a tree over segments. The cost of a
+ * decision does not grow with the number of rules.
  */
 import { CAPABILITY_BITS, type CapabilitySet } from './capabilities.ts';
 import { comparePriority, parsePathPattern } from './path-pattern.ts';
@@ -15,7 +15,7 @@ export interface NamedPolicy {
   readonly rules: readonly WrittenRule[];
 }
 
-/** One rule per path. The result does not depend on the order of policies. */
+/** Merges to one rule per path. The result does not depend on the order of policies. */
 export const mergePolicies = (
   policies: readonly NamedPolicy[],
   identity: Identity | undefined,
@@ -27,7 +27,7 @@ export const mergePolicies = (
       if (resolved === undefined) continue;
       const rule = { ...written, pattern: parsePathPattern(resolved), policies: [name] };
       const other = merged.get(rule.pattern.text);
-      // A deny also clears the rule's own parameter lists, as uniting with itself does.
+      // Uniting a deny with itself also clears the rule's own parameter lists.
       merged.set(rule.pattern.text, uniteRules(rule, other ?? rule));
     }
   }
@@ -39,7 +39,7 @@ export class Acl {
   readonly #prefixes = new Map<string, PolicyRule>();
   readonly #prefixLengths: readonly number[];
   readonly #segments = new SegmentIndex();
-  /** One for each path. */
+  /** One rule for each path. */
   readonly rules: readonly PolicyRule[];
 
   constructor(rules: readonly PolicyRule[]) {
@@ -53,7 +53,7 @@ export class Acl {
     this.#prefixLengths = [...lengths].sort((a, b) => b - a);
   }
 
-  /** The one rule that decides about `path` (no leading slash), undefined when none matches. */
+  /** The only rule that decides about `path` (no leading slash); undefined when none matches. */
   ruleFor(path: string, isList = false): PolicyRule | undefined {
     const exact = this.#exact.get(path);
     if (exact !== undefined) return exact;
@@ -68,11 +68,11 @@ export class Acl {
   }
 
   capabilitiesOn(path: string): CapabilitySet {
-    // A path with a slash at its end names a collection, which LIST may reach without the slash.
+    // A path with a trailing slash names a collection, which LIST may reach without the slash.
     return this.ruleFor(path, path.endsWith('/'))?.capabilities ?? 0;
   }
 
-  /** True when some rule grants something at or below `prefix` (a mount's path with its slash). */
+  /** True when some rule grants anything at or below `prefix` (a mount path with its slash). */
   reachesBelow(prefix: string): boolean {
     const grants = ({ capabilities }: PolicyRule): boolean =>
       (capabilities & ~CAPABILITY_BITS.deny) !== 0;

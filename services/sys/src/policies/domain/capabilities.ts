@@ -1,4 +1,4 @@
-/** What a policy rule may grant on a path, and the sets of them as bits. */
+/** The capabilities that policy rules grant on paths, as sets of bits. */
 import { KeelsonError } from '@keelson/errors';
 
 /** One bit per capability; `deny` overrides all others. */
@@ -20,7 +20,7 @@ export type CapabilitySet = number;
 
 const isCapability = (name: string): name is Capability => Object.hasOwn(CAPABILITY_BITS, name);
 
-/** The older one-word form of a rule and what it stands for. */
+/** The older one-word form of a rule, and the capabilities that each word stands for. */
 const LEGACY_WORDS: Readonly<Record<string, readonly Capability[]>> = {
   deny: ['deny'],
   read: ['read', 'list'],
@@ -28,15 +28,13 @@ const LEGACY_WORDS: Readonly<Record<string, readonly Capability[]>> = {
   sudo: ['create', 'read', 'update', 'delete', 'list', 'sudo'],
 };
 
-/** Bits of `names`; a `deny` among them leaves only deny. */
+/** Bits of `names`; a `deny` among them overrides the others. */
 export const toCapabilitySet = (names: readonly Capability[]): CapabilitySet => {
   const bits = names.reduce((set, name) => set | CAPABILITY_BITS[name], 0);
   return (bits & CAPABILITY_BITS.deny) === 0 ? bits : CAPABILITY_BITS.deny;
 };
 
-/**
- * @throws KeelsonError `sys.policy_unparsable` for a name that is no capability
- */
+/** @throws KeelsonError `sys.policy_unparsable` for an unknown capability */
 export const parseCapabilities = (names: readonly string[], path: string): CapabilitySet =>
   toCapabilitySet(
     names.map((name) => {
@@ -53,7 +51,7 @@ export const fromLegacyWord = (word: string): CapabilitySet | undefined => {
   return names === undefined ? undefined : toCapabilitySet(names);
 };
 
-/** Union of two rules on one path. */
+/** Union of the capabilities of two rules; a deny in either overrides the rest. */
 export const uniteCapabilities = (a: CapabilitySet, b: CapabilitySet): CapabilitySet =>
   ((a | b) & CAPABILITY_BITS.deny) === 0 ? a | b : CAPABILITY_BITS.deny;
 

@@ -1,16 +1,16 @@
-/** Names with a meaning of their own, and the text `default` starts with. */
+/** Names of policies with a special meaning, and the initial text of `default`. */
 export const ROOT_POLICY = 'root';
 export const DEFAULT_POLICY = 'default';
 export const RESPONSE_WRAPPING_POLICY = 'response-wrapping';
 const CONTROL_GROUP_POLICY = 'control-group';
 
-/** Exist without a record and cannot be changed or assigned. */
+/** Policies that exist without a record and can neither be changed nor assigned. */
 export const INTERNAL_POLICIES: readonly string[] = [
   RESPONSE_WRAPPING_POLICY,
   CONTROL_GROUP_POLICY,
 ];
 
-/** What every token may do unless it was made without it. */
+/** The rights of every token that was not created without the `default` policy. */
 export const DEFAULT_POLICY_TEXT = `# Look up, renew and revoke oneself.
 path "auth/token/lookup-self" { capabilities = ["read"] }
 path "auth/token/renew-self" { capabilities = ["update"] }
@@ -45,7 +45,7 @@ path "sys/tools/hash/*" { capabilities = ["update"] }
 path "identity/oidc/provider/+/authorize" { capabilities = ["read", "update"] }
 `;
 
-/** What a wrapping token may do. */
+/** The rights of a wrapping token. */
 export const RESPONSE_WRAPPING_POLICY_TEXT = `path "cubbyhole/response" { capabilities = ["create", "read"] }
 path "sys/wrapping/unwrap" { capabilities = ["update"] }
 path "sys/wrapping/rewrap" { capabilities = ["update"] }

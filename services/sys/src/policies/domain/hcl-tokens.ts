@@ -1,13 +1,13 @@
 /**
- * Tokens of the configuration language policies are written in: identifiers, quoted strings with
- * escapes, heredocs, numbers, punctuation; comments (`#`, `//`, `/* *\/`) vanish.
+ * Tokens of HCL, the language of policies: identifiers, quoted strings with escapes, heredocs, numbers,
+ * punctuation. Comments (`#`, `//`, `/* *\/`) are dropped.
  */
 import { KeelsonError } from '@keelson/errors';
 
 export interface HclToken {
   readonly kind: 'identifier' | 'string' | 'number' | 'punctuation' | 'end';
   readonly text: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
 }
 
@@ -46,7 +46,7 @@ const unescape = (quoted: string, line: number): string =>
       return SIMPLE_ESCAPES[single ?? ''] ?? fail(`invalid escape ${whole}`, line);
     });
 
-/** `<<-` takes the smallest indentation away. */
+/** Removes the smallest indentation of all lines, as `<<-` requires. */
 const stripIndentation = (lines: readonly string[]): string[] => {
   const indent = lines
     .filter((line) => line.trim() !== '')
@@ -54,7 +54,7 @@ const stripIndentation = (lines: readonly string[]): string[] => {
   return Number.isFinite(indent) ? lines.map((line) => line.slice(indent)) : [...lines];
 };
 
-/** The lines up to the one that is the marker, and where that one ends. */
+/** The lines of a heredoc and the end of its marker line; undefined when the marker is missing. */
 const readHeredoc = (
   text: string,
   start: number,

@@ -1,5 +1,5 @@
 /**
- * HCL or JSON text to entries. A policy needs blocks, attributes, lists and objects; expressions and
+ * Parses HCL or JSON text into entries. A policy needs blocks, attributes, lists and objects; expressions and
  * interpolation are not part of its language (docs/decisions: policy parser).
  */
 import { KeelsonError } from '@keelson/errors';
@@ -27,7 +27,7 @@ class HclReader {
     const entries: PolicyEntry[] = [];
     while (this.#next.text !== closer || this.#next.kind === 'string') {
       entries.push(this.#entry());
-      // Entries may be separated by a comma inside an object.
+      // Inside an object, entries may be separated by commas.
       if (this.#isPunctuation(',')) this.#take();
     }
     if (closer === '}') this.#take();
@@ -35,7 +35,7 @@ class HclReader {
     return { entries };
   }
 
-  /** The text as one object in braces. */
+  /** The whole text as one object in braces. */
   object(): PolicyBlock {
     this.#take();
     return this.entries('}');
@@ -121,8 +121,8 @@ class HclReader {
 export const parseHcl = (text: string): PolicyBlock => new HclReader(text).entries('end of text');
 
 /**
- * A JSON object, read with the syntax of HCL objects, which JSON objects are too: each entry is kept, where
- * `JSON.parse` would keep the last one of a name and lose a deny before it.
+ * Parses a JSON object with the HCL parser, as JSON objects are valid HCL. This keeps every entry, whereas
+ * `JSON.parse` keeps only the last one of a name and would lose an earlier deny.
  * @throws KeelsonError `sys.policy_unparsable`
  */
 export const parseJsonObject = (text: string): PolicyBlock => {

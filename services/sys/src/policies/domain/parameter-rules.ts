@@ -1,14 +1,14 @@
 /**
- * Rules on the parameters of a request: which must be there, which may be, with which values. Only
- * top-level keys count; they are compared in lower case. An empty list of values means any value, the
- * key `*` any parameter.
+ * Rules for the parameters of a request: which are required, which are allowed or denied, and with which
+ * values. Only top-level keys count; they are compared in lower case. An empty list of values means any
+ * value, the key `*` any parameter.
  */
 /** Lower-case parameter name to its listed values. */
 export type ParameterLists = ReadonlyMap<string, readonly unknown[]>;
 
 export interface ParameterRules {
   readonly required: ReadonlySet<string>;
-  /** undefined: no such rule, every parameter is allowed. */
+  /** undefined: the rule has no such list, so every parameter is allowed. */
   readonly allowed: ParameterLists | undefined;
   readonly denied: ParameterLists | undefined;
 }
@@ -22,7 +22,7 @@ export const NO_PARAMETER_RULES: ParameterRules = {
 export const hasParameterRules = (rules: ParameterRules): boolean =>
   rules.required.size > 0 || rules.allowed !== undefined || rules.denied !== undefined;
 
-/** A `*` at either end of a listed string matches any text there. */
+/** A `*` at either end of a listed string matches any text. */
 const matchesText = (listed: string, given: string): boolean => {
   const openStart = listed.startsWith('*');
   const openEnd = listed.length > 1 && listed.endsWith('*');
@@ -41,7 +41,7 @@ const matchesOne = (listed: unknown, given: unknown): boolean =>
     ? matchesText(listed, toText(given))
     : toText(listed) === toText(given);
 
-/** A list counts as its elements, a text also as the comma-separated list it may stand for. */
+/** The elements of a list; a string also counts as the comma-separated list it may represent. */
 const elements = (given: unknown): readonly unknown[] => {
   if (Array.isArray(given)) return given;
   return typeof given === 'string' && given.includes(',')
@@ -52,16 +52,16 @@ const elements = (given: unknown): readonly unknown[] => {
 const isListed = (listed: readonly unknown[], given: unknown): boolean =>
   listed.length === 0 || listed.some((one) => matchesOne(one, given));
 
-/** Allowed: the whole value, or every element of it, is listed. */
+/** Allowed when the whole value or every element of it is listed. */
 const isAllowedValue = (listed: readonly unknown[], given: unknown): boolean =>
   isListed(listed, given) ||
   (elements(given).length > 0 && elements(given).every((one) => isListed(listed, one)));
 
-/** Denied: the whole value, or any element of it, is listed. */
+/** Denied when the whole value or any element of it is listed. */
 const isDeniedValue = (listed: readonly unknown[], given: unknown): boolean =>
   isListed(listed, given) || elements(given).some((one) => isListed(listed, one));
 
-/** True when a request with these parameters passes the rules. */
+/** True when the rules allow a request with these parameters. */
 export const permitsParameters = (
   rules: ParameterRules,
   parameters: Readonly<Record<string, unknown>>,
@@ -101,7 +101,7 @@ const uniteLists = (
   return united;
 };
 
-/** Rules of the same path in several policies. Does not depend on their order. */
+/** Unites the rules of several policies for one path. The result does not depend on their order. */
 export const uniteParameterRules = (a: ParameterRules, b: ParameterRules): ParameterRules => ({
   required: a.required.union(b.required),
   allowed: uniteLists(a.allowed, b.allowed),

@@ -1,16 +1,16 @@
 /**
- * Paths of policy rules: exact, prefix (`x*`), or with `+` for one whole segment. Which of several
- * matching patterns wins is a total order, so a decision never depends on the order of policies.
+ * Path patterns of policy rules: exact, prefix (`x*`), or with `+` for one whole segment. Matching patterns
+ * have a total order of priority, so a decision never depends on the order of policies.
  */
 import { KeelsonError } from '@keelson/errors';
 
 export interface PathPattern {
-  /** As written, without a leading slash: the identity of the rule. */
+  /** As written, without a leading slash; identifies the rule. */
   readonly text: string;
   readonly kind: 'exact' | 'prefix' | 'segments';
-  /** `text` without the `*` at its end. */
+  /** `text` without its trailing `*`. */
   readonly stem: string;
-  /** Matches everything that begins with the stem. */
+  /** Matches everything that starts with the stem. */
   readonly isPrefix: boolean;
   /** Index of the first wildcard in `text`; its length for exact patterns. */
   readonly firstWildcard: number;
@@ -38,7 +38,7 @@ export const parsePathPattern = (written: string): PathPattern => {
   return { text, kind: 'segments', stem, isPrefix, firstWildcard, plusCount };
 };
 
-/** Positive when `a` goes before `b`, both matching one path. */
+/** Positive when `a` takes precedence over `b`; both match the same path. */
 export const comparePriority = (a: PathPattern, b: PathPattern): number => {
   if (a.firstWildcard !== b.firstWildcard) return a.firstWildcard - b.firstWildcard;
   if (a.isPrefix !== b.isPrefix) return a.isPrefix ? -1 : 1;

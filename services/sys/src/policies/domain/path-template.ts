@@ -1,15 +1,15 @@
 /**
- * Parameters in the paths of rules: `{{identity.entity.id}}` and its kin. A path whose parameter
- * has no value for the caller makes no rule at all.
+ * Parameters in the paths of rules: `{{identity.entity.id}}` and similar. A path whose parameter has no value
+ * for the caller yields no rule.
  */
 
-/** What a caller is known as beside its token. */
+/** Identity of a caller, in addition to its token. */
 export interface Identity {
   readonly entity: {
     readonly id: string;
     readonly name: string;
     readonly metadata: Readonly<Record<string, string>>;
-    /** By accessor of the auth mount. */
+    /** Keys: accessor of the auth mount. */
     readonly aliases: Readonly<
       Record<string, { readonly name: string; readonly metadata: Readonly<Record<string, string>> }>
     >;
@@ -61,7 +61,7 @@ export const resolvePathTemplate = (
   let isComplete = true;
   const resolved = path.replaceAll(PARAMETER, (_whole, name: string) => {
     const value = identity === undefined ? undefined : resolveParameter(identity, name.trim());
-    // A value with a wildcard or a slash would widen the rule beyond the caller's own place.
+    // A value with a wildcard or a slash would extend the rule to paths of other callers.
     if (value === undefined || value === '' || /[*+/{}]/.test(value)) isComplete = false;
     return value ?? '';
   });

@@ -2,12 +2,12 @@ import { CAPABILITY_BITS, type CapabilitySet, uniteCapabilities } from './capabi
 import { NO_PARAMETER_RULES, type ParameterRules, uniteParameterRules } from './parameter-rules.ts';
 import type { PathPattern } from './path-pattern.ts';
 
-/** What one or several policies say about one path. */
+/** The combined rule of one or more policies for a path. */
 export interface PolicyRule {
   readonly pattern: PathPattern;
   readonly capabilities: CapabilitySet;
   readonly parameters: ParameterRules;
-  /** 0: no limit. A limit refuses unwrapped requests too. */
+  /** 0: no limit. A limit also refuses requests whose response is not wrapped. */
   readonly minWrappingTtlSeconds: number;
   readonly maxWrappingTtlSeconds: number;
   /** Names of the policies the rule comes from, for the audit entry. */
@@ -17,7 +17,7 @@ export interface PolicyRule {
 const smallestNonZero = (a: number, b: number): number =>
   a === 0 || b === 0 ? Math.max(a, b) : Math.min(a, b);
 
-/** One rule for a path that several policies name: commutative and associative. */
+/** Unites the rules of several policies for one path; commutative and associative. */
 export const uniteRules = (a: PolicyRule, b: PolicyRule): PolicyRule => {
   const capabilities = uniteCapabilities(a.capabilities, b.capabilities);
   const isDenied = (capabilities & CAPABILITY_BITS.deny) !== 0;

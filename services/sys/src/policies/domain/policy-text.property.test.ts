@@ -12,7 +12,7 @@ const policy = fc.dictionary(
     {
       capabilities: fc.array(fc.constantFrom('read', 'list', 'update', 'sudo'), { maxLength: 3 }),
       required_parameters: fc.array(fc.string()),
-      // Names that differ in case alone are the same parameter twice, which is refused.
+      // Names that differ only in case would be the same parameter twice, which is refused.
       allowed_parameters: fc
         .dictionary(
           fc.string({ unit: 'binary' }),
@@ -28,7 +28,7 @@ const policy = fc.dictionary(
   ),
 );
 
-/** The JSON text of a string is a quoted string of HCL, too. */
+/** The JSON form of a string is also a quoted string in HCL. */
 const quote = (text: string): string => JSON.stringify(text);
 
 const toHcl = (value: unknown): string => {
@@ -41,7 +41,7 @@ const toHcl = (value: unknown): string => {
   return typeof value === 'string' ? quote(value) : String(value);
 };
 
-test('the same policy written in HCL and in JSON reads the same', () => {
+test('the same policy written in HCL and in JSON has the same rules', () => {
   fc.assert(
     fc.property(policy, (paths) => {
       const hcl = Object.entries(paths)
@@ -62,7 +62,7 @@ const outcomeOf = (text: string): string => {
   }
 };
 
-test('any text is either rules or a refusal with a reason', () => {
+test('any text is parsed to rules or refused with a reason', () => {
   const fragment = fc.constantFrom(
     'path',
     '"a"',

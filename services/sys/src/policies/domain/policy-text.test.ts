@@ -38,7 +38,7 @@ const JSON_TEXT = JSON.stringify({
 });
 
 describe('policy texts', () => {
-  test('HCL and JSON of one policy make the same rules', () => {
+  test('HCL and JSON of one policy have the same rules', () => {
     expect(parse(HCL)).toEqual(parse(JSON_TEXT));
     expect(parse(HCL)).toEqual([
       {
@@ -68,13 +68,13 @@ describe('policy texts', () => {
     ]);
   });
 
-  test('a deny among capabilities leaves only deny', () => {
+  test('a deny among capabilities removes the others', () => {
     expect(parse('path "a" { capabilities = ["read", "deny"] }')[0]?.capabilities).toBe(
       CAPABILITY_BITS.deny,
     );
   });
 
-  test('the older word adds to the capabilities beside it, and deny leaves only deny', () => {
+  test('the deprecated word adds to the given capabilities, and deny removes all others', () => {
     const granted = (text: string) => parse(text)[0]?.capabilities;
     expect(granted('path "a" { policy = "deny" capabilities = ["read"] }')).toBe(
       CAPABILITY_BITS.deny,
@@ -92,33 +92,33 @@ describe('policy texts', () => {
     '{"path": {"a": {"policy": "deny"}}, "path": {"a": {"capabilities": ["read"]}}}',
     '{"path": [{"a": {"policy": "deny"}}, {"a": {"policy": "read"}}]}',
     'path "a" { policy = "deny" }\npath "a" { policy = "read" }',
-  ])('each rule of a path that is given twice counts: %s', (text) => {
+  ])('each rule of a repeated path counts: %s', (text) => {
     const rules = parse(text);
     expect(rules.map(({ path }) => path)).toEqual(['a', 'a']);
     const [merged] = mergePolicies([{ name: 'p', rules }], undefined);
     expect(merged?.capabilities).toBe(CAPABILITY_BITS.deny);
   });
 
-  test('JSON escapes are read', () => {
+  test('JSON escapes are parsed', () => {
     const text = String.raw`{"path": {"a\/b\u00e4\ud83d\ude00": {"policy": "read"}}}`;
     expect(parse(text)[0]?.path).toBe('a/bä😀');
   });
 
-  test('a heredoc, escapes and an empty text are read', () => {
+  test('a heredoc, escapes and an empty text are parsed', () => {
     expect(parse('')).toEqual([]);
     expect(
       parse('path "a\\u002fb" {\n policy = "read"\n comment = <<-END\n  text\n  END\n}'),
     ).toHaveLength(1);
   });
 
-  test('a heredoc of very many lines, and very many heredocs are read', () => {
+  test('a heredoc with very many lines, and very many heredocs are parsed', () => {
     const lines = '  x\n'.repeat(200_000);
     expect(parse(`path "a" {\n policy = "read"\n comment = <<-A\n${lines}A\n}`)).toHaveLength(1);
     const list = '<<A\nA\n,'.repeat(100_000);
     expect(parse(`path "a" {\n policy = "read"\n comment = [${list}]\n}`)).toHaveLength(1);
   });
 
-  test('the built-in texts are policies', () => {
+  test('the built-in texts are valid policies', () => {
     expect(parse(DEFAULT_POLICY_TEXT).length).toBeGreaterThan(10);
     expect(parse(RESPONSE_WRAPPING_POLICY_TEXT)).not.toHaveLength(0);
   });

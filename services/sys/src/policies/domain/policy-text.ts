@@ -1,6 +1,6 @@
 /**
- * Policy texts, HCL or JSON, to rules. Whatever the text asks that is not understood is an error: a
- * policy with an ignored restriction would grant more than its author meant.
+ * Parses policy texts, HCL or JSON, into rules. Anything that is not understood is an error: a policy with an
+ * ignored restriction would grant more than its author intended.
  */
 import { KeelsonError } from '@keelson/errors';
 import {
@@ -18,7 +18,7 @@ import { isBlock, type PolicyBlock, type PolicyEntry, type PolicyValue } from '.
 const MAX_POLICY_BYTES = 1024 * 1024;
 const MAX_POLICY_RULES = 10_000;
 
-/** A rule as written, with its parameters not filled in. */
+/** A rule as written, before its path parameters are filled in. */
 export interface WrittenRule extends Omit<PolicyRule, 'pattern' | 'policies'> {
   readonly path: string;
 }
@@ -54,7 +54,7 @@ const toLists = (value: PolicyValue, what: string): ParameterLists => {
   return lists;
 };
 
-/** Seconds of "90" or "1h30m"; undefined when the text is no duration. */
+/** Seconds of "90" or "1h30m"; undefined when the text is not a duration. */
 export type ReadDuration = (text: string) => number | undefined;
 
 const toSeconds = (value: PolicyValue, what: string, read: ReadDuration): number => {
@@ -109,7 +109,7 @@ const toRule = (path: string, block: PolicyBlock, read: ReadDuration): WrittenRu
         break;
       case 'mfa_methods':
       case 'control_group':
-        // Neither exists here; taking the text and not asking for them would drop a safeguard.
+        // Neither exists here; accepting the text without enforcing them would drop a safeguard.
         if (!isEmpty(value)) fail(at(`${name} is not supported`));
         break;
       default:
@@ -128,7 +128,7 @@ const toRule = (path: string, block: PolicyBlock, read: ReadDuration): WrittenRu
   };
 };
 
-/** `path "x" {…}` of HCL, and the nested objects or lists of objects of JSON. */
+/** The `path "x" {…}` blocks of HCL, or the equivalent nested objects or lists of objects of JSON. */
 const pathBlocks = ({ keys, value, line }: PolicyEntry): { path: string; block: PolicyBlock }[] => {
   const [, path] = keys;
   if (path !== undefined && keys.length === 2 && isBlock(value)) return [{ path, block: value }];
@@ -147,9 +147,7 @@ const pathBlocks = ({ keys, value, line }: PolicyEntry): { path: string; block: 
   });
 };
 
-/**
- * @throws KeelsonError `sys.policy_unparsable` with the place and the reason
- */
+/** @throws KeelsonError `sys.policy_unparsable` with the position and the reason */
 export const parsePolicyText = (
   text: string,
   readDuration: ReadDuration,
@@ -167,7 +165,7 @@ export const parsePolicyText = (
     }
     if (rules.length > MAX_POLICY_RULES) fail(`more than ${MAX_POLICY_RULES} paths`);
   }
-  // Wildcards that are never allowed are refused when written, not when a token first uses them.
+  // Invalid wildcards are refused when the policy is written, not when a token first uses it.
   for (const rule of rules) parsePathPattern(rule.path);
   return rules;
 };

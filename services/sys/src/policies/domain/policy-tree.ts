@@ -1,6 +1,6 @@
 /**
- * The shape under a policy text, whether it was written in HCL or JSON: nested entries in their order,
- * each with its keys (`path "x" {…}` has two).
+ * The syntax tree of a policy text, the same for HCL and JSON: nested entries in their order, each with its
+ * keys (`path "x" {…}` has two).
  */
 type PolicyScalar = string | number | boolean;
 
@@ -9,7 +9,7 @@ export type PolicyValue = PolicyScalar | readonly PolicyValue[] | PolicyBlock;
 export interface PolicyEntry {
   readonly keys: readonly string[];
   readonly value: PolicyValue;
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
 }
 
@@ -20,5 +20,5 @@ export interface PolicyBlock {
 export const isBlock = (value: PolicyValue): value is PolicyBlock =>
   typeof value === 'object' && !Array.isArray(value);
 
-/** A policy this deep is a mistake or an attack. */
+/** Deeper nesting than this is a mistake or an attack. */
 export const MAX_POLICY_DEPTH = 16;

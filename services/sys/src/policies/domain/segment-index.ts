@@ -1,4 +1,4 @@
-/** Rules with `+` segments, found by walking the segments of a path. */
+/** Index of rules with `+` segments, searched by walking the segments of a path. */
 import { comparePriority } from './path-pattern.ts';
 import type { PolicyRule } from './policy-rule.ts';
 

@@ -25,19 +25,19 @@ test.for([
   { ...bundle, seal: { ...bundle.seal, threshold: 1.5 } },
   { ...bundle, seal: { ...bundle.seal, wrappedForShares: 7 } },
   { ...bundle, secondaryKeys: { publicKey: 'a' } },
-])('%j is no bundle of a primary', (held) => {
+])('%j is not a bundle of a primary', (held) => {
   expect(() => toActivationBundle(held)).toThrow('the token is no secondary activation token');
 });
 
 describe('a bundle', () => {
-  test('of a primary is taken as it is', () => {
+  test('of a primary is accepted', () => {
     expect(toActivationBundle(bundle)).toBe(bundle);
     const own = { ...bundle, secondaryKeys: { publicKey: 'a', privateKey: 'b' } };
     expect(toActivationBundle(own)).toBe(own);
   });
 
   const here = { kind: 'dr', nowMs: 999 } as const;
-  test('is used before it is over', () => {
+  test('is accepted before it expires', () => {
     expect(requireUsable(bundle, here)).toBe(bundle);
   });
 

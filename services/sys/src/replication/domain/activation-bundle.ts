@@ -1,6 +1,6 @@
 /**
- * What a primary gives a cluster that becomes its secondary: where it is, the keys of the link, and which
- * key shares hold from then on. It yields all data, like a root token.
+ * The bundle with which a primary admits a secondary: the primary's address, the keys of the link, and the
+ * key shares that apply from then on. Like a root token, it gives access to all data.
  */
 import { KeelsonError } from '@keelson/errors';
 import type { ShareCounts } from '../../seal/domain/share-counts.ts';
@@ -8,19 +8,19 @@ import type { ShareCounts } from '../../seal/domain/share-counts.ts';
 export type Kind = 'performance' | 'dr';
 
 interface SealOfPrimary extends ShareCounts {
-  /** Root key under the key that the shares of the primary give; base64. */
+  /** Root key wrapped with the key that the primary's shares yield; base64. */
   readonly wrappedForShares: string;
 }
 
 export interface ActivationBundle {
   readonly kind: Kind;
-  /** Of the primary's software. */
+  /** Software version of the primary. */
   readonly version: string;
   readonly clusterId: string;
   readonly secondaryId: string;
   readonly primaryClusterAddress: string;
   readonly primaryPublicKey: string;
-  /** Absent when the secondary made its keys itself. */
+  /** Absent when the secondary generated its own keys. */
   readonly secondaryKeys?: { readonly publicKey: string; readonly privateKey: string };
   readonly seal: SealOfPrimary;
   readonly expiresAtMs: number;
@@ -49,7 +49,7 @@ const TEXTS = [
 ];
 
 /**
- * What a token held, as the bundle of a primary: anybody can wrap anything.
+ * Validates the content of a token as the bundle of a primary, because anyone can wrap anything.
  * @throws KeelsonError `request.invalid`
  */
 export const toActivationBundle = (held: unknown): ActivationBundle => {
@@ -68,9 +68,7 @@ export const toActivationBundle = (held: unknown): ActivationBundle => {
   return held as unknown as ActivationBundle;
 };
 
-/**
- * @throws KeelsonError `request.invalid` when it is not for this kind, or over
- */
+/** @throws KeelsonError `request.invalid` when the bundle is for another kind, or has expired */
 export const requireUsable = (
   bundle: ActivationBundle,
   here: { readonly kind: Kind; readonly nowMs: number },

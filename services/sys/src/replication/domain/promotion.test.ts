@@ -20,7 +20,7 @@ const facts: PromotionFacts = { follows: 'primary', nowMs: 1000 };
 const later: PromotionFacts = { ...facts, nowMs: 60_401 };
 const idle: ServicePosition = { service: 'pki', following: undefined };
 
-test('loses nothing known when everything the primary told of is here', () => {
+test('loses nothing known when everything the primary reported is here', () => {
   expect(decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: 300 })], facts)).toEqual({
     obstacle: undefined,
     isSafe: false,
@@ -35,7 +35,7 @@ test('loses nothing known when everything the primary told of is here', () => {
   });
 });
 
-test('tells how much is missing, by service', () => {
+test('reports how much is missing, by service', () => {
   const plan = decidePromotion([at('sys', 7, { lastKnownWal: 10 }), at('pki', 9)], facts);
   expect(plan).toMatchObject({ obstacle: 'catching_up', missingEntries: 3 });
   expect(plan.services[0]?.missingEntries).toBe(3);
@@ -50,16 +50,16 @@ test('waits for the first copy', () => {
   expect(decidePromotion([copying], facts).obstacle).toBe('catching_up');
 });
 
-test('waits for a service that has not begun to follow', () => {
+test('waits for a service that has not started to follow', () => {
   expect(decidePromotion([at('sys', 7), idle], facts).obstacle).toBe('catching_up');
 });
 
-test('a primary that one service never heard of may have anything', () => {
+test('a primary that one service never reached may have anything', () => {
   const plan = decidePromotion([at('sys', 7), at('pki', 9, { heardAtMs: undefined })], facts);
   expect(plan).toMatchObject({ obstacle: 'unheard', missingEntries: 0, unheardMs: undefined });
 });
 
-test('a primary that was silent for more than a minute may have anything, for one service, too', () => {
+test('a primary that was silent for more than a minute may have anything, even for a single service', () => {
   const recent = at('sys', 7, { heardAtMs: 60_000 });
   expect(decidePromotion([recent, at('pki', 9)], later)).toMatchObject({
     obstacle: 'unheard',
@@ -70,13 +70,13 @@ test('a primary that was silent for more than a minute may have anything, for on
   );
 });
 
-test('a heartbeat that is dated later than now proves nothing: the clock was set back', () => {
+test('a heartbeat dated in the future proves nothing: the clock was set back', () => {
   const plan = (heardAtMs: number) => decidePromotion([at('sys', 7, { heardAtMs })], facts);
   expect(plan(600_000)).toMatchObject({ obstacle: 'unheard', unheardMs: undefined });
   expect(plan(1500)).toMatchObject({ obstacle: undefined, unheardMs: 0 });
 });
 
-test('a primary that stepped back has nothing else, however long ago that was', () => {
+test('a demoted primary has nothing else, however long ago that was', () => {
   const whole = [
     at('sys', 7, { isWhole: true }),
     at('pki', 9, { isWhole: true, heardAtMs: undefined }),
@@ -92,7 +92,7 @@ test('a primary that stepped back has nothing else, however long ago that was', 
   });
 });
 
-test('who was the primary itself misses nothing, who forgot its primary knows nothing', () => {
+test('a former primary misses nothing, and a cluster that forgot its primary knows nothing', () => {
   const sets = [idle, { ...idle, service: 'sys' }];
   expect(decidePromotion(sets, { ...facts, follows: 'itself' })).toMatchObject({
     obstacle: undefined,

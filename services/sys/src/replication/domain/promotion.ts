@@ -1,8 +1,8 @@
-/** What a promotion would lose, from what the services of the secondary tell. */
+/** The data that a promotion would lose, computed from the reports of the secondary's services. */
 
 export interface ServicePosition {
   readonly service: string;
-  /** undefined: it follows nobody. */
+  /** undefined: the service follows no primary. */
   readonly following:
     | {
         readonly state: string;
@@ -10,34 +10,34 @@ export interface ServicePosition {
         readonly lastRemoteWal: number;
         /** Newest entry the primary is known to have. */
         readonly lastKnownWal: number;
-        /** Entries that the stream holds still, and that are not here. */
+        /** Missing entries that the stream still holds. */
         readonly inStream: number;
-        /** The primary stepped back, and all of its log is here. */
+        /** The primary stepped back, and its whole log is here. */
         readonly isWhole: boolean;
-        /** When the primary told its position last, to this process or one before; undefined: never. */
+        /** When the primary last reported its position, also to an earlier process; undefined: never. */
         readonly heardAtMs: number | undefined;
       }
     | undefined;
 }
 
-/** What a paths filter keeps from a secondary. */
+/** Mounts and namespaces that a paths filter keeps from a secondary. */
 export interface KeptPaths {
   readonly dynamic_filtered_mounts: readonly string[];
   readonly dynamic_filtered_namespaces: readonly string[];
 }
 
 /**
- * `catching_up`: entries that the primary is known to have are missing, or it is not known yet what is.
- * `unheard`: the primary did not step back, and what it has committed since it was heard of is not known.
+ * `catching_up`: known entries of the primary are missing, or it is not yet known which entries it has.
+ * `unheard`: the primary did not step back, and its commits since its last report are unknown.
  */
 type PromotionObstacle = 'catching_up' | 'unheard';
 
 export interface PromotionPlan {
-  /** Why it needs `force`; undefined: all that the primary told of is here, and it was heard of lately. */
+  /** Why `force` is needed; undefined: every entry the primary reported is here, and its report is recent. */
   readonly obstacle: PromotionObstacle | undefined;
-  /** Nothing can be lost: the primary stepped back and all of its log is here, or this cluster was it. */
+  /** Nothing can be lost: the primary stepped back and its whole log is here, or this cluster was it. */
   readonly isSafe: boolean;
-  /** All of the primary's log is here, up to the entry with which it stepped back. */
+  /** The primary's whole log is here, up to the entry with which it stepped back. */
   readonly isWhole: boolean;
   readonly services: readonly {
     readonly service: string;
@@ -46,24 +46,24 @@ export interface PromotionPlan {
     readonly missingEntries: number;
   }[];
   readonly missingEntries: number;
-  /** Of them, those that the stream holds: they arrive without the primary. */
+  /** How many of the missing entries the stream holds; these arrive without the primary. */
   readonly arrivingEntries: number;
   /**
-   * Since the primary told its position, to the service that heard of it least: what it has committed since
-   * is not known here. undefined: never, or there is nobody to hear of.
+   * Time since the primary reported its position to the service that heard from it least recently. Its
+   * commits since then are unknown here. undefined: it never reported, or there is no primary to hear from.
    */
   readonly unheardMs: number | undefined;
-  /** Kept from this secondary by a paths filter: it will not be there. */
+  /** Kept back by a paths filter, so missing from this cluster after the promotion. */
   readonly kept?: KeptPaths | undefined;
 }
 
 export interface PromotionFacts {
-  /** `primary`: it has the credentials of one. `itself`: it was the primary and follows nobody since. */
+  /** `primary`: the link of a primary. `itself`: it was the primary and has followed no other since. */
   readonly follows: 'primary' | 'itself' | 'nobody';
   readonly nowMs: number;
 }
 
-/** Twelve heartbeats. A primary that was silent for longer may have committed anything meanwhile. */
+/** Twelve heartbeats. A primary that was silent for longer may have committed anything since. */
 const HEARD_WITHIN_MS = 60_000;
 
 type Following = NonNullable<ServicePosition['following']>;
@@ -74,7 +74,7 @@ const isCopied = ({ mode, state }: Following): boolean =>
 const missingOf = ({ lastKnownWal, lastRemoteWal }: Following): number =>
   Math.max(0, lastKnownWal - lastRemoteWal);
 
-/** A heartbeat dated later than that was noted before the clock was set back: how long ago is not known. */
+/** A heartbeat dated later than this was recorded before the clock was set back, so its age is unknown. */
 const CLOCK_TOLERANCE_MS = 1000;
 
 const sinceHeard = (heard: readonly Following[], nowMs: number): number | undefined => {

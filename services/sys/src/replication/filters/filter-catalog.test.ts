@@ -9,7 +9,7 @@ const filter = (mode: 'allow' | 'deny', ...paths: string[]): StoredFilter => ({
   moved: {},
 });
 
-test('a mount that is listed stays listed where it is moved, and moved again', () => {
+test('a listed mount stays listed when it is moved, and moved again', () => {
   const once = followMove(filter('allow', 'a/'), 'uuid', 'a/', 'b/');
   expect(once?.moved).toEqual({ uuid: 'b/' });
   expect(once && effectiveFilter({ ...once, generation: 'two' }).paths).toEqual(['a/', 'b/']);

@@ -1,4 +1,4 @@
-/** What mounts and namespaces there are and were, and which of them a paths filter keeps back. */
+/** Present and former mounts and namespaces, and the decision which of them a paths filter keeps back. */
 import {
   type FilterablePath,
   type FilterCatalog,
@@ -19,10 +19,10 @@ import type { NamespaceTable } from '../../namespaces/domain/namespace-table.ts'
 import { loadNamespaceTable } from '../../namespaces/namespace-records.ts';
 import { formerMounts, formerNamespaces } from './former-records.ts';
 
-/** The data of the workspace service as a mount: where its API is. */
+/** The API path of the workspace service, which filters name like the path of a mount. */
 export const WORKSPACE_PATH = 'api/v2/';
 
-/** A mount's path as filters name it. */
+/** Full path of a mount as paths filters name it. */
 export const fullPathOf = (
   namespaces: NamespaceTable,
   { namespaceId, table, path }: Pick<MountRecord, 'namespaceId' | 'table' | 'path'>,
@@ -31,7 +31,7 @@ export const fullPathOf = (
   return namespace && `${namespace.path}${table === 'auth' ? 'auth/' : ''}${path}`;
 };
 
-/** With the places to which listed mounts were moved. */
+/** The filter, extended by the places to which its mounts were moved. */
 export const effectiveFilter = ({ mode, paths, moved }: StoredFilter): PathsFilter => ({
   mode,
   paths: [...paths, ...Object.values(moved)],
@@ -39,7 +39,7 @@ export const effectiveFilter = ({ mode, paths, moved }: StoredFilter): PathsFilt
 
 const isFilterable = (mount: MountRecord): boolean => !mount.local && !isBuiltIn(mount);
 
-/** A namespace or mount of that name must not carry the workspaces with it: only their own path does. */
+/** Only their own path decides about the workspaces, not a namespace or mount of the same name. */
 const passesWorkspaces = ({ mode, paths }: PathsFilter): boolean =>
   paths.includes(WORKSPACE_PATH) === (mode === 'allow');
 
@@ -51,9 +51,9 @@ export interface Filterable extends FilterablePath {
 }
 
 export interface Catalog extends FilterCatalog {
-  /** All that a filter can name. */
+  /** Everything that a filter can name. */
   filterables(): Promise<readonly Filterable[]>;
-  /** Those that the filter keeps back. */
+  /** The mounts and namespaces that the filter keeps back. */
   filteredBy(filter: StoredFilter): Promise<readonly Filterable[]>;
 }
 
@@ -86,7 +86,7 @@ export const createCatalog = ({ store, mounts, namespaces }: CatalogParts): Cata
     ),
   ];
 
-  /** Those that are, before those that were: one that goes in between is found among these. */
+  /** Present records are read before former ones, so that a removal in between is not missed. */
   const find = async (group: string): Promise<FilterablePath | undefined> => {
     const name = parseGroup(group);
     if (group === WORKSPACE_GROUP) return { type: 'mount', path: WORKSPACE_PATH };
@@ -106,7 +106,7 @@ export const createCatalog = ({ store, mounts, namespaces }: CatalogParts): Cata
   const crosses = async (filter: PathsFilter, group: string): Promise<boolean> => {
     if (group === namespaceGroup(ROOT_NAMESPACE_ID)) return true;
     const found = await find(group);
-    // What nobody knows does not cross.
+    // A group that is unknown here does not cross.
     return found !== undefined && passes(filter, group, found);
   };
 
@@ -135,7 +135,7 @@ export const noteFormerMount = async (tx: Transaction, mount: MountRecord): Prom
   if (path !== undefined) formerMounts.write(tx, mount.uuid, { path });
 };
 
-/** Before the records of a namespace are removed. */
+/** Called before the records of a namespace are removed. */
 export const noteFormerNamespace = async (tx: Transaction, id: string): Promise<void> => {
   const table = await loadNamespaceTable(tx);
   const namespace = table.findById(id);
@@ -145,7 +145,7 @@ export const noteFormerNamespace = async (tx: Transaction, id: string): Promise<
     if (mount.namespaceId === id) await noteFormerMount(tx, mount);
 };
 
-/** How a filter goes on when a mount is moved; undefined: as it was. */
+/** The filter after a mount was moved; undefined when it is unchanged. */
 export const followMove = (
   filter: StoredFilter,
   uuid: string,

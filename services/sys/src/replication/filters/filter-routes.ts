@@ -1,7 +1,14 @@
 /** `sys/replication/performance/…/paths-filter` and `…/dynamic-filter`. */
 import type { Route } from '@keelson/edge';
 import { field, mirrored, secretsRoutes } from '@keelson/secrets-api';
-import type { FilterOperations } from './filter-operations.ts';
+import {
+  deleteFilter,
+  type FilterContext,
+  filteredForSecondary,
+  filteredFromHere,
+  readFilter,
+  writeFilter,
+} from './filter-operations.ts';
 
 const TAG = 'replication';
 const BASE = '/sys/replication/performance';
@@ -11,7 +18,7 @@ const ID = field.string({
   required: true,
 });
 
-export const filterRoutes = (filters: FilterOperations): Route[] => [
+export const filterRoutes = (context: FilterContext): Route[] => [
   ...secretsRoutes({
     path: `${BASE}/primary/paths-filter/:id`,
     tag: TAG,
@@ -30,14 +37,14 @@ export const filterRoutes = (filters: FilterOperations): Route[] => [
       read: {
         summary: 'What a secondary is given',
         handle: async ({ fields }) => {
-          const { mode, paths } = await filters.read(fields.id);
+          const { mode, paths } = await readFilter(context, fields.id);
           return mirrored({ mode, paths: [...paths] });
         },
       },
       update: {
         summary: 'Decide what a secondary is given, from now on and of what it has',
         handle: async ({ fields, warnings }) => {
-          const absent = await filters.write(fields.id, fields.mode, fields.paths);
+          const absent = await writeFilter(context, fields.id, fields.mode, fields.paths);
           if (absent.length > 0)
             warnings.push(
               `there is no mount or namespace at ${absent.join(', ')}; the filter holds for what comes there`,
@@ -48,7 +55,7 @@ export const filterRoutes = (filters: FilterOperations): Route[] => [
       delete: {
         summary: 'Give a secondary everything',
         handle: async ({ fields }) => {
-          await filters.delete(fields.id);
+          await deleteFilter(context, fields.id);
           return undefined;
         },
       },
@@ -61,7 +68,8 @@ export const filterRoutes = (filters: FilterOperations): Route[] => [
     operations: {
       read: {
         summary: 'The mounts and namespaces that are kept from a secondary',
-        handle: async ({ fields }) => mirrored({ ...(await filters.onPrimary(fields.id)) }),
+        handle: async ({ fields }) =>
+          mirrored({ ...(await filteredForSecondary(context, fields.id)) }),
       },
     },
   }),
@@ -73,7 +81,7 @@ export const filterRoutes = (filters: FilterOperations): Route[] => [
       read: {
         summary:
           'The mounts and namespaces that are kept from this cluster, as far as it has none of them',
-        handle: async ({ fields }) => mirrored({ ...(await filters.onSecondary(fields.id)) }),
+        handle: async ({ fields }) => mirrored({ ...(await filteredFromHere(context, fields.id)) }),
       },
     },
   }),

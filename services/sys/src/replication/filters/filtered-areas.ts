@@ -1,4 +1,4 @@
-/** Where sys keeps records that a paths filter may keep from a secondary. All its others are every cluster's. */
+/** Records of sys that a paths filter may keep from a secondary. All other records reach every cluster. */
 import type { RecordArea } from '@keelson/replication';
 import { MESSAGE_PREFIX } from '../../custom-messages/custom-message-records.ts';
 import { BUILT_IN_MOUNT_PREFIX, MOUNT_PREFIX } from '../../mounts/mount-records.ts';

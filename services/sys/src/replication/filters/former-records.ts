@@ -1,15 +1,15 @@
 /**
- * Where mounts and namespaces were that are gone: what is deleted with them, and after them, is still
- * replicated or kept back by the path they had.
+ * Last paths of removed mounts and namespaces. Deletions under them, also later ones, are still replicated or
+ * kept back by these paths.
  */
 import { jsonRecords } from '@keelson/storage';
 
-/** With its namespaces, as filters name it. */
+/** Full path including the namespaces, as filters name it. */
 export interface FormerPlace {
   readonly path: string;
 }
 
-/** Key: uuid. */
+/** Keys: mount uuids. */
 export const formerMounts = jsonRecords<FormerPlace>('local/core/former-mounts/');
-/** Key: namespace id. */
+/** Keys: namespace ids. */
 export const formerNamespaces = jsonRecords<FormerPlace>('local/core/former-namespaces/');

@@ -1,8 +1,8 @@
 /**
- * Ceremonies: holders of key shares prove together that they may do something. One attempt of a kind at
- * a time. They need no token (rulings: 20), so the nonce of an attempt is told only to the caller who
- * started it and to tokens with sudo: with it a stranger could cancel the attempt, or give false shares
- * that undo those of the holders.
+ * Ceremonies, in which holders of key shares jointly authorise an operation. There is one attempt of a kind
+ * at a time. Attempts need no token (rulings: 20), so the nonce is shown only to the caller who started the
+ * attempt and to tokens with sudo: with the nonce, a stranger could cancel the attempt, or submit false
+ * shares that invalidate those of the holders.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { KeelsonError } from '@keelson/errors';
@@ -16,7 +16,7 @@ export interface Ceremony<Purpose> {
   readonly shares: readonly string[];
 }
 
-/** Texts that differ between kinds. */
+/** Texts that differ between the kinds of ceremony. */
 export interface CeremonyTexts {
   /** "root generation" */
   readonly name: string;
@@ -35,7 +35,7 @@ const isSame = (a: string, b: string): boolean => {
   return left.length === right.length && timingSafeEqual(left, right);
 };
 
-/** The ceremony with one more share. */
+/** The ceremony after one more share was given. */
 export const withShare = <Purpose>(
   ceremony: Ceremony<Purpose> | undefined,
   nonce: string,
@@ -56,11 +56,11 @@ export const withShare = <Purpose>(
 export const isComplete = (ceremony: Ceremony<unknown>): boolean =>
   ceremony.shares.length >= ceremony.required;
 
-/** The shares as bytes. */
+/** The shares given so far, as bytes. */
 export const sharesOf = (ceremony: Ceremony<unknown>): Uint8Array[] =>
   ceremony.shares.map((share) => Uint8Array.from(Buffer.from(share, 'base64')));
 
-/** @throws KeelsonError `request.invalid` when the caller may not cancel yet */
+/** @throws KeelsonError `request.invalid` when the caller may not cancel the attempt */
 export const requireCancellable = (
   ceremony: Pick<Ceremony<unknown>, 'nonce' | 'startedAtMs'>,
   by: { readonly nonce: string; readonly isSudo: boolean; readonly nowMs: number },

@@ -4,6 +4,7 @@ import { decideHealthCode, type HealthOverrides, type HealthState } from './heal
 const ACTIVE: HealthState = {
   initialized: true,
   sealed: false,
+  isIncomplete: false,
   isDrSecondary: false,
   isPerformanceStandby: false,
   isStandby: false,
@@ -16,6 +17,10 @@ test.for<readonly [string, Partial<HealthState>, HealthOverrides, number]>([
   ['not initialized, another code', { initialized: false }, { uninitcode: 200 }, 200],
   ['sealed, before the role', { sealed: true, isDrSecondary: true }, {}, 503],
   ['sealed, another code', { sealed: true }, { sealedcode: 299 }, 299],
+  ['sealed, before a service that is missing', { sealed: true, isIncomplete: true }, {}, 503],
+  ['a service is missing, before the role', { isIncomplete: true, isDrSecondary: true }, {}, 503],
+  ['a service is missing, another code', { isIncomplete: true }, { incompletecode: 298 }, 298],
+  ['a service is missing, not active', { isIncomplete: true }, { activecode: 204 }, 503],
   ['DR secondary, also its standby', { isDrSecondary: true, isStandby: true }, {}, 472],
   ['DR secondary, another code', { isDrSecondary: true }, { drsecondarycode: 200 }, 200],
   ['DR secondary, not a standby that is fine', { isDrSecondary: true }, { standbyok: true }, 472],

@@ -1,16 +1,19 @@
-/** What `sys/health` answers: the first state of this list that holds, and the code it stands for. */
+/** The status code of `sys/health`, decided by the first of these states that applies. */
 export interface HealthState {
   readonly initialized: boolean;
   readonly sealed: boolean;
+  /** Another service of the cluster, or its store, cannot be reached. */
+  readonly isIncomplete: boolean;
   readonly isDrSecondary: boolean;
   readonly isPerformanceStandby: boolean;
   readonly isStandby: boolean;
 }
 
-/** Query parameters that override codes; undefined: not given. */
+/** Query parameters that override status codes; undefined: not given. */
 export interface HealthOverrides {
   readonly uninitcode?: number | undefined;
   readonly sealedcode?: number | undefined;
+  readonly incompletecode?: number | undefined;
   readonly drsecondarycode?: number | undefined;
   readonly performancestandbycode?: number | undefined;
   readonly standbycode?: number | undefined;
@@ -23,6 +26,7 @@ export const decideHealthCode = (state: HealthState, overrides: HealthOverrides)
   const active = overrides.activecode ?? 200;
   if (!state.initialized) return overrides.uninitcode ?? 501;
   if (state.sealed) return overrides.sealedcode ?? 503;
+  if (state.isIncomplete) return overrides.incompletecode ?? 503;
   if (state.isDrSecondary) return overrides.drsecondarycode ?? 472;
   if (state.isPerformanceStandby) {
     return overrides.perfstandbyok === true ? active : (overrides.performancestandbycode ?? 473);

@@ -1,10 +1,10 @@
-/** When the barrier's key is replaced by itself. */
+/** Configuration of the automatic rotation of the barrier key. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface RotationConfig {
   readonly enabled: boolean;
   readonly maxOperations: number;
-  /** 0: not by time. */
+  /** 0: no rotation by time. */
   readonly intervalSeconds: number;
 }
 

@@ -1,4 +1,4 @@
-/** How many shares a key is split into, and how many open it. */
+/** The number of shares of a key, and the number needed to reconstruct it. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface ShareCounts {

@@ -1,7 +1,7 @@
-/** Key shares as clients send them: hex first, else base64. */
+/** Key shares as clients send them: parsed as hex first, then as base64. */
 import { KeelsonError } from '@keelson/errors';
 
-/** A 32-byte key and, where it was split, one byte for x. */
+/** Accepted sizes; the maximum is a share of a 32-byte key, which has one more byte for x. */
 const MIN_SHARE_BYTES = 16;
 const MAX_SHARE_BYTES = 33;
 

@@ -1,17 +1,15 @@
-/**
- * Who may create which token. The texts are what clients of this API know.
- */
+/** Rules for creating tokens. The texts are those that clients of this API know. */
 import { KeelsonError } from '@keelson/errors';
 import { requireMetadata } from '../../metadata/domain/metadata.ts';
 import { INTERNAL_POLICIES } from '../../policies/domain/default-policy.ts';
 import type { TokenEntry, TokenNamespace, TokenType } from './token-entry.ts';
-import { decideLifetime } from './token-lifetime.ts';
+import { decideLifetime, type TokenTtls } from './token-lifetime.ts';
 import { checkRolePolicies, restrictsPolicies, type TokenRole } from './token-role.ts';
 
 export interface CreationRequest {
-  /** "": the service draws one. */
+  /** "": the service generates one. */
   readonly id: string;
-  /** undefined: the role's or the parent's. */
+  /** undefined: the policies of the role or of the parent. */
   readonly policies: readonly string[] | undefined;
   readonly meta: Readonly<Record<string, string>>;
   readonly noParent: boolean;
@@ -28,31 +26,31 @@ export interface CreationRequest {
 
 export interface CreationContext {
   readonly parent: TokenEntry;
-  /** The parent's policies grant sudo on the request's path (root does). */
+  /** The parent's policies grant sudo on the path of the request (as `root` does). */
   readonly isSudo: boolean;
-  /** `create-orphan` makes orphans without sudo. */
+  /** `create-orphan` creates orphans without requiring sudo. */
   readonly isOrphanPath: boolean;
   readonly role: TokenRole | undefined;
-  /** Namespace of the request: the token's own. */
+  /** Namespace of the request, which becomes that of the token. */
   readonly namespace: TokenNamespace;
-  readonly systemMaxTtlSeconds: number;
+  readonly ttls: TokenTtls;
   readonly nowMs: number;
 }
 
-/** Everything of a new token but what is drawn at random. */
+/** A new token without its random parts. */
 export type TokenPlan = Omit<TokenEntry, 'hash' | 'accessor'>;
 
 const refuse = (text: string): never => {
   throw new KeelsonError('request.invalid', { text });
 };
 
-/** Lower case, trimmed, sorted, without repetitions. */
+/** In lower case, trimmed, sorted, without duplicates. */
 export const normalizePolicies = (policies: readonly string[]): string[] =>
   [
     ...new Set(policies.map((name) => name.trim().toLowerCase()).filter((name) => name !== '')),
   ].sort();
 
-/** Policies of a role that says which; without any asked for, all it allows by name. */
+/** Policies under a role that restricts them; a request naming none gets those the role allows by name. */
 const decideRolePolicies = (
   role: TokenRole,
   asked: readonly string[],
@@ -80,7 +78,7 @@ const decidePolicies = (request: CreationRequest, context: CreationContext): str
   if (!isSudo && !asked.every((name) => parent.policies.includes(name))) {
     refuse('child policies must be subset of parent');
   }
-  // Nobody hands on what they do not have, `default` included.
+  // A token cannot grant policies that it does not have, `default` included.
   const addsDefault =
     !request.noDefaultPolicy &&
     role?.noDefaultPolicy !== true &&
@@ -126,8 +124,8 @@ const smallestNonZero = (...values: readonly number[]): number => {
 };
 
 /**
- * The token that a request makes.
- * @throws KeelsonError `request.invalid` with the rule that refuses it
+ * The plan of the token that a request creates.
+ * @throws KeelsonError `request.invalid` naming the rule that refuses it
  */
 export const decideCreation = (
   request: CreationRequest,
@@ -145,7 +143,7 @@ export const decideCreation = (
     );
   }
   const chosen = decidePolicies(request, context);
-  // Root needs no other policy beside it.
+  // `root` includes every right, so no other policy is kept with it.
   const policies = chosen.includes('root') ? ['root'] : chosen;
   const type = decideType(request, role);
   const isRoot = policies.includes('root');
@@ -180,7 +178,7 @@ export const decideCreation = (
         ttlSeconds: request.ttlSeconds,
         explicitMaxTtlSeconds,
         periodSeconds,
-        systemMaxTtlSeconds: context.systemMaxTtlSeconds,
+        ...context.ttls,
       });
   const allWarnings =
     request.id === ''

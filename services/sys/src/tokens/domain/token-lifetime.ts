@@ -1,14 +1,19 @@
-/** How long tokens live, and what a renewal gives. All in whole seconds unless named otherwise. */
+/** Lifetimes of tokens and the effect of renewals. In whole seconds unless named otherwise. */
 import { KeelsonError } from '@keelson/errors';
 import { isExpired, type TokenEntry } from './token-entry.ts';
 
-export interface LifetimeRequest {
-  /** 0: as long as the system allows. */
+/** Limits that the mount sets, in seconds. */
+export interface TokenTtls {
+  readonly defaultTtlSeconds: number;
+  readonly maxTtlSeconds: number;
+}
+
+export interface LifetimeRequest extends TokenTtls {
+  /** 0: the default. */
   readonly ttlSeconds: number;
-  /** 0: none. */
+  /** 0: no explicit maximum. */
   readonly explicitMaxTtlSeconds: number;
   readonly periodSeconds: number;
-  readonly systemMaxTtlSeconds: number;
 }
 
 export interface Lifetime {
@@ -16,10 +21,10 @@ export interface Lifetime {
   readonly warnings: readonly string[];
 }
 
-/** The TTL of a new token that expires. */
+/** The TTL of a new token that expires, capped by the maximums; a cap below the request is a warning. */
 export const decideLifetime = (request: LifetimeRequest): Lifetime => {
   const warnings: string[] = [];
-  const { explicitMaxTtlSeconds, periodSeconds, systemMaxTtlSeconds } = request;
+  const { explicitMaxTtlSeconds, periodSeconds, maxTtlSeconds } = request;
   const cap = (ttl: number, limit: number, name: string): number => {
     if (limit === 0 || ttl <= limit) return ttl;
     if (request.ttlSeconds > limit) {
@@ -29,20 +34,20 @@ export const decideLifetime = (request: LifetimeRequest): Lifetime => {
     }
     return limit;
   };
-  const asked = periodSeconds > 0 ? periodSeconds : request.ttlSeconds || systemMaxTtlSeconds;
-  const bySystem = periodSeconds > 0 ? asked : cap(asked, systemMaxTtlSeconds, 'effective max_ttl');
+  const asked = periodSeconds > 0 ? periodSeconds : request.ttlSeconds || request.defaultTtlSeconds;
+  const bySystem = periodSeconds > 0 ? asked : cap(asked, maxTtlSeconds, 'effective max_ttl');
   return { ttlSeconds: cap(bySystem, explicitMaxTtlSeconds, 'explicit max_ttl'), warnings };
 };
 
 /**
- * When a renewed token expires. A periodic one starts its period again; another gets `increment` more
- * from now, but never lives longer than the maximum since its creation.
- * @throws KeelsonError `request.invalid` when it cannot be renewed
+ * The expiry of a renewed token. A periodic token starts its period again; any other gets `increment` more
+ * from now, but never lives longer than its maximum since its creation.
+ * @throws KeelsonError `request.invalid` when the token cannot be renewed
  */
 export const decideRenewal = (
   token: TokenEntry,
   incrementSeconds: number,
-  systemMaxTtlSeconds: number,
+  maxTtlSeconds: number,
   nowMs: number,
 ): { readonly expiresAtMs: number; readonly ttlSeconds: number } => {
   const refuse = (text: string): never => {
@@ -51,7 +56,7 @@ export const decideRenewal = (
   if (token.type === 'batch') refuse('batch tokens cannot be renewed');
   if (!token.renewable || token.expiresAtMs === undefined) refuse('lease is not renewable');
   if (isExpired(token, nowMs)) refuse('lease expired');
-  const limits = [token.explicitMaxTtlSeconds, token.periodSeconds > 0 ? 0 : systemMaxTtlSeconds];
+  const limits = [token.explicitMaxTtlSeconds, token.periodSeconds > 0 ? 0 : maxTtlSeconds];
   const latestMs = Math.min(
     ...limits.filter((limit) => limit > 0).map((limit) => token.createdAtMs + limit * 1000),
   );

@@ -1,4 +1,4 @@
-/** Roles: named rules that tokens are created by. */
+/** Roles: named sets of rules for creating tokens. */
 import { KeelsonError } from '@keelson/errors';
 
 export interface TokenRole {
@@ -15,12 +15,12 @@ export interface TokenRole {
   readonly boundCidrs: readonly string[];
   readonly noDefaultPolicy: boolean;
   readonly numUses: number;
-  /** `default-…`: what a request without a type gets. */
+  /** `default-…` applies only to requests that specify no type. */
   readonly tokenType: 'service' | 'batch' | 'default-service' | 'default-batch';
   readonly allowedEntityAliases: readonly string[];
 }
 
-/** A `*` at either end matches any text there. */
+/** A `*` at either end matches any text. */
 const matchesGlob = (glob: string, name: string): boolean => {
   const openStart = glob.startsWith('*');
   const openEnd = glob.length > 1 && glob.endsWith('*');
@@ -35,7 +35,7 @@ const listed = (name: string, names: readonly string[], globs: readonly string[]
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(' ');
 
-/** True when the role says which policies its tokens may have; otherwise the parent's rules hold. */
+/** True when the role restricts the policies of its tokens; otherwise the rules of the parent apply. */
 export const restrictsPolicies = (role: TokenRole): boolean =>
   role.allowedPolicies.length > 0 ||
   role.allowedPoliciesGlob.length > 0 ||
@@ -43,13 +43,13 @@ export const restrictsPolicies = (role: TokenRole): boolean =>
   role.disallowedPoliciesGlob.length > 0;
 
 /**
- * Refuses policies the role does not allow.
+ * Refuses policies that the role does not allow.
  * @throws KeelsonError `request.invalid`
  */
 export const checkRolePolicies = (role: TokenRole, policies: readonly string[]): void => {
   const { allowedPolicies, allowedPoliciesGlob, disallowedPolicies, disallowedPoliciesGlob } = role;
   const hasAllowed = allowedPolicies.length > 0 || allowedPoliciesGlob.length > 0;
-  // `default` is on every token unless refused by name.
+  // Every token may have `default` unless the role disallows it by name.
   const judged = policies.filter((name) => name !== 'default');
   if (hasAllowed && judged.some((name) => !listed(name, allowedPolicies, allowedPoliciesGlob))) {
     throw new KeelsonError('request.invalid', {

@@ -1,22 +1,22 @@
 /**
- * How tokens read: a prefix that says the kind, random base62, and outside the root namespace the id of
- * the namespace after a dot. To clients everything after the prefix is opaque.
+ * The text form of tokens: a prefix for the type, random base62 and, outside the root namespace, a dot and
+ * the id of the namespace. For clients, everything after the prefix is opaque.
  */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export const SERVICE_PREFIX = 'hvs.';
 export const BATCH_PREFIX = 'hvb.';
-/** Characters after the prefix; with it the length a one-time password must have. */
+/** Number of characters after the prefix; it also determines the length of a one-time password. */
 export const RANDOM_LENGTH = 24;
-/** Longer texts are no tokens of ours; they are refused before anything is computed from them. */
+/** Longer texts cannot be tokens; they are refused before any computation. */
 export const MAX_TOKEN_LENGTH = 16_384;
 
-/** Enough bytes for `base62` to give `length` characters, but for a chance below 2^-60. */
+/** Enough bytes for `base62` to yield `length` characters, except with a probability below 2^-60. */
 export const base62EntropyBytes = (length: number): number => length * 2 + 64;
 
 /**
- * `length` characters from random bytes, each equally likely: bytes above the largest multiple of 62 are
- * passed over.
+ * `length` characters from random bytes, each equally likely: bytes from the largest multiple of 62 on are
+ * skipped.
  */
 export const base62 = (entropy: Uint8Array, length: number): string => {
   let text = '';
@@ -40,7 +40,7 @@ export const toAccessor = (random: string, namespaceId: string): string =>
 export const isBatchToken = (token: string): boolean =>
   token.startsWith(BATCH_PREFIX) || token.startsWith('b.');
 
-/** Id of the namespace a token or accessor names. */
+/** Id of the namespace in a token or accessor. */
 export const namespaceIdOf = (text: string): string => {
   const afterPrefix = /^(?:hv[sbr]|[sbr])\./.exec(text)?.[0].length ?? 0;
   const dot = text.indexOf('.', afterPrefix);

@@ -1,0 +1,58 @@
+/** Sparse fieldsets (JSON:API 1.0, "Sparse Fieldsets"): `fields[workspaces]=name,current-run`. */
+import { KeelsonError } from '@keelson/errors';
+import type { JsonApiDocument, Resource } from './document.ts';
+import type { QueryParameters } from './query.ts';
+import { RESOURCE_TYPES } from './resource-types.ts';
+
+/** Type of resource -> the attributes and relationships that are wanted of it. */
+export type SparseFields = ReadonlyMap<string, ReadonlySet<string>>;
+
+/**
+ * Names with underscores are read as names with hyphens, as in `include`. Fields that a type does not have are
+ * ignored, as clients ask newer and older servers for the same ones.
+ * @throws KeelsonError `jsonapi.invalid_fields` for a type that no document has
+ */
+export const parseFields = (query: QueryParameters): SparseFields => {
+  const fields = new Map<string, ReadonlySet<string>>();
+  for (const type of query.children('fields')) {
+    if (!(RESOURCE_TYPES as readonly string[]).includes(type)) {
+      throw new KeelsonError('jsonapi.invalid_fields', {
+        name: type,
+        parameter: `fields[${type}]`,
+      });
+    }
+    const names = query.list('fields', type).map((name) => name.replaceAll('_', '-'));
+    fields.set(type, new Set(names));
+  }
+  return fields;
+};
+
+const pick = <T>(
+  from: Readonly<Record<string, T>>,
+  wanted: ReadonlySet<string>,
+): Readonly<Record<string, T>> =>
+  Object.fromEntries(Object.entries(from).filter(([name]) => wanted.has(name)));
+
+const restrict = (resource: Resource, fields: SparseFields): Resource => {
+  const wanted = fields.get(resource.type);
+  if (wanted === undefined) return resource;
+  const { attributes, relationships, ...rest } = resource;
+  return {
+    ...rest,
+    ...(attributes && { attributes: pick(attributes, wanted) }),
+    ...(relationships && { relationships: pick(relationships, wanted) }),
+  };
+};
+
+/** The document with the wanted fields alone; types that are not named keep all of theirs. */
+export const withFields = (document: JsonApiDocument, fields: SparseFields): JsonApiDocument => {
+  if (fields.size === 0) return document;
+  const { data, included } = document;
+  const each = (resources: readonly Resource[]) =>
+    resources.map((resource) => restrict(resource, fields));
+  return {
+    ...document,
+    data: data === null ? null : 'id' in data ? restrict(data, fields) : each(data),
+    ...(included && { included: each(included) }),
+  };
+};

@@ -1,0 +1,140 @@
+/**
+ * The allowed import graph: for each folder its layers, lowest first, one per line. A subfolder may import
+ * the layers before its own; subfolders of the same layer are independent. Files directly in the folder, such
+ * as `compose.ts`, may import every layer. `npm run imports` checks this, and that there are no cycles
+ * between folders or files. Type imports count.
+ */
+import type { AllowedImports } from './import-graph.ts';
+
+export const allowedImports: AllowedImports = {
+  '': ['proto', 'libs', 'deploy', 'services', 'bench conformance'],
+
+  libs: [
+    'clock config errors lint testcontainers testkit',
+    'logging storage x509',
+    'locks rpc runtime',
+    'bus edge',
+    'jsonapi outbound replication secrets-api',
+    'cluster-member',
+  ],
+
+  // The gateway serves the pages of the console; standalone composes the services.
+  services: ['console', 'gateway pki runner sys workspace', 'standalone'],
+
+  'services/gateway/src': [
+    'access limits pages tls',
+    'openapi request server',
+    'answers',
+    'audit est metrics',
+    'api-v2 hooks live probes v1',
+  ],
+
+  'services/pki/src': [
+    'lints mounts names threads validity',
+    'authority-urls crl-config keys',
+    'certificates',
+    'clusters',
+    'issuers',
+    'crl ocsp roles',
+    'issuing revocation',
+    'acme est',
+    'external-policy rpc tidy',
+    'workers',
+  ],
+
+  'services/pki/src/acme': [
+    'config nonces problems',
+    'answers jws',
+    'directories',
+    'eab renewal',
+    'accounts',
+    'orders serving',
+    'authorizations revocation',
+    'validation',
+  ],
+
+  'services/runner/src': ['executor owners', 'tools', 'slots'],
+
+  'services/sys/src': [
+    'damage metadata tools',
+    'audit member-stores policies',
+    'namespaces tokens',
+    'cubbyhole custom-messages mounts nodes seal',
+    'internal-ui leases wrapping',
+    'access replication',
+    'metrics rpc',
+  ],
+
+  'services/workspace/src': ['base', 'identity', 'workspaces', 'state', 'runs', 'vcs'],
+
+  'services/workspace/src/base': [
+    'api-description mail signed-urls validation',
+    'execution retention',
+  ],
+
+  'services/workspace/src/identity': [
+    'model',
+    'access users',
+    'seams',
+    'tokens',
+    'teams',
+    'organizations',
+  ],
+
+  'services/workspace/src/workspaces': [
+    'model',
+    'access',
+    'listing team-access variables',
+    'seams',
+    'tags',
+    'projects',
+    'oauth',
+    'workspaces',
+    'agent-pools locking notifications ssh-keys state-consumers variable-sets',
+  ],
+
+  'services/workspace/src/state': [
+    'contents retention',
+    'model',
+    'seams',
+    'configuration-versions states',
+    'managed-instances',
+  ],
+
+  'services/workspace/src/runs': [
+    'model seams',
+    'executors',
+    'forced-unlocks runs',
+    'agents assessments auto-destroy run-triggers',
+    'agent-runs',
+    'runner',
+  ],
+
+  'services/workspace/src/vcs': [
+    'model triggers',
+    'git providers',
+    'seams',
+    'hooks',
+    'commit-statuses ingress',
+    'repository-work',
+  ],
+
+  'libs/replication/src': ['cipher domain', 'membership', 'wire', 'primary', 'secondary'],
+
+  // The port, store.ts, imports none of these.
+  'libs/storage/src': [
+    'records',
+    'barrier projections wal',
+    'merkle',
+    'reading',
+    'transaction',
+    'postgres sqlite',
+  ],
+
+  'libs/x509/src': ['der', 'names', 'extensions', 'keys', 'ocsp'],
+
+  'bench/src': ['edge-hop workspace', 'chaos distributed-hop growth'],
+};
+
+/** Packages that the product never imports; tests, benches and conformance do. */
+export const testPackages: readonly string[] = ['libs/testkit'];

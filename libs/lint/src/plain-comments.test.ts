@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { oddPhrase } from './plain-comments.ts';
+
+test.for([
+  ['* Of the log, after which it is reset. ', 'Of'],
+  [' What the caller is given.', 'What'],
+  ['*\n * Whom a token stands for.\n ', 'Whom'],
+  [' The tree is built anew.', 'anew'],
+  ['* Records\n * of before the change.', 'of before'],
+  [' It was refused, and so it is.', 'so it is.'],
+])('a comment such as %j is refused for "%s"', ([comment, phrase]) => {
+  expect(oddPhrase(String(comment))).toBe(phrase);
+});
+
+test.for([
+  '* Log size at which the next checkpoint resets the log. ',
+  ' The consumer has no reader, so it is closed.',
+  ' The operation that a method stands for.',
+  ' Often whatever the caller sends is what it gets.',
+])('a comment such as %j is accepted', (comment) => {
+  expect(oddPhrase(comment)).toBeUndefined();
+});

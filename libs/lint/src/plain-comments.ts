@@ -1,0 +1,35 @@
+/** Comments are written in plain English (CONTRIBUTING, Documents). The rule finds phrases that never are. */
+
+const OPENINGS = /^(?:Of|What|Whom|Whose) /;
+const PHRASES = /\b(?:anew|of before|tells? of)\b|\bso it is[.,;:]/;
+
+/** The phrase that makes a comment hard to read; undefined if none is known. */
+export const oddPhrase = (comment: string): string | undefined => {
+  const lines = comment.split('\n').map((line) => line.replace(/^[\s*]+/, '').trimEnd());
+  const text = lines.join(' ').trim();
+  return (OPENINGS.exec(text) ?? PHRASES.exec(text))?.[0].trim();
+};
+
+export interface Comment {
+  readonly value: string;
+}
+
+export interface CommentContext {
+  readonly sourceCode: { getAllComments(): readonly Comment[] };
+  report(complaint: { readonly node: Comment; readonly message: string }): void;
+}
+
+export const plainComments = {
+  create: (context: CommentContext) => ({
+    Program: (): void => {
+      for (const node of context.sourceCode.getAllComments()) {
+        const phrase = oddPhrase(node.value);
+        if (phrase === undefined) continue;
+        context.report({
+          node,
+          message: `write a full sentence or a noun phrase without "${phrase}"`,
+        });
+      }
+    },
+  }),
+};

@@ -1,0 +1,33 @@
+/** Database access of projections: their tables, and statements in the SQL of the database. */
+import type { CompiledQuery, Kysely } from 'kysely';
+import type { PathRange } from '../records/record-path.ts';
+import type { StoredRecord } from '../store.ts';
+import type { ProjectedChange, Projection } from './projection.ts';
+
+export interface ProjectionTables {
+  /** A writer of queries over the projections, in the SQL of this database. */
+  readonly tables: Kysely<unknown>;
+  select<Row>(query: CompiledQuery<Row>): Promise<readonly Row[]>;
+  /**
+   * Unless the table is of this version: drops it, makes it and fills it with `changes`. Readers see the
+   * previous table, or wait, until the new one is whole.
+   */
+  rebuildProjection(
+    projection: Projection,
+    changes: AsyncIterable<readonly ProjectedChange[]>,
+  ): Promise<void>;
+  /** Makes the next `rebuildProjection` build these whatever their version. */
+  forgetProjections(projections: readonly Projection[]): Promise<void>;
+}
+
+/** The records from which the projector computes rows. */
+export interface ProjectedRecords {
+  /** Newest commit that reads see. */
+  readonly position: number;
+  read(path: string, position: number): Promise<StoredRecord | undefined>;
+  scan(
+    range: PathRange,
+    limit: number,
+    onDamaged?: (path: string) => void,
+  ): Promise<readonly StoredRecord[]>;
+}

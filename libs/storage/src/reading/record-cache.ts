@@ -1,0 +1,37 @@
+/** Decrypted records, least recently used first out. The owner removes what a commit changed. */
+import { LRUCache } from 'lru-cache';
+import type { StoredRecord } from '../store.ts';
+
+/** Cost of an entry in addition to its value, in bytes (path, object, map slot). */
+const ENTRY_BYTES = 200;
+
+export class RecordCache {
+  readonly #records: LRUCache<string, StoredRecord>;
+
+  constructor(maxBytes: number) {
+    this.#records = new LRUCache({
+      maxSize: maxBytes,
+      sizeCalculation: ({ value }) => value.length + ENTRY_BYTES,
+    });
+  }
+
+  has(path: string): boolean {
+    return this.#records.has(path);
+  }
+
+  find(path: string): StoredRecord | undefined {
+    return this.#records.get(path);
+  }
+
+  put(record: StoredRecord): void {
+    this.#records.set(record.path, record);
+  }
+
+  delete(path: string): void {
+    this.#records.delete(path);
+  }
+
+  clear(): void {
+    this.#records.clear();
+  }
+}

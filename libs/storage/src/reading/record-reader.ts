@@ -1,0 +1,196 @@
+/**
+ * Reads at a known position of the log. Before anything is served the store's head is compared; when
+ * another replica moved it, the entries in between are applied to the cache first, so a cached record
+ * is as current as one from the database. Nothing expires by time.
+ */
+import { hasCode, KeelsonError } from '@keelson/errors';
+import type { Backend } from '../backend.ts';
+import type { Barrier } from '../barrier/barrier.ts';
+import { KEYRING_PATH } from '../barrier/keyring.ts';
+import { DamagedRecords, isDamage } from '../records/damaged-records.ts';
+import { listNames } from '../records/listing.ts';
+import { ParsedRecord } from '../records/parsed-record.ts';
+import { firstAfter, type PathRange, scopeOf } from '../records/record-path.ts';
+import type { StoredRow } from '../records/stored-rows.ts';
+import type { StoredRecord, WalEntry } from '../store.ts';
+import type { CacheShares } from './cache-shares.ts';
+import { ListCache } from './list-cache.ts';
+import { RecentChanges } from './recent-changes.ts';
+import { RecordCache } from './record-cache.ts';
+
+/** A replica further behind than this forgets its cache instead of reading the entries. */
+const MAX_CATCH_UP_ENTRIES = 1000;
+
+export class RecordReader {
+  readonly changes: RecentChanges;
+  readonly damaged = new DamagedRecords();
+  readonly #backend: Backend;
+  readonly #barrier: Barrier;
+  readonly #cache: RecordCache;
+  readonly #lists: ListCache;
+  #position: number;
+  #catchingUp: Promise<void> = Promise.resolve();
+
+  constructor(
+    backend: Backend,
+    barrier: Barrier,
+    headSequence: number,
+    { recordBytes, changeBytes }: CacheShares,
+  ) {
+    this.#backend = backend;
+    this.#barrier = barrier;
+    this.#cache = new RecordCache(recordBytes);
+    this.changes = new RecentChanges(headSequence, changeBytes);
+    this.#lists = new ListCache(this.changes);
+    this.#position = headSequence;
+  }
+
+  /** Newest commit this replica has applied, which is on disk. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Brings this replica to the head and returns the position; reads after it are linearizable. */
+  async refresh(): Promise<number> {
+    const head = await this.#backend.headSequence();
+    if (head > this.#position) await this.catchUp(head);
+    return this.#position;
+  }
+
+  /** Applies the entries of other replicas up to `headSequence`. */
+  async catchUp(headSequence: number): Promise<void> {
+    const turn = this.#catchingUp.then(() => this.#catchUpInTurn(headSequence));
+    this.#catchingUp = turn.catch(() => undefined);
+    await turn;
+  }
+
+  async #catchUpInTurn(headSequence: number): Promise<void> {
+    const from = this.#position;
+    if (headSequence <= from) return;
+    const count = headSequence - from;
+    const entries =
+      count > MAX_CATCH_UP_ENTRIES ? [] : await this.#backend.loadEntries(from, count);
+    if (entries.length === count) {
+      for (const entry of entries) this.#forgetChanged(entry);
+    } else {
+      this.#cache.clear();
+      this.damaged.forgetAll();
+      this.changes.reset(headSequence);
+    }
+    this.#position = headSequence;
+  }
+
+  #forgetChanged(entry: WalEntry): void {
+    const { sequence, operations } = entry;
+    this.changes.add(
+      sequence,
+      operations.map(({ path }) => path),
+    );
+    for (const { path } of operations) {
+      this.#cache.delete(path);
+      this.damaged.forget(path);
+    }
+  }
+
+  /**
+   * Applies a local commit that became visible. Only reads add records to the cache, because records that
+   * are only written would evict those in use.
+   */
+  applyOwn(entry: WalEntry, values: ReadonlyMap<string, Uint8Array | undefined>): void {
+    const { sequence, operations } = entry;
+    // Applied already, and perhaps others on top, where this replica caught up before it heard back.
+    if (sequence <= this.#position) return;
+    this.changes.add(
+      sequence,
+      operations.map(({ path }) => path),
+    );
+    for (const { path } of operations) {
+      this.damaged.forget(path);
+      const value = values.get(path);
+      if (value === undefined) this.#cache.delete(path);
+      else if (this.#cache.has(path)) this.#cache.put(new ParsedRecord(path, value, sequence));
+    }
+    this.#position = sequence;
+  }
+
+  /** @param position what `refresh` returned */
+  async read(path: string, position: number): Promise<StoredRecord | undefined> {
+    this.#requireUnsealed(path);
+    const cached = this.#cache.find(path);
+    if (cached !== undefined) return cached;
+    const row = await this.#backend.findRow(path);
+    if (row === undefined) return undefined;
+    const record = await this.#decrypt(row);
+    if (!this.changes.hasChangedSince(path, position)) this.#cache.put(record);
+    return record;
+  }
+
+  /**
+   * All names directly below a prefix.
+   * @param position what `refresh` returned
+   */
+  async list(prefix: string, position: number): Promise<readonly string[]> {
+    const cached = this.#lists.find(prefix, position);
+    if (cached !== undefined) return cached;
+    const names = await listNames(this.listPaths, prefix);
+    if (!this.changes.hasChangedSince(prefix, position)) this.#lists.put(prefix, names, position);
+    return names;
+  }
+
+  readonly listPaths = (range: PathRange, limit: number): Promise<readonly string[]> =>
+    this.#backend.listPaths(range, limit);
+
+  /** @param onDamaged see `ScanOptions` */
+  readonly scan = async (
+    range: PathRange,
+    limit: number,
+    onDamaged?: (path: string) => void,
+  ): Promise<readonly StoredRecord[]> => {
+    const records: StoredRecord[] = [];
+    for (let from = range; ; ) {
+      const wanted = limit - records.length;
+      const rows = await this.#backend.scanRows(from, wanted);
+      for (const row of rows) {
+        this.#requireUnsealed(row.path);
+        try {
+          records.push(await this.#decrypt(row));
+        } catch (error) {
+          if (onDamaged === undefined || !isDamage(error)) throw error;
+          onDamaged(row.path);
+        }
+      }
+      const last = rows.at(-1)?.path;
+      if (last === undefined || rows.length < wanted || records.length === limit) return records;
+      from = { ...range, from: firstAfter(last) };
+    }
+  };
+
+  async #decrypt({ path, stored, version }: StoredRow): Promise<StoredRecord> {
+    try {
+      return new ParsedRecord(path, await this.decryptValue(path, stored), version);
+    } catch (error) {
+      if (isDamage(error)) this.damaged.add(path);
+      throw error;
+    }
+  }
+
+  async decryptValue(path: string, stored: Uint8Array): Promise<Uint8Array> {
+    if (scopeOf(path) === 'node') return stored;
+    try {
+      return this.#barrier.decrypt(path, stored);
+    } catch (error) {
+      if (!hasCode(error, 'barrier.unknown_term')) throw error;
+    }
+    // Another replica rotated the keyring after this one read it.
+    const keyring = await this.#backend.findRow(KEYRING_PATH);
+    if (keyring !== undefined) this.#barrier.adopt(keyring.stored);
+    return this.#barrier.decrypt(path, stored);
+  }
+
+  /** A sealed store keeps no plaintext and serves none. */
+  #requireUnsealed(path: string): void {
+    if (!this.#barrier.isSealed || scopeOf(path) === 'node') return;
+    this.#cache.clear();
+    throw new KeelsonError('storage.sealed');
+  }
+}

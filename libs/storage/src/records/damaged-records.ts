@@ -1,0 +1,33 @@
+/** The records that this replica could not decrypt, until they are written again. */
+import { hasCode } from '@keelson/errors';
+
+/** Enough to see the extent of the damage; a store that cannot be decrypted at all is another fault. */
+const MAX_PATHS = 100;
+
+export const isDamage = (error: unknown): boolean =>
+  hasCode(error, 'barrier.damaged_value', 'barrier.unknown_term');
+
+export class DamagedRecords {
+  /** Called once for each damaged record, and again when a later version of it is damaged too. */
+  onFound: (path: string) => void = () => undefined;
+  readonly #paths = new Set<string>();
+
+  get paths(): readonly string[] {
+    return [...this.#paths];
+  }
+
+  add(path: string): void {
+    if (this.#paths.has(path) || this.#paths.size >= MAX_PATHS) return;
+    this.#paths.add(path);
+    this.onFound(path);
+  }
+
+  /** The record was written or deleted. */
+  forget(path: string): void {
+    this.#paths.delete(path);
+  }
+
+  forgetAll(): void {
+    this.#paths.clear();
+  }
+}

@@ -1,0 +1,21 @@
+/** Reads for lists: one damaged record must not take the others away. */
+
+import type { Reads } from '../store.ts';
+import { isDamage } from './damaged-records.ts';
+
+/** The result of `work`; undefined where it needs a record that cannot be decrypted. */
+export const unlessDamaged = async <T>(work: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await work;
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+};
+
+/** The same reads, with records that cannot be decrypted left out. `Store.damagedPaths` names them. */
+export const readableOnly = (reads: Reads): Reads => ({
+  read: (path) => unlessDamaged(reads.read(path)),
+  list: (prefix, options) => reads.list(prefix, options),
+  scan: (prefix, options) => reads.scan(prefix, { onDamaged: () => undefined, ...options }),
+});

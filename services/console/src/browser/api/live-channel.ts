@@ -1,0 +1,160 @@
+/**
+ * The live channel: one stream of server-sent events for all that the visible page watches, in place of
+ * polling. While there is no stream, pages poll.
+ */
+import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { bytesOfBase64 } from './base64.ts';
+import { readSession, subscribeToSession } from './session.ts';
+
+export interface Watch {
+  /** Path and query below the origin, asked for each time a stream is opened. */
+  readonly address: () => string;
+  /** An answer that differs from the last one; `text` is absent when it has no document. */
+  readonly onAnswer?: (status: number, text: string | undefined) => void;
+  /** Bytes of a log, which begin at `offset`. */
+  readonly onLog?: (offset: number, bytes: Uint8Array) => void;
+}
+
+interface LiveEvent {
+  readonly watch: number;
+  readonly status?: number;
+  readonly text?: string;
+  readonly offset?: number;
+  readonly base64?: string;
+}
+
+/** The gateway refuses more. */
+const MAX_WATCHES = 8;
+/** A page that is being built adds its watches one by one. */
+const SETTLE_MS = 50;
+const AGAIN_MS = 5_000;
+
+const watches = new Set<Watch>();
+const listeners = new Set<() => void>();
+/** The watches that the open stream reports. */
+let told: ReadonlySet<Watch> = new Set();
+let abort: AbortController | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+const tell = (next: readonly Watch[]): void => {
+  told = new Set(next);
+  for (const listener of listeners) listener();
+};
+
+/** Watches of the same address, in the order in which the stream numbers them. */
+type Asked = readonly (readonly Watch[])[];
+
+const dispatch = (name: string, event: LiveEvent, asked: Asked): void => {
+  const { status = 0, text, offset = 0, base64 = '' } = event;
+  for (const { onAnswer, onLog } of asked[event.watch] ?? []) {
+    if (name === 'answer') onAnswer?.(status, text);
+    if (name === 'log') onLog?.(offset, bytesOfBase64(base64));
+  }
+};
+
+const readEvents = async (body: ReadableStream<Uint8Array>, asked: Asked) => {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader();
+  let text = '';
+  for (;;) {
+    const { done, value } = (await reader.read()) as { done: boolean; value?: string };
+    if (done) return;
+    const frames = (text + value).split('\n\n');
+    text = frames.pop() ?? '';
+    for (const frame of frames) {
+      const [, name, data] = /^event: (.*)\ndata: (.*)$/.exec(frame) ?? [];
+      if (name !== undefined && data !== undefined)
+        dispatch(name, JSON.parse(data) as LiveEvent, asked);
+    }
+  }
+};
+
+const stream = async (signal: AbortSignal): Promise<void> => {
+  const { secrets, workspaces } = readSession();
+  const all = [...Map.groupBy(watches, ({ address }) => address())].slice(0, MAX_WATCHES);
+  const asked = all.map(([, same]) => same);
+  const query = all.map(([address]) => `watch=${encodeURIComponent(address)}`).join('&');
+  const answer = await fetch(`/live?${query}`, {
+    cache: 'no-store',
+    signal,
+    headers: {
+      ...(secrets !== undefined && { 'x-service-token': secrets }),
+      ...(workspaces !== undefined && { authorization: `Bearer ${workspaces}` }),
+    },
+  });
+  if (!answer.ok || answer.body === null) return;
+  tell(asked.flat());
+  await readEvents(answer.body, asked);
+};
+
+/** Opens a stream for the present watches, and another one when it ends. */
+const open = async (): Promise<void> => {
+  abort?.abort();
+  abort = undefined;
+  if (told.size > 0) tell([]);
+  const { secrets, workspaces } = readSession();
+  // A browser has few connections to one server: hidden tabs leave them to the visible one.
+  if (watches.size === 0 || document.hidden || (secrets ?? workspaces) === undefined) return;
+  const own = new AbortController();
+  abort = own;
+  await stream(own.signal).catch(() => undefined);
+  if (own.signal.aborted) return;
+  const asked = told;
+  tell([]);
+  // Whatever ended it, a refused token above all, shows in ordinary requests.
+  for (const { onAnswer } of asked) onAnswer?.(0, undefined);
+  schedule(AGAIN_MS);
+};
+
+const schedule = (delayMs: number): void => {
+  clearTimeout(timer);
+  timer = setTimeout(() => void open(), delayMs);
+};
+
+document.addEventListener('visibilitychange', () => schedule(0));
+subscribeToSession(() => schedule(0));
+
+/** Watches until the returned function is called. */
+export const watch = (one: Watch): (() => void) => {
+  watches.add(one);
+  schedule(SETTLE_MS);
+  return () => {
+    watches.delete(one);
+    schedule(SETTLE_MS);
+  };
+};
+
+/** Whether a stream reports this watch at the moment, so that it need not poll. */
+export const isTold = (one: Watch | undefined): boolean => one !== undefined && told.has(one);
+
+const subscribe = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+/**
+ * Watches an address while the component is shown.
+ * @param address undefined watches nothing
+ * @returns whether a stream reports it at the moment
+ */
+export const useWatch = (
+  address: string | undefined,
+  onAnswer: (status: number, text: string | undefined) => void,
+): boolean => {
+  const [watched, setWatched] = useState<Watch>();
+  const latest = useRef(onAnswer);
+  latest.current = onAnswer;
+  useEffect(() => {
+    if (address === undefined) return undefined;
+    const one: Watch = {
+      address: () => address,
+      onAnswer: (status, text) => latest.current(status, text),
+    };
+    setWatched(one);
+    const end = watch(one);
+    return () => {
+      setWatched(undefined);
+      end();
+    };
+  }, [address]);
+  return useSyncExternalStore(subscribe, () => isTold(watched));
+};

@@ -1,0 +1,198 @@
+/** The cache of API reads, and the actions that invalidate it. */
+import {
+  keepPreviousData,
+  MutationCache,
+  QueryClient,
+  type QueryKey,
+  type UseQueryResult,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { useRef } from 'react';
+import { ApiProblem } from './api-problem.ts';
+import { useWatch } from './live-channel.ts';
+import { callSecrets, type Listed, listKeys, readData } from './secrets-api.ts';
+import { useSession } from './session.ts';
+import { callWorkspaces } from './workspaces-api.ts';
+
+const STALE_MS = 10_000;
+/** The rate limit of `/api/v2` passes within a second. */
+const BUSY_STATUS = 429;
+
+export const createQueryClient = (): QueryClient => {
+  const client: QueryClient = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: STALE_MS,
+        retry: (count, error) =>
+          count < 3 && error instanceof ApiProblem && error.status === BUSY_STATUS,
+      },
+    },
+    // Any page may show the changed data.
+    mutationCache: new MutationCache({ onSuccess: () => void client.invalidateQueries() }),
+  });
+  return client;
+};
+
+export interface ReadOptions<Value = unknown> {
+  /** Polling interval while the page is visible; a function derives it from the latest data. */
+  readonly everyMs?: number | undefined | ((value: Value | undefined) => number | undefined);
+  /** Whether the live channel reports changes; `everyMs` applies while there is no channel. */
+  readonly isLive?: boolean;
+  /** False disables the query. */
+  readonly enabled?: boolean;
+  /** Keeps showing the last value while another page or selection loads. */
+  readonly keepPrevious?: boolean;
+}
+
+const intervalOf = <Value>(
+  { everyMs }: ReadOptions<Value>,
+  value: Value | undefined,
+): number | undefined => (typeof everyMs === 'function' ? everyMs(value) : everyMs);
+
+interface ReadFunction<Value> {
+  readonly key: QueryKey;
+  readonly read: (signal: AbortSignal) => Promise<Value>;
+  /** Path and query that the live channel watches, and the value in its answer. */
+  readonly live?: { readonly address: string; readonly valueOf: (document: unknown) => Value };
+}
+
+/** A read that is cached by its key, and repeated or watched while it is shown. */
+const useRead = <Value>(
+  { key, read, live }: ReadFunction<Value>,
+  options: ReadOptions<Value>,
+): UseQueryResult<Value> => {
+  const client = useQueryClient();
+  const { enabled, keepPrevious, isLive = false } = options;
+  const isWatched =
+    isLive &&
+    enabled !== false &&
+    intervalOf(options, client.getQueryData<Value>(key)) !== undefined;
+  const isTold = useWatch(isWatched ? live?.address : undefined, (status, text) => {
+    if (status === 200 && text !== undefined && live !== undefined)
+      client.setQueryData(key, live.valueOf(JSON.parse(text)));
+    else void client.invalidateQueries({ queryKey: key });
+  });
+  return useQuery({
+    queryKey: key,
+    queryFn: ({ signal }) => read(signal),
+    refetchInterval: ({ state }) =>
+      (!isTold && intervalOf(options, state.data as Value | undefined)) || false,
+    ...(enabled !== undefined && { enabled }),
+    ...(keepPrevious === true && { placeholderData: keepPreviousData }),
+  }) as UseQueryResult<Value>;
+};
+
+/** `data` of a GET below `/v1/`; null where there is nothing. */
+export const useSecret = <Data>(
+  path: string,
+  options: ReadOptions<Data | null> & { readonly namespace?: string } = {},
+): UseQueryResult<Data | null> => {
+  const { namespace, secrets } = useSession();
+  const at = options.namespace ?? namespace;
+  return useRead<Data | null>(
+    {
+      key: ['secrets', secrets, at, path],
+      read: async (signal) => (await readData<Data>(path, { signal, namespace: at })) ?? null,
+      ...(secrets !== undefined && {
+        live: {
+          address: `/v1/${at === '' ? '' : `${at}/`}${path}`,
+          valueOf: (document: unknown) => (document as { data?: Data }).data ?? null,
+        },
+      }),
+    },
+    options,
+  );
+};
+
+/** Keys of a LIST below `/v1/`. */
+export const useSecretList = <Info = unknown>(
+  path: string,
+  options: ReadOptions<Listed<Info>> = {},
+): UseQueryResult<Listed<Info>> => {
+  const { namespace, secrets } = useSession();
+  return useRead(
+    {
+      key: ['secret-list', secrets, namespace, path],
+      read: (signal) => listKeys<Info>(path, { signal }),
+    },
+    options,
+  );
+};
+
+/** A document below `/api/v2/`. */
+export const useDocument = <Document>(
+  path: string,
+  options: ReadOptions<Document> = {},
+): UseQueryResult<Document> => {
+  const { workspaces } = useSession();
+  return useRead(
+    {
+      key: ['workspaces', workspaces, path],
+      read: (signal) => callWorkspaces<Document>('GET', path, { signal }),
+      ...(workspaces !== undefined && {
+        live: { address: `/api/v2/${path}`, valueOf: (document: unknown) => document as Document },
+      }),
+    },
+    options,
+  );
+};
+
+export interface Action<Input> {
+  readonly isPending: boolean;
+  readonly error: Error | null;
+  readonly run: (input: Input) => void;
+  /** Forgets the error of the last attempt. */
+  readonly reset: () => void;
+}
+
+/**
+ * A change that is never sent twice concurrently: `run` does nothing while one is in progress.
+ * @param act performs the change; afterwards all cached reads are refreshed
+ */
+export const useAction = <Input = void, Output = unknown>(
+  act: (input: Input) => Promise<Output>,
+  onSuccess?: (output: Output, input: Input) => void,
+): Action<Input> => {
+  // React state updates too late to stop a second click.
+  const isUnderWay = useRef(false);
+  const { mutate, isPending, error, reset } = useMutation<Output, Error, Input>({
+    mutationFn: act,
+    onSettled: () => {
+      isUnderWay.current = false;
+    },
+    ...(onSuccess && { onSuccess }),
+  });
+  const run = (input: Input): void => {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    mutate(input);
+  };
+  return { isPending, error, run, reset };
+};
+
+export type Capability = 'create' | 'read' | 'update' | 'delete' | 'list' | 'sudo';
+
+/** Reads the token's capabilities on these paths; pages offer only the actions that these allow. */
+export const useCapabilities = (
+  paths: readonly string[],
+): ((path: string, capability: Capability) => boolean) => {
+  const { namespace, secrets } = useSession();
+  const { data } = useQuery({
+    queryKey: ['capabilities', secrets, namespace, ...paths],
+    enabled: secrets !== undefined && paths.length > 0,
+    queryFn: async ({ signal }) =>
+      (
+        await callSecrets<{ data: Readonly<Record<string, readonly string[]>> }>(
+          'POST',
+          'sys/capabilities-self',
+          { body: { paths }, signal },
+        )
+      ).data,
+  });
+  return (path, capability) => {
+    const granted = data?.[path] ?? [];
+    return granted.includes('root') || granted.includes(capability);
+  };
+};

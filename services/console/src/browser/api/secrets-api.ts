@@ -1,0 +1,100 @@
+/** Calls of the secrets service's API (`/v1`) with the token of the session. */
+
+import { ApiProblem, parsedBody, request } from './api-problem.ts';
+import { endSession, readSession } from './session.ts';
+
+export type SecretsMethod = 'GET' | 'LIST' | 'POST' | 'DELETE';
+
+export interface SecretsCall {
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+  /** Namespace in place of the session's; "" is the root. */
+  readonly namespace?: string;
+  /** Token in place of the session's; "" sends none. */
+  readonly token?: string;
+}
+
+const TOKEN_HEADER = 'x-service-token';
+
+const headersFor = (token: string | undefined, namespace: string): Record<string, string> => ({
+  ...(token !== undefined && token !== '' && { [TOKEN_HEADER]: token }),
+  ...(namespace !== '' && { 'x-service-namespace': namespace }),
+});
+
+const textOf = (body: unknown, status: number): string => {
+  const errors = (body as { errors?: readonly string[] } | undefined)?.errors ?? [];
+  return errors.length > 0 ? errors.join('; ') : `the server answered ${status}`;
+};
+
+/** Ends the session when a call was refused because of its token and not because of a policy. */
+const endIfTokenIsGone = async (token: string): Promise<void> => {
+  const answer = await request('/v1/auth/token/lookup-self', {
+    headers: headersFor(token, readSession().namespace),
+  });
+  if (answer.status === 403 && readSession().secrets === token)
+    endSession('secrets', 'The token has expired or was revoked. Sign in again to go on.');
+};
+
+/**
+ * @param path below `/v1/`
+ * @returns the answer's body; undefined for an answer without one
+ * @throws {ApiProblem} for a status of 400 and above
+ */
+export const callSecrets = async <Body>(
+  method: SecretsMethod,
+  path: string,
+  call: SecretsCall = {},
+): Promise<Body> => {
+  const session = readSession();
+  const token = call.token ?? session.secrets;
+  const url =
+    method === 'LIST' ? `/v1/${path}${path.includes('?') ? '&' : '?'}list=true` : `/v1/${path}`;
+  const answer = await request(url, {
+    method: method === 'LIST' ? 'GET' : method,
+    headers: {
+      ...headersFor(token, call.namespace ?? session.namespace),
+      ...(call.body && { 'content-type': 'application/json' }),
+    },
+    ...(call.body && { body: JSON.stringify(call.body) }),
+    ...(call.signal && { signal: call.signal }),
+  });
+  const body = await parsedBody(answer);
+  if (answer.ok) return body as Body;
+  if (answer.status === 403 && call.token === undefined && token !== undefined)
+    await endIfTokenIsGone(token);
+  throw new ApiProblem(answer.status, textOf(body, answer.status));
+};
+
+/** The `data` of an answer; undefined where there is nothing (404). */
+export const readData = async <Data>(
+  path: string,
+  call?: SecretsCall,
+): Promise<Data | undefined> => {
+  try {
+    return (await callSecrets<{ data: Data }>('GET', path, call)).data;
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return undefined;
+    throw error;
+  }
+};
+
+export interface Listed<Info> {
+  readonly keys: readonly string[];
+  readonly infos: Readonly<Record<string, Info>>;
+}
+
+/** The keys of a LIST and their details; an empty list is not an error. */
+export const listKeys = async <Info = unknown>(
+  path: string,
+  call?: SecretsCall,
+): Promise<Listed<Info>> => {
+  try {
+    const { data } = await callSecrets<{
+      data: { keys: readonly string[]; key_info?: Record<string, Info> };
+    }>('LIST', path, call);
+    return { keys: data.keys, infos: data.key_info ?? {} };
+  } catch (error) {
+    if (error instanceof ApiProblem && error.status === 404) return { keys: [], infos: {} };
+    throw error;
+  }
+};

@@ -1,0 +1,53 @@
+/** The session of this browser tab: its tokens for the two APIs, and the selected namespace. */
+import { useSyncExternalStore } from 'react';
+
+export type TokenKind = 'secrets' | 'workspaces';
+
+export interface Session {
+  /** A service token of `/v1`. */
+  readonly secrets?: string;
+  /** A token of `/api/v2`. */
+  readonly workspaces?: string;
+  /** Path of the namespace without slashes at its ends; "" is the root. */
+  readonly namespace: string;
+  /** Reason why the last session ended, shown on the sign-in page. */
+  readonly endedBecause?: string;
+}
+
+const KEY = 'keelson-session';
+const listeners = new Set<() => void>();
+
+const keptSession = (): Session => {
+  const kept = sessionStorage.getItem(KEY);
+  return kept === null ? { namespace: '' } : (JSON.parse(kept) as Session);
+};
+
+let current = keptSession();
+
+export const readSession = (): Session => current;
+
+export const isSignedIn = ({ secrets, workspaces }: Session): boolean =>
+  secrets !== undefined || workspaces !== undefined;
+
+/** Keeps the session for this browser tab; it ends with the tab. */
+export const changeSession = (next: Session): void => {
+  current = next;
+  if (isSignedIn(next)) sessionStorage.setItem(KEY, JSON.stringify(next));
+  else sessionStorage.removeItem(KEY);
+  for (const listener of listeners) listener();
+};
+
+/** Forgets one token; the session continues with the other one, if there is one. */
+export const endSession = (kind: TokenKind, reason: string): void => {
+  const { [kind]: gone, ...rest } = current;
+  if (gone !== undefined) changeSession({ ...rest, endedBecause: reason });
+};
+
+export const signOut = (): void => changeSession({ namespace: current.namespace });
+
+export const subscribeToSession = (listener: () => void): (() => void) => {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+};
+
+export const useSession = (): Session => useSyncExternalStore(subscribeToSession, readSession);

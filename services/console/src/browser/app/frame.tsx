@@ -1,0 +1,130 @@
+/** The frame of every page: navigation, current location and session. */
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
+import { Fragment, useState } from 'react';
+import { isSignedIn, signOut, useSession } from '../api/session.ts';
+import { Card, Page } from '../components/page.tsx';
+import { ShownMessages } from '../messages/shown-messages.tsx';
+import { SignInForm } from '../session/sign-in-form.tsx';
+import { SignInPage } from '../session/sign-in-page.tsx';
+import { useHealth } from '../session/use-health.ts';
+import { NamespaceSwitch } from './namespace-switch.tsx';
+import { OrganizationLinks } from './organization-links.tsx';
+import { SCREEN_GROUPS, tokenNeededBy } from './screens.ts';
+import { SearchButton } from './search.tsx';
+
+const Navigation = () => {
+  const session = useSession();
+  return (
+    <nav aria-label="Pages">
+      {SCREEN_GROUPS.filter(({ needs }) => session[needs] !== undefined).map((group) => (
+        <section key={group.title}>
+          <h2>{group.title}</h2>
+          <ul>
+            {group.screens.map(({ to, title }) => (
+              <Fragment key={to}>
+                <li>
+                  <Link
+                    to={to}
+                    activeOptions={{ exact: to === '/ui/' || to === '/app' }}
+                    activeProps={{ 'aria-current': 'page' }}
+                  >
+                    {title}
+                  </Link>
+                </li>
+                {to === '/app' && <OrganizationLinks />}
+              </Fragment>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <section>
+        <h2>Reference</h2>
+        <ul>
+          <li>
+            <a href="/docs">API</a>
+          </li>
+        </ul>
+      </section>
+    </nav>
+  );
+};
+
+const NeedsToken = ({ kind }: { kind: 'secrets' | 'workspaces' }) => (
+  <Page title="One more token">
+    <Card>
+      <p>
+        {kind === 'workspaces'
+          ? 'Workspaces belong to another API than the one you are signed in to: paste one of its tokens to go on.'
+          : 'Certificates and administration belong to another API than the one you are signed in to: paste a service token to go on.'}
+      </p>
+      <SignInForm withNamespace={kind === 'secrets'} />
+    </Card>
+  </Page>
+);
+
+const Header = (props: { isMenuOpen: boolean; onMenu: () => void }) => {
+  const { data: health } = useHealth();
+  const { secrets } = useSession();
+  return (
+    <header className="top">
+      <button
+        type="button"
+        className="menu-button"
+        aria-expanded={props.isMenuOpen}
+        aria-controls="navigation"
+        onClick={props.onMenu}
+      >
+        Menu
+      </button>
+      <Link to="/ui/" className="brand">
+        <img src="/ui/keelson.svg" alt="" width="26" height="26" />
+        <span>Keelson</span>
+      </Link>
+      <span className="cluster-name">
+        {health?.cluster_name} {health !== undefined && <small>{health.version}</small>}
+      </span>
+      <span className="space" />
+      <SearchButton />
+      {secrets !== undefined && <NamespaceSwitch />}
+      <button type="button" className="plain" onClick={signOut}>
+        Sign out
+      </button>
+    </header>
+  );
+};
+
+/** The console, or the sign-in page when nobody is signed in or the cluster cannot be used. */
+export const Frame = () => {
+  const session = useSession();
+  const { data: health } = useHealth();
+  const { pathname } = useLocation();
+  // The page for which the menu of a narrow screen is open; another page closes it.
+  const [menuAt, setMenuAt] = useState<string>();
+  if (!isSignedIn(session) || health?.sealed === true || health?.initialized === false)
+    return <SignInPage />;
+  const needed = tokenNeededBy(pathname);
+  const isMenuOpen = menuAt === pathname;
+  return (
+    <>
+      <a className="skip" href="#content">
+        Skip to the page
+      </a>
+      <Header isMenuOpen={isMenuOpen} onMenu={() => setMenuAt(isMenuOpen ? undefined : pathname)} />
+      <div className="frame">
+        <div id="navigation" className={isMenuOpen ? 'side open' : 'side'}>
+          <Navigation />
+        </div>
+        <div className="content">
+          {session.secrets !== undefined && <ShownMessages key="after" isSignedIn />}
+          <main id="content" tabIndex={-1}>
+            {needed !== undefined && session[needed] === undefined ? (
+              <NeedsToken kind={needed} />
+            ) : (
+              <Outlet />
+            )}
+          </main>
+        </div>
+      </div>
+    </>
+  );
+};

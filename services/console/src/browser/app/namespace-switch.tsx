@@ -1,0 +1,33 @@
+import { useSecret } from '../api/queries.ts';
+import { changeSession, readSession, useSession } from '../api/session.ts';
+
+/** The namespaces above a path, without the root: "a", "a/b" for "a/b/c". */
+const ancestorsOf = (path: string): readonly string[] => {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
+};
+
+/** The root, the namespaces above, the present one and those directly below it. */
+export const NamespaceSwitch = () => {
+  const { namespace } = useSession();
+  const { data } = useSecret<{ keys?: readonly string[] }>('sys/internal/ui/namespaces');
+  const below = (data?.keys ?? []).map((key) =>
+    [namespace, key.replace(/\/$/, '')].filter(Boolean).join('/'),
+  );
+  const choices = ['', ...ancestorsOf(namespace), namespace, ...below];
+  return (
+    <label className="namespace">
+      <span className="unseen">Namespace</span>
+      <select
+        value={namespace}
+        onChange={({ target }) => changeSession({ ...readSession(), namespace: target.value })}
+      >
+        {[...new Set(choices)].map((path) => (
+          <option key={path} value={path}>
+            {path === '' ? 'root namespace' : path}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};

@@ -1,0 +1,195 @@
+/** Which page an address names. Pages other than the frame are loaded when they are first shown. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router';
+import { parseCertificateSearch } from '../certificates/certificate-search.ts';
+import { parseMountTab } from '../certificates/mount-tab.ts';
+import { parseWorkspaceSearch } from '../workspaces/workspace-search.ts';
+import { parseWorkspaceTab } from '../workspaces/workspace-tab.ts';
+import { Frame } from './frame.tsx';
+import { NotFound, PageError, PageLoading } from './page-states.tsx';
+
+const root = createRootRoute({ component: Frame, notFoundComponent: NotFound });
+const parent = { getParentRoute: () => root } as const;
+
+const overview = createRoute({
+  ...parent,
+  path: '/ui/',
+  component: lazyRouteComponent(() => import('../overview/overview-page.tsx'), 'OverviewPage'),
+});
+const messages = createRoute({
+  ...parent,
+  path: '/ui/messages',
+  component: lazyRouteComponent(() => import('../messages/messages-page.tsx'), 'MessagesPage'),
+});
+const replication = createRoute({
+  ...parent,
+  path: '/ui/replication',
+  component: lazyRouteComponent(
+    () => import('../replication/replication-page.tsx'),
+    'ReplicationPage',
+  ),
+});
+const policies = createRoute({
+  ...parent,
+  path: '/ui/policies',
+  component: lazyRouteComponent(() => import('../policies/policies-page.tsx'), 'PoliciesPage'),
+});
+const policy = createRoute({
+  ...parent,
+  path: '/ui/policies/$name',
+  component: lazyRouteComponent(() => import('../policies/policy-page.tsx'), 'PolicyPage'),
+});
+const tokens = createRoute({
+  ...parent,
+  path: '/ui/tokens',
+  component: lazyRouteComponent(() => import('../tokens/tokens-page.tsx'), 'TokensPage'),
+});
+const mounts = createRoute({
+  ...parent,
+  path: '/ui/mounts',
+  component: lazyRouteComponent(() => import('../mounts/mounts-page.tsx'), 'MountsPage'),
+});
+const audit = createRoute({
+  ...parent,
+  path: '/ui/audit',
+  component: lazyRouteComponent(() => import('../audit/audit-page.tsx'), 'AuditPage'),
+});
+const namespaces = createRoute({
+  ...parent,
+  path: '/ui/namespaces',
+  component: lazyRouteComponent(
+    () => import('../namespaces/namespaces-page.tsx'),
+    'NamespacesPage',
+  ),
+});
+const leases = createRoute({
+  ...parent,
+  path: '/ui/leases',
+  component: lazyRouteComponent(() => import('../leases/leases-page.tsx'), 'LeasesPage'),
+});
+const certificates = createRoute({
+  ...parent,
+  path: '/ui/certificates',
+  component: lazyRouteComponent(
+    () => import('../certificates/authorities-page.tsx'),
+    'AuthoritiesPage',
+  ),
+});
+const authority = createRoute({
+  ...parent,
+  path: '/ui/certificates/$mount',
+  validateSearch: (search) => ({ ...parseMountTab(search), ...parseCertificateSearch(search) }),
+  component: lazyRouteComponent(
+    () => import('../certificates/authority-page.tsx'),
+    'AuthorityPage',
+  ),
+});
+const certificate = createRoute({
+  ...parent,
+  path: '/ui/certificates/$mount/certificate/$serial',
+  component: lazyRouteComponent(
+    () => import('../certificates/certificate-page.tsx'),
+    'CertificatePage',
+  ),
+});
+const organizations = createRoute({
+  ...parent,
+  path: '/app',
+  component: lazyRouteComponent(
+    () => import('../organizations/organizations-page.tsx'),
+    'OrganizationsPage',
+  ),
+});
+const apiTokens = createRoute({
+  ...parent,
+  path: '/app/settings/tokens',
+  component: lazyRouteComponent(
+    () => import('../organizations/api-tokens-page.tsx'),
+    'ApiTokensPage',
+  ),
+});
+const workspaces = createRoute({
+  ...parent,
+  path: '/app/$organization/workspaces',
+  validateSearch: parseWorkspaceSearch,
+  component: lazyRouteComponent(
+    () => import('../workspaces/workspaces-page.tsx'),
+    'WorkspacesPage',
+  ),
+});
+const workspace = createRoute({
+  ...parent,
+  path: '/app/$organization/workspaces/$workspace',
+  validateSearch: parseWorkspaceTab,
+  component: lazyRouteComponent(() => import('../workspaces/workspace-page.tsx'), 'WorkspacePage'),
+});
+const projects = createRoute({
+  ...parent,
+  path: '/app/$organization/projects',
+  component: lazyRouteComponent(() => import('../projects/projects-page.tsx'), 'ProjectsPage'),
+});
+const teams = createRoute({
+  ...parent,
+  path: '/app/$organization/teams',
+  component: lazyRouteComponent(() => import('../teams/teams-page.tsx'), 'TeamsPage'),
+});
+const agentPools = createRoute({
+  ...parent,
+  path: '/app/$organization/agent-pools',
+  component: lazyRouteComponent(() => import('../agents/agent-pools-page.tsx'), 'AgentPoolsPage'),
+});
+const variableSets = createRoute({
+  ...parent,
+  path: '/app/$organization/variable-sets',
+  component: lazyRouteComponent(
+    () => import('../variable-sets/variable-sets-page.tsx'),
+    'VariableSetsPage',
+  ),
+});
+// The address of a run that provisioning clients print.
+const run = createRoute({
+  ...parent,
+  path: '/app/$organization/$workspace/runs/$run',
+  component: lazyRouteComponent(() => import('../runs/run-page.tsx'), 'RunPage'),
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    overview,
+    messages,
+    replication,
+    policies,
+    policy,
+    tokens,
+    mounts,
+    audit,
+    namespaces,
+    leases,
+    certificates,
+    authority,
+    certificate,
+    organizations,
+    apiTokens,
+    workspaces,
+    workspace,
+    projects,
+    teams,
+    agentPools,
+    variableSets,
+    run,
+  ]),
+  defaultPreload: 'intent',
+  defaultErrorComponent: PageError,
+  defaultPendingComponent: PageLoading,
+  trailingSlash: 'preserve',
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

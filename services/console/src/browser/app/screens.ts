@@ -1,0 +1,68 @@
+/** The screens that navigation and search offer. */
+import type { TokenKind } from '../api/session.ts';
+
+export interface Screen {
+  readonly to:
+    | '/ui/'
+    | '/ui/certificates'
+    | '/ui/policies'
+    | '/ui/tokens'
+    | '/ui/mounts'
+    | '/ui/audit'
+    | '/ui/namespaces'
+    | '/ui/leases'
+    | '/ui/messages'
+    | '/ui/replication'
+    | '/app'
+    | '/app/settings/tokens';
+  readonly title: string;
+  readonly needs: TokenKind;
+}
+
+export interface ScreenGroup {
+  readonly title: string;
+  readonly needs: TokenKind;
+  readonly screens: readonly Screen[];
+}
+
+const screens = (
+  needs: TokenKind,
+  entries: readonly (readonly [Screen['to'], string])[],
+): readonly Screen[] => entries.map(([to, title]) => ({ to, title, needs }));
+
+export const SCREEN_GROUPS: readonly ScreenGroup[] = [
+  {
+    title: 'Workspaces',
+    needs: 'workspaces',
+    screens: screens('workspaces', [
+      ['/app', 'Organizations'],
+      ['/app/settings/tokens', 'API tokens'],
+    ]),
+  },
+  {
+    title: 'Certificates',
+    needs: 'secrets',
+    screens: screens('secrets', [['/ui/certificates', 'Authorities']]),
+  },
+  {
+    title: 'Administration',
+    needs: 'secrets',
+    screens: screens('secrets', [
+      ['/ui/', 'Overview'],
+      ['/ui/policies', 'Policies'],
+      ['/ui/tokens', 'Tokens'],
+      ['/ui/mounts', 'Mounts'],
+      ['/ui/namespaces', 'Namespaces'],
+      ['/ui/leases', 'Leases'],
+      ['/ui/audit', 'Audit devices'],
+      ['/ui/messages', 'Custom messages'],
+      ['/ui/replication', 'Replication'],
+    ]),
+  },
+];
+
+/** Kind of token that the page requires; undefined when either will do. */
+export const tokenNeededBy = (path: string): TokenKind | undefined => {
+  if (path.startsWith('/app')) return 'workspaces';
+  return path === '/ui/' ? undefined : 'secrets';
+};

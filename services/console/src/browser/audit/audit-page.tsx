@@ -1,0 +1,123 @@
+/** Audit devices, which record every request and response before it is sent. */
+import { useCapabilities, useSecret } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Empty, Page } from '../components/page.tsx';
+
+interface Device {
+  readonly type: string;
+  readonly description: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const NEW_DEVICE = 'sys/audit/file';
+
+const bodyOf = (file: string): object => ({ type: 'file', options: { file_path: file } });
+
+const CreateDevice = () => (
+  <ActionButton
+    label="Add device"
+    title="Add an audit device"
+    confirm="Add"
+    tone="primary"
+    act={({ text }) =>
+      callSecrets('POST', `sys/audit/${encodeURIComponent(text('name'))}`, {
+        body: bodyOf(text('file')),
+        namespace: '',
+      })
+    }
+    commands={[
+      secretsCurl('POST', NEW_DEVICE, bodyOf('/var/log/keelson/audit.log')),
+      { tool: 'vault', text: 'vault audit enable file file_path=/var/log/keelson/audit.log' },
+    ]}
+  >
+    <p>
+      Where no device can write, requests are refused: a full disk stops the service. Two devices on
+      different disks keep it up.
+    </p>
+    <label>
+      Name
+      <input name="name" required autoComplete="off" defaultValue="file" />
+    </label>
+    <label>
+      File on the server
+      <input name="file" required autoComplete="off" placeholder="/var/log/keelson/audit.log" />
+    </label>
+  </ActionButton>
+);
+
+export const AuditPage = () => {
+  const query = useSecret<Readonly<Record<string, Device>>>('sys/audit', { namespace: '' });
+  const may = useCapabilities([NEW_DEVICE]);
+  return (
+    <Page
+      title="Audit devices"
+      lead="Secrets are recorded as keyed hashes."
+      actions={may(NEW_DEVICE, 'update') && <CreateDevice />}
+    >
+      <Loaded query={query}>
+        {(devices) => {
+          const rows = Object.entries(devices ?? {});
+          return rows.length === 0 ? (
+            <Empty>No request is recorded: there is no audit device.</Empty>
+          ) : (
+            <DataTable
+              label="Audit devices"
+              rows={rows}
+              keyOf={([path]) => path}
+              columns={[
+                { title: 'Name', isName: true, cell: ([path]) => path },
+                { title: 'Kind', cell: ([, { type }]) => type },
+                {
+                  title: 'Options',
+                  cell: ([, { options }]) =>
+                    Object.entries(options ?? {})
+                      .map(([name, value]) => `${name}=${value}`)
+                      .join(', ') || '–',
+                },
+                {
+                  title: 'Actions',
+                  isActions: true,
+                  cell: ([path]) =>
+                    may(NEW_DEVICE, 'delete') && (
+                      <ActionButton
+                        label="Remove"
+                        name={`Remove ${path}`}
+                        className="small danger"
+                        tone="danger"
+                        title={`Stop recording to ${path}?`}
+                        confirm="Remove it"
+                        act={() =>
+                          callSecrets('DELETE', `sys/audit/${path.replace(/\/$/, '')}`, {
+                            namespace: '',
+                          })
+                        }
+                        commands={[
+                          secretsCurl('DELETE', `sys/audit/${path}`),
+                          { tool: 'vault', text: `vault audit disable ${path}` },
+                        ]}
+                      >
+                        <p>
+                          What is in the file stays. The key of its hashes is gone, so they cannot
+                          be compared any more.
+                        </p>
+                      </ActionButton>
+                    ),
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', 'sys/audit'),
+          { tool: 'vault', text: 'vault audit list -detailed' },
+        ]}
+      />
+    </Page>
+  );
+};

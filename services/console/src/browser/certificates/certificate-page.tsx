@@ -1,0 +1,128 @@
+/** One certificate: its contents, its validity and its revocation. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useCapabilities, useSecret, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import type { CertificateSummary } from './certificate.ts';
+import { certificateContents } from './certificate-contents.ts';
+import { Download } from './download.tsx';
+import { ExtensionList } from './extension-list.tsx';
+import { ValidityBar } from './validity-bar.tsx';
+
+const route = getRouteApi('/ui/certificates/$mount/certificate/$serial');
+const MS = 1000;
+
+interface Certificate {
+  readonly certificate: string;
+  /** Epoch seconds; 0 when the certificate is not revoked. */
+  readonly revocation_time?: number;
+  readonly issuer_id?: string;
+}
+
+const Revoke = (props: { mount: string; serial: string; name: string }) => {
+  const { mount, serial, name } = props;
+  const path = `${mount}/revoke`;
+  const may = useCapabilities([path]);
+  if (!may(path, 'update')) return null;
+  return (
+    <ActionButton
+      label="Revoke"
+      title={`Revoke the certificate of ${name}?`}
+      confirm="Revoke it"
+      tone="danger"
+      act={() => callSecrets('POST', path, { body: { serial_number: serial } })}
+      commands={[
+        secretsCurl('POST', path, { serial_number: serial }),
+        { tool: 'vault', text: `vault write ${path} serial_number=${serial}` },
+      ]}
+    >
+      <p>
+        It is put on the revocation list and OCSP says so. Clients that ask refuse it from then on.
+        It cannot be taken back.
+      </p>
+    </ActionButton>
+  );
+};
+
+const Shown = (props: { certificate: Certificate; summary: CertificateSummary | undefined }) => {
+  const { mount, serial } = route.useParams();
+  const { certificate, summary } = props;
+  const revokedAt = certificate.revocation_time ?? 0;
+  const name = summary?.common_name || serial;
+  const contents = useMemo(
+    () => certificateContents(certificate.certificate),
+    [certificate.certificate],
+  );
+  return (
+    <Page
+      title={name}
+      windowTitle={`Certificate of ${name}`}
+      lead={
+        <>
+          <Link to="/ui/certificates/$mount" params={{ mount }}>
+            {mount}
+          </Link>{' '}
+          {revokedAt > 0 && <Pill tone="bad">revoked</Pill>}
+        </>
+      }
+      actions={revokedAt === 0 && <Revoke mount={mount} serial={serial} name={name} />}
+    >
+      <Card>
+        <ValidityBar from={contents.notBefore.toISOString()} to={contents.notAfter.toISOString()} />
+        <FactList
+          facts={[
+            ['Serial number', <code key="serial">{serial}</code>],
+            ['Subject', contents.subject || '–'],
+            ['Issuer', contents.issuer],
+            ['Key', contents.key],
+            ['Signature', contents.signature],
+            ...(revokedAt > 0 ? ([['Revoked', shownTime(revokedAt * MS)]] as const) : []),
+          ]}
+        />
+        <Commands
+          commands={[
+            secretsCurl('GET', `${mount}/cert/${serial}`),
+            { tool: 'vault', text: `vault read ${mount}/cert/${serial}` },
+          ]}
+        />
+      </Card>
+      <ExtensionList contents={contents} />
+      <Card
+        title="PEM"
+        actions={<CopyButton text={certificate.certificate} label="Copy the PEM" />}
+      >
+        <pre className="pem">{certificate.certificate}</pre>
+        <div className="form-actions">
+          <Download name={`${name}.pem`} content={`${certificate.certificate}\n`} label="PEM" />
+        </div>
+      </Card>
+    </Page>
+  );
+};
+
+export const CertificatePage = () => {
+  const { mount, serial } = route.useParams();
+  const query = useSecret<Certificate>(`${mount}/cert/${serial}`);
+  const { data: listed } = useSecretList<CertificateSummary>(`${mount}/certs/detailed?limit=1000`);
+  return (
+    <Loaded query={query}>
+      {(certificate) =>
+        certificate === null ? (
+          <Page title="No such certificate">
+            <Empty>This authority has issued nothing with the serial number {serial}.</Empty>
+          </Page>
+        ) : (
+          <Shown certificate={certificate} summary={listed?.infos[serial]} />
+        )
+      }
+    </Loaded>
+  );
+};

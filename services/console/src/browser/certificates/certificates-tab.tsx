@@ -1,0 +1,134 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useSecretList } from '../api/queries.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { counted, shownDistance, shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { type CertificateSummary, type ListedCertificate, matching } from './certificate.ts';
+import { EXPIRIES, type Expiry, expiryQuery } from './certificate-search.ts';
+import { ExpiryChart } from './expiry-chart.tsx';
+
+const route = getRouteApi('/ui/certificates/$mount');
+const MOST = 1000;
+const MOST_SHOWN = 200;
+const SOON_MS = 7 * 86_400_000;
+
+const EXPIRY_NAMES: Readonly<Record<Expiry, string>> = {
+  valid: 'are valid',
+  week: 'expire within a week',
+  month: 'expire within 30 days',
+  expired: 'have expired',
+  all: 'exist',
+};
+
+const Validity = ({ notAfter, nowMs }: { notAfter: string; nowMs: number }) => {
+  const left = Date.parse(notAfter) - nowMs;
+  const tone = left < 0 ? 'bad' : left < SOON_MS ? 'busy' : 'good';
+  return <Pill tone={tone}>{left < 0 ? 'expired' : shownDistance(notAfter, nowMs)}</Pill>;
+};
+
+export const CertificatesTab = () => {
+  const { mount } = route.useParams();
+  const { text = '', expiry = 'valid' } = route.useSearch();
+  const navigate = route.useNavigate();
+  // Fixed for the lifetime of the tab: a new time would be a new query.
+  const [nowMs] = useState(() => Date.now());
+  const path = `${mount}/certs/detailed?limit=${MOST}&${expiryQuery(expiry, nowMs)}`;
+  const query = useSecretList<CertificateSummary>(path, { keepPrevious: true });
+  const change = (part: { text?: string; expiry?: Expiry }): void =>
+    void navigate({ search: (last) => ({ ...last, ...part }), replace: true });
+  return (
+    <>
+      <form className="selection" role="search" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          Name or serial number
+          <input
+            type="search"
+            value={text}
+            onChange={({ target }) => change({ text: target.value })}
+          />
+        </label>
+        <label>
+          Certificates that
+          <select
+            value={expiry}
+            onChange={({ target }) => change({ expiry: target.value as Expiry })}
+          >
+            {EXPIRIES.map((one) => (
+              <option key={one} value={one}>
+                {EXPIRY_NAMES[one]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </form>
+      <Loaded query={query}>
+        {({ keys, infos }) => {
+          const all = keys.flatMap((serial): ListedCertificate[] => {
+            const info = infos[serial];
+            return info === undefined ? [] : [{ serial, ...info }];
+          });
+          const found = matching(all, text);
+          return found.length === 0 ? (
+            <Empty>No certificate is selected by this search.</Empty>
+          ) : (
+            <>
+              {expiry !== 'expired' && (
+                <Card title="Expiry, week by week">
+                  <ExpiryChart certificates={found} nowMs={nowMs} />
+                </Card>
+              )}
+              <p className="lead">
+                {counted(found.length, 'certificate')}, those that expire first before the others
+                {keys.length === MOST && `; the search looks at the first ${MOST} only`}
+                {found.length > MOST_SHOWN && `; the first ${MOST_SHOWN} are shown`}.
+              </p>
+              <DataTable
+                label="Certificates"
+                rows={found.slice(0, MOST_SHOWN)}
+                keyOf={({ serial }) => serial}
+                columns={[
+                  {
+                    title: 'Name',
+                    isName: true,
+                    cell: ({ serial, common_name: name, dns_names: names }) => (
+                      <Link
+                        to="/ui/certificates/$mount/certificate/$serial"
+                        params={{ mount, serial }}
+                      >
+                        {name || names[0] || serial}
+                      </Link>
+                    ),
+                  },
+                  { title: 'Issuer', cell: ({ issuer }) => issuer },
+                  { title: 'Key', cell: (one) => `${one.key_type} ${one.key_bits}` },
+                  {
+                    title: 'Expires',
+                    cell: ({ not_after: notAfter }) => (
+                      <>
+                        {shownTime(notAfter)} <Validity notAfter={notAfter} nowMs={nowMs} />
+                      </>
+                    ),
+                  },
+                  {
+                    title: 'Serial number',
+                    cell: ({ serial }) => <code className="serial">{serial}</code>,
+                  },
+                ]}
+              />
+            </>
+          );
+        }}
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', `${mount}/certs/detailed?list=true&${expiryQuery(expiry, nowMs)}`),
+          { tool: 'vault', text: `vault list -detailed ${mount}/certs` },
+        ]}
+      />
+    </>
+  );
+};

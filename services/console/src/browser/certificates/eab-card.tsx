@@ -1,0 +1,150 @@
+/** Keys for external account binding: each lets one ACME client open an account. */
+import { useState } from 'react';
+import { useCapabilities, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty } from '../components/page.tsx';
+
+interface KeyInfo {
+  readonly created_on: string;
+  readonly acme_directory: string;
+}
+
+interface NewKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const POLICIES = {
+  'not-required': 'accounts need no key',
+  'new-account-required': 'a new account needs a key',
+  'always-required': 'every account needs a key',
+} as const;
+
+const policyWords = (policy: string): string => POLICIES[policy as keyof typeof POLICIES] ?? policy;
+
+export const EabCard = ({ mount, policy }: { mount: string; policy: string }) => {
+  const [made, setMade] = useState<NewKey>();
+  const create = `${mount}/acme/new-eab`;
+  const config = `${mount}/config/acme`;
+  const query = useSecretList<KeyInfo>(`${mount}/eab`);
+  const may = useCapabilities([create, config, `${mount}/eab/one`]);
+  return (
+    <Card title="Keys for ACME accounts">
+      <p>
+        At present {policyWords(policy)}. A key is used up by the account that is opened with it.
+      </p>
+      {made !== undefined && (
+        <div role="status" className="hindrance" aria-label="New key">
+          <p>The key is shown now and never again. The client gets both parts.</p>
+          <p>
+            Id <code className="secret">{made.id}</code>{' '}
+            <CopyButton text={made.id} label="Copy the id" />
+          </p>
+          <p>
+            Key <code className="secret">{made.key}</code>{' '}
+            <CopyButton text={made.key} label="Copy the key" />
+          </p>
+        </div>
+      )}
+      <div className="form-actions">
+        {may(create, 'update') && (
+          <ActionButton
+            label="Make a key"
+            title="Make a key for one ACME account"
+            confirm="Make it"
+            act={async () =>
+              setMade((await callSecrets<{ data: NewKey }>('POST', create, { body: {} })).data)
+            }
+            commands={[
+              secretsCurl('POST', create, {}),
+              { tool: 'vault', text: `vault write -f ${create}` },
+              {
+                tool: 'certbot',
+                text: 'certbot register --eab-kid ID --eab-hmac-key KEY --server DIRECTORY',
+              },
+            ]}
+          >
+            <p>Whoever has it may open one account of this authority.</p>
+          </ActionButton>
+        )}
+        {may(config, 'update') && (
+          <ActionButton
+            label="Change who needs one"
+            title="Who needs a key?"
+            confirm="Save"
+            act={({ text }) =>
+              callSecrets('POST', config, { body: { eab_policy: text('policy') } })
+            }
+            commands={[
+              secretsCurl('POST', config, { eab_policy: 'new-account-required' }),
+              { tool: 'vault', text: `vault write ${config} eab_policy=new-account-required` },
+            ]}
+          >
+            <label>
+              Rule
+              <select name="policy" defaultValue={policy}>
+                {Object.entries(POLICIES).map(([value, words]) => (
+                  <option key={value} value={value}>
+                    {words}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </ActionButton>
+        )}
+      </div>
+      <Loaded query={query}>
+        {({ keys, infos }) =>
+          keys.length === 0 ? (
+            <Empty>There is no unused key.</Empty>
+          ) : (
+            <DataTable
+              label="Unused keys"
+              rows={keys}
+              keyOf={(id) => id}
+              columns={[
+                { title: 'Id', isName: true, cell: (id) => <code className="serial">{id}</code> },
+                { title: 'Made', cell: (id) => shownTime(infos[id]?.created_on) },
+                { title: 'Directory', cell: (id) => infos[id]?.acme_directory ?? '–' },
+                {
+                  title: 'Actions',
+                  isActions: true,
+                  cell: (id) =>
+                    may(`${mount}/eab/one`, 'delete') && (
+                      <ActionButton
+                        label="Delete"
+                        name={`Delete the key ${id}`}
+                        className="small danger"
+                        tone="danger"
+                        title="Delete this key?"
+                        confirm="Delete it"
+                        act={() => callSecrets('DELETE', `${mount}/eab/${id}`)}
+                        commands={[
+                          secretsCurl('DELETE', `${mount}/eab/${id}`),
+                          { tool: 'vault', text: `vault delete ${mount}/eab/${id}` },
+                        ]}
+                      >
+                        <p>No account can be opened with it any more.</p>
+                      </ActionButton>
+                    ),
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', `${mount}/eab?list=true`),
+          { tool: 'vault', text: `vault list ${mount}/eab` },
+        ]}
+      />
+    </Card>
+  );
+};

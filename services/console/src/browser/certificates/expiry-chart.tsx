@@ -1,0 +1,64 @@
+/** When certificates expire, week by week, as bars; the list below says the same in words. */
+import { AxisBottom, AxisLeft } from '@visx/axis';
+import { scaleBand, scaleLinear } from '@visx/scale';
+import { Bar } from '@visx/shape';
+import { counted } from '../components/format.ts';
+import { type CertificateSummary, expiryBuckets } from './certificate.ts';
+
+const WEEK_MS = 7 * 86_400_000;
+const WEEKS = 13;
+const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [780, 170, 40, 28, 8];
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+
+export const ExpiryChart = (props: {
+  certificates: readonly CertificateSummary[];
+  nowMs: number;
+}) => {
+  const buckets = expiryBuckets(props.certificates, {
+    nowMs: props.nowMs,
+    spanMs: WEEK_MS,
+    count: WEEKS,
+  });
+  const total = buckets.reduce((sum, { count }) => sum + count, 0);
+  const x = scaleBand({
+    domain: buckets.map(({ fromMs }) => fromMs),
+    range: [LEFT, WIDTH],
+    padding: 0.25,
+  });
+  const highest = Math.max(1, ...buckets.map(({ count }) => count));
+  const y = scaleLinear({ domain: [0, highest], range: [HEIGHT - BOTTOM, TOP], nice: true });
+  const soon = counted(buckets[0]?.count ?? 0, 'certificate');
+  return (
+    <svg
+      className="chart"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      role="img"
+      aria-label={`${counted(total, 'certificate')} expire within ${WEEKS} weeks, ${soon} of them within one.`}
+    >
+      {buckets.map(({ fromMs, count }, at) => (
+        <Bar
+          key={fromMs}
+          className={at === 0 ? 'soon' : 'later'}
+          x={x(fromMs) ?? 0}
+          y={y(count)}
+          width={x.bandwidth()}
+          height={HEIGHT - BOTTOM - y(count)}
+        />
+      ))}
+      <AxisBottom
+        scale={x}
+        top={HEIGHT - BOTTOM}
+        tickFormat={(ms) => DAY.format(new Date(Number(ms)))}
+        numTicks={7}
+        hideTicks
+      />
+      <AxisLeft
+        scale={y}
+        left={LEFT}
+        numTicks={Math.min(4, highest)}
+        tickFormat={(count) => String(Number(count))}
+        hideAxisLine
+      />
+    </svg>
+  );
+};

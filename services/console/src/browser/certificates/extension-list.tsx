@@ -1,0 +1,27 @@
+import { FactList } from '../components/data-table.tsx';
+import { Card, Empty } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import type { CertificateContents } from './certificate-contents.ts';
+
+/** Every extension of a certificate, critical ones marked: clients that do not know one must refuse it. */
+export const ExtensionList = ({ contents }: { contents: CertificateContents }) => (
+  <Card title="Extensions">
+    {contents.extensions.length === 0 ? (
+      <Empty>The certificate has no extension.</Empty>
+    ) : (
+      <FactList
+        facts={contents.extensions.map(({ oid, name, isCritical, lines }) => [
+          name,
+          <div key={oid}>
+            {isCritical && <Pill tone="busy">critical</Pill>} {name !== oid && <small>{oid}</small>}
+            <ul className="plain-list">
+              {lines.map((line, at) => (
+                <li key={`${at}`}>{line}</li>
+              ))}
+            </ul>
+          </div>,
+        ])}
+      />
+    )}
+  </Card>
+);

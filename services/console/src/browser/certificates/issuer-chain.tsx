@@ -1,0 +1,64 @@
+/** Issuers of an authority by who signed whom, each with its validity on one scale of time. */
+import { AxisBottom } from '@visx/axis';
+import { scaleTime } from '@visx/scale';
+import { shownTime } from '../components/format.ts';
+import { type ChainedIssuer, issuerRows } from './issuer-rows.ts';
+
+const [WIDTH, ROW, LEFT, INDENT, BOTTOM] = [780, 34, 230, 16, 28];
+
+export const IssuerChain = (props: { issuers: readonly ChainedIssuer[]; nowMs: number }) => {
+  const rows = issuerRows(props.issuers);
+  if (rows.length === 0) return null;
+  const height = rows.length * ROW + BOTTOM;
+  const x = scaleTime({
+    domain: [
+      Math.min(props.nowMs, ...rows.map(({ issuer }) => issuer.fromMs)),
+      Math.max(props.nowMs, ...rows.map(({ issuer }) => issuer.untilMs)),
+    ],
+    range: [LEFT, WIDTH - 10],
+  });
+  const words = rows
+    .map(({ issuer, signer = 'itself or an outside authority' }) => {
+      const until = shownTime(issuer.untilMs);
+      return `${issuer.name}, signed by ${signer}, valid until ${until}`;
+    })
+    .join('; ');
+  return (
+    <figure className="issuer-chain">
+      <svg className="chart" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={words}>
+        {rows.map(({ issuer, depth, parentAt }, at) => {
+          const y = at * ROW + ROW / 2;
+          const left = depth * INDENT + 6;
+          return (
+            <g key={issuer.id}>
+              {parentAt !== undefined && (
+                <path
+                  className="branch"
+                  d={`M${left - INDENT} ${parentAt * ROW + ROW / 2 + 7}V${y}H${left - 4}`}
+                />
+              )}
+              <circle className={issuer.isDefault ? 'default' : 'other'} cx={left} cy={y} r={4} />
+              <text x={left + 10} y={y + 4}>
+                {issuer.name.length > 26 ? `${issuer.name.slice(0, 25)}…` : issuer.name}
+              </text>
+              <rect
+                className={issuer.untilMs < props.nowMs ? 'soon' : 'later'}
+                x={x(issuer.fromMs)}
+                y={y - 6}
+                width={Math.max(2, x(issuer.untilMs) - x(issuer.fromMs))}
+                height={12}
+                rx={3}
+              />
+            </g>
+          );
+        })}
+        <line className="now" x1={x(props.nowMs)} x2={x(props.nowMs)} y1={0} y2={height - BOTTOM} />
+        <AxisBottom scale={x} top={height - BOTTOM} numTicks={6} hideTicks />
+      </svg>
+      <figcaption>
+        Each line leads from the signer to what it signed; the filled point is the default issuer,
+        the upright line is now.
+      </figcaption>
+    </figure>
+  );
+};

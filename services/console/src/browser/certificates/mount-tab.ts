@@ -1,0 +1,11 @@
+export const MOUNT_TABS = ['certificates', 'issuers', 'roles', 'settings'] as const;
+
+export type MountTab = (typeof MOUNT_TABS)[number];
+
+/** The part of an authority that the address names. */
+export const parseMountTab = (
+  search: Readonly<Record<string, unknown>>,
+): { readonly tab?: MountTab } => {
+  const tab = MOUNT_TABS.find((one) => one === search['tab']);
+  return tab === undefined || tab === 'certificates' ? {} : { tab };
+};

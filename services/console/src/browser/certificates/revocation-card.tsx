@@ -1,0 +1,178 @@
+/** The revocation list as it is served, and how it and OCSP answers are made. */
+import { useQuery } from '@tanstack/react-query';
+import { useCapabilities, useSecret } from '../api/queries.ts';
+import { callSecrets, readData } from '../api/secrets-api.ts';
+import { useSession } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { counted, shownDistance, shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { listContents } from './certificate-contents.ts';
+
+interface CrlConfig {
+  readonly expiry: string;
+  readonly disable: boolean;
+  readonly auto_rebuild: boolean;
+  readonly auto_rebuild_grace_period: string;
+  readonly enable_delta: boolean;
+  readonly ocsp_disable: boolean;
+  readonly ocsp_expiry: string;
+}
+
+const DURATION = String.raw`\d+[smhd]?`;
+
+/** The list of the default issuer. */
+const ServedList = ({ mount }: { mount: string }) => {
+  const { secrets, namespace } = useSession();
+  const query = useQuery({
+    queryKey: ['crl', secrets, namespace, mount],
+    queryFn: async ({ signal }) => {
+      const served = await readData<{ certificate?: string }>(`${mount}/cert/crl`, { signal });
+      return served?.certificate === undefined ? null : listContents(served.certificate);
+    },
+  });
+  return (
+    <Loaded query={query}>
+      {(list) =>
+        list === null ? (
+          <Empty>No list is served: the authority has no issuer.</Empty>
+        ) : (
+          <FactList
+            facts={[
+              ['Revoked', counted(list.count, 'certificate')],
+              ['Made', shownTime(list.madeAt.getTime())],
+              [
+                'Next list',
+                list.nextAt === undefined
+                  ? 'not announced'
+                  : `${shownTime(list.nextAt.getTime())}, ${shownDistance(list.nextAt.getTime(), Date.now())}`,
+              ],
+              ['Signed by', list.issuer],
+            ]}
+          />
+        )
+      }
+    </Loaded>
+  );
+};
+
+const configBody = (
+  text: (name: string) => string,
+  isChecked: (name: string) => boolean,
+): object => ({
+  expiry: text('expiry'),
+  auto_rebuild: isChecked('auto'),
+  enable_delta: isChecked('auto') && isChecked('delta'),
+  ocsp_disable: !isChecked('ocsp'),
+  ocsp_expiry: text('ocsp-expiry'),
+});
+
+const EditRules = ({ mount, config }: { mount: string; config: CrlConfig }) => {
+  const path = `${mount}/config/crl`;
+  return (
+    <ActionButton
+      label="Change the rules"
+      title="How revocation is published"
+      confirm="Save"
+      act={({ text, isChecked }) =>
+        callSecrets('POST', path, { body: configBody(text, isChecked) })
+      }
+      commands={[
+        secretsCurl('POST', path, { expiry: '72h', auto_rebuild: true }),
+        { tool: 'vault', text: `vault write ${path} expiry=72h auto_rebuild=true` },
+      ]}
+    >
+      <label>
+        A list is valid for
+        <input name="expiry" required pattern={DURATION} defaultValue={config.expiry} />
+      </label>
+      <label className="choice">
+        <input type="checkbox" name="auto" defaultChecked={config.auto_rebuild} /> Lists are made at
+        intervals, and not at each revocation
+      </label>
+      <label className="choice">
+        <input type="checkbox" name="delta" defaultChecked={config.enable_delta} /> Between them,
+        small lists of what was added
+      </label>
+      <label className="choice">
+        <input type="checkbox" name="ocsp" defaultChecked={!config.ocsp_disable} /> OCSP is answered
+      </label>
+      <label>
+        An OCSP answer is valid for
+        <input name="ocsp-expiry" required pattern={DURATION} defaultValue={config.ocsp_expiry} />
+      </label>
+    </ActionButton>
+  );
+};
+
+export const RevocationCard = ({ mount }: { mount: string }) => {
+  const path = `${mount}/config/crl`;
+  const rotate = `${mount}/crl/rotate`;
+  const query = useSecret<CrlConfig>(path);
+  const may = useCapabilities([path, rotate]);
+  return (
+    <Card title="Revocation list and OCSP">
+      <ServedList mount={mount} />
+      <Loaded query={query}>
+        {(config) =>
+          config !== null && (
+            <>
+              <p className="pills">
+                <Pill tone={config.disable ? 'bad' : 'good'}>
+                  {config.disable ? 'no lists' : 'lists'}
+                </Pill>
+                <Pill tone={config.ocsp_disable ? 'bad' : 'good'}>
+                  {config.ocsp_disable ? 'no OCSP' : 'OCSP'}
+                </Pill>
+                {config.enable_delta && <Pill tone="good">delta lists</Pill>}
+              </p>
+              <FactList
+                facts={[
+                  ['A list is valid for', config.expiry],
+                  [
+                    'A list is made',
+                    config.auto_rebuild
+                      ? `${config.auto_rebuild_grace_period} before the last one expires`
+                      : 'at each revocation',
+                  ],
+                  ['An OCSP answer is valid for', config.ocsp_expiry],
+                  [
+                    'List for clients',
+                    <code key="list">{`${location.origin}/v1/${mount}/crl`}</code>,
+                  ],
+                  [
+                    'OCSP for clients',
+                    <code key="ocsp">{`${location.origin}/v1/${mount}/ocsp`}</code>,
+                  ],
+                ]}
+              />
+              <div className="form-actions">
+                {may(path, 'update') && <EditRules mount={mount} config={config} />}
+                {may(rotate, 'read') && (
+                  <ActionButton
+                    label="Make a new list"
+                    title="Make a new revocation list now?"
+                    confirm="Make it"
+                    act={() => callSecrets('GET', rotate)}
+                    commands={[
+                      secretsCurl('GET', rotate),
+                      { tool: 'vault', text: `vault read ${rotate}` },
+                    ]}
+                  >
+                    <p>It replaces the list that is served, and says all that is revoked by now.</p>
+                  </ActionButton>
+                )}
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[secretsCurl('GET', path), { tool: 'vault', text: `vault read ${path}` }]}
+      />
+    </Card>
+  );
+};

@@ -1,0 +1,250 @@
+/** The rotation of an issuer as steps in order: make the successor, let clients trust it, issue by it, retire the old. */
+import { useState } from 'react';
+import { useSecret } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { secretsCurl } from '../components/commands.tsx';
+import { Card } from '../components/page.tsx';
+import { Download } from './download.tsx';
+
+const TEN_YEARS = '87600h';
+const FIVE_YEARS = '43800h';
+/** Uses of an issuer that issues nothing any more, and still says what it has revoked. */
+const RETIRED_USAGE = 'read-only,crl-signing,ocsp-signing';
+
+const rootBody = (name: string): object => ({
+  common_name: name,
+  key_type: 'ec',
+  ttl: TEN_YEARS,
+});
+
+const GenerateRoot = ({ mount }: { mount: string }) => {
+  const path = `${mount}/issuers/generate/root/internal`;
+  return (
+    <ActionButton
+      label="Generate a root"
+      title="Generate a root with a key of its own"
+      confirm="Generate"
+      act={({ text }) => callSecrets('POST', path, { body: rootBody(text('name')) })}
+      commands={[
+        secretsCurl('POST', path, rootBody('…')),
+        {
+          tool: 'vault',
+          text: `vault write ${path} common_name=… key_type=ec ttl=${TEN_YEARS}`,
+        },
+      ]}
+    >
+      <p>
+        It is added beside the others, and issues nothing until a role or the default names it. It
+        is valid for ten years, and its key never leaves the engine.
+      </p>
+      <label>
+        Name
+        <input name="name" required autoComplete="off" />
+      </label>
+    </ActionButton>
+  );
+};
+
+interface UiMounts {
+  readonly secret?: Readonly<Record<string, { readonly type: string }>>;
+}
+
+/** Makes a key and a request here, has it signed by another authority of this server, and takes it in. */
+const makeIntermediate = async (mount: string, signer: string, name: string): Promise<void> => {
+  const { data: made } = await callSecrets<{ data: { csr: string } }>(
+    'POST',
+    `${mount}/issuers/generate/intermediate/internal`,
+    { body: { common_name: name, key_type: 'ec' } },
+  );
+  const { data: signed } = await callSecrets<{
+    data: { certificate: string; ca_chain?: readonly string[] };
+  }>('POST', `${signer}/issuer/default/sign-intermediate`, {
+    body: { csr: made.csr, common_name: name, ttl: FIVE_YEARS },
+  });
+  await callSecrets('POST', `${mount}/intermediate/set-signed`, {
+    body: { certificate: [signed.certificate, ...(signed.ca_chain ?? [])].join('\n') },
+  });
+};
+
+const AddIntermediate = ({ mount }: { mount: string }) => {
+  const { data: mounts } = useSecret<UiMounts>('sys/internal/ui/mounts');
+  const signers = Object.entries(mounts?.secret ?? {})
+    .filter(([, { type }]) => type === 'pki')
+    .map(([path]) => path.replace(/\/$/, ''));
+  const generate = `${mount}/issuers/generate/intermediate/internal`;
+  return (
+    <ActionButton
+      label="Add an intermediate"
+      title="Add an intermediate, signed by another authority"
+      confirm="Make and sign it"
+      act={({ text }) => makeIntermediate(mount, text('signer'), text('name'))}
+      commands={[
+        secretsCurl('POST', generate, { common_name: '…', key_type: 'ec' }),
+        secretsCurl('POST', 'SIGNER/issuer/default/sign-intermediate', {
+          csr: '…',
+          ttl: FIVE_YEARS,
+        }),
+        secretsCurl('POST', `${mount}/intermediate/set-signed`, { certificate: '…' }),
+        { tool: 'vault', text: `vault write -field=csr ${generate} common_name=… > new.csr` },
+        {
+          tool: 'vault',
+          text: 'vault write -field=certificate SIGNER/issuer/default/sign-intermediate csr=@new.csr > new.pem',
+        },
+        {
+          tool: 'vault',
+          text: `vault write ${mount}/intermediate/set-signed certificate=@new.pem`,
+        },
+      ]}
+    >
+      <p>
+        A key is made here, the default issuer of the other authority signs it for five years, and
+        the signed certificate is taken in with its chain. Nothing is issued by it until it becomes
+        the default.
+      </p>
+      <label>
+        Name
+        <input name="name" required autoComplete="off" />
+      </label>
+      <label>
+        Signed by
+        <select name="signer" required>
+          {signers.map((path) => (
+            <option key={path} value={path}>
+              {path}
+            </option>
+          ))}
+        </select>
+      </label>
+    </ActionButton>
+  );
+};
+
+/** A request for an authority elsewhere, and the place for what it has signed. */
+const OutsideSigner = ({ mount }: { mount: string }) => {
+  const [csr, setCsr] = useState<string>();
+  const generate = `${mount}/issuers/generate/intermediate/internal`;
+  const setSigned = `${mount}/intermediate/set-signed`;
+  return (
+    <>
+      <ActionButton
+        label="Make a request for an outside authority"
+        title="Make a key, and a request for an authority elsewhere"
+        confirm="Make the request"
+        act={async ({ text }) => {
+          const { data } = await callSecrets<{ data: { csr: string } }>('POST', generate, {
+            body: { common_name: text('name'), key_type: 'ec' },
+          });
+          setCsr(data.csr);
+        }}
+        commands={[
+          secretsCurl('POST', generate, { common_name: '…', key_type: 'ec' }),
+          { tool: 'vault', text: `vault write -field=csr ${generate} common_name=…` },
+        ]}
+      >
+        <label>
+          Name
+          <input name="name" required autoComplete="off" />
+        </label>
+      </ActionButton>
+      {csr !== undefined && <Download name="intermediate.csr" content={csr} label="the request" />}
+      <ActionButton
+        label="Take in a signed certificate"
+        title="Take in what the outside authority has signed"
+        confirm="Take it in"
+        act={({ text }) => callSecrets('POST', setSigned, { body: { certificate: text('pem') } })}
+        commands={[
+          secretsCurl('POST', setSigned, { certificate: '…' }),
+          { tool: 'vault', text: `vault write ${setSigned} certificate=@signed.pem` },
+        ]}
+      >
+        <label>
+          Certificate and its chain in PEM
+          <textarea name="pem" className="code" rows={6} required />
+        </label>
+      </ActionButton>
+    </>
+  );
+};
+
+export const Rotation = ({ mount }: { mount: string }) => (
+  <Card title="Rotate an issuer">
+    <ol className="steps">
+      <li>
+        <strong>Make the successor.</strong> It is added beside the issuer in use, and changes
+        nothing for clients.
+        <div className="form-actions">
+          <GenerateRoot mount={mount} />
+          <AddIntermediate mount={mount} />
+          <OutsideSigner mount={mount} />
+        </div>
+      </li>
+      <li>
+        <strong>Let clients trust it.</strong> Give a new root's PEM, below, to every client that
+        checks certificates. An intermediate needs nothing: it comes with the chain.
+      </li>
+      <li>
+        <strong>Issue by it.</strong> Make it the default, below. Roles that name an issuer are
+        changed one by one. What the old one has issued stays valid.
+      </li>
+      <li>
+        <strong>Retire the old one.</strong> “Stop issuing by it”, below, keeps its revocation lists
+        and OCSP answers, without which clients may refuse what it has issued. Delete it when its
+        last certificate has expired.
+      </li>
+    </ol>
+  </Card>
+);
+
+/** Takes from an issuer the right to issue, and finally the issuer itself. */
+export const RetireIssuer = (props: {
+  mount: string;
+  id: string;
+  name: string;
+  usage: string;
+  mayChange: boolean;
+  mayDelete: boolean;
+}) => {
+  const { mount, id, name } = props;
+  const path = `${mount}/issuer/${id}`;
+  return (
+    <>
+      {props.mayChange && props.usage.includes('issuing-certificates') && (
+        <ActionButton
+          label="Stop issuing by it"
+          name={`Stop issuing by it: ${name}`}
+          tone="danger"
+          title={`Stop issuing by ${name}?`}
+          confirm="Stop issuing"
+          act={() => callSecrets('POST', path, { body: { usage: RETIRED_USAGE } })}
+          commands={[
+            secretsCurl('POST', path, { usage: RETIRED_USAGE }),
+            { tool: 'vault', text: `vault write ${path} usage=${RETIRED_USAGE}` },
+          ]}
+        >
+          <p>
+            Roles that name it are refused from now on. It still signs revocation lists and OCSP
+            answers for what it has issued.
+          </p>
+        </ActionButton>
+      )}
+      {props.mayDelete && (
+        <ActionButton
+          label="Delete"
+          name={`Delete the issuer ${name}`}
+          tone="danger"
+          title={`Delete the issuer ${name}?`}
+          confirm="Delete it"
+          typed={name}
+          act={() => callSecrets('DELETE', path)}
+          commands={[secretsCurl('DELETE', path), { tool: 'vault', text: `vault delete ${path}` }]}
+        >
+          <p>
+            No revocation list and no OCSP answer is made for what it has issued any more: clients
+            that ask may refuse it. Its key stays until it is deleted as well.
+          </p>
+        </ActionButton>
+      )}
+    </>
+  );
+};

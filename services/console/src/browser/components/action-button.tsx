@@ -1,0 +1,103 @@
+/** A button that explains its action, performs it once after confirmation, and shows its error. */
+import { type FormEvent, type ReactNode, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { type Command, Commands } from './commands.tsx';
+import { Modal } from './modal.tsx';
+import { Problem } from './page.tsx';
+
+/** Values of a dialog's fields, by field name. */
+export interface Fields {
+  readonly text: (name: string) => string;
+  readonly isChecked: (name: string) => boolean;
+}
+
+/** @param form the submitted form */
+export const fieldsOf = (form: HTMLFormElement): Fields => {
+  const data = new FormData(form);
+  return {
+    text: (name) => {
+      const value = data.get(name);
+      return typeof value === 'string' ? value : '';
+    },
+    isChecked: (name) => data.has(name),
+  };
+};
+
+export interface ActionButtonProps {
+  readonly label: string;
+  /** Accessible name for screen readers, which lack the visual context: "Delete the policy web". */
+  readonly name?: string;
+  readonly title: string;
+  /** Explains the effect of the action and what it destroys. */
+  readonly children: ReactNode;
+  /** Label of the button that confirms the action. */
+  readonly confirm: string;
+  readonly tone?: 'danger' | 'primary' | undefined;
+  readonly className?: string;
+  /** Performs the action with the values of the dialog's fields. */
+  readonly act: (fields: Fields) => Promise<unknown>;
+  readonly onDone?: () => void;
+  readonly commands?: readonly Command[];
+  /** Text that the user has to type before confirming. */
+  readonly typed?: string;
+}
+
+export const ActionButton = (props: ActionButtonProps) => {
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState('');
+  const action = useAction(props.act, () => {
+    setOpen(false);
+    props.onDone?.();
+  });
+  const open = (): void => {
+    action.reset();
+    setTyped('');
+    setOpen(true);
+  };
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    action.run(fieldsOf(event.currentTarget));
+  };
+  return (
+    <>
+      <button
+        type="button"
+        className={props.className ?? props.tone ?? ''}
+        aria-label={props.name}
+        onClick={open}
+      >
+        {props.label}
+      </button>
+      <Modal title={props.title} isOpen={isOpen} onClose={() => setOpen(false)}>
+        <form onSubmit={submit}>
+          {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+          {props.children}
+          {props.typed !== undefined && (
+            <label>
+              Type <code>{props.typed}</code> to go on
+              <input
+                value={typed}
+                autoComplete="off"
+                onChange={({ target }) => setTyped(target.value)}
+              />
+            </label>
+          )}
+          {props.commands !== undefined && <Commands commands={props.commands} />}
+          <div className="form-actions">
+            <button
+              type="submit"
+              className={props.tone ?? 'primary'}
+              disabled={action.isPending || (props.typed !== undefined && typed !== props.typed)}
+            >
+              {action.isPending ? 'Working…' : props.confirm}
+            </button>
+            <button type="button" onClick={() => setOpen(false)}>
+              Cancel
+            </button>
+          </div>
+        </form>
+      </Modal>
+    </>
+  );
+};

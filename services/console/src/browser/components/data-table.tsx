@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react';
+
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** The cell that names the row. */
+  readonly isName?: boolean;
+  /** Whether the cell holds buttons, which get no label when rows are stacked. */
+  readonly isActions?: boolean;
+}
+
+/** A table whose rows become stacks of labelled values on a narrow screen. */
+export function DataTable<Row>(props: {
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  keyOf: (row: Row) => string;
+}) {
+  const { columns, rows, keyOf, label } = props;
+  return (
+    <table className="stacking" aria-label={label}>
+      <thead>
+        <tr>
+          {columns.map(({ title, isActions }) => (
+            <th scope="col" key={title}>
+              {isActions === true ? <span className="unseen">{title}</span> : title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ title, cell, isName, isActions }) => {
+              const shared = {
+                key: title,
+                ...(isActions !== true && { 'data-label': title }),
+                ...(isActions === true && { className: 'actions' }),
+              };
+              return isName === true ? (
+                <th scope="row" {...shared} key={title}>
+                  {cell(row)}
+                </th>
+              ) : (
+                <td {...shared} key={title}>
+                  {cell(row)}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Names and values below each other. */
+export const FactList = (props: { facts: readonly (readonly [string, ReactNode])[] }) => (
+  <dl className="facts">
+    {props.facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,40 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { Problem } from './page.tsx';
+
+const LINES = ['a', 'b', 'c'];
+
+/** Grey bars as a placeholder for loading content. */
+export const Skeleton = ({ label = 'Loading' }: { label?: string }) => (
+  <div className="skeleton" role="status" aria-label={label}>
+    {LINES.map((line) => (
+      <span key={line} />
+    ))}
+  </div>
+);
+
+/**
+ * Shows the value of a query, a placeholder while it loads, or the error. The last value stays visible while
+ * the next one loads or fails, with the error above it.
+ */
+export function Loaded<Value>(props: {
+  query: UseQueryResult<Value>;
+  children: (value: Value) => ReactNode;
+}) {
+  const { data, error, isPending, refetch } = props.query;
+  return (
+    <>
+      {error !== null && (
+        <Problem>
+          {messageOf(error)}{' '}
+          <button type="button" className="link" onClick={() => void refetch()}>
+            Try again
+          </button>
+        </Problem>
+      )}
+      {isPending && error === null && <Skeleton />}
+      {data !== undefined && props.children(data)}
+    </>
+  );
+}

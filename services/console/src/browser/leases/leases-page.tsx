@@ -1,0 +1,132 @@
+/** Leases by the paths that they came from; each can be looked at and ended. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useCapabilities, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { useSession } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { shownDistance, shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+
+const LOOKUP = 'sys/leases/lookup';
+const REVOKE = 'sys/leases/revoke';
+
+interface Lease {
+  readonly id: string;
+  readonly issue_time: string;
+  readonly expire_time: string | null;
+  readonly renewable: boolean;
+}
+
+const LeaseCard = ({ id, onEnded }: { id: string; onEnded: () => void }) => {
+  const { secrets, namespace } = useSession();
+  const may = useCapabilities([REVOKE]);
+  const query = useQuery({
+    queryKey: ['lease', secrets, namespace, id],
+    queryFn: async ({ signal }) =>
+      (await callSecrets<{ data: Lease }>('POST', LOOKUP, { body: { lease_id: id }, signal })).data,
+  });
+  return (
+    <Card title="Lease">
+      <Loaded query={query}>
+        {(lease) => (
+          <FactList
+            facts={[
+              ['Id', <code key="id">{lease.id}</code>],
+              ['Begun', shownTime(lease.issue_time)],
+              [
+                'Ends',
+                lease.expire_time === null ? 'never' : shownDistance(lease.expire_time, Date.now()),
+              ],
+              ['Can be renewed', lease.renewable ? 'yes' : 'no'],
+            ]}
+          />
+        )}
+      </Loaded>
+      {may(REVOKE, 'update') && (
+        <ActionButton
+          label="End the lease"
+          tone="danger"
+          title="End this lease?"
+          confirm="End it"
+          act={() => callSecrets('POST', REVOKE, { body: { lease_id: id, sync: true } })}
+          onDone={onEnded}
+          commands={[
+            secretsCurl('POST', REVOKE, { lease_id: id, sync: true }),
+            { tool: 'vault', text: `vault lease revoke -sync ${id}` },
+          ]}
+        >
+          <p>What was given out with it is taken back: a token is refused from now on.</p>
+        </ActionButton>
+      )}
+    </Card>
+  );
+};
+
+export const LeasesPage = () => {
+  const [prefix, setPrefix] = useState('');
+  const [lease, setLease] = useState<string>();
+  const path = prefix === '' ? LOOKUP : `${LOOKUP}/${prefix}`;
+  const query = useSecretList(path);
+  const parts = prefix.split('/').filter(Boolean);
+  const go = (to: string): void => {
+    setLease(undefined);
+    setPrefix(to);
+  };
+  return (
+    <Page title="Leases" lead="of this namespace, by the paths that they came from.">
+      <Card>
+        <p className="pills">
+          <button type="button" className="link" onClick={() => go('')}>
+            all
+          </button>
+          {parts.map((part, at) => (
+            <button
+              type="button"
+              className="link"
+              key={parts.slice(0, at + 1).join('/')}
+              onClick={() => go(`${parts.slice(0, at + 1).join('/')}/`)}
+            >
+              {part}
+            </button>
+          ))}
+        </p>
+        <Loaded query={query}>
+          {({ keys }) =>
+            keys.length === 0 ? (
+              <Empty>There is no lease here.</Empty>
+            ) : (
+              <ul className="plain-list" aria-label="Leases">
+                {keys.map((key) => (
+                  <li key={key}>
+                    <button
+                      type="button"
+                      className="link"
+                      onClick={() =>
+                        key.endsWith('/') ? go(`${prefix}${key}`) : setLease(`${prefix}${key}`)
+                      }
+                    >
+                      {key}
+                    </button>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+        <Commands
+          commands={[
+            secretsCurl('GET', `${path}?list=true`),
+            { tool: 'vault', text: `vault list ${path}` },
+          ]}
+        />
+      </Card>
+      {lease !== undefined && (
+        <LeaseCard key={lease} id={lease} onEnded={() => setLease(undefined)} />
+      )}
+    </Page>
+  );
+};

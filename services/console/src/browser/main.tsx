@@ -1,0 +1,24 @@
+/** Entry point of the console: query cache, router and root element. */
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { createQueryClient } from './api/queries.ts';
+import { router } from './app/router.ts';
+import './look/base.css';
+import './look/controls.css';
+import './look/frame.css';
+import './look/pages.css';
+
+// A new version has been installed since the page was loaded: its files have other names.
+addEventListener('vite:preloadError', () => location.reload());
+
+const place = document.getElementById('console');
+if (place !== null)
+  createRoot(place).render(
+    <StrictMode>
+      <QueryClientProvider client={createQueryClient()}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  );

@@ -1,0 +1,140 @@
+/** Engines of the current namespace: their lease times and their removal. */
+import { useCapabilities, useSecret } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { shownSeconds } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Page } from '../components/page.tsx';
+
+interface Mount {
+  readonly type: string;
+  readonly description: string;
+  readonly accessor: string;
+  readonly local: boolean;
+  readonly config: { readonly default_lease_ttl: number; readonly max_lease_ttl: number };
+}
+
+type MountRow = Mount & { readonly path: string };
+
+/** Engines that are part of the system and can be neither tuned nor removed here. */
+const FIXED: readonly string[] = ['system', 'cubbyhole', 'identity', 'token'];
+
+const Tune = ({ mount }: { mount: MountRow }) => {
+  const path = `sys/mounts/${mount.path}/tune`;
+  return (
+    <ActionButton
+      label="Tune"
+      name={`Tune ${mount.path}`}
+      className="small"
+      title={`Tune ${mount.path}`}
+      confirm="Save"
+      act={({ text }) =>
+        callSecrets('POST', path, {
+          body: {
+            description: text('description'),
+            default_lease_ttl: `${text('default')}s`,
+            max_lease_ttl: `${text('max')}s`,
+          },
+        })
+      }
+      commands={[
+        secretsCurl('POST', path, { max_lease_ttl: '87600h' }),
+        { tool: 'vault', text: `vault secrets tune -max-lease-ttl=87600h ${mount.path}` },
+      ]}
+    >
+      <label>
+        Description
+        <input name="description" autoComplete="off" defaultValue={mount.description} />
+      </label>
+      <div className="pair">
+        <label>
+          Usual validity in seconds (0: the system's)
+          <input
+            name="default"
+            type="number"
+            min={0}
+            defaultValue={mount.config.default_lease_ttl}
+          />
+        </label>
+        <label>
+          Longest validity in seconds (0: the system's)
+          <input name="max" type="number" min={0} defaultValue={mount.config.max_lease_ttl} />
+        </label>
+      </div>
+    </ActionButton>
+  );
+};
+
+const Remove = ({ mount }: { mount: MountRow }) => (
+  <ActionButton
+    label="Remove"
+    name={`Remove ${mount.path}`}
+    className="small danger"
+    tone="danger"
+    title={`Remove ${mount.path} with everything in it?`}
+    confirm="Remove it"
+    typed={mount.path}
+    act={() => callSecrets('DELETE', `sys/mounts/${mount.path}`)}
+    commands={[
+      secretsCurl('DELETE', `sys/mounts/${mount.path}`),
+      { tool: 'vault', text: `vault secrets disable ${mount.path}` },
+    ]}
+  >
+    <p>
+      Its keys, issuers, roles and certificates are deleted, and its revocation lists are served no
+      more: clients that ask for them may refuse what it has issued. It cannot be brought back.
+    </p>
+  </ActionButton>
+);
+
+export const MountsPage = () => {
+  const query = useSecret<Readonly<Record<string, Mount>>>('sys/mounts');
+  const rows = Object.entries(query.data ?? {}).map(
+    ([path, mount]): MountRow => ({ ...mount, path: path.replace(/\/$/, '') }),
+  );
+  const may = useCapabilities(
+    rows.flatMap(({ path }) => [`sys/mounts/${path}`, `sys/mounts/${path}/tune`]),
+  );
+  return (
+    <Page title="Mounts" lead="Engines and the paths that lead to them.">
+      <Loaded query={query}>
+        {() => (
+          <DataTable
+            label="Mounts"
+            rows={rows}
+            keyOf={({ path }) => path}
+            columns={[
+              { title: 'Path', isName: true, cell: ({ path }) => `${path}/` },
+              { title: 'Engine', cell: ({ type }) => type },
+              { title: 'Description', cell: ({ description }) => description || '–' },
+              {
+                title: 'Longest validity',
+                cell: ({ config }) => shownSeconds(config.max_lease_ttl),
+              },
+              { title: 'Replicated', cell: ({ local }) => (local ? 'no' : 'yes') },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: (mount) =>
+                  !FIXED.includes(mount.type) && (
+                    <>
+                      {may(`sys/mounts/${mount.path}/tune`, 'update') && <Tune mount={mount} />}
+                      {may(`sys/mounts/${mount.path}`, 'delete') && <Remove mount={mount} />}
+                    </>
+                  ),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', 'sys/mounts'),
+          { tool: 'vault', text: 'vault secrets list -detailed' },
+        ]}
+      />
+    </Page>
+  );
+};

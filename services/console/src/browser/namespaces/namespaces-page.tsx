@@ -1,0 +1,120 @@
+/** Namespaces directly below the present one: each has mounts, policies and tokens of its own. */
+import { useCapabilities, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { changeSession, readSession, useSession } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Empty, Page } from '../components/page.tsx';
+
+const LIST = 'sys/namespaces';
+const ANY = 'sys/namespaces/new';
+
+interface Namespace {
+  readonly id: string;
+  readonly path: string;
+}
+
+const RemoveNamespace = ({ name }: { name: string }) => (
+  <ActionButton
+    label="Delete"
+    name={`Delete ${name}`}
+    className="small danger"
+    tone="danger"
+    title={`Delete the namespace ${name} with everything in it?`}
+    confirm="Delete it"
+    typed={name}
+    act={() => callSecrets('DELETE', `${LIST}/${name}`)}
+    commands={[
+      secretsCurl('DELETE', `${LIST}/${name}`),
+      { tool: 'vault', text: `vault namespace delete ${name}` },
+    ]}
+  >
+    <p>
+      Its mounts with their keys and certificates, its policies and its tokens are gone with it, and
+      cannot be brought back. Namespaces below it have to be deleted before.
+    </p>
+  </ActionButton>
+);
+
+export const NamespacesPage = () => {
+  const { namespace } = useSession();
+  const query = useSecretList<Namespace>(LIST);
+  const may = useCapabilities([ANY]);
+  return (
+    <Page
+      title="Namespaces"
+      lead={`below ${namespace === '' ? 'the root' : namespace}. Each has mounts, policies and tokens of its own.`}
+      actions={
+        may(ANY, 'update') && (
+          <ActionButton
+            label="Create namespace"
+            title="Create a namespace"
+            confirm="Create"
+            tone="primary"
+            act={({ text }) => callSecrets('POST', `${LIST}/${text('name')}`, { body: {} })}
+            commands={[
+              secretsCurl('POST', `${LIST}/NAME`, {}),
+              { tool: 'vault', text: 'vault namespace create NAME' },
+            ]}
+          >
+            <p>
+              Nobody may do anything in it but tokens of the namespaces above, by their policies.
+            </p>
+            <label>
+              Name
+              <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-.]+" />
+            </label>
+          </ActionButton>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {({ keys, infos }) =>
+          keys.length === 0 ? (
+            <Empty>There is no namespace below this one.</Empty>
+          ) : (
+            <DataTable
+              label="Namespaces"
+              rows={keys.map((key) => key.replace(/\/$/, ''))}
+              keyOf={(name) => name}
+              columns={[
+                {
+                  title: 'Name',
+                  isName: true,
+                  cell: (name) => (
+                    <button
+                      type="button"
+                      className="link"
+                      onClick={() =>
+                        changeSession({
+                          ...readSession(),
+                          namespace: [namespace, name].filter(Boolean).join('/'),
+                        })
+                      }
+                    >
+                      {name}
+                    </button>
+                  ),
+                },
+                { title: 'Id', cell: (name) => <code>{infos[`${name}/`]?.id ?? '–'}</code> },
+                {
+                  title: 'Actions',
+                  isActions: true,
+                  cell: (name) => may(ANY, 'delete') && <RemoveNamespace name={name} />,
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', `${LIST}?list=true`),
+          { tool: 'vault', text: 'vault namespace list' },
+        ]}
+      />
+    </Page>
+  );
+};

@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router';
+import { useDocument } from '../api/queries.ts';
+import { callWorkspaces, type ListDocument } from '../api/workspaces-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Empty, Page } from '../components/page.tsx';
+
+interface Organization {
+  readonly name: string;
+  readonly email: string | null;
+  readonly 'created-at': string;
+  readonly 'default-execution-mode': string;
+}
+
+interface Account {
+  readonly data: {
+    readonly attributes: {
+      readonly permissions?: { readonly 'can-create-organizations': boolean };
+    };
+  };
+}
+
+const bodyOf = (name: string, email: string): object => ({
+  data: { type: 'organizations', attributes: { name, email } },
+});
+
+const CreateOrganization = () => (
+  <ActionButton
+    label="Create organization"
+    title="Create an organization"
+    confirm="Create"
+    tone="primary"
+    act={(fields) =>
+      callWorkspaces('POST', 'organizations', {
+        body: bodyOf(fields.text('name'), fields.text('email')),
+      })
+    }
+    commands={[workspacesCurl('POST', 'organizations', bodyOf('…', '…'))]}
+  >
+    <label>
+      Name
+      <input name="name" required autoComplete="off" pattern="[A-Za-z0-9_\-]+" />
+    </label>
+    <label>
+      Address for mail
+      <input name="email" type="email" required autoComplete="off" />
+    </label>
+  </ActionButton>
+);
+
+export const OrganizationsPage = () => {
+  const query = useDocument<ListDocument<Organization>>('organizations?page[size]=100');
+  // A token of a team or an organization has no account.
+  const { data: account } = useDocument<Account>('account/details');
+  const mayCreate = account?.data.attributes.permissions?.['can-create-organizations'] === true;
+  return (
+    <Page
+      title="Organizations"
+      lead="An organization owns workspaces, projects, teams and agent pools."
+      actions={mayCreate && <CreateOrganization />}
+    >
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>There is no organization that this token may see.</Empty>
+          ) : (
+            <DataTable
+              label="Organizations"
+              rows={data}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Name',
+                  isName: true,
+                  cell: ({ id }) => (
+                    <Link to="/app/$organization/workspaces" params={{ organization: id }}>
+                      {id}
+                    </Link>
+                  ),
+                },
+                { title: 'Mail', cell: ({ attributes }) => attributes.email ?? '–' },
+                {
+                  title: 'Runs are executed',
+                  cell: ({ attributes }) => attributes['default-execution-mode'],
+                },
+                { title: 'Created', cell: ({ attributes }) => shownTime(attributes['created-at']) },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <Commands commands={[workspacesCurl('GET', 'organizations')]} />
+    </Page>
+  );
+};

@@ -1,0 +1,194 @@
+/** The administrator's start page: seal, nodes, replication and leases. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useCapabilities, useSecret } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { useSession } from '../api/session.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Skeleton } from '../components/loaded.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import type { Statuses } from '../replication/replication-page.tsx';
+import { useHealth } from '../session/use-health.ts';
+
+const REFRESH_MS = 10_000;
+
+const Tile = (props: { title: string; children: ReactNode }) => (
+  <section className="tile">
+    <h2>{props.title}</h2>
+    {props.children}
+  </section>
+);
+
+const Seal = () => {
+  const { data: health } = useHealth();
+  const may = useCapabilities(['sys/seal']);
+  return (
+    <Tile title="Seal">
+      <p className="figure">
+        <Pill tone={health?.sealed === false ? 'good' : 'bad'}>
+          {health?.sealed === false ? 'unsealed' : 'unknown'}
+        </Pill>
+      </p>
+      {may('sys/seal', 'update') && (
+        <ActionButton
+          label="Seal"
+          className="small danger"
+          title="Seal the cluster?"
+          confirm="Seal it"
+          tone="danger"
+          typed="seal"
+          act={() => callSecrets('POST', 'sys/seal', { namespace: '' })}
+          commands={[
+            secretsCurl('POST', 'sys/seal'),
+            { tool: 'vault', text: 'vault operator seal' },
+          ]}
+        >
+          <p>
+            Every request is refused from then on, until enough people have given their key shares.
+          </p>
+        </ActionButton>
+      )}
+    </Tile>
+  );
+};
+
+interface HaStatus {
+  readonly nodes: readonly {
+    readonly hostname: string;
+    readonly active_node: boolean;
+    readonly version: string;
+  }[];
+}
+
+const Nodes = () => {
+  const { data } = useSecret<HaStatus>('sys/ha-status', {
+    everyMs: REFRESH_MS,
+    isLive: true,
+    namespace: '',
+  });
+  return (
+    <Tile title="Nodes">
+      {data === undefined && <Skeleton />}
+      <ul className="plain-list">
+        {data?.nodes.map(({ hostname, active_node, version }) => (
+          <li key={hostname}>
+            {hostname}{' '}
+            <Pill tone={active_node ? 'good' : 'plain'}>{active_node ? 'active' : 'standby'}</Pill>{' '}
+            <small>{version}</small>
+          </li>
+        ))}
+      </ul>
+    </Tile>
+  );
+};
+
+const Replication = () => {
+  const { data } = useSecret<Statuses>('sys/replication/status', {
+    everyMs: REFRESH_MS,
+    isLive: true,
+    namespace: '',
+  });
+  return (
+    <Tile title="Replication">
+      <p>Performance: {data?.performance?.mode ?? '–'}</p>
+      <p>Disaster recovery: {data?.dr?.mode ?? '–'}</p>
+      <Link to="/ui/replication">In detail</Link>
+    </Tile>
+  );
+};
+
+const Counts = () => {
+  const leases = useSecret<{ lease_count: number }>('sys/leases/count', { everyMs: REFRESH_MS });
+  const key = useSecret<{ term: number; install_time: string }>('sys/key-status', {
+    namespace: '',
+  });
+  return (
+    <>
+      <Tile title="Leases">
+        <p className="figure">{leases.data?.lease_count.toLocaleString() ?? '–'}</p>
+      </Tile>
+      <Tile title="Encryption key">
+        <p className="figure">{key.data ? `term ${key.data.term}` : '–'}</p>
+        {key.data && <p>since {shownTime(key.data.install_time)}</p>}
+      </Tile>
+    </>
+  );
+};
+
+interface OwnToken {
+  readonly display_name: string;
+  readonly policies: readonly string[];
+  readonly expire_time: string | null;
+  readonly type: string;
+}
+
+const Own = () => {
+  const { data } = useSecret<OwnToken>('auth/token/lookup-self');
+  return (
+    <Card title="Your token">
+      {data === undefined && <Skeleton />}
+      {data && (
+        <FactList
+          facts={[
+            ['Name', data.display_name],
+            ['Policies', data.policies.join(', ')],
+            ['Kind', data.type],
+            ['Expires', data.expire_time === null ? 'never' : shownTime(data.expire_time)],
+          ]}
+        />
+      )}
+      <Commands
+        commands={[
+          secretsCurl('GET', 'auth/token/lookup-self'),
+          { tool: 'vault', text: 'vault token lookup' },
+        ]}
+      />
+    </Card>
+  );
+};
+
+export const OverviewPage = () => {
+  const { secrets, workspaces } = useSession();
+  const { data: health } = useHealth();
+  return (
+    <Page
+      title="Overview"
+      lead={`${health?.cluster_name ?? 'Cluster'}, Keelson ${health?.version ?? ''}`}
+    >
+      {secrets !== undefined && (
+        <>
+          <div className="tiles">
+            <Seal />
+            <Nodes />
+            <Replication />
+            <Counts />
+          </div>
+          <Own />
+        </>
+      )}
+      <Card title={workspaces === undefined ? 'Workspaces' : 'Go to'}>
+        {workspaces === undefined ? (
+          <p>
+            Workspaces belong to another API: <Link to="/app">sign in to it</Link> with one of its
+            tokens, beside this one.
+          </p>
+        ) : (
+          <p>
+            <Link to="/app">Organizations and their workspaces</Link>
+            {secrets === undefined && (
+              <>
+                {' · '}
+                <Link to="/ui/certificates">Certificates and administration</Link>, with a service
+                token
+              </>
+            )}
+          </p>
+        )}
+      </Card>
+    </Page>
+  );
+};

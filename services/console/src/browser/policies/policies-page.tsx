@@ -1,0 +1,94 @@
+import { Link } from '@tanstack/react-router';
+import { useCapabilities, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Empty, Page } from '../components/page.tsx';
+
+const FIRST_TEXT = `# What the token may do, path by path.
+path "pki/issue/web" {
+  capabilities = ["update"]
+}
+`;
+
+/** Policies of the present namespace. */
+export const PoliciesPage = () => {
+  const query = useSecretList('sys/policies/acl');
+  const may = useCapabilities(['sys/policies/acl/new']);
+  return (
+    <Page
+      title="Policies"
+      lead="A token may do what its policies grant, and nothing else."
+      actions={
+        may('sys/policies/acl/new', 'update') && (
+          <ActionButton
+            label="Create policy"
+            title="Create a policy"
+            confirm="Create"
+            tone="primary"
+            act={({ text }) =>
+              callSecrets('POST', `sys/policies/acl/${encodeURIComponent(text('name'))}`, {
+                body: { policy: text('policy') },
+              })
+            }
+            commands={[
+              secretsCurl('POST', 'sys/policies/acl/NAME', { policy: '…' }),
+              { tool: 'vault', text: 'vault policy write NAME policy.hcl' },
+            ]}
+          >
+            <label>
+              Name
+              <input name="name" required autoComplete="off" />
+            </label>
+            <label>
+              Rules
+              <textarea name="policy" className="code" rows={8} defaultValue={FIRST_TEXT} />
+            </label>
+          </ActionButton>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {({ keys }) =>
+          keys.length === 0 ? (
+            <Empty>There is no policy in this namespace.</Empty>
+          ) : (
+            <DataTable
+              label="Policies"
+              rows={keys}
+              keyOf={(name) => name}
+              columns={[
+                {
+                  title: 'Name',
+                  isName: true,
+                  cell: (name) => (
+                    <Link to="/ui/policies/$name" params={{ name }}>
+                      {name}
+                    </Link>
+                  ),
+                },
+                {
+                  title: 'What it is',
+                  cell: (name) =>
+                    name === 'root'
+                      ? 'grants everything'
+                      : name === 'default'
+                        ? 'every token has it unless it is left out'
+                        : '–',
+                },
+              ]}
+            />
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[
+          secretsCurl('GET', 'sys/policies/acl?list=true'),
+          { tool: 'vault', text: 'vault policy list' },
+        ]}
+      />
+    </Page>
+  );
+};

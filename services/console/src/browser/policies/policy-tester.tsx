@@ -1,0 +1,122 @@
+/** "May this token do that": the server's own answer, for a token or its accessor. */
+import { type FormEvent, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction, useCapabilities } from '../api/queries.ts';
+import { callSecrets, readData } from '../api/secrets-api.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Card, Problem } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { decidingRules, type Rule, rulesIn } from './deciding-rules.ts';
+
+interface Answer {
+  readonly data: { readonly capabilities: readonly string[] };
+}
+
+interface Found {
+  readonly capabilities: readonly string[];
+  /** Those that cover the path, the deciding one first; only of policies that may be read. */
+  readonly rules: readonly Rule[];
+  readonly policies: readonly string[];
+}
+
+const BY_ACCESSOR = 'sys/capabilities-accessor';
+const LOOKUP = 'auth/token/lookup-accessor';
+
+/** The capabilities as the server says, and the rules from which they come. */
+const find = async (accessor: string, path: string): Promise<Found> => {
+  const { data } = await callSecrets<Answer>('POST', BY_ACCESSOR, {
+    body: { accessor, paths: [path] },
+  });
+  const token = await callSecrets<{ data: { policies: readonly string[] } }>('POST', LOOKUP, {
+    body: { accessor },
+  }).catch(() => undefined);
+  const policies = token?.data.policies ?? [];
+  const texts = await Promise.allSettled(
+    policies.map(async (name) => {
+      const at = `sys/policies/acl/${encodeURIComponent(name)}`;
+      return rulesIn(name, (await readData<{ policy: string }>(at))?.policy ?? '');
+    }),
+  );
+  const rules = texts.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+  return { capabilities: data.capabilities, rules: decidingRules(rules, path), policies };
+};
+
+const DecidingRules = ({ found: { rules, policies } }: { found: Found }) => {
+  if (policies.includes('root')) return <p>The policy root grants everything.</p>;
+  if (rules.length === 0)
+    return <p>No rule of a policy that this token may read covers the path.</p>;
+  return (
+    <ol className="plain-list" aria-label="Rules that cover the path">
+      {rules.map(({ policy, path, capabilities }, at) => (
+        <li key={`${policy} ${path}`}>
+          {at === 0 && <strong>decides: </strong>}
+          <code>{path}</code> of <code>{policy}</code>: {capabilities.join(', ') || 'nothing'}
+        </li>
+      ))}
+    </ol>
+  );
+};
+
+export const PolicyTester = () => {
+  const [accessor, setAccessor] = useState('');
+  const [path, setPath] = useState('');
+  const [found, setFound] = useState<Found>();
+  const may = useCapabilities([BY_ACCESSOR]);
+  const body = { accessor: accessor.trim(), paths: [path.trim()] };
+  const asking = useAction(() => find(accessor.trim(), path.trim()), setFound);
+  if (!may(BY_ACCESSOR, 'update')) return null;
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    setFound(undefined);
+    asking.run();
+  };
+  return (
+    <Card title="May this token do that?">
+      <form onSubmit={submit}>
+        {asking.error !== null && <Problem>{messageOf(asking.error)}</Problem>}
+        <div className="pair">
+          <label>
+            Accessor of the token
+            <input
+              required
+              autoComplete="off"
+              value={accessor}
+              onChange={({ target }) => setAccessor(target.value)}
+            />
+          </label>
+          <label>
+            Path
+            <input
+              required
+              autoComplete="off"
+              placeholder="pki/issue/web"
+              value={path}
+              onChange={({ target }) => setPath(target.value)}
+            />
+          </label>
+        </div>
+        <button type="submit" disabled={asking.isPending}>
+          Ask
+        </button>
+        {found && (
+          <div role="status">
+            <p className="pills">
+              {found.capabilities.map((capability) => (
+                <Pill key={capability} tone={capability === 'deny' ? 'bad' : 'good'}>
+                  {capability}
+                </Pill>
+              ))}
+            </p>
+            <DecidingRules found={found} />
+          </div>
+        )}
+        <Commands
+          commands={[
+            secretsCurl('POST', BY_ACCESSOR, body),
+            { tool: 'vault', text: 'vault token capabilities TOKEN PATH' },
+          ]}
+        />
+      </form>
+    </Card>
+  );
+};

@@ -1,0 +1,152 @@
+/** Projects of an organization: groups of workspaces with rights and settings of their own. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useDocument } from '../api/queries.ts';
+import { callWorkspaces, type ListDocument, type OneDocument } from '../api/workspaces-api.ts';
+import { ActionButton, type Fields } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Empty, Page } from '../components/page.tsx';
+import { Pager } from '../components/pager.tsx';
+
+const route = getRouteApi('/app/$organization/projects');
+
+interface Project {
+  readonly name: string;
+  readonly description: string | null;
+  readonly 'created-at': string;
+  readonly 'workspace-count'?: number;
+  readonly permissions?: { readonly 'can-update': boolean; readonly 'can-destroy': boolean };
+}
+
+const bodyOf = ({ text }: Pick<Fields, 'text'>): object => ({
+  data: {
+    type: 'projects',
+    attributes: { name: text('name'), description: text('description') },
+  },
+});
+const EXAMPLE = bodyOf({ text: () => '…' });
+
+const ProjectFields = ({ project }: { project?: Project }) => (
+  <>
+    <label>
+      Name
+      <input name="name" required autoComplete="off" defaultValue={project?.name} />
+    </label>
+    <label>
+      Description (optional)
+      <input name="description" autoComplete="off" defaultValue={project?.description ?? ''} />
+    </label>
+  </>
+);
+
+export const ProjectsPage = () => {
+  const { organization } = route.useParams();
+  const [page, setPage] = useState(1);
+  const owner = `organizations/${encodeURIComponent(organization)}`;
+  const path = `${owner}/projects`;
+  const list = `${path}?page[size]=50&page[number]=${page}`;
+  const query = useDocument<ListDocument<Project>>(list, { keepPrevious: true });
+  const { data: own } =
+    useDocument<OneDocument<{ permissions: { 'can-create-project': boolean } }>>(owner);
+  return (
+    <Page
+      title="Projects"
+      windowTitle={`Projects of ${organization}`}
+      lead={`in ${organization}: a project groups workspaces, and teams get rights on all of them.`}
+      actions={
+        own?.data.attributes.permissions['can-create-project'] === true && (
+          <ActionButton
+            label="Create project"
+            title={`Create a project in ${organization}`}
+            confirm="Create"
+            tone="primary"
+            act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
+            commands={[workspacesCurl('POST', path, EXAMPLE)]}
+          >
+            <ProjectFields />
+          </ActionButton>
+        )
+      }
+    >
+      <Loaded query={query}>
+        {({ data, meta }) =>
+          data.length === 0 ? (
+            <Empty>There is no project that this token may see.</Empty>
+          ) : (
+            <>
+              <DataTable
+                label="Projects"
+                rows={data}
+                keyOf={({ id }) => id}
+                columns={[
+                  {
+                    title: 'Name',
+                    isName: true,
+                    cell: ({ id, attributes }) => (
+                      <Link
+                        to="/app/$organization/workspaces"
+                        params={{ organization }}
+                        search={{ project: id }}
+                      >
+                        {attributes.name}
+                      </Link>
+                    ),
+                  },
+                  { title: 'Description', cell: ({ attributes }) => attributes.description || '–' },
+                  {
+                    title: 'Workspaces',
+                    cell: ({ attributes }) =>
+                      attributes['workspace-count']?.toLocaleString() ?? '–',
+                  },
+                  {
+                    title: 'Created',
+                    cell: ({ attributes }) => shownTime(attributes['created-at']),
+                  },
+                  {
+                    title: 'Actions',
+                    isActions: true,
+                    cell: ({ id, attributes }) => (
+                      <>
+                        {attributes.permissions?.['can-update'] === true && (
+                          <ActionButton
+                            label="Edit"
+                            name={`Edit ${attributes.name}`}
+                            className="small"
+                            title={`Edit the project ${attributes.name}`}
+                            confirm="Save"
+                            act={(fields) =>
+                              callWorkspaces('PATCH', `projects/${id}`, { body: bodyOf(fields) })
+                            }
+                            commands={[workspacesCurl('PATCH', `projects/${id}`, EXAMPLE)]}
+                          >
+                            <ProjectFields project={attributes} />
+                          </ActionButton>
+                        )}
+                        {attributes.permissions?.['can-destroy'] === true && (
+                          <DeleteButton
+                            what={`the project ${attributes.name}`}
+                            name={`Delete ${attributes.name}`}
+                            path={`projects/${id}`}
+                          >
+                            Only an empty project can be deleted. Rights and variable sets that were
+                            given to it end.
+                          </DeleteButton>
+                        )}
+                      </>
+                    ),
+                  },
+                ]}
+              />
+              {meta?.pagination && <Pager pagination={meta.pagination} onPage={setPage} />}
+            </>
+          )
+        }
+      </Loaded>
+      <Commands commands={[workspacesCurl('GET', list)]} />
+    </Page>
+  );
+};

@@ -1,0 +1,23 @@
+import { type Facts, type Status, shownValue } from './replication-status.ts';
+
+/** So many readings are kept, one each second at most. */
+export const MAX_SAMPLES = 300;
+
+export interface LagSample {
+  readonly atMs: number;
+  /** Milliseconds behind, by the name of the secondary. */
+  readonly lags: ReadonlyMap<string, number>;
+}
+
+const lagOf = (facts: Facts): number => {
+  const lag = Number(facts['lag_ms']);
+  return Number.isFinite(lag) ? lag : 0;
+};
+
+export const lagSample = (status: Status, atMs: number): LagSample => ({
+  atMs,
+  lags:
+    status.mode === 'primary'
+      ? new Map((status.secondaries ?? []).map((one) => [shownValue(one['node_id']), lagOf(one)]))
+      : new Map([['this cluster', lagOf(status)]]),
+});

@@ -1,0 +1,196 @@
+import type { ReactNode } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useSecret } from '../api/queries.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { type Column, DataTable, FactList } from '../components/data-table.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { ClusterMap } from './cluster-map.tsx';
+import { LagCurve } from './lag-curve.tsx';
+import { ReplicationActions } from './replication-actions.tsx';
+import {
+  type Facts,
+  healthOf,
+  mainFacts,
+  type Status,
+  shownDuration,
+  shownLag,
+  shownMoment,
+  shownName,
+  shownTransfer,
+  shownValue,
+} from './replication-status.ts';
+
+export interface Statuses {
+  readonly dr?: Status;
+  readonly performance?: Status;
+}
+
+const REFRESH_MS = 2_000;
+const MODE_TONES: Readonly<Record<string, 'good' | 'busy' | 'accent'>> = {
+  primary: 'good',
+  secondary: 'accent',
+  bootstrapping: 'busy',
+};
+
+const StatePill = ({ word }: { word: unknown }) => (
+  <Pill tone={healthOf(word)}>{shownValue(word)}</Pill>
+);
+
+const allFacts = (facts: Facts): readonly (readonly [string, string])[] =>
+  Object.entries(facts)
+    .filter(([, value]) => !Array.isArray(value) || value.every((one) => typeof one !== 'object'))
+    .map(([name, value]) => [shownName(name), shownValue(value)] as const);
+
+const COLUMNS: readonly Column<Facts>[] = [
+  { title: 'Connection', cell: (peer) => <StatePill word={peer['connection_status']} /> },
+  { title: 'Heard of', cell: (peer) => shownMoment(peer['last_heartbeat']) },
+  {
+    title: 'Newest sign',
+    cell: (peer) => shownDuration(peer['replication_primary_canary_age_ms']),
+  },
+  { title: 'Clock skew', cell: (peer) => shownDuration(peer['clock_skew_ms']) },
+  { title: 'Cluster address', cell: (peer) => shownValue(peer['cluster_address']) },
+];
+
+const SECONDARY_COLUMNS: readonly Column<Facts>[] = [
+  { title: 'Id', cell: (peer) => shownValue(peer['node_id']), isName: true },
+  { title: 'Behind', cell: shownLag },
+  { title: 'Shipped', cell: (peer) => shownTransfer(peer, 'bytes_shipped') },
+];
+
+const Peers = (props: {
+  title: string;
+  peers: readonly Facts[] | undefined;
+  more?: readonly Column<Facts>[];
+}) =>
+  props.peers === undefined || props.peers.length === 0 ? null : (
+    <>
+      <h3>{props.title}</h3>
+      <DataTable
+        label={props.title}
+        columns={[...(props.more ?? []), ...COLUMNS]}
+        rows={props.peers}
+        keyOf={(peer) => `${shownValue(peer['node_id'])} ${shownValue(peer['cluster_address'])}`}
+      />
+    </>
+  );
+
+/** The states of a replication status that tell its health. */
+const wordsOf = (status: Status): readonly unknown[] => {
+  if (status.mode === 'primary') return [status['state']];
+  return status.mode === 'bootstrapping'
+    ? ['bootstrapping', status['state']]
+    : [status['state'], status['connection_state']];
+};
+
+interface Filter {
+  readonly mode: string;
+  readonly paths: readonly string[];
+}
+
+interface DynamicFilter {
+  readonly dynamic_filtered_mounts: readonly string[];
+  readonly dynamic_filtered_namespaces: readonly string[];
+}
+
+/** Paths that a filter withholds from one secondary, and the Merkle root of the remaining data. */
+const FilterFacts = ({ id, root }: { id: string; root: unknown }) => {
+  const at = (suffix: string): string =>
+    `sys/replication/performance/primary/${suffix}/${encodeURIComponent(id)}`;
+  const options = { everyMs: REFRESH_MS, namespace: '' };
+  const filter = useSecret<Filter>(at('paths-filter'), options);
+  const dynamic = useSecret<DynamicFilter>(at('dynamic-filter'), options);
+  return (
+    <>
+      <h3>Paths filter of {id}</h3>
+      {filter.error !== null && <p className="problem">{messageOf(filter.error)}</p>}
+      {filter.data && (
+        <FactList
+          facts={[
+            ...allFacts({ ...filter.data, ...dynamic.data }),
+            ['merkle root of the rest', shownValue(root)],
+          ]}
+        />
+      )}
+    </>
+  );
+};
+
+const Kind = (props: { title: string; status: Status | undefined; actions: ReactNode }) => {
+  const { status } = props;
+  const mode = status?.mode ?? 'disabled';
+  const filtered = (status?.secondaries ?? []).filter((one) => one['filtered'] === true);
+  return (
+    <Card title={props.title} actions={<Pill tone={MODE_TONES[mode] ?? 'plain'}>{mode}</Pill>}>
+      {status === undefined || mode === 'disabled' ? (
+        <Empty>This cluster does not take part.</Empty>
+      ) : (
+        <>
+          <p className="pills">
+            {wordsOf(status).map((word) => (
+              <StatePill key={String(word)} word={word} />
+            ))}
+          </p>
+          <ClusterMap title={props.title} status={status} />
+          <LagCurve title={props.title} status={status} />
+          <FactList facts={mainFacts(status)} />
+          <Peers title="Secondaries" peers={status.secondaries} more={SECONDARY_COLUMNS} />
+          <Peers title="Primary" peers={status.primaries} />
+          {filtered.map(({ node_id: id, merkle_root: root }) => (
+            <FilterFacts key={String(id)} id={String(id)} root={root} />
+          ))}
+          <details>
+            <summary>All fields</summary>
+            <FactList facts={allFacts(status)} />
+            {[...(status.secondaries ?? []), ...(status.primaries ?? [])].map((peer) => (
+              <FactList key={shownValue(peer['cluster_address'])} facts={allFacts(peer)} />
+            ))}
+          </details>
+        </>
+      )}
+      {props.actions}
+    </Card>
+  );
+};
+
+/** Both kinds of replication as this cluster sees them; public, so also for whoever has not signed in. */
+export const ReplicationStatus = () => {
+  // Only the root namespace has replication endpoints.
+  const query = useSecret<Statuses>('sys/replication/status', {
+    everyMs: REFRESH_MS,
+    isLive: true,
+    namespace: '',
+  });
+  return (
+    <Loaded query={query}>
+      {(statuses) => (
+        <>
+          <Kind
+            title="Performance"
+            status={statuses?.performance}
+            actions={<ReplicationActions kind="performance" status={statuses?.performance} />}
+          />
+          <Kind
+            title="Disaster recovery"
+            status={statuses?.dr}
+            actions={<ReplicationActions kind="dr" status={statuses?.dr} />}
+          />
+          <Commands
+            commands={[
+              secretsCurl('GET', 'sys/replication/status'),
+              { tool: 'vault', text: 'vault read sys/replication/status' },
+            ]}
+          />
+        </>
+      )}
+    </Loaded>
+  );
+};
+
+export const ReplicationPage = () => (
+  <Page title="Replication" lead="This cluster and those it exchanges data with, as they are now.">
+    <ReplicationStatus />
+  </Page>
+);

@@ -1,0 +1,94 @@
+/** Replication status as the API carries it (administration API), and in words for people. */
+
+export type Facts = Readonly<Record<string, unknown>>;
+
+export type Status = Facts & {
+  readonly mode?: string;
+  readonly secondaries?: readonly Facts[];
+  readonly primaries?: readonly Facts[];
+};
+
+export type Health = 'good' | 'busy' | 'bad';
+
+const GOOD = ['running', 'stream-wals', 'ready', 'connected'];
+const BUSY = ['merkle-diff', 'merkle-sync', 'connecting', 'bootstrapping'];
+
+/** Maps a state, connection state or connection status to its health. */
+export const healthOf = (word: unknown): Health => {
+  if (GOOD.some((one) => one === word)) return 'good';
+  return BUSY.some((one) => one === word) ? 'busy' : 'bad';
+};
+
+/** @param ms number, or text of one */
+export const shownDuration = (ms: unknown): string => {
+  const value = Number(ms);
+  if (ms === undefined || ms === null || ms === '' || !Number.isFinite(value)) return '–';
+  if (Math.abs(value) < 1000) return `${Math.round(value)} ms`;
+  const seconds = value / 1000;
+  if (Math.abs(seconds) < 120) return `${seconds.toFixed(1)} s`;
+  const minutes = seconds / 60;
+  return Math.abs(minutes) < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
+};
+
+export const shownBytes = (bytes: unknown): string => {
+  const value = Number(bytes);
+  if (bytes === undefined || bytes === null || !Number.isFinite(value)) return '–';
+  if (value < 1000) return `${value} B`;
+  if (value < 1_000_000) return `${(value / 1000).toFixed(1)} kB`;
+  return value < 1_000_000_000
+    ? `${(value / 1_000_000).toFixed(1)} MB`
+    : `${(value / 1_000_000_000).toFixed(1)} GB`;
+};
+
+/** @param time RFC 3339, or seconds since 1970 as text, where nothing above 0 means never */
+export const shownMoment = (time: unknown): string => {
+  const text = typeof time === 'string' ? time : '';
+  const at = /^-?\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  return Number.isFinite(at) && at > 0
+    ? new Date(at).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
+    : 'never';
+};
+
+/** Any value in one line. */
+export const shownValue = (value: unknown): string => {
+  if (value === null || value === undefined || value === '') return '–';
+  if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(shownValue).join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number);
+};
+
+/** "lag_ms" as "lag ms". */
+export const shownName = (name: string): string => name.replaceAll('_', ' ');
+
+const entries = (count: unknown): string =>
+  count === 1 ? '1 entry' : `${shownValue(count)} entries`;
+
+/** Replication lag: entries, and the age of the latest message from the primary. */
+export const shownLag = (facts: Facts): string =>
+  `${entries(facts['lag_entries'])}, ${shownDuration(facts['lag_ms'])}`;
+
+/** Bytes of the log and of all comparisons, and those of the latest comparison separately. */
+export const shownTransfer = (facts: Facts, member: 'bytes_shipped' | 'bytes_received'): string =>
+  `${shownBytes(facts[member])}, to catch up last: ${shownBytes(facts['resync_bytes'])}`;
+
+/** The most important facts of a cluster's replication status, as label and text. */
+export const mainFacts = (status: Status): readonly (readonly [string, string])[] => [
+  ...(status.mode === 'primary'
+    ? [
+        ['Position', shownValue(status['last_wal'])] as const,
+        ['Let in', shownValue(status['known_secondaries'])] as const,
+        ['Cluster address', shownValue(status['primary_cluster_addr'] || 'as configured')] as const,
+      ]
+    : [
+        ['Behind', shownLag(status)] as const,
+        ['Position', shownValue(status['last_remote_wal'])] as const,
+        ['Follows as', shownValue(status['secondary_id'])] as const,
+        ['Primary at', shownValue(status['known_primary_cluster_addrs'])] as const,
+        ['Following since', shownMoment(status['last_start'])] as const,
+        ['Received', shownTransfer(status, 'bytes_received')] as const,
+      ]),
+  ['Merkle root', shownValue(status['merkle_root'])],
+  [
+    'Trees',
+    `${status['corrupted_merkle_tree'] === true ? 'DAMAGED' : 'sound'}; checked: ${shownMoment(status['last_corruption_check_epoch'])}; counted again: ${shownMoment(status['last_reindex_epoch'])}`,
+  ],
+];

@@ -1,0 +1,90 @@
+/** Follows the log of a plan or an apply while it grows: by the live channel, else by asking each second. */
+import { useEffect, useRef, useState } from 'react';
+import { request } from '../api/api-problem.ts';
+import { isTold, type Watch, watch } from '../api/live-channel.ts';
+import { appended } from './log-blocks.ts';
+
+const PIECE_BYTES = 512 * 1024;
+const EVERY_MS = 1_000;
+/** The first and the last byte of a whole log. */
+const START = '\u0002';
+const END = '\u0003';
+/** Escape sequences by which tools colour their output. */
+const COLOURS = /(?![\n\r\t])\p{Cc}\[[0-9;]*[A-Za-z]/gu;
+
+export interface FollowedLog {
+  readonly blocks: readonly string[];
+  readonly isWhole: boolean;
+}
+
+const EMPTY: FollowedLog = { blocks: [], isWhole: false };
+
+/** The address on this origin: the one in the document is as the service is known to its clients. */
+const onThisOrigin = (url: string): string => {
+  const { pathname, search } = new URL(url, location.origin);
+  return `${pathname}${search}`;
+};
+
+/** @param url signed, as the phase's document names it at this moment; undefined: there is no log yet */
+export const useFollowedLog = (phaseId: string, url: string | undefined): FollowedLog => {
+  const [log, setLog] = useState<FollowedLog>(EMPTY);
+  // A later document has a later signature for the same log.
+  const address = useRef(url);
+  address.current = url;
+  const hasLog = url !== undefined;
+  useEffect(() => {
+    if (!hasLog) return undefined;
+    const abort = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const decoder = new TextDecoder();
+    let offset = 0;
+    let blocks: readonly string[] = [];
+    let isWhole = false;
+    const take = (bytes: Uint8Array): void => {
+      offset += bytes.length;
+      const text = decoder.decode(bytes, { stream: true });
+      isWhole = text.endsWith(END);
+      const plain = text.replace(START, '').replace(END, '').replaceAll(COLOURS, '');
+      if (plain !== '') blocks = appended(blocks, plain);
+      if (text !== '') setLog({ blocks, isWhole });
+      if (isWhole) endWatch();
+    };
+    const watched: Watch = {
+      address: () => `${onThisOrigin(address.current ?? '')}?offset=${offset}`,
+      onLog: (at, bytes) => {
+        // A read may have come between with some of them.
+        if (at <= offset) take(bytes.subarray(offset - at));
+      },
+    };
+    const endWatch = watch(watched);
+    const readPiece = async (): Promise<void> => {
+      let wasFull = false;
+      try {
+        // The channel continues where the last read has ended.
+        if (isTold(watched)) return;
+        const base = onThisOrigin(address.current ?? '');
+        const begin = offset;
+        const answer = await request(`${base}?limit=${PIECE_BYTES}&offset=${offset}`, {
+          signal: abort.signal,
+        });
+        const bytes = answer.ok ? new Uint8Array(await answer.arrayBuffer()) : new Uint8Array();
+        wasFull = bytes.length === PIECE_BYTES;
+        // The channel may have told of some of them in the meantime.
+        if (begin === offset) take(bytes);
+      } catch {
+        // Retried below; the reader keeps the text received so far.
+      } finally {
+        if (!isWhole && !abort.signal.aborted)
+          timer = setTimeout(() => void readPiece(), wasFull ? 0 : EVERY_MS);
+      }
+    };
+    setLog(EMPTY);
+    void readPiece();
+    return () => {
+      abort.abort();
+      endWatch();
+      clearTimeout(timer);
+    };
+  }, [phaseId, hasLog]);
+  return log;
+};

@@ -1,0 +1,79 @@
+import { callWorkspaces } from '../api/workspaces-api.ts';
+import { ActionButton } from '../components/action-button.tsx';
+import { workspacesCurl } from '../components/commands.tsx';
+import type { RunAttributes } from './run.ts';
+
+interface RunAction {
+  readonly action: 'apply' | 'discard' | 'cancel' | 'force-cancel';
+  readonly isOffered: boolean;
+  readonly label: string;
+  readonly title: string;
+  readonly text: string;
+  readonly tone: 'primary' | 'danger';
+}
+
+const actionsOf = ({ actions, permissions, ...run }: RunAttributes): readonly RunAction[] => [
+  {
+    action: 'apply',
+    isOffered: actions['is-confirmable'] && permissions['can-apply'],
+    label: 'Confirm and apply',
+    title: 'Apply this plan?',
+    text: run['is-destroy']
+      ? 'Everything that the workspace manages is destroyed.'
+      : 'What the plan shows is done to the infrastructure.',
+    tone: run['is-destroy'] ? 'danger' : 'primary',
+  },
+  {
+    action: 'discard',
+    isOffered: actions['is-discardable'] && permissions['can-discard'],
+    label: 'Discard',
+    title: 'Discard this run?',
+    text: 'Nothing is changed, the plan cannot be applied any more, and the next run may begin.',
+    tone: 'danger',
+  },
+  {
+    action: 'cancel',
+    isOffered: actions['is-cancelable'] && permissions['can-cancel'],
+    label: 'Cancel',
+    title: 'Cancel this run?',
+    text: 'The tool is asked to stop. What an apply has changed so far stays changed, and its state is stored.',
+    tone: 'danger',
+  },
+  {
+    action: 'force-cancel',
+    isOffered: actions['is-force-cancelable'] && permissions['can-force-cancel'],
+    label: 'Force cancel',
+    title: 'End this run at once?',
+    text: 'The run ends without waiting for the tool. What an apply has changed may be missing in the state.',
+    tone: 'danger',
+  },
+];
+
+/** Buttons for the actions that the run's status and the caller's permissions allow. */
+export const RunActions = ({ runId, run }: { runId: string; run: RunAttributes }) => (
+  <>
+    {actionsOf(run)
+      .filter(({ isOffered }) => isOffered)
+      .map(({ action, label, title, text, tone }) => (
+        <ActionButton
+          key={action}
+          label={label}
+          title={title}
+          confirm={label}
+          tone={tone}
+          act={(fields) =>
+            callWorkspaces('POST', `runs/${runId}/actions/${action}`, {
+              body: { comment: fields.text('comment') },
+            })
+          }
+          commands={[workspacesCurl('POST', `runs/${runId}/actions/${action}`, { comment: '' })]}
+        >
+          <p>{text}</p>
+          <label>
+            Comment (optional)
+            <input name="comment" autoComplete="off" maxLength={1000} />
+          </label>
+        </ActionButton>
+      ))}
+  </>
+);

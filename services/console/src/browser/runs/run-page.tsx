@@ -1,0 +1,131 @@
+/** The page of one run, to which provisioning clients link: its plan and apply live, and what is done with it. */
+import { getRouteApi, Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useDocument } from '../api/queries.ts';
+import { includedOne, type OneDocument, type Resource } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { inWords, shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { LogView } from './log-view.tsx';
+import { PlanChangesView } from './plan-changes-view.tsx';
+import { hasEnded, type PhaseAttributes, type RunAttributes, runTone, shownCounts } from './run.ts';
+import { RunActions } from './run-actions.tsx';
+import { RunComments, RunEvents } from './run-history.tsx';
+
+const route = getRouteApi('/app/$organization/$workspace/runs/$run');
+const REFRESH_MS = 2_000;
+const NOT_BEGUN = ['pending', 'managed_queued', 'queued', 'unreachable'];
+
+const Phase = (props: {
+  title: 'Plan' | 'Apply';
+  phase: Resource<PhaseAttributes>;
+  children?: ReactNode;
+}) => {
+  const { title, phase } = props;
+  const { status } = phase.attributes;
+  const hasBegun = !NOT_BEGUN.includes(status);
+  const counts = shownCounts(phase.attributes, title === 'Apply');
+  return (
+    <Card
+      title={title}
+      actions={
+        <Pill tone={runTone(status === 'finished' ? 'applied' : status)}>{inWords(status)}</Pill>
+      }
+    >
+      {counts !== undefined && <p className="counts">{counts}</p>}
+      {props.children}
+      {hasBegun ? (
+        <details open={title === 'Apply' || status !== 'finished'}>
+          <summary>Log</summary>
+          <LogView
+            label={`Log of the ${title.toLowerCase()}`}
+            phaseId={phase.id}
+            url={phase.attributes['log-read-url']}
+          />
+        </details>
+      ) : (
+        <Empty>
+          {status === 'unreachable'
+            ? `The run ended before its ${title.toLowerCase()}.`
+            : `The ${title.toLowerCase()} has not begun.`}
+        </Empty>
+      )}
+    </Card>
+  );
+};
+
+const flagsOf = (run: RunAttributes): readonly string[] => [
+  ...(run['is-destroy'] ? ['destroys everything'] : []),
+  ...(run['plan-only'] ? ['plan only'] : []),
+  ...(run['refresh-only'] ? ['refresh only'] : []),
+  ...(run['auto-apply'] ? ['applies by itself'] : []),
+];
+
+const Run = ({ document }: { document: OneDocument<RunAttributes> }) => {
+  const { organization, workspace: named } = route.useParams();
+  const { id, attributes: run } = document.data;
+  const plan = includedOne<PhaseAttributes>(document, document.data, 'plan');
+  const apply = includedOne<PhaseAttributes>(document, document.data, 'apply');
+  const author = includedOne<{ username: string }>(document, document.data, 'created-by');
+  const workspace =
+    includedOne<{ name: string }>(document, document.data, 'workspace')?.attributes.name ?? named;
+  const everyMs = hasEnded(run.status) ? undefined : REFRESH_MS;
+  const flags = flagsOf(run);
+  return (
+    <Page
+      title={run.message === '' ? id : run.message}
+      windowTitle={`Run in ${workspace}`}
+      lead={
+        <>
+          <Link
+            to="/app/$organization/workspaces/$workspace"
+            params={{ organization, workspace }}
+            search={{ tab: 'runs' }}
+          >
+            {workspace}
+          </Link>{' '}
+          · <code>{id}</code> · <Pill tone={runTone(run.status)}>{inWords(run.status)}</Pill>
+        </>
+      }
+      actions={<RunActions runId={id} run={run} />}
+    >
+      <Card>
+        <FactList
+          facts={[
+            ['Begun', shownTime(run['created-at'])],
+            ['By', author?.attributes.username ?? '–'],
+            ['Source', run.source],
+            ['Version', run['terraform-version'] ?? '–'],
+            ...(flags.length > 0 ? [['Kind', flags.join(', ')] as const] : []),
+            ...((run['target-addrs'] ?? []).length > 0
+              ? [['Targets', (run['target-addrs'] ?? []).join(', ')] as const]
+              : []),
+          ]}
+        />
+        <Commands commands={[workspacesCurl('GET', `runs/${id}?include=plan,apply`)]} />
+      </Card>
+      {plan && (
+        <Phase title="Plan" phase={plan}>
+          {plan.attributes.status === 'finished' && <PlanChangesView planId={plan.id} />}
+        </Phase>
+      )}
+      {apply && !run['plan-only'] && <Phase title="Apply" phase={apply} />}
+      <RunComments runId={id} mayComment={run.permissions['can-comment']} />
+      <RunEvents runId={id} everyMs={everyMs} />
+    </Page>
+  );
+};
+
+export const RunPage = () => {
+  const { run: runId } = route.useParams();
+  const path = `runs/${encodeURIComponent(runId)}?include=plan,apply,workspace,created_by`;
+  const query = useDocument<OneDocument<RunAttributes>>(path, {
+    isLive: true,
+    everyMs: (document) =>
+      document !== undefined && hasEnded(document.data.attributes.status) ? undefined : REFRESH_MS,
+  });
+  return <Loaded query={query}>{(document) => <Run document={document} />}</Loaded>;
+};

@@ -1,0 +1,109 @@
+import { type FormEvent, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { fieldsOf } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Problem } from '../components/page.tsx';
+
+interface InitAnswer {
+  readonly keys_base64: readonly string[];
+  readonly recovery_keys_base64?: readonly string[] | null;
+  readonly root_token: string;
+}
+
+const MAX_SHARES = 255;
+
+/** The key shares and the root token, which cannot be shown again. */
+const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
+  const { made } = props;
+  const shares = [...made.keys_base64, ...(made.recovery_keys_base64 ?? [])];
+  const text = [...shares.map((share, at) => `Key share ${at + 1}: ${share}`), '']
+    .concat(`First token: ${made.root_token}`)
+    .join('\n');
+  return (
+    <>
+      <p role="note" className="hindrance">
+        These are shown now and never again. Give each share to another person, and keep the first
+        token where only an administrator finds it.
+      </p>
+      <ol className="shares">
+        {shares.map((share) => (
+          <li key={share}>
+            <code>{share}</code>
+          </li>
+        ))}
+      </ol>
+      <p>
+        First token <code>{made.root_token}</code>
+      </p>
+      <div className="form-actions">
+        <CopyButton text={text} label="Copy the shares and the token" />
+        <button type="button" className="primary" onClick={props.onKept}>
+          They are kept: go on
+        </button>
+      </div>
+    </>
+  );
+};
+
+/** Makes the keys of a new cluster and shows them once. */
+export const InitWizard = (props: { onMade: () => void; onKept: () => void }) => {
+  const [made, setMade] = useState<InitAnswer>();
+  const action = useAction(
+    (body: object) =>
+      callSecrets<InitAnswer>('POST', 'sys/init', { body, token: '', namespace: '' }),
+    (answer) => {
+      setMade(answer);
+      props.onMade();
+    },
+  );
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    const { text } = fieldsOf(event.currentTarget);
+    const [shares, threshold] = [Number(text('shares')), Number(text('threshold'))];
+    action.run({
+      secret_shares: shares,
+      secret_threshold: threshold,
+      recovery_shares: shares,
+      recovery_threshold: threshold,
+    });
+  };
+  if (made !== undefined) return <MadeKeys made={made} onKept={props.onKept} />;
+  return (
+    <form onSubmit={submit} aria-label="Initialize">
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <p>
+        The key of the cluster is divided into shares for different people. So many of them together
+        open the seal, or authorize what nobody may do alone.
+      </p>
+      <div className="pair">
+        <label>
+          Shares to make
+          <input name="shares" type="number" min={1} max={MAX_SHARES} defaultValue={5} required />
+        </label>
+        <label>
+          Shares that are needed
+          <input
+            name="threshold"
+            type="number"
+            min={1}
+            max={MAX_SHARES}
+            defaultValue={3}
+            required
+          />
+        </label>
+      </div>
+      <button type="submit" className="primary" disabled={action.isPending}>
+        {action.isPending ? 'Working…' : 'Make the keys'}
+      </button>
+      <Commands
+        commands={[
+          secretsCurl('POST', 'sys/init', { secret_shares: 5, secret_threshold: 3 }),
+          { tool: 'vault', text: 'vault operator init -key-shares=5 -key-threshold=3' },
+        ]}
+      />
+    </form>
+  );
+};

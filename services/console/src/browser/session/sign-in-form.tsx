@@ -1,0 +1,60 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { changeSession, readSession, useSession } from '../api/session.ts';
+import { Problem } from '../components/page.tsx';
+import { signIn } from './sign-in.ts';
+
+const trimmedPath = (path: string): string => path.trim().replaceAll(/^\/+|(?<!\/)\/+$/g, '');
+
+/** Asks for a token of either kind and proves it before it is kept. */
+export const SignInForm = (props: { withNamespace: boolean }) => {
+  const [token, setToken] = useState('');
+  const { namespace } = useSession();
+  const action = useAction(signIn);
+  const tokenInput = useRef<HTMLInputElement>(null);
+  // A token that is pasted as soon as the page is there must not be readable in the field above.
+  useEffect(() => tokenInput.current?.focus(), []);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    action.run(token.trim());
+  };
+  return (
+    <form onSubmit={submit}>
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      {props.withNamespace && (
+        <label>
+          Namespace (empty: root)
+          <input
+            name="namespace"
+            autoComplete="off"
+            defaultValue={namespace}
+            onBlur={({ target }) =>
+              changeSession({ ...readSession(), namespace: trimmedPath(target.value) })
+            }
+          />
+        </label>
+      )}
+      <label>
+        Token
+        <input
+          ref={tokenInput}
+          name="token"
+          type="password"
+          autoComplete="off"
+          required
+          aria-describedby="token-kinds"
+          value={token}
+          onChange={({ target }) => setToken(target.value)}
+        />
+      </label>
+      <p id="token-kinds" className="hint">
+        A service token (<code>hvs.…</code>) opens certificates and administration, an API token (
+        <code>….atlasv1.…</code>) workspaces. Either will do; the other can be added later.
+      </p>
+      <button type="submit" className="primary" disabled={action.isPending}>
+        {action.isPending ? 'Signing in…' : 'Sign in'}
+      </button>
+    </form>
+  );
+};

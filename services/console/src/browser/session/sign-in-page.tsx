@@ -1,0 +1,73 @@
+import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { useSession } from '../api/session.ts';
+import { useTitle } from '../components/page.tsx';
+import { ShownMessages } from '../messages/shown-messages.tsx';
+import { hindranceOf } from './cluster-health.ts';
+import { InitWizard } from './init-wizard.tsx';
+import { SignInForm } from './sign-in-form.tsx';
+import { UnsealForm } from './unseal-form.tsx';
+import { useHealth } from './use-health.ts';
+
+// Loaded on demand, as few sign-ins need it.
+const ReplicationStatus = lazy(async () => {
+  const page = await import('../replication/replication-page.tsx');
+  return { default: page.ReplicationStatus };
+});
+
+const OperationTokenSteps = lazy(async () => {
+  const steps = await import('../replication/operation-token.tsx');
+  return { default: steps.OperationTokenSteps };
+});
+
+/** The page before sign-in: the reason it is shown, and the form for the next step. */
+export const SignInPage = () => {
+  useTitle('Sign in');
+  const { endedBecause } = useSession();
+  const { data: health, isError } = useHealth();
+  const [hasNewKeys, setNewKeys] = useState(false);
+  const hindrance = health && !hasNewKeys ? hindranceOf(health) : undefined;
+  const form = (): ReactNode => {
+    if (hasNewKeys || health?.initialized === false)
+      return <InitWizard onMade={() => setNewKeys(true)} onKept={() => setNewKeys(false)} />;
+    return health?.sealed === true ? <UnsealForm /> : <SignInForm withNamespace />;
+  };
+  return (
+    <>
+      <ShownMessages key="before" isSignedIn={false} />
+      <main className="login card">
+        <h1>
+          <img src="/ui/keelson.svg" alt="" width="32" height="32" /> Keelson
+        </h1>
+        {isError && (
+          <p role="note" className="hindrance">
+            The server cannot be reached. The page goes on trying.
+          </p>
+        )}
+        {!isError && hindrance !== undefined && (
+          <p role="note" className="hindrance">
+            {hindrance}
+          </p>
+        )}
+        {endedBecause !== undefined && (
+          <p role="status" className="hindrance">
+            {endedBecause}
+          </p>
+        )}
+        {form()}
+        {health !== undefined && (
+          <p className="cluster">
+            {health.cluster_name ?? 'Cluster'} · Keelson {health.version}
+          </p>
+        )}
+      </main>
+      {health?.replication_dr_mode === 'secondary' && (
+        <section className="page" aria-label="Replication">
+          <Suspense>
+            <OperationTokenSteps />
+            <ReplicationStatus />
+          </Suspense>
+        </section>
+      )}
+    </>
+  );
+};

@@ -1,0 +1,39 @@
+import { ApiProblem } from '../api/api-problem.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { changeSession, readSession, type TokenKind } from '../api/session.ts';
+import { callWorkspaces } from '../api/workspaces-api.ts';
+
+const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<unknown>>> = {
+  secrets: (token) => callSecrets('GET', 'auth/token/lookup-self', { token }),
+  workspaces: (token) => callWorkspaces('GET', 'organizations?page[size]=1', { token }),
+};
+
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiProblem && [400, 401, 403].includes(error.status);
+
+/** The API that a token is most likely for, by the form that Keelson gives it. */
+const likelyKinds = (token: string): readonly [TokenKind, TokenKind] =>
+  token.includes('.atlasv1.') ? ['workspaces', 'secrets'] : ['secrets', 'workspaces'];
+
+/**
+ * Finds out which API knows the token and keeps it for the tab, in addition to a token for the other API.
+ * @throws {ApiProblem} when neither API knows the token
+ */
+export const signIn = async (token: string): Promise<void> => {
+  const [first, second] = likelyKinds(token);
+  const kind = await PROOFS[first](token).then(
+    () => first,
+    async (error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      return PROOFS[second](token).then(
+        () => second,
+        (other: unknown) => {
+          if (!isRefusal(other)) throw other;
+          throw new ApiProblem(403, 'permission denied: neither API knows this token');
+        },
+      );
+    },
+  );
+  const { endedBecause: _, ...session } = readSession();
+  changeSession({ ...session, [kind]: token });
+};

@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { Problem } from '../components/page.tsx';
+
+/** The response of `sys/seal-status` and of `sys/unseal`. */
+interface SealStatus {
+  readonly sealed: boolean;
+  /** Number of shares needed to unseal, and number given so far. */
+  readonly t: number;
+  readonly progress: number;
+}
+
+const EVERY_MS = 3_000;
+
+/** Takes key shares one by one; others may give theirs elsewhere at the same time. */
+export const UnsealForm = () => {
+  const [share, setShare] = useState('');
+  const { data: status } = useQuery({
+    queryKey: ['seal-status'],
+    queryFn: ({ signal }) =>
+      callSecrets<SealStatus>('GET', 'sys/seal-status', { signal, token: '', namespace: '' }),
+    refetchInterval: EVERY_MS,
+  });
+  const action = useAction(
+    (body: object) => callSecrets('POST', 'sys/unseal', { body, token: '', namespace: '' }),
+    () => setShare(''),
+  );
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    action.run({ key: share.trim() });
+  };
+  const { progress = 0, t: threshold = 0 } = status ?? {};
+  return (
+    <form onSubmit={submit} aria-label="Unseal">
+      {action.error !== null && <Problem>{messageOf(action.error)}</Problem>}
+      <label>
+        Key share
+        <input
+          name="share"
+          type="password"
+          autoComplete="off"
+          required
+          value={share}
+          onChange={({ target }) => setShare(target.value)}
+        />
+      </label>
+      {threshold > 0 && (
+        <p className="progress-line">
+          <progress max={threshold} value={progress} aria-label="Progress" /> {progress} of{' '}
+          {threshold} key shares given
+        </p>
+      )}
+      <div className="form-actions">
+        <button type="submit" className="primary" disabled={action.isPending}>
+          {action.isPending ? 'Working…' : 'Give share'}
+        </button>
+        {progress > 0 && (
+          <button
+            type="button"
+            disabled={action.isPending}
+            onClick={() => action.run({ reset: true })}
+          >
+            Start over
+          </button>
+        )}
+      </div>
+      <Commands
+        commands={[
+          secretsCurl('POST', 'sys/unseal', { key: '…' }),
+          { tool: 'vault', text: 'vault operator unseal' },
+        ]}
+      />
+    </form>
+  );
+};

@@ -1,0 +1,216 @@
+/** Service tokens by accessor: their holders, creators and expiry times. */
+import { useQuery } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { messageOf } from '../api/api-problem.ts';
+import { useAction, useCapabilities, useSecretList } from '../api/queries.ts';
+import { callSecrets } from '../api/secrets-api.ts';
+import { useSession } from '../api/session.ts';
+import { ActionButton, fieldsOf } from '../components/action-button.tsx';
+import { Commands, secretsCurl } from '../components/commands.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { shownDistance, shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page, Problem } from '../components/page.tsx';
+
+interface Token {
+  readonly accessor: string;
+  readonly display_name: string;
+  readonly policies: readonly string[];
+  readonly expire_time: string | null;
+  readonly issue_time: string;
+}
+
+/** So many are looked up for one page; each takes a request. */
+const PAGE = 20;
+const LOOKUP = 'auth/token/lookup-accessor';
+const CREATE = 'auth/token/create';
+const REVOKE = 'auth/token/revoke-accessor';
+
+const lookUp = async (accessor: string, signal: AbortSignal): Promise<Token> =>
+  (await callSecrets<{ data: Token }>('POST', LOOKUP, { body: { accessor }, signal })).data;
+
+const RevokeToken = ({ token }: { token: Token }) => (
+  <ActionButton
+    label="Revoke"
+    name={`Revoke ${token.display_name}`}
+    className="small danger"
+    tone="danger"
+    title={`Revoke the token "${token.display_name}"?`}
+    confirm="Revoke it"
+    act={() => callSecrets('POST', REVOKE, { body: { accessor: token.accessor } })}
+    commands={[
+      secretsCurl('POST', REVOKE, { accessor: token.accessor }),
+      { tool: 'vault', text: `vault token revoke -accessor ${token.accessor}` },
+    ]}
+  >
+    <p>
+      It is refused at once, with every token that was made by it and every lease of theirs. It
+      cannot be brought back.
+    </p>
+  </ActionButton>
+);
+
+const CreateToken = () => {
+  const [made, setMade] = useState<string>();
+  const [body, setBody] = useState<object>({ policies: ['default'], ttl: '1h' });
+  const creating = useAction(
+    (given: object) =>
+      callSecrets<{ auth: { client_token: string } }>('POST', CREATE, { body: given }),
+    ({ auth }) => setMade(auth.client_token),
+  );
+  const read = (form: HTMLFormElement): object => {
+    const { text } = fieldsOf(form);
+    return {
+      display_name: text('name'),
+      policies: text('policies')
+        .split(',')
+        .map((name) => name.trim())
+        .filter(Boolean),
+      ttl: text('ttl'),
+    };
+  };
+  const submit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    creating.run(read(event.currentTarget));
+  };
+  return (
+    <Card title="Create a token">
+      {made !== undefined && (
+        <div role="status" className="hindrance">
+          <p>The token is shown now and never again.</p>
+          <code className="secret">{made}</code>{' '}
+          <CopyButton text={made} label="Copy the new token" />
+        </div>
+      )}
+      <form onSubmit={submit} onChange={(event) => setBody(read(event.currentTarget))}>
+        {creating.error !== null && <Problem>{messageOf(creating.error)}</Problem>}
+        <label>
+          Whose or what for
+          <input name="name" required autoComplete="off" />
+        </label>
+        <div className="pair">
+          <label>
+            Policies, divided by commas
+            <input name="policies" required autoComplete="off" defaultValue="default" />
+          </label>
+          <label>
+            Valid for
+            <input
+              name="ttl"
+              required
+              autoComplete="off"
+              defaultValue="1h"
+              pattern="\d+[smhd]?"
+              title="a number of seconds, or one with s, m, h or d"
+            />
+          </label>
+        </div>
+        <button type="submit" className="primary" disabled={creating.isPending}>
+          Create the token
+        </button>
+        <Commands
+          commands={[
+            secretsCurl('POST', CREATE, body),
+            { tool: 'vault', text: 'vault token create -policy=… -ttl=…' },
+          ]}
+        />
+      </form>
+    </Card>
+  );
+};
+
+const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
+  const [first, setFirst] = useState(0);
+  const { secrets, namespace } = useSession();
+  const may = useCapabilities([REVOKE]);
+  const page = accessors.slice(first, first + PAGE);
+  const query = useQuery({
+    queryKey: ['tokens', secrets, namespace, ...page],
+    queryFn: async ({ signal }) => {
+      const found = await Promise.allSettled(page.map((accessor) => lookUp(accessor, signal)));
+      // One may have expired since the list was read.
+      return found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    },
+  });
+  return (
+    <Loaded query={query}>
+      {(tokens) => (
+        <>
+          <DataTable
+            label="Tokens"
+            rows={tokens}
+            keyOf={({ accessor }) => accessor}
+            columns={[
+              { title: 'Name', isName: true, cell: (token) => token.display_name || '–' },
+              { title: 'Policies', cell: ({ policies }) => policies.join(', ') },
+              { title: 'Made', cell: (token) => shownTime(token.issue_time) },
+              {
+                title: 'Expires',
+                cell: ({ expire_time: at }) =>
+                  at === null ? 'never' : shownDistance(at, Date.now()),
+              },
+              {
+                title: 'Accessor',
+                cell: ({ accessor }) => <code className="serial">{accessor}</code>,
+              },
+              {
+                title: 'Actions',
+                isActions: true,
+                cell: (token) => may(REVOKE, 'update') && <RevokeToken token={token} />,
+              },
+            ]}
+          />
+          {accessors.length > PAGE && (
+            <nav className="pager" aria-label="Pages of the list">
+              <button type="button" disabled={first === 0} onClick={() => setFirst(first - PAGE)}>
+                Previous
+              </button>
+              <span>
+                {first + 1} to {Math.min(first + PAGE, accessors.length)} of{' '}
+                {accessors.length.toLocaleString()}
+              </span>
+              <button
+                type="button"
+                disabled={first + PAGE >= accessors.length}
+                onClick={() => setFirst(first + PAGE)}
+              >
+                Next
+              </button>
+            </nav>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+};
+
+export const TokensPage = () => {
+  const query = useSecretList('auth/token/accessors');
+  const may = useCapabilities([CREATE]);
+  return (
+    <Page
+      title="Tokens"
+      lead="Of this namespace, by their accessors: a token itself is never shown."
+    >
+      {may(CREATE, 'update') && <CreateToken />}
+      <Card title="Tokens in use">
+        <Loaded query={query}>
+          {({ keys }) =>
+            keys.length === 0 ? (
+              <Empty>There is no token in this namespace.</Empty>
+            ) : (
+              <TokenList accessors={keys} />
+            )
+          }
+        </Loaded>
+        <Commands
+          commands={[
+            secretsCurl('GET', 'auth/token/accessors?list=true'),
+            { tool: 'vault', text: 'vault list auth/token/accessors' },
+          ]}
+        />
+      </Card>
+    </Page>
+  );
+};

@@ -1,0 +1,198 @@
+/** Variable sets of an organization: variables that many workspaces share. */
+import { getRouteApi } from '@tanstack/react-router';
+import { useDocument } from '../api/queries.ts';
+import {
+  callWorkspaces,
+  type ListDocument,
+  type Resource,
+  type ResourceId,
+} from '../api/workspaces-api.ts';
+import { ActionButton, type Fields } from '../components/action-button.tsx';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DeleteButton } from '../components/delete-button.tsx';
+import { counted } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { VariableList } from '../variables/variable-list.tsx';
+import { WorkspaceSelect } from '../workspaces/workspace-select.tsx';
+
+const route = getRouteApi('/app/$organization/variable-sets');
+
+interface VariableSet {
+  readonly name: string;
+  readonly description: string | null;
+  readonly global: boolean;
+  readonly priority: boolean;
+  readonly 'workspace-count': number;
+  readonly 'project-count': number;
+}
+
+const bodyOf = ({ text, isChecked }: Fields): object => ({
+  data: {
+    type: 'varsets',
+    attributes: {
+      name: text('name'),
+      description: text('description'),
+      global: isChecked('global'),
+      priority: isChecked('priority'),
+    },
+  },
+});
+const EXAMPLE = bodyOf({ text: () => '…', isChecked: () => false });
+
+const SetFields = ({ set }: { set?: VariableSet }) => (
+  <>
+    <label>
+      Name
+      <input name="name" required autoComplete="off" defaultValue={set?.name} />
+    </label>
+    <label>
+      Description (optional)
+      <input name="description" autoComplete="off" defaultValue={set?.description ?? ''} />
+    </label>
+    <label className="choice">
+      <input type="checkbox" name="global" defaultChecked={set?.global} /> For every workspace of
+      the organization
+    </label>
+    <label className="choice">
+      <input type="checkbox" name="priority" defaultChecked={set?.priority} /> Overwrites the
+      variables of workspaces
+    </label>
+  </>
+);
+
+const workspacesBody = (id: string): object => ({ data: [{ type: 'workspaces', id }] });
+
+const SetCard = ({ organization, set }: { organization: string; set: Resource<VariableSet> }) => {
+  const { id, attributes } = set;
+  const path = `varsets/${id}`;
+  const scope = `${path}/relationships/workspaces`;
+  const applied = (set.relationships?.['workspaces']?.data ?? []) as readonly ResourceId[];
+  const { data: all } = useDocument<ListDocument<{ name: string }>>(
+    `organizations/${encodeURIComponent(organization)}/workspaces?page[size]=100`,
+  );
+  const nameOf = (workspaceId: string): string =>
+    all?.data.find((one) => one.id === workspaceId)?.attributes.name ?? workspaceId;
+  return (
+    <Card
+      title={attributes.name}
+      actions={
+        <span className="page-actions">
+          <ActionButton
+            label="Edit"
+            name={`Edit ${attributes.name}`}
+            className="small"
+            title={`Edit the variable set ${attributes.name}`}
+            confirm="Save"
+            act={(fields) => callWorkspaces('PATCH', path, { body: bodyOf(fields) })}
+            commands={[workspacesCurl('PATCH', path, EXAMPLE)]}
+          >
+            <SetFields set={attributes} />
+          </ActionButton>
+          <DeleteButton
+            what={`the variable set ${attributes.name}`}
+            name={`Delete ${attributes.name}`}
+            path={path}
+            typed={attributes.name}
+          >
+            Runs of every workspace that it reaches do without its variables from now on.
+          </DeleteButton>
+        </span>
+      }
+    >
+      <p className="pills">
+        {attributes.global ? (
+          <Pill tone="accent">every workspace</Pill>
+        ) : (
+          <Pill>{counted(attributes['workspace-count'], 'workspace')}</Pill>
+        )}
+        {attributes['project-count'] > 0 && (
+          <Pill>{counted(attributes['project-count'], 'project')}</Pill>
+        )}
+        {attributes.priority && <Pill tone="busy">overwrites</Pill>}
+      </p>
+      {attributes.description !== null && attributes.description !== '' && (
+        <p>{attributes.description}</p>
+      )}
+      {!attributes.global && (
+        <>
+          <h3>Workspaces</h3>
+          <ul className="plain-list" aria-label={`Workspaces of ${attributes.name}`}>
+            {applied.map(({ id: workspaceId }) => (
+              <li key={workspaceId} className="tag">
+                {nameOf(workspaceId)}{' '}
+                <DeleteButton
+                  label="Remove"
+                  what={`${nameOf(workspaceId)} from ${attributes.name}`}
+                  name={`Remove ${nameOf(workspaceId)} from ${attributes.name}`}
+                  path={scope}
+                  body={workspacesBody(workspaceId)}
+                >
+                  Its runs do without these variables from now on.
+                </DeleteButton>
+              </li>
+            ))}
+          </ul>
+          <div className="form-actions">
+            <ActionButton
+              label="Apply to a workspace"
+              name={`Apply to a workspace: ${attributes.name}`}
+              className="small"
+              title={`Apply ${attributes.name} to a workspace`}
+              confirm="Apply"
+              act={({ text }) =>
+                callWorkspaces('POST', scope, { body: workspacesBody(text('workspace')) })
+              }
+              commands={[workspacesCurl('POST', scope, workspacesBody('ws-…'))]}
+            >
+              <WorkspaceSelect
+                organization={organization}
+                without={applied.map((one) => one.id)}
+                label="Workspace"
+              />
+            </ActionButton>
+          </div>
+        </>
+      )}
+      <VariableList path={`${path}/relationships/vars`} owner={attributes.name} mayChange />
+    </Card>
+  );
+};
+
+export const VariableSetsPage = () => {
+  const { organization } = route.useParams();
+  const path = `organizations/${encodeURIComponent(organization)}/varsets`;
+  const list = `${path}?page[size]=50`;
+  const query = useDocument<ListDocument<VariableSet>>(list);
+  return (
+    <Page
+      title="Variable sets"
+      windowTitle={`Variable sets of ${organization}`}
+      lead={`in ${organization}: variables that many workspaces share.`}
+      actions={
+        <ActionButton
+          label="Create variable set"
+          title={`Create a variable set in ${organization}`}
+          confirm="Create"
+          tone="primary"
+          act={(fields) => callWorkspaces('POST', path, { body: bodyOf(fields) })}
+          commands={[workspacesCurl('POST', path, EXAMPLE)]}
+        >
+          <SetFields />
+        </ActionButton>
+      }
+    >
+      <Loaded query={query}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty>There is no variable set in this organization.</Empty>
+          ) : (
+            data.map((set) => <SetCard key={set.id} organization={organization} set={set} />)
+          )
+        }
+      </Loaded>
+      <Commands commands={[workspacesCurl('GET', list)]} />
+    </Page>
+  );
+};

@@ -1,0 +1,61 @@
+/** Variables that reach a workspace from variable sets. */
+import { useDocument } from '../api/queries.ts';
+import type { ListDocument, Resource } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty } from '../components/page.tsx';
+
+interface Variable {
+  readonly key: string;
+  readonly value: string | null;
+  readonly sensitive: boolean;
+}
+
+const related = ({ relationships }: Resource<Variable>, name: string): string | undefined => {
+  const data = relationships?.[name]?.data;
+  return data === undefined || data === null || Array.isArray(data)
+    ? undefined
+    : (data as { id: string }).id;
+};
+
+export const InheritedVariables = ({ workspaceId }: { workspaceId: string }) => {
+  const path = `workspaces/${workspaceId}/all-vars`;
+  const query = useDocument<ListDocument<Variable>>(path);
+  return (
+    <Card title="From variable sets">
+      <Loaded query={query}>
+        {({ data }) => {
+          const inherited = data.filter((one) => related(one, 'varset') !== undefined);
+          return inherited.length === 0 ? (
+            <Empty>No variable set is applied to this workspace.</Empty>
+          ) : (
+            <DataTable
+              label="Variables of sets"
+              rows={inherited}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  title: 'Name',
+                  isName: true,
+                  cell: ({ attributes }) => <code>{attributes.key}</code>,
+                },
+                {
+                  title: 'Value',
+                  cell: ({ attributes: { sensitive, value } }) =>
+                    sensitive ? <em>sensitive</em> : <code>{value}</code>,
+                },
+                {
+                  title: 'In force',
+                  cell: (one) =>
+                    related(one, 'overwriter') === undefined ? 'yes' : 'no, another overwrites it',
+                },
+              ]}
+            />
+          );
+        }}
+      </Loaded>
+      <Commands commands={[workspacesCurl('GET', path)]} />
+    </Card>
+  );
+};

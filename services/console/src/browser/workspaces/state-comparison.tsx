@@ -1,0 +1,111 @@
+/** Two stored states of a workspace side by side: what came, went and changed. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ApiProblem, request } from '../api/api-problem.ts';
+import { readSession, useSession } from '../api/session.ts';
+import type { Resource } from '../api/workspaces-api.ts';
+import { Commands } from '../components/commands.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Empty } from '../components/page.tsx';
+import { type StateFile, stateDifference } from './state-difference.ts';
+
+export interface StateVersion {
+  readonly serial: number;
+  readonly size: number;
+  readonly status: string;
+  readonly 'created-at': string;
+  readonly 'terraform-version': string | null;
+  readonly 'hosted-state-download-url': string | null;
+}
+
+const SIGNS = { create: ['+', 'came'], update: ['~', 'changed'], delete: ['−', 'went'] } as const;
+
+const download = async (state: Resource<StateVersion>, signal: AbortSignal): Promise<StateFile> => {
+  const { pathname, search } = new URL(
+    state.attributes['hosted-state-download-url'] ?? '',
+    location.origin,
+  );
+  const { workspaces } = readSession();
+  const answer = await request(`${pathname}${search}`, {
+    signal,
+    headers: workspaces === undefined ? {} : { authorization: `Bearer ${workspaces}` },
+  });
+  if (!answer.ok) throw new ApiProblem(answer.status, `the server answered ${answer.status}`);
+  return (await answer.json()) as StateFile;
+};
+
+const StateSelect = (props: {
+  label: string;
+  states: readonly Resource<StateVersion>[];
+  value: string;
+  onChange: (id: string) => void;
+}) => (
+  <label>
+    {props.label}
+    <select value={props.value} onChange={({ target }) => props.onChange(target.value)}>
+      {props.states.map(({ id, attributes }) => (
+        <option key={id} value={id}>
+          serial {attributes.serial}, {shownTime(attributes['created-at'])}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+/** @param states of one page of the list, the newest first; at least two */
+export const StateComparison = ({ states }: { states: readonly Resource<StateVersion>[] }) => {
+  const { workspaces } = useSession();
+  const [earlierId, setEarlier] = useState(states[1]?.id ?? '');
+  const [laterId, setLater] = useState(states[0]?.id ?? '');
+  const [earlier, later] = [earlierId, laterId].map((id) => states.find((one) => one.id === id));
+  const query = useQuery({
+    queryKey: ['state-difference', workspaces, earlierId, laterId],
+    staleTime: Number.POSITIVE_INFINITY,
+    enabled: earlier !== undefined && later !== undefined,
+    queryFn: async ({ signal }) => {
+      const files = await Promise.all(
+        [earlier, later].map((one) => download(one as Resource<StateVersion>, signal)),
+      );
+      return stateDifference(files[0] ?? {}, files[1] ?? {});
+    },
+  });
+  return (
+    <Card title="Difference">
+      <div className="pair">
+        <StateSelect label="From" states={states} value={earlierId} onChange={setEarlier} />
+        <StateSelect label="To" states={states} value={laterId} onChange={setLater} />
+      </div>
+      <Loaded query={query}>
+        {(changes) =>
+          changes.length === 0 ? (
+            <Empty>Resources and outputs are the same.</Empty>
+          ) : (
+            <ul className="plain-list" aria-label="Changes between the states">
+              {changes.map(({ address, kind, attributes }) => {
+                const [sign, word] = SIGNS[kind];
+                return (
+                  <li key={address} className={`change ${kind}`}>
+                    <span className="sign" aria-hidden="true">
+                      {sign}
+                    </span>
+                    <code>{address}</code> <small>{word}</small>
+                    {attributes.length > 0 && <small>: {attributes.join(', ')}</small>}
+                  </li>
+                );
+              })}
+            </ul>
+          )
+        }
+      </Loaded>
+      <Commands
+        commands={[
+          {
+            tool: 'shell',
+            text: 'diff <(terraform state pull) <(curl -s -H "Authorization: Bearer $KEELSON_API_TOKEN" DOWNLOAD-ADDRESS)',
+          },
+        ]}
+      />
+    </Card>
+  );
+};

@@ -1,0 +1,148 @@
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useDocument } from '../api/queries.ts';
+import type { OneDocument } from '../api/workspaces-api.ts';
+import { Commands, workspacesCurl } from '../components/commands.tsx';
+import { FactList } from '../components/data-table.tsx';
+import { shownTime } from '../components/format.ts';
+import { Loaded } from '../components/loaded.tsx';
+import { Card, Page } from '../components/page.tsx';
+import { Pill } from '../components/pill.tsx';
+import { type TabItem, Tabs } from '../components/tabs.tsx';
+import { VariableList } from '../variables/variable-list.tsx';
+import { InheritedVariables } from './inherited-variables.tsx';
+import { LockCard } from './lock-card.tsx';
+import { RunsTab } from './runs-tab.tsx';
+import { SettingsTab } from './settings-tab.tsx';
+import { StatesTab } from './states-tab.tsx';
+import type { WorkspaceAttributes } from './workspace.ts';
+import type { WorkspaceTab } from './workspace-tab.ts';
+
+const route = getRouteApi('/app/$organization/workspaces/$workspace');
+const REFRESH_MS = 10_000;
+
+const Overview = ({ document }: { document: OneDocument<WorkspaceAttributes> }) => {
+  const { organization } = route.useParams();
+  const { id, attributes: workspace } = document.data;
+  return (
+    <>
+      <LockCard organization={organization} document={document} />
+      <Card title="Facts">
+        <FactList
+          facts={[
+            ['Id', <code key="id">{id}</code>],
+            ['Runs are executed', workspace['execution-mode']],
+            ['Version', workspace['terraform-version'] ?? 'latest'],
+            ['Working directory', workspace['working-directory'] ?? '/'],
+            ['Plans are applied', workspace['auto-apply'] ? 'by themselves' : 'when confirmed'],
+            [
+              'State is read by',
+              workspace['global-remote-state']
+                ? 'every workspace of the organization'
+                : 'approved workspaces only',
+            ],
+            ['Resources', workspace['resource-count'].toLocaleString()],
+            ['Tags', workspace['tag-names'].join(', ') || '–'],
+            [
+              'Newest runs',
+              `${workspace['workspace-kpis-runs-count']} counted, ${workspace['run-failures']} failed`,
+            ],
+            ['Created', shownTime(workspace['created-at'])],
+            ['Changed', shownTime(workspace['latest-change-at'])],
+          ]}
+        />
+        <Commands
+          commands={[
+            workspacesCurl('GET', `organizations/${organization}/workspaces/${workspace.name}`),
+            { tool: 'terraform', text: `terraform workspace select ${workspace.name}` },
+          ]}
+        />
+      </Card>
+    </>
+  );
+};
+
+const Workspace = ({ document }: { document: OneDocument<WorkspaceAttributes> }) => {
+  const { organization } = route.useParams();
+  const { tab = 'overview' } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: workspace } = document;
+  const { name, description, locked, permissions } = workspace.attributes;
+  const items: readonly TabItem<WorkspaceTab>[] = [
+    { name: 'overview', title: 'Overview', content: () => <Overview document={document} /> },
+    {
+      name: 'runs',
+      title: 'Runs',
+      content: () => <RunsTab organization={organization} workspace={workspace} />,
+    },
+    ...(permissions['can-read-state-versions']
+      ? [
+          {
+            name: 'states' as const,
+            title: 'States',
+            content: () => <StatesTab organization={organization} workspace={workspace} />,
+          },
+        ]
+      : []),
+    ...(permissions['can-read-variable']
+      ? [
+          {
+            name: 'variables' as const,
+            title: 'Variables',
+            content: () => (
+              <>
+                <VariableList
+                  path={`workspaces/${workspace.id}/vars`}
+                  owner={name}
+                  mayChange={permissions['can-update-variable']}
+                />
+                <InheritedVariables workspaceId={workspace.id} />
+              </>
+            ),
+          },
+        ]
+      : []),
+    {
+      name: 'settings',
+      title: 'Settings',
+      content: () => <SettingsTab organization={organization} workspace={workspace} />,
+    },
+  ];
+  return (
+    <Page
+      title={name}
+      lead={
+        <>
+          <Link to="/app/$organization/workspaces" params={{ organization }}>
+            {organization}
+          </Link>
+          {locked && (
+            <>
+              {' '}
+              <Pill tone="busy">locked</Pill>
+            </>
+          )}
+          {description !== null && description !== '' && <> · {description}</>}
+        </>
+      }
+    >
+      <Tabs
+        label="Parts of the workspace"
+        items={items}
+        selected={tab}
+        onSelect={(next) =>
+          void navigate({ search: next === 'overview' ? {} : { tab: next }, replace: true })
+        }
+      />
+    </Page>
+  );
+};
+
+export const WorkspacePage = () => {
+  const { organization, workspace } = route.useParams();
+  const [owner, name] = [organization, workspace].map(encodeURIComponent);
+  const query = useDocument<OneDocument<WorkspaceAttributes>>(
+    `organizations/${owner}/workspaces/${name}?include=locked_by`,
+    { everyMs: REFRESH_MS },
+  );
+  return <Loaded query={query}>{(document) => <Workspace document={document} />}</Loaded>;
+};

@@ -1,0 +1,231 @@
+/** Certificate authorities in the console: from an empty namespace to a revoked certificate. */
+import { X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
+
+const site = useConsole();
+
+describe('certificates', { timeout: PATIENCE_MS }, () => {
+  test('creates an authority and a role, issues by it, shows the key once, and revokes', async () => {
+    const { page, problems } = await site.openSignedIn('/ui/certificates');
+    const dialog = page.getByRole('dialog');
+    await page.getByText('There is no authority').waitFor();
+    await page.getByRole('button', { name: 'Create authority' }).click();
+    await dialog.getByLabel('Name of the root').fill('Example Root');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('link', { name: 'pki', exact: true }).click();
+
+    await page.getByRole('tab', { name: 'Roles' }).click();
+    await page.getByText('There is no role').waitFor();
+    await page.getByRole('button', { name: 'Create role' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('web');
+    await dialog.getByLabel('Domains, divided by commas').fill('example.com');
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await page.getByText('Names below example.com.').waitFor();
+
+    await page.getByRole('button', { name: 'Issue by web' }).click();
+    await page.getByLabel('Name of the certificate').fill('www.elsewhere.org');
+    await page.getByRole('button', { name: 'Issue the certificate' }).click();
+    expect(await page.getByRole('alert').textContent()).toContain('www.elsewhere.org');
+    await page.getByLabel('Name of the certificate').fill('www.example.com');
+    await page.getByRole('button', { name: 'Issue the certificate' }).click();
+    const issued = page.getByRole('status', { name: 'Issued' });
+    await issued.getByText('Private key', { exact: true }).click();
+    await issued.getByText('PRIVATE KEY').first().waitFor();
+    const download = page.waitForEvent('download');
+    await issued.getByRole('button', { name: 'Download key: www.example.com-key.pem' }).click();
+    expect((await download).suggestedFilename()).toBe('www.example.com-key.pem');
+    await page.reload();
+    await page.getByRole('button', { name: 'Issue by web' }).waitFor();
+    expect(await page.getByText('PRIVATE KEY').count()).toBe(0);
+
+    await page.getByRole('tab', { name: 'Certificates' }).click();
+    await page.getByRole('img', { name: /expire within 13 weeks/ }).waitFor();
+    await page.getByRole('searchbox', { name: 'Name or serial number' }).fill('www.ex');
+    await page.waitForURL((url) => url.searchParams.get('text') === 'www.ex');
+    await page.getByRole('link', { name: 'www.example.com' }).click();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await dialog.getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByText('revoked', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: 'Revoke' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('shows issuers, makes another the default, and switches ACME on', async () => {
+    await site.secrets('sys/mounts/second', { type: 'pki' });
+    await site.secrets('second/root/generate/internal', { common_name: 'Old', key_type: 'ec' });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/second?tab=issuers');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('heading', { name: 'Old' }).waitFor();
+    await page.getByRole('button', { name: 'Generate a root' }).click();
+    await dialog.getByLabel('Name').fill('New');
+    await dialog.getByRole('button', { name: 'Generate' }).click();
+    await page.getByRole('heading', { name: 'New', exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Make it the default' }).click();
+    await dialog.getByRole('button', { name: 'Make it the default' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+
+    await page.getByRole('tab', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Switch it on' }).click();
+    await dialog.getByRole('button', { name: 'Switch it on' }).click();
+    await page.getByText('certbot certonly').waitFor();
+    const directory = await fetch(`${site.origin()}/v1/second/acme/directory`);
+    expect(directory.status).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('adds an intermediate signed by another authority, draws the chain, and retires the old issuer', async () => {
+    for (const mount of ['top', 'middle']) {
+      await site.secrets('sys/mounts/' + mount, {
+        type: 'pki',
+        config: { max_lease_ttl: '87600h' },
+      });
+    }
+    await site.secrets('top/root/generate/internal', {
+      common_name: 'Top',
+      key_type: 'ec',
+      ttl: '87600h',
+    });
+    await site.secrets('middle/root/generate/internal', {
+      common_name: 'Old',
+      key_type: 'ec',
+      ttl: '8760h',
+    });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/middle?tab=issuers');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Add an intermediate' }).click();
+    await dialog.getByLabel('Name').fill('Middle');
+    await dialog.getByLabel('Signed by').selectOption('top');
+    await dialog.getByRole('button', { name: 'Make and sign it' }).click();
+    await page.getByRole('img', { name: /Middle, signed by Top/ }).waitFor();
+    const card = page
+      .locator('.card')
+      .filter({ has: page.getByRole('heading', { name: 'Middle', exact: true }) });
+    await card.getByRole('button', { name: 'Make it the default' }).click();
+    await dialog.getByRole('button', { name: 'Make it the default' }).click();
+    await page.getByRole('button', { name: 'Stop issuing by it: Old' }).click();
+    await dialog.getByRole('button', { name: 'Stop issuing', exact: true }).click();
+    await page.getByText('crl-signing, ocsp-signing, read-only').waitFor();
+    await page.getByRole('button', { name: 'Delete the issuer Old' }).click();
+    await dialog.getByLabel('to go on').fill('Old');
+    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByRole('heading', { name: 'Old', exact: true }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('previews what a role allows, signs a request, and hands out a key store', async () => {
+    await site.secrets('sys/mounts/forms', { type: 'pki' });
+    await site.secrets('forms/root/generate/internal', { common_name: 'Forms', key_type: 'ec' });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/forms?tab=roles');
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Create role' }).click();
+    await dialog.getByLabel('Name', { exact: true }).fill('web');
+    await dialog.getByLabel('Domains, divided by commas').fill('example.com');
+    const preview = dialog.getByRole('status', { name: 'Preview' });
+    await preview.getByText('Names below example.com are allowed.').waitFor();
+    await dialog.getByLabel('Try a name').fill('example.com');
+    await preview.getByText('refused').waitFor();
+    await dialog.getByLabel('the domains themselves').check();
+    await preview.getByText('example.com itself is allowed.').waitFor();
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+
+    await page.getByRole('button', { name: 'Issue by web' }).click();
+    await page.getByLabel('Name of the certificate').fill('a.example.com');
+    await page.getByRole('combobox', { name: /^Form/ }).selectOption('pkcs12');
+    await page.getByLabel('Password of the key store').fill('a long password');
+    await page.getByRole('button', { name: 'Issue the certificate' }).click();
+    const issued = page.getByRole('status', { name: 'Issued' });
+    const download = page.waitForEvent('download');
+    await issued.getByRole('button', { name: 'Download key store: a.example.com.p12' }).click();
+    const bytes = await readFile(await (await download).path());
+    // An outer SEQUENCE, and the version 3 of RFC 7292.
+    expect([bytes[0], bytes.subarray(4, 7).toString('hex')]).toEqual([0x30, '020103']);
+
+    const made = await site.secrets('forms/intermediate/generate/internal', {
+      common_name: 'b.example.com',
+      key_type: 'ec',
+    });
+    await page.getByRole('combobox', { name: /^Form/ }).selectOption('der');
+    await page.getByLabel('Name of the certificate').fill('b.example.com');
+    await page.getByLabel('Certificate request in PEM').fill(made.data.csr);
+    await page.getByRole('button', { name: 'Sign the request' }).click();
+    const certificate = page.waitForEvent('download');
+    await issued.getByRole('button', { name: 'Download certificate: b.example.com.cer' }).click();
+    const der = await readFile(await (await certificate).path());
+    expect(new X509Certificate(der).subject).toContain('b.example.com');
+    expect(problems).toEqual([]);
+  });
+
+  test('takes a certificate apart into its extensions', async () => {
+    await site.secrets('sys/mounts/parts', { type: 'pki' });
+    await site.secrets('parts/root/generate/internal', { common_name: 'Parts', key_type: 'ec' });
+    await site.secrets('parts/roles/web', {
+      allowed_domains: 'example.com',
+      allow_subdomains: true,
+      key_type: 'ec',
+    });
+    const { data } = await site.secrets('parts/issue/web', { common_name: 'a.example.com' });
+    const { page, problems } = await site.openSignedIn(
+      `/ui/certificates/parts/certificate/${data.serial_number}`,
+    );
+    await page.getByText('dns: a.example.com').waitFor();
+    for (const text of ['digital signature', 'servers (TLS)', 'Authority key identifier'])
+      await page.getByText(text, { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('makes a revocation list, tidies, and makes keys for ACME accounts', async () => {
+    await site.secrets('sys/mounts/upkeep', { type: 'pki' });
+    await site.secrets('upkeep/root/generate/internal', { common_name: 'Upkeep', key_type: 'ec' });
+    await site.secrets('upkeep/config/cluster', { path: `${site.origin()}/v1/upkeep` });
+    await site.secrets('upkeep/config/acme', { enabled: true });
+    const { page, problems } = await site.openSignedIn('/ui/certificates/upkeep?tab=settings');
+    const dialog = page.getByRole('dialog');
+    await page.getByText('0 certificates').waitFor();
+    await page.getByRole('button', { name: 'Change the rules' }).click();
+    await dialog.getByLabel('A list is valid for').fill('48h');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('48h', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Make a new list' }).click();
+    await dialog.getByRole('button', { name: 'Make it' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Tidy now' }).click();
+    await dialog.getByRole('button', { name: 'Tidy', exact: true }).click();
+    await page.getByText('Finished', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Use the addresses of this server' }).click();
+    await dialog.getByRole('button', { name: 'Use them' }).click();
+    await page.getByText('/v1/upkeep/ca', { exact: false }).first().waitFor();
+    await page.getByRole('button', { name: 'Make a key', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Make it' }).click();
+    const id =
+      (await page.getByRole('status', { name: 'New key' }).locator('code').first().textContent()) ??
+      '';
+    await page.getByRole('button', { name: `Delete the key ${id}` }).click();
+    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByText('There is no unused key').waitFor();
+    await page.getByRole('button', { name: 'Change who needs one' }).click();
+    await dialog.getByLabel('Rule').selectOption('not-required');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('At present accounts need no key.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('offers what the policies of a token grant, and nothing else', async () => {
+    await site.secrets('sys/mounts/narrow', { type: 'pki' });
+    await site.secrets('narrow/root/generate/internal', { common_name: 'N', key_type: 'ec' });
+    await site.secrets('narrow/roles/web', { allowed_domains: 'example.com', key_type: 'ec' });
+    await site.secrets('sys/policies/acl/reader', {
+      policy:
+        'path "narrow/*" { capabilities = ["read", "list"] }\npath "narrow/issue/web" { capabilities = ["update"] }',
+    });
+    const { auth } = await site.secrets('auth/token/create', { policies: ['reader'] });
+    const { page } = await site.open('/ui/certificates');
+    await signIn(page, auth.client_token);
+    await page.getByRole('link', { name: 'narrow', exact: true }).click();
+    await page.getByRole('tab', { name: 'Roles' }).click();
+    await page.getByRole('button', { name: 'Issue by web' }).waitFor();
+    for (const name of ['Create role', 'Edit web', 'Delete web'])
+      expect(await page.getByRole('button', { name }).count()).toBe(0);
+  });
+});

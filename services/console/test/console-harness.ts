@@ -1,0 +1,139 @@
+/** The console in Chromium, served by a standalone control plane of the test file's own. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type NatsServer, startKeelson, startNats, temporaryDirectory } from '@keelson/testkit';
+import {
+  type Browser,
+  launchChromium,
+  openPage,
+  type Page,
+  type WatchedPage,
+} from '@keelson/testkit/chromium';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
+
+export const PATIENCE_MS = 180_000;
+
+export interface ConsoleUnderTest {
+  /** "http://127.0.0.1:PORT" */
+  readonly origin: () => string;
+  readonly rootToken: () => string;
+  readonly apiToken: () => string;
+  readonly unsealKeys: () => readonly string[];
+  /** POST below `/v1/`; the answer's body. */
+  readonly secrets: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
+  /** A call below `/api/v2/`; the answer's document. `token` is the first user's unless given. */
+  readonly workspaces: (
+    method: string,
+    path: string,
+    body?: object,
+    token?: string,
+  ) => Promise<JsonObject>;
+  /** A page of a new profile; closed after the test. */
+  readonly open: (path?: string) => Promise<WatchedPage>;
+  /** Opens a page with both tokens given. */
+  readonly openSignedIn: (path: string) => Promise<WatchedPage>;
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- answers of many shapes, judged by the tests
+export type JsonObject = any;
+
+export interface ConsoleOptions {
+  /** Whether the control plane has a nats-server, without which it does not replicate. */
+  readonly hasNats?: boolean;
+}
+
+/** Starts everything before the tests of the file and stops it afterwards. */
+export const useConsole = ({ hasNats = false }: ConsoleOptions = {}): ConsoleUnderTest => {
+  let nats: NatsServer | undefined;
+  let keelson: Awaited<ReturnType<typeof startKeelson>>;
+  let browser: Browser;
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+    nats = hasNats ? await startNats({ jetstream: true }) : undefined;
+    keelson = await startKeelson({
+      dataFolder: directory.path,
+      ...(nats && { env: { KEELSON_NATS_URL: nats.url } }),
+    });
+    browser = await launchChromium();
+  }, PATIENCE_MS);
+  afterAll(async () => {
+    await browser.close();
+    await keelson.stop();
+    await nats?.[Symbol.asyncDispose]();
+    await directory[Symbol.asyncDispose]();
+  });
+
+  const call = async (url: string, init: RequestInit): Promise<JsonObject> => {
+    const answer = await fetch(`${keelson.http}${url}`, init);
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+  const open = async (path = '/ui/'): Promise<WatchedPage> => {
+    const opened = await openPage(browser, `${keelson.http}${path}`);
+    onTestFinished(() => opened.page.context().close());
+    return opened;
+  };
+  return {
+    origin: () => keelson.http,
+    rootToken: () => keelson.rootToken,
+    apiToken: () => keelson.apiToken,
+    unsealKeys: () => {
+      const file = readFileSync(join(keelson.dataFolder, 'first-run.json'), 'utf8');
+      return (JSON.parse(file) as { unseal_keys: readonly string[] }).unseal_keys;
+    },
+    secrets: (path, body, namespace = '') =>
+      call(`/v1/${path}`, {
+        method: 'POST',
+        headers: {
+          'x-service-token': keelson.rootToken,
+          'content-type': 'application/json',
+          ...(namespace !== '' && { 'x-service-namespace': namespace }),
+        },
+        body: JSON.stringify(body),
+      }),
+    workspaces: (method, path, body, token = keelson.apiToken) =>
+      call(`/api/v2/${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/vnd.api+json',
+        },
+        ...(body && { body: JSON.stringify(body) }),
+      }),
+    open,
+    openSignedIn: async (path) => {
+      const opened = await open('/ui/');
+      await signIn(opened.page, keelson.rootToken);
+      const kept = JSON.stringify({
+        secrets: keelson.rootToken,
+        workspaces: keelson.apiToken,
+        namespace: '',
+      });
+      await opened.page.evaluate(
+        `sessionStorage.setItem('keelson-session', ${JSON.stringify(kept)})`,
+      );
+      await opened.page.goto(`${keelson.http}${path}`);
+      await opened.page.getByRole('button', { name: 'Sign out' }).waitFor();
+      return opened;
+    },
+  };
+};
+
+export const signIn = async (page: Page, token: string, namespace = ''): Promise<void> => {
+  if (namespace !== '') await page.getByLabel('Namespace').fill(namespace);
+  await page.getByLabel('Token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out', includeHidden: true }).waitFor();
+};
+
+export const titled = (page: Page, title: string) =>
+  expect.poll(() => page.title()).toBe(`${title} · Keelson`);
+
+/** No sideways scrolling on a telephone. */
+export const expectFitsTelephone = async (page: Page): Promise<void> => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+  expect(overhang).toBeLessThanOrEqual(0);
+};

@@ -1,0 +1,108 @@
+/** A run that waits to be confirmed, made by an agent that speaks the API itself. */
+import { gzipSync } from 'node:zlib';
+import type { ConsoleUnderTest, JsonObject } from './console-harness.ts';
+
+const TAR_BLOCK = 512;
+
+/** An archive of one empty file, as configurations are uploaded. */
+const emptyConfiguration = (): Uint8Array => {
+  const header = Buffer.alloc(TAR_BLOCK);
+  header.write('main.tf', 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write('00000000000\0', 124);
+  header.write('00000000000\0', 136);
+  header.write('        ', 148);
+  header.write('0', 156);
+  header.write('ustar\0', 257);
+  header.write('00', 263);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return gzipSync(Buffer.concat([header, Buffer.alloc(2 * TAR_BLOCK)]));
+};
+
+const create = (type: string, attributes: object, relationships: object = {}): object => ({
+  data: { type, attributes, relationships },
+});
+
+export interface PlannedRun {
+  readonly runId: string;
+  readonly workspaceId: string;
+  /** Takes the next phase of the run. */
+  readonly claim: () => Promise<JsonObject>;
+  /** With the token of the phase that was claimed last. */
+  readonly log: (text: string) => Promise<void>;
+  readonly finish: (counts?: object) => Promise<void>;
+}
+
+/** Makes the organization "acme", a pool with one agent, a workspace and a run whose plan has finished. */
+export const addPlannedRun = async (
+  { workspaces, origin }: ConsoleUnderTest,
+  name: string,
+): Promise<PlannedRun> => {
+  const O = 'organizations/acme';
+  await workspaces('GET', O).catch(() =>
+    workspaces(
+      'POST',
+      'organizations',
+      create('organizations', { name: 'acme', email: 'a@b.example' }),
+    ),
+  );
+  const pool = await workspaces('POST', `${O}/agent-pools`, create('agent-pools', { name }));
+  const made = await workspaces(
+    'POST',
+    `agent-pools/${pool.data.id}/authentication-tokens`,
+    create('authentication-tokens', {}),
+  );
+  const poolToken = made.data.attributes.token as string;
+  const agent = await workspaces('POST', 'agents', create('agents', { name }), poolToken);
+  const workspace = await workspaces(
+    'POST',
+    `${O}/workspaces`,
+    create('workspaces', { name, 'execution-mode': 'agent', 'agent-pool-id': pool.data.id }),
+  );
+  const workspaceId = workspace.data.id as string;
+  const announced = await workspaces(
+    'POST',
+    `workspaces/${workspaceId}/configuration-versions`,
+    create('configuration-versions', { 'auto-queue-runs': false }),
+  );
+  const { pathname, search } = new URL(announced.data.attributes['upload-url']);
+  await fetch(`${origin()}${pathname}${search}`, { method: 'PUT', body: emptyConfiguration() });
+  const run = await workspaces(
+    'POST',
+    'runs',
+    create(
+      'runs',
+      { message: 'Two machines more' },
+      {
+        workspace: { data: { type: 'workspaces', id: workspaceId } },
+      },
+    ),
+  );
+  const runId = run.data.id as string;
+
+  let phaseToken = '';
+  const claim = async (): Promise<JsonObject> => {
+    const { data } = await workspaces(
+      'POST',
+      'agent-runs/actions/claim',
+      { data: { type: 'agents', id: agent.data.id } },
+      poolToken,
+    );
+    phaseToken = data.attributes.token;
+    return data;
+  };
+  const log = async (text: string): Promise<void> => {
+    await workspaces('POST', `agent-runs/${runId}/logs`, create('logs', { text }), phaseToken);
+  };
+  const finish = async (counts: object = {}): Promise<void> => {
+    const attributes = { status: 'finished', 'has-changes': true, ...counts };
+    await workspaces('PATCH', `agent-runs/${runId}`, create('agent-runs', attributes), phaseToken);
+  };
+  await claim();
+  await log('Terraform will perform the following actions:\n');
+  await finish({ 'resource-additions': 2 });
+  return { runId, workspaceId, claim, log, finish };
+};

@@ -1,0 +1,176 @@
+/** Workspaces and runs in the console: what `terraform` links to, and what a team does there. */
+import { describe, expect, test } from 'vitest';
+import { PATIENCE_MS, titled, useConsole } from './console-harness.ts';
+import { addPlannedRun } from './planned-run.ts';
+
+const site = useConsole();
+
+describe('workspaces', { timeout: PATIENCE_MS }, () => {
+  test('approves a plan on the page that the client links to, and follows the apply live', async () => {
+    const { runId, claim, log, finish } = await addPlannedRun(site, 'approved');
+    const { page, problems } = await site.openSignedIn(`/app/acme/approved/runs/${runId}`);
+    await page.getByText('2 to add, 0 to change, 0 to destroy').waitFor();
+    await page.getByText('Log').first().click();
+    await page.getByText('Terraform will perform the following actions:').waitFor();
+    await page.getByRole('button', { name: 'Confirm and apply' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Comment').fill('go on <b>');
+    await dialog.getByRole('button', { name: 'Confirm and apply' }).dblclick();
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('listitem').getByText('go on <b>').waitFor();
+    await claim();
+    await log('Creating one…\n');
+    await page.getByText('Creating one…').waitFor();
+    await log('Creation complete\n');
+    await page.getByText('Creation complete').waitFor();
+    await finish({ 'resource-additions': 2 });
+    await page.getByText('2 added, 0 changed, 0 destroyed').waitFor();
+    expect(await page.getByRole('button', { name: 'Confirm and apply' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('discards a run, and takes comments', async () => {
+    const { runId } = await addPlannedRun(site, 'discarded');
+    const { page } = await site.openSignedIn(`/app/acme/discarded/runs/${runId}`);
+    await page.getByLabel('New comment').fill('not on a Friday');
+    await page.getByRole('button', { name: 'Add the comment' }).click();
+    await page.getByRole('listitem').getByText('not on a Friday').waitFor();
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Discard' }).click();
+    await page.getByText('The run ended before its apply.').waitFor();
+    expect(await page.getByRole('button', { name: 'Discard' }).count()).toBe(0);
+  });
+
+  test('cancels a run that waits, and says so', async () => {
+    const { workspaceId } = await addPlannedRun(site, 'canceled');
+    const { data: waiting } = await site.workspaces('POST', 'runs', {
+      data: {
+        type: 'runs',
+        attributes: { message: 'Not now' },
+        relationships: { workspace: { data: { type: 'workspaces', id: workspaceId } } },
+      },
+    });
+    const { page, problems } = await site.openSignedIn(`/app/acme/canceled/runs/${waiting.id}`);
+    await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Comment').fill('after the holidays');
+    await dialog.locator('button[type=submit]').click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByText('canceled', { exact: true }).first().waitFor();
+    await page.getByRole('button', { name: 'Cancel', exact: true }).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('follows a run by one stream, and asks by itself where there is none', async () => {
+    const { runId, claim, log, finish } = await addPlannedRun(site, 'followed');
+    await site.workspaces('POST', `runs/${runId}/actions/apply`, {});
+    await claim();
+    const { page, problems } = await site.openSignedIn(`/app/acme/followed/runs/${runId}`);
+    await page.waitForResponse(
+      (answer) => answer.url().includes('/live?') && answer.url().includes('downloads'),
+    );
+    await log('Creating one…\n');
+    await page.getByText('Creating one…').waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await log('Still creating…\n');
+    await page.getByText('Still creating…').waitFor();
+    expect(asked.filter((url) => /runs\/|downloads/.test(url) && !/comments/.test(url))).toEqual(
+      [],
+    );
+    expect(problems).toEqual([]);
+    await page.route('**/live?*', (route) => route.fulfill({ status: 503 }));
+    await page.reload();
+    await page.getByText('Still creating…').waitFor();
+    await log('Creation complete\n');
+    await page.getByText('Creation complete').waitFor();
+    await finish({ 'resource-additions': 2 });
+    await page.getByText('2 added, 0 changed, 0 destroyed').waitFor();
+  });
+
+  test('narrows the list by the address, and the address by the list', async () => {
+    await site.workspaces('POST', 'organizations', {
+      data: { type: 'organizations', attributes: { name: 'lists', email: 'a@b.example' } },
+    });
+    for (const name of ['one', 'two', 'onset'])
+      await site.workspaces('POST', 'organizations/lists/workspaces', {
+        data: { type: 'workspaces', attributes: { name } },
+      });
+    const { page } = await site.openSignedIn('/app/lists/workspaces?name=on');
+    await titled(page, 'Workspaces of lists');
+    await page.getByRole('link', { name: 'onset' }).waitFor();
+    expect(await page.getByRole('link', { name: 'two' }).count()).toBe(0);
+    await page.getByRole('searchbox', { name: 'Name' }).fill('two');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.getByRole('link', { name: 'two' }).waitFor();
+    await page.waitForURL((url) => url.searchParams.get('name') === 'two');
+    await page.getByRole('searchbox', { name: 'Name' }).fill('nothing');
+    await page.keyboard.press('Enter');
+    await page.getByText('No workspace is selected by this search.').waitFor();
+  });
+
+  test('locks with a reason, unlocks, and removes a lock only after the name was typed', async () => {
+    await site.workspaces('POST', 'organizations', {
+      data: { type: 'organizations', attributes: { name: 'locks', email: 'a@b.example' } },
+    });
+    await site.workspaces('POST', 'organizations/locks/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'app' } },
+    });
+    const { page, problems } = await site.openSignedIn('/app/locks/workspaces/app');
+    const dialog = page.getByRole('dialog');
+    const lock = async (reason: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Lock', exact: true }).click();
+      await dialog.getByLabel('Reason').fill(reason);
+      await dialog.getByRole('button', { name: 'Lock', exact: true }).click();
+      await page.getByText(`: ${reason}`).waitFor();
+    };
+    await lock('moving');
+    await page.getByRole('button', { name: 'Unlock', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Unlock', exact: true }).click();
+    await lock('again');
+    await page.getByRole('button', { name: 'Force unlock' }).click();
+    const force = dialog.getByRole('button', { name: 'Force unlock' });
+    expect(await force.isDisabled()).toBe(true);
+    await dialog.getByLabel('to go on').fill('app');
+    await force.click();
+    await page.getByText('Runs may begin').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('sets variables, and never shows a sensitive one again', async () => {
+    await site.workspaces('POST', 'organizations', {
+      data: { type: 'organizations', attributes: { name: 'vars', email: 'a@b.example' } },
+    });
+    await site.workspaces('POST', 'organizations/vars/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'app' } },
+    });
+    const { page } = await site.openSignedIn('/app/vars/workspaces/app?tab=variables');
+    await page.getByText('No variable is set').waitFor();
+    await page.getByRole('button', { name: 'Add variable' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('password');
+    await dialog.getByLabel('Value', { exact: true }).fill('hush-hush');
+    await dialog.getByLabel('Sensitive').check();
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await page.getByRole('rowheader', { name: 'password' }).waitFor();
+    expect(await page.getByText('hush-hush').count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete password' }).click();
+    await dialog.getByRole('button', { name: 'Delete it' }).click();
+    await page.getByText('No variable is set').waitFor();
+  });
+
+  test('makes a token for a tool and shows it once', async () => {
+    const { page } = await site.openSignedIn('/app/settings/tokens');
+    await page.getByLabel('What it is for').fill('laptop');
+    await page.getByRole('button', { name: 'Make the token' }).click();
+    const token = await page.getByRole('status').locator('code').textContent();
+    expect(token).toContain('.atlasv1.');
+    await page.getByRole('rowheader', { name: 'laptop' }).waitFor();
+    await page.reload();
+    await page.getByRole('rowheader', { name: 'laptop' }).waitFor();
+    expect(await page.getByText(token ?? '').count()).toBe(0);
+    await page.getByRole('button', { name: 'Revoke laptop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke it' }).click();
+    await page.getByRole('rowheader', { name: 'laptop' }).waitFor({ state: 'detached' });
+  });
+});

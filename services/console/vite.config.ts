@@ -1,0 +1,53 @@
+/** The build of the console: hashed files below `/ui/assets/`, each also compressed (decision 0025). */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
+import { defineConfig, type Plugin } from 'vite';
+
+const MIN_COMPRESSED_BYTES = 500;
+
+const COMPRESSIONS = [
+  ['br', promisify(brotliCompress)],
+  ['gz', promisify(gzip)],
+] as const;
+
+/** Writes `.br` and `.gz` next to every file worth compressing, so that serving needs no compression. */
+const precompress = (): Plugin => ({
+  name: 'keelson-precompress',
+  // Runs after all other plugins have finished with the files.
+  async writeBundle({ dir = '' }, bundle) {
+    const written = Object.values(bundle).flatMap((file) => {
+      const source = file.type === 'chunk' ? file.code : file.source;
+      if (source.length < MIN_COMPRESSED_BYTES || file.fileName === 'index.html') return [];
+      return COMPRESSIONS.map(async ([ending, compress]) =>
+        writeFile(join(dir, `${file.fileName}.${ending}`), await compress(source)),
+      );
+    });
+    await Promise.all(written);
+  },
+});
+
+export default defineConfig({
+  logLevel: 'warn',
+  root: join(import.meta.dirname, 'src', 'browser'),
+  base: '/ui/',
+  publicDir: join(import.meta.dirname, 'src', 'browser', 'public'),
+  build: {
+    outDir: join(import.meta.dirname, 'dist'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // The pages' content security policy blocks all inline scripts.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      onLog: (level, log, handler) => {
+        // "use client" is for renderers on a server, of which there is none.
+        if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handler(level, log);
+      },
+    },
+  },
+  plugins: [precompress()],
+});

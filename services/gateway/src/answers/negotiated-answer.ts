@@ -1,0 +1,117 @@
+/**
+ * Validators (RFC 9110 §8.8) and compression (§8.4) of answers. The APIs write past Fastify's `onSend` hooks
+ * (`answer-with.ts`), so its plugins for these would never run.
+ */
+import { hash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip } from 'node:zlib';
+import { negotiate } from '@fastify/accept-negotiator';
+import type { EdgeResponse } from '@keelson/edge';
+import type { Exchange } from '../request/exchange.ts';
+import { API_V2 } from '../request/surface.ts';
+import { responseBytes } from './response-bytes.ts';
+
+/** Smaller bodies take longer to compress than to send, and are written with the head in one piece. */
+const LEAST_BYTES = 8192;
+
+/** Larger ones are streamed as they come. */
+const MOST_BYTES = 4 * 1024 * 1024;
+
+const JSON_TYPE = /^application\/(?:vnd\.api\+)?json\b/;
+
+const ENCODERS = {
+  br: (body: Uint8Array) =>
+    promisify(brotliCompress)(body, {
+      params: {
+        // Half the time of gzip's default level, with a better result for lists of resources.
+        [constants.BROTLI_PARAM_QUALITY]: 3,
+        [constants.BROTLI_PARAM_SIZE_HINT]: body.byteLength,
+      },
+    }),
+  gzip: (body: Uint8Array) => promisify(gzip)(body, { level: 4 }),
+} as const;
+type Encoding = keyof typeof ENCODERS;
+const ENCODINGS = Object.keys(ENCODERS);
+
+const headerOf = ({ head }: EdgeResponse, wanted: string): string | undefined =>
+  head.headers.find(({ name }) => name === wanted)?.value;
+
+const withHeaders = (
+  { head }: EdgeResponse,
+  body: Uint8Array,
+  added: Readonly<Record<string, string>>,
+  status = head.status,
+): EdgeResponse => ({
+  head: {
+    ...head,
+    status,
+    headers: [
+      ...head.headers.filter(({ name }) => name !== 'content-length' && !(name in added)),
+      ...Object.entries(added).map(([name, value]) => ({ name, value })),
+    ],
+  },
+  body,
+});
+
+/** RFC 9110 §13.1.2: the weak comparison. */
+const matches = (ifNoneMatch: string, etag: string): boolean =>
+  ifNoneMatch.trim() === '*' ||
+  ifNoneMatch.split(',').some((candidate) => candidate.trim().replace(/^W\//, '') === etag);
+
+const NO_BODY = new Uint8Array();
+
+/**
+ * Gives the answer to a GET of /api/v2 an `ETag`, and answers 304 when the client has the same. The digest is of
+ * the body that this caller is given, after its rights were checked, so it says nothing about another caller's.
+ * An answer that may not be stored has none.
+ */
+const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeResponse => {
+  const { body } = answer;
+  if (surface !== API_V2 || request.method !== 'GET' || !(body instanceof Uint8Array)) {
+    return answer;
+  }
+  if (headerOf(answer, 'cache-control') !== undefined) return answer;
+  const opaque = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
+  // Weak, as one and the same validator stands for every content coding.
+  const added = { etag: `W/${opaque}`, 'cache-control': 'private, no-cache' };
+  const known = request.headers['if-none-match'];
+  return known !== undefined && matches(known, opaque)
+    ? withHeaders(answer, NO_BODY, { ...added, vary: 'accept-encoding' }, 304)
+    : withHeaders(answer, body, added);
+};
+
+const compress = async ({ request }: Exchange, answer: EdgeResponse): Promise<EdgeResponse> => {
+  const { body } = answer;
+  if (!(body instanceof Uint8Array) || body.byteLength < LEAST_BYTES) return answer;
+  const vary = { vary: 'accept-encoding' };
+  const accepted = request.headers['accept-encoding'];
+  const encoding = typeof accepted === 'string' ? negotiate(accepted, ENCODINGS) : null;
+  if (encoding === null) return withHeaders(answer, body, vary);
+  const compressed = await ENCODERS[encoding as Encoding](body);
+  return withHeaders(answer, compressed, { ...vary, 'content-encoding': encoding });
+};
+
+/** A body that came over the network in pieces, in one piece if it is small enough for what follows. */
+const gathered = async (answer: EdgeResponse): Promise<EdgeResponse> => {
+  if (answer.body instanceof Uint8Array) return answer;
+  const bytes = Number(headerOf(answer, 'content-length') ?? Number.POSITIVE_INFINITY);
+  return bytes <= MOST_BYTES ? { ...answer, body: await responseBytes(answer) } : answer;
+};
+
+const negotiate200 = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeResponse> =>
+  compress(exchange, validate(exchange, await gathered(answer)));
+
+/** The answer as this client accepts it. Only JSON with status 200 is changed. */
+export const negotiated = (
+  exchange: Exchange,
+  answer: EdgeResponse,
+): EdgeResponse | Promise<EdgeResponse> => {
+  const { head, body } = answer;
+  if (head.status !== 200) return answer;
+  // Most answers of /v1, which this costs nothing.
+  const isSmall = body instanceof Uint8Array && body.byteLength < LEAST_BYTES;
+  if (isSmall && exchange.surface !== API_V2) return answer;
+  return JSON_TYPE.test(headerOf(answer, 'content-type') ?? '')
+    ? negotiate200(exchange, answer)
+    : answer;
+};

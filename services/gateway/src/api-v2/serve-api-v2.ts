@@ -1,0 +1,98 @@
+/** /api/v2: the workspace service identifies the caller, sys decides whether the cluster serves requests. */
+import type { EdgeService } from '@keelson/edge';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type AccessDefinition, Surface } from '@keelson/proto/sys/v1/access';
+import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
+import type { RpcService } from '@keelson/rpc';
+import { requireNotRefused } from '../access/resolution.ts';
+import type { ServeExchange } from '../answers/answer-with.ts';
+import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
+import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
+import type { Exchange } from '../request/exchange.ts';
+import { bearerToken } from '../request/header-names.ts';
+import { incomingBody } from '../request/incoming-body.ts';
+import { isSignedAddress, recordedPath } from '../request/signed-address.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+export interface ApiV2Parts {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly identity: RpcService<typeof IdentityDefinition>;
+  readonly workspace: EdgeService;
+  readonly rateLimit: RateLimit;
+  readonly audit: AuditRecorder;
+  readonly bodies: BodyLimits;
+  /** Largest upload to a signed address. */
+  readonly uploadLimitBytes: number;
+  /** Time limit of uploads and downloads at signed addresses. */
+  readonly transferTimeLimitMs: number;
+}
+
+const callerName = (principal: Principal | undefined, address: string): string =>
+  principal === undefined
+    ? `address ${clientNetwork(address)}`
+    : `${principal.kind} ${principal.id}`;
+
+export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
+  const { access, identity, workspace, rateLimit, audit } = parts;
+
+  const resolve = (exchange: Exchange) =>
+    access.resolve(
+      {
+        surface: Surface.API_V2,
+        token: '',
+        namespace: '',
+        path: exchange.head.path.slice(1),
+        method: exchange.head.method,
+        remoteAddress: exchange.head.remoteAddress,
+        wrapTtlSeconds: 0,
+        wrapFormat: '',
+        body: NOTHING,
+        hasBody: false,
+        requestId: exchange.head.requestId,
+        contentType: '',
+        query: '',
+        index: '',
+      },
+      exchange,
+    );
+
+  return async (exchange) => {
+    const { head, request, answerHeaders } = exchange;
+    const token = bearerToken(request.headers);
+    const resolution = await resolve(exchange);
+    requireNotRefused(resolution);
+    const { principal } =
+      token === '' ? { principal: undefined } : await identity.identify({ token }, exchange);
+
+    const { isAllowed, headers } = await rateLimit.count(callerName(principal, head.remoteAddress));
+    if (!isAllowed) throw exchange.rateLimited(headers);
+    Object.assign(answerHeaders, headers);
+
+    const isAudited = await audit.isEnabled(resolution.auditGeneration);
+    // Large bodies are neither held in memory nor recorded.
+    const isTransfer = isSignedAddress(head.path);
+    if (isTransfer) exchange.limitTo(parts.transferTimeLimitMs);
+    const body = await incomingBody(
+      request,
+      isTransfer
+        ? { limitBytes: parts.uploadLimitBytes, isWhole: false }
+        : bodyRules(parts.bodies, exchange, principal === undefined, isAudited),
+    );
+    const serve = () => workspace.handle(exchange.toService({ ...head, principal }, body));
+    return isAudited
+      ? audit.record(
+          {
+            exchange,
+            path: `api/v2${recordedPath(head.path)}`,
+            body: isTransfer ? undefined : body,
+            principal,
+            context: resolution.audit,
+          },
+          serve,
+        )
+      : serve();
+  };
+};

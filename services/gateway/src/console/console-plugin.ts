@@ -1,0 +1,85 @@
+/**
+ * The web console below `/ui/` and `/app/`, and the way there for a browser that asks for `/`. Provisioning
+ * clients send people to addresses below `/app/`: `terraform login` to `/app/settings/tokens`, a run is
+ * announced as `/app/<organization>/<workspace>/runs/<id>`.
+ */
+import {
+  type Console,
+  type ConsoleFile,
+  type ContentEncoding,
+  loadConsole,
+} from '@keelson/console';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
+
+const PAGE = 'index.html';
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+const NOT_BUILT = 'The console has not been built: make console\n';
+
+type FileRequest = FastifyRequest<{ Params: { '*': string } }>;
+
+/** Whether a browser requests a page that it navigates to, rather than a script or image of a page. */
+const isNavigation = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('text/html') === true;
+
+/** RFC 9110 §12.5.3, as browsers write it: names without weights, or with `q=0` for "not at all". */
+const accepts = ({ headers }: FastifyRequest, encoding: ContentEncoding): boolean =>
+  String(headers['accept-encoding'] ?? '')
+    .split(',')
+    .some((part) => {
+      const [name = '', weight = ''] = part.split(';').map((text) => text.trim().toLowerCase());
+      return name === encoding && !/^q=0(?:\.0*)?$/.test(weight);
+    });
+
+export const consolePlugin: FastifyPluginCallback = (app, _options, done) => {
+  // Loaded on first request, as most processes never serve the console.
+  let loading: Promise<Console> | undefined;
+  const load = (): Promise<Console> => {
+    loading ??= loadConsole();
+    return loading;
+  };
+
+  const send = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    file: ConsoleFile,
+    contentSecurityPolicy: string,
+  ): FastifyReply => {
+    reply.headers({
+      etag: file.etag,
+      'cache-control': file.isImmutable ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache',
+      'content-security-policy': contentSecurityPolicy,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      ...(file.encoded.size > 0 && { vary: 'accept-encoding' }),
+    });
+    if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
+    for (const [encoding, body] of file.encoded)
+      if (accepts(request, encoding))
+        return reply.type(file.type).header('content-encoding', encoding).send(body);
+    return reply.type(file.type).send(file.body);
+  };
+
+  const serve = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    path: string,
+  ): Promise<FastifyReply> => {
+    const { files, contentSecurityPolicy } = await load();
+    // Every navigation gets the same page, whose script selects the view by the address.
+    const file = files.get(path) ?? (isNavigation(request) ? files.get(PAGE) : undefined);
+    if (file !== undefined) return send(request, reply, file, contentSecurityPolicy);
+    if (files.size === 0 && path === PAGE)
+      return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
+    reply.callNotFound();
+    return reply;
+  };
+
+  app.get('/', (_request, reply) => reply.redirect('/ui/', 307));
+  app.get('/ui', (_request, reply) => reply.redirect('/ui/', 307));
+  app.get('/ui/*', (request: FileRequest, reply) =>
+    serve(request, reply, request.params['*'] || PAGE),
+  );
+  app.get('/app', (request, reply) => serve(request, reply, PAGE));
+  app.get('/app/*', (request, reply) => serve(request, reply, PAGE));
+  done();
+};

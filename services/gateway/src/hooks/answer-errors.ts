@@ -1,0 +1,37 @@
+/** The error handler for every surface: errors of hooks, routes and Fastify itself. */
+import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { RenderError } from '../answers/error-documents.ts';
+import { writeAnswer } from '../answers/write-answer.ts';
+import type { Exchange } from '../request/exchange.ts';
+import { endWithAnswer, isCutShort } from '../request/incoming-body.ts';
+import { OWN } from '../request/surface.ts';
+
+export type ErrorHandler = (
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+) => Promise<void>;
+
+/** Whether the request has a body that no route reads, and whose size nothing limits. */
+const isUnread = ({ surface, request }: Exchange): boolean => surface === OWN && !request.complete;
+
+/** @param logger receives responses that were interrupted, because a client only sees a closed connection */
+export const createErrorHandler =
+  (renderError: RenderError, logger: Logger): ErrorHandler =>
+  async (thrown, { exchange }, reply) => {
+    const { request, requestId, surface, answerHeaders } = exchange;
+    reply.hijack();
+    if (reply.raw.headersSent) {
+      logger.warn({ err: thrown, request_id: requestId }, 'the response was interrupted');
+      reply.raw.destroy();
+      return;
+    }
+    const error = KeelsonError.from(thrown);
+    // The rest of the body may take as long again, so the connection ends with the answer.
+    if (error.code === 'request.deadline_exceeded') answerHeaders['connection'] = 'close';
+    else if (error.httpStatus === 413 || isCutShort(request) || isUnread(exchange))
+      await endWithAnswer(exchange);
+    await writeAnswer(reply.raw, renderError(surface.name, thrown, requestId), answerHeaders);
+  };

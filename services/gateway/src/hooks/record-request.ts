@@ -1,0 +1,31 @@
+/** Counts the request, and logs it in one line once its answer has been sent. */
+import { createRequestLog, type Logger } from '@keelson/logging';
+import type { onRequestHookHandler } from 'fastify';
+import type { RequestMetrics } from '../metrics/metrics.ts';
+import type { Exchange } from '../request/exchange.ts';
+import { recordedPath } from '../request/signed-address.ts';
+
+const loggedPath = ({ surface, head: { path } }: Exchange): string =>
+  surface.prefix + (surface.name === 'api_v2' ? recordedPath(path) : path);
+
+export const recordRequest = (metrics: RequestMetrics, logger: Logger): onRequestHookHandler => {
+  const logRequest = createRequestLog(logger);
+  return ({ exchange }, { raw: response }, done) => {
+    const startedMs = performance.now();
+    metrics.started();
+    exchange.whenClosed(() => {
+      const { requestId, head, group, request } = exchange;
+      const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000;
+      logRequest({
+        requestId,
+        method: head.method,
+        path: loggedPath(exchange),
+        status: response.statusCode,
+        durationMs,
+        remoteAddress: head.remoteAddress,
+      });
+      metrics.finished(group, request.method ?? '', response.statusCode, durationMs / 1000);
+    });
+    done();
+  };
+};

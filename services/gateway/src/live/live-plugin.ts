@@ -1,0 +1,50 @@
+/** `/live`: one stream of server-sent events for what a page of the console shows. */
+import { edgeResponse } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { FastifyPluginCallback } from 'fastify';
+import { answerWith } from '../answers/answer-with.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import type { LivePlaces } from '../limits/live-places.ts';
+import { bearerToken, serviceHeader } from '../request/header-names.ts';
+import { createLiveStream, type LiveParts } from './live-stream.ts';
+import { parseWatches } from './watches.ts';
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // nginx would hold events back until its buffer is full.
+  'x-accel-buffering': 'no',
+};
+const RETRY_AFTER_SECONDS = '5';
+
+export interface LivePluginParts extends LiveParts {
+  readonly places: LivePlaces;
+}
+
+export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, done) => {
+  const frames = createLiveStream(parts);
+  app.get('/', { exposeHeadRoute: false }, async (request, reply) => {
+    const { exchange } = request;
+    const open = answerWith(async () => {
+      const { head, request: incoming, answerHeaders } = exchange;
+      const watches = parseWatches(head.query);
+      // Answers to requests without credentials are remembered by the address of the request.
+      if ((serviceHeader(incoming.headers, 'token') || bearerToken(incoming.headers)) === '')
+        throw new KeelsonError('request.invalid', { text: 'a live stream needs a token' });
+      try {
+        reply.raw.once('close', parts.places.take(clientNetwork(head.remoteAddress)));
+      } catch (refused) {
+        answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+        throw refused;
+      }
+      return Promise.resolve(edgeResponse(200, HEADERS, frames(exchange, watches)));
+    });
+    try {
+      await open(request, reply);
+    } catch (error) {
+      // A client ends its stream by leaving.
+      if (!exchange.signal.aborted) throw error;
+      reply.hijack();
+    }
+  });
+  done();
+};

@@ -1,0 +1,23 @@
+/** Limits of a request body, depending on the caller. */
+import type { BodyBudget } from '../limits/body-budget.ts';
+import type { Exchange } from './exchange.ts';
+import type { BodyRules } from './incoming-body.ts';
+
+export interface BodyLimits {
+  /** Largest body, in bytes. */
+  readonly bodyBytes: number;
+  /** Largest body of a caller without a valid token, in bytes. */
+  readonly anonymousBodyBytes: number;
+  readonly budget: BodyBudget;
+}
+
+export const bodyRules = (
+  { bodyBytes, anonymousBodyBytes, budget }: BodyLimits,
+  exchange: Exchange,
+  isAnonymous: boolean,
+  isWhole: boolean,
+): BodyRules => ({
+  limitBytes: isAnonymous ? anonymousBodyBytes : bodyBytes,
+  isWhole,
+  hold: () => exchange.holdBody(budget, isAnonymous),
+});

@@ -1,0 +1,165 @@
+/** The context of one request, which every plugin and hook of the gateway shares. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { EdgeBody, EdgeRequest } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { BodyBudget, BodyHolding } from '../limits/body-budget.ts';
+import { clientNetwork } from '../limits/client-network.ts';
+import { emptyHead } from './request-head.ts';
+import type { Surface } from './surface.ts';
+
+/** Seconds that a client is asked to wait after a request over the limit. */
+const RETRY_AFTER_SECONDS = '1';
+
+export interface ExchangeOptions {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly surface: Surface;
+  readonly timeoutMs: number;
+  /** Headers that every answer to this client carries. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The part of an exchange that a service gets; the signal is created when the service asks for it. */
+class ServiceRequest implements EdgeRequest {
+  readonly head: RequestHead;
+  readonly body: EdgeBody;
+  readonly #exchange: Exchange;
+
+  constructor(exchange: Exchange, head: RequestHead, body: EdgeBody) {
+    this.head = head;
+    this.body = body;
+    this.#exchange = exchange;
+  }
+
+  get signal(): AbortSignal {
+    return this.#exchange.signal;
+  }
+
+  get timeoutMs(): number {
+    return this.#exchange.timeoutMs;
+  }
+}
+
+/** One request and its response. Ends when the client disconnects or the time limit is reached. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly requestId: string;
+  readonly surface: Surface;
+  /** Headers of the response, whether a service or the error handler gives it. */
+  readonly answerHeaders: Record<string, string>;
+  /** Ids, dialect, path, mount, caller and principal, as far as they are known yet. */
+  head: RequestHead;
+  /** Label of the metrics: "api_v2", "v1/pki". */
+  group: string;
+  /** The caller's token where the surface takes it from elsewhere than the headers of /v1. */
+  token: string | undefined;
+  /** JSON for the audit entry that describes a body which only the service can read. */
+  auditedRequest = '';
+  readonly #response: ServerResponse;
+  /** The part of the body budget that this request holds until it is answered. */
+  #holding: BodyHolding | undefined;
+  #timeoutMs: number;
+  #timer: NodeJS.Timeout;
+  #ended: KeelsonError | undefined;
+  #onEnd: ((error: KeelsonError) => void) | undefined;
+  #onClose: (() => void) | undefined;
+  #abort: AbortController | undefined;
+
+  constructor({ request, response, requestId, surface, timeoutMs, headers }: ExchangeOptions) {
+    this.request = request;
+    this.requestId = requestId;
+    this.surface = surface;
+    this.group = surface.name;
+    this.answerHeaders = { ...headers, ...surface.headers, 'x-request-id': requestId };
+    this.head = emptyHead(requestId, request.method ?? '');
+    this.#response = response;
+    this.#timeoutMs = timeoutMs;
+    this.#timer = this.#startTimer(timeoutMs);
+    response.on('close', () => this.#close());
+  }
+
+  /** Calls back once the response has been sent or the client has disconnected. */
+  whenClosed(listener: () => void): void {
+    this.#onClose = listener;
+  }
+
+  /** The refusal of a request over a rate limit; `headers` state the limit. */
+  rateLimited(headers: Readonly<Record<string, string>>): KeelsonError {
+    Object.assign(this.answerHeaders, headers, { 'retry-after': RETRY_AFTER_SECONDS });
+    return new KeelsonError('request.rate_limited');
+  }
+
+  /** Counts the bytes of the body in `budget` until the request is answered. */
+  holdBody(budget: BodyBudget, isAnonymous: boolean): BodyHolding {
+    const opened = budget.open(clientNetwork(this.head.remoteAddress), isAnonymous);
+    this.#holding = opened;
+    if (this.#ended !== undefined) opened.release();
+    return {
+      ...opened,
+      take: (bytes) => {
+        try {
+          opened.take(bytes);
+        } catch (refused) {
+          opened.release();
+          this.answerHeaders['retry-after'] = RETRY_AFTER_SECONDS;
+          throw refused;
+        }
+      },
+    };
+  }
+
+  /** Time limit of the whole request. */
+  get timeoutMs(): number {
+    return this.#timeoutMs;
+  }
+
+  /** Replaces the time limit, counted from now: uploads, downloads, event streams. */
+  limitTo(timeoutMs: number): void {
+    clearTimeout(this.#timer);
+    this.#timeoutMs = timeoutMs;
+    this.#timer = this.#startTimer(timeoutMs);
+  }
+
+  #startTimer(timeoutMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#end('request.deadline_exceeded'), timeoutMs);
+  }
+
+  /** Aborted when the exchange ends before its answer. Created on first use, as most calls need none. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#ended !== undefined) this.#abort.abort(this.#ended);
+    }
+    return this.#abort.signal;
+  }
+
+  /** The request as the service gets it that answers it. */
+  toService(head: RequestHead, body: EdgeBody): EdgeRequest {
+    return new ServiceRequest(this, head, body);
+  }
+
+  /** The result of `work`, unless the exchange ends first. @throws KeelsonError with the reason */
+  untilEnd<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      work.then(resolve, reject);
+      this.#onEnd = reject;
+      if (this.#ended !== undefined) reject(this.#ended);
+    });
+  }
+
+  #close(): void {
+    clearTimeout(this.#timer);
+    this.#holding?.release();
+    if (!this.#response.writableFinished) this.#end('request.cancelled');
+    this.#onClose?.();
+  }
+
+  #end(code: 'request.deadline_exceeded' | 'request.cancelled'): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = new KeelsonError(code);
+    this.#onEnd?.(this.#ended);
+    this.#abort?.abort(this.#ended);
+  }
+}

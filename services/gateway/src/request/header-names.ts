@@ -1,0 +1,140 @@
+/**
+ * The header names of the edge. The neutral name is the primary one; that of the widely deployed clients is
+ * an alias. Any header of theirs on /v1 selects their dialect (docs/divergences).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Dialect } from '@keelson/proto/edge/v1/edge';
+
+const NEUTRAL = 'x-service-';
+const VENDOR = 'x-vault-';
+
+const named = (name: string) => ({ primary: NEUTRAL + name, alias: VENDOR + name });
+
+/** Headers that exist under both prefixes, by the name they are used under here. */
+const SHARED = {
+  token: named('token'),
+  namespace: named('namespace'),
+  wrapTtl: named('wrap-ttl'),
+  wrapFormat: named('wrap-format'),
+  index: named('index'),
+} as const;
+
+/** The value of a header under its primary name, else under its alias. */
+export const serviceHeader = (
+  headers: IncomingHttpHeaders,
+  name: keyof typeof SHARED,
+): string | undefined => {
+  const { primary, alias } = SHARED[name];
+  const value = headers[primary] ?? headers[alias];
+  return typeof value === 'string' ? value : value?.[0];
+};
+
+/** RFC 6750 §2.1; the name of the scheme in any case (RFC 9110 §11.1). */
+export const bearerToken = (headers: IncomingHttpHeaders): string =>
+  /^bearer (.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim() ?? '';
+
+export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
+  for (const name in headers) if (name.startsWith(VENDOR)) return Dialect.VENDOR;
+  return Dialect.SPECIFICATION;
+};
+
+/** Headers that services read. Everything else stays here, tokens above all. */
+const FORWARDED: readonly string[] = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'content-encoding',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'user-agent',
+  'terraform-version',
+  'x-terraform-integration',
+  // Webhook deliveries: the event, the id of the delivery, and its signature.
+  'idempotency-key',
+  'x-event-key',
+  'x-gitea-delivery',
+  'x-gitea-event',
+  'x-gitea-signature',
+  'x-github-delivery',
+  'x-github-event',
+  'x-gitlab-event',
+  'x-gitlab-event-uuid',
+  'x-gitlab-token',
+  'x-hub-signature',
+  'x-hub-signature-256',
+  'x-request-id',
+  'x-request-uuid',
+];
+
+/** Headers for the service, `extra` ones (passed through for a mount) included. */
+export const forwardedHeaders = (
+  headers: IncomingHttpHeaders,
+  extra: readonly string[] = [],
+): Record<string, string> => {
+  const forwarded: Record<string, string> = {};
+  for (const name of FORWARDED) {
+    const value = headers[name];
+    if (typeof value === 'string') forwarded[name] = value;
+  }
+  const index = serviceHeader(headers, 'index');
+  if (index !== undefined) forwarded[SHARED.index.primary] = index;
+  for (const given of extra) {
+    const name = given.toLowerCase();
+    const value = headers[name];
+    if (value !== undefined && !isCredential(name))
+      forwarded[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return forwarded;
+};
+
+const isCredential = (name: string): boolean =>
+  name === SHARED.token.primary ||
+  name === SHARED.token.alias ||
+  name === PRESENTED_TOKEN ||
+  name === CLIENT_CERTIFICATE ||
+  name === 'authorization' ||
+  name === 'cookie';
+
+/**
+ * The certificate that a TLS client has proven to have (RFC 9440 §2.1), for engines. Not among those a
+ * client may send, nor one that a mount may pass through.
+ */
+export const CLIENT_CERTIFICATE = 'client-cert';
+
+/** An engine's account of a request for the audit entry, JSON in base64; never sent to a client. */
+export const AUDITED_REQUEST = 'x-audited-request';
+
+/**
+ * Headers an engine may always answer with; further ones are allowed by the mount's tuning. Those of
+ * `access-control-` here say nothing without `access-control-allow-origin`, which is not among them.
+ */
+const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+  'allow',
+  'cache-control',
+  'content-disposition',
+  'content-length',
+  'content-transfer-encoding',
+  'content-type',
+  'etag',
+  'expires',
+  'last-modified',
+  'link',
+  'location',
+  'replay-nonce',
+  'retry-after',
+  'www-authenticate',
+  SHARED.index.primary,
+  SHARED.index.alias,
+]);
+
+export const isAllowedAnswerHeader = (name: string, allowed: readonly string[]): boolean =>
+  ENGINE_ANSWERS.has(name) ||
+  (name !== AUDITED_REQUEST && allowed.some((other) => other.toLowerCase() === name));
+
+/** Carries the token to a service whose answer needs it (Allowed.pass_token); never taken from a client. */
+export const PRESENTED_TOKEN = 'x-presented-token';

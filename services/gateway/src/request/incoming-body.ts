@@ -1,0 +1,167 @@
+/** The body of a client's request: never parsed, limited in size, read as the service asks for it. */
+import type { IncomingMessage } from 'node:http';
+import { bufferedBody, type EdgeBody } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { BodyHolding } from '../limits/body-budget.ts';
+import type { Exchange } from './exchange.ts';
+
+/** A body announced as no larger is read at once, so that it travels in one frame with its head. */
+const SMALL_BYTES = 65_536;
+
+const NOTHING = new Uint8Array(0);
+const NO_BODY = bufferedBody(NOTHING);
+
+/**
+ * The pieces of a body in one block, which is twice as large when it is full. Pieces that are kept as they
+ * come leave the C library with memory in small parts, which it does not give back to the system.
+ */
+class GatheredBytes {
+  #block: Uint8Array = NOTHING;
+  #length = 0;
+
+  append(piece: Uint8Array): void {
+    const length = this.#length + piece.byteLength;
+    // Most bodies are one piece.
+    if (this.#length === 0) this.#block = piece;
+    else {
+      if (length > this.#block.byteLength) {
+        const larger = Buffer.allocUnsafeSlow(Math.max(length, 2 * this.#block.byteLength));
+        larger.set(this.bytes);
+        this.#block = larger;
+      }
+      this.#block.set(piece, this.#length);
+    }
+    this.#length = length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#block.subarray(0, this.#length);
+  }
+
+  clear(): void {
+    this.#block = NOTHING;
+    this.#length = 0;
+  }
+}
+
+/** Limits of one body. */
+export interface BodyRules {
+  readonly limitBytes: number;
+  /** Read into memory before it is passed on, because it is audited or may be sent twice. */
+  readonly isWhole: boolean;
+  /** Opens the budget that the bytes count in as they arrive; absent where they are not counted. */
+  readonly hold?: () => BodyHolding;
+}
+
+const limited = async function* (
+  request: IncomingMessage,
+  limitBytes: number,
+  holding: BodyHolding | undefined,
+): AsyncIterable<Uint8Array> {
+  let total = 0;
+  // Not destroyed when a reader stops: Node would detach the socket and leave it open and unread.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    total += chunk.byteLength;
+    if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
+    holding?.take(chunk.byteLength);
+    yield chunk;
+  }
+};
+
+/** A whole body by its events: small ones are most of what arrives, and iterating costs more than they do. */
+const receive = (
+  request: IncomingMessage,
+  limitBytes: number,
+  holding: BodyHolding | undefined,
+): Promise<Uint8Array> =>
+  new Promise((resolve, reject) => {
+    const breakOff = (): void => reject(new KeelsonError('request.cancelled'));
+    if (request.destroyed) return breakOff();
+    const gathered = new GatheredBytes();
+    let total = 0;
+    const onData = (chunk: Buffer): void => {
+      total += chunk.byteLength;
+      try {
+        if (total > limitBytes) throw new KeelsonError('request.too_large', { limitBytes });
+        holding?.take(chunk.byteLength);
+        gathered.append(chunk);
+      } catch (error) {
+        // Bytes that still arrive are discarded.
+        request.off('data', onData);
+        gathered.clear();
+        reject(error as Error);
+      }
+    };
+    request.on('data', onData);
+    request.once('end', () => {
+      // 'close' follows every request: creating an unused error costs more than receiving the body.
+      request.off('close', breakOff);
+      resolve(gathered.bytes);
+    });
+    request.once('error', reject);
+    request.once('close', breakOff);
+  });
+
+const collect = async (chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> => {
+  const gathered = new GatheredBytes();
+  for await (const chunk of chunks) gathered.append(chunk);
+  return gathered.bytes;
+};
+
+/** @throws KeelsonError `request.too_large`, `request.bodies_under_way` */
+export const incomingBody = async (
+  request: IncomingMessage,
+  { limitBytes, isWhole, hold }: BodyRules,
+): Promise<EdgeBody> => {
+  const { headers } = request;
+  const announced = headers['content-length'];
+  if (announced === undefined && headers['transfer-encoding'] === undefined) return NO_BODY;
+  const sizeBytes = announced === undefined ? undefined : Number(announced);
+  if (sizeBytes === 0) return NO_BODY;
+  if (sizeBytes !== undefined && sizeBytes > limitBytes)
+    throw new KeelsonError('request.too_large', { limitBytes });
+  const holding = hold?.();
+  if (isWhole || (sizeBytes !== undefined && sizeBytes <= SMALL_BYTES))
+    return bufferedBody(await receive(request, limitBytes, holding));
+  return {
+    bytes: (ownLimitBytes) =>
+      collect(limited(request, Math.min(limitBytes, ownLimitBytes), holding)),
+    chunks: () => limited(request, limitBytes, holding),
+  };
+};
+
+/** Whether reading the body began and stopped before its end. */
+export const isCutShort = (request: IncomingMessage): boolean =>
+  request.readableDidRead && !request.complete;
+
+/** Time for which the rest of an oversized body is still received. */
+const DISCARD_WITHIN_MS = 1000;
+
+/**
+ * Lets the rest of a refused body run dry, for a bounded time: closing a connection with bytes unread
+ * resets it, and the client would see a broken connection instead of the answer.
+ */
+const discardRest = (request: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    if (request.complete || request.destroyed) return resolve();
+    const timer = setTimeout(resolve, DISCARD_WITHIN_MS);
+    request.once('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    request.once('end', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    request.resume();
+    return undefined;
+  });
+
+/**
+ * Closes the connection with the response, because the rest of an unread body would be parsed as the next
+ * request.
+ */
+export const endWithAnswer = async ({ request, answerHeaders }: Exchange): Promise<void> => {
+  answerHeaders['connection'] = 'close';
+  await discardRest(request);
+};

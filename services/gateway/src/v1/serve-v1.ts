@@ -1,0 +1,198 @@
+/** /v1: one decision of sys for each request, then the owning service. */
+import {
+  createResponseCache,
+  type EdgeBody,
+  type EdgeResponse,
+  type EdgeService,
+  isEdgeMethod,
+  methodRefused,
+} from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import {
+  type AccessDefinition,
+  type Allowed,
+  type ResolveRequest,
+  Surface,
+} from '@keelson/proto/sys/v1/access';
+import type { RpcService } from '@keelson/rpc';
+import { requireAllowed } from '../access/resolution.ts';
+import type { ServeExchange } from '../answers/answer-with.ts';
+import type { AuditRecorder } from '../audit/audit-recorder.ts';
+import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
+import { clientCertificateHeader } from '../request/client-certificate.ts';
+import type { Exchange } from '../request/exchange.ts';
+import {
+  AUDITED_REQUEST,
+  bearerToken,
+  forwardedHeaders,
+  isAllowedAnswerHeader,
+  PRESENTED_TOKEN,
+  serviceHeader,
+} from '../request/header-names.ts';
+import { incomingBody } from '../request/incoming-body.ts';
+import {
+  answerKey,
+  type CachedAnswer,
+  type DecisionStates,
+  isCacheable,
+  OVERHEAD_BYTES,
+} from './response-cache.ts';
+import { parseWrapTtlSeconds, wrapResponse } from './wrapped-response.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+export interface V1Parts {
+  readonly access: RpcService<typeof AccessDefinition>;
+  readonly services: Readonly<Record<string, EdgeService>>;
+  readonly audit: AuditRecorder;
+  readonly bodies: BodyLimits;
+  /** Public base URL of this API, when one is configured. */
+  readonly publicUrl: string | undefined;
+  /** Present when sys runs in this process; lets the gateway repeat responses that are still valid. */
+  readonly decisionState: DecisionStates | undefined;
+}
+
+/** Only headers that the mount may answer with. */
+const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]): EdgeResponse =>
+  response.head.headers.every(({ name }) => isAllowedAnswerHeader(name, allowed))
+    ? response
+    : {
+        ...response,
+        head: {
+          ...response.head,
+          headers: response.head.headers.filter(({ name }) => isAllowedAnswerHeader(name, allowed)),
+        },
+      };
+
+/** The question about a request for sys, without the body. */
+const toQuestion = ({ head, request, token }: Exchange): ResolveRequest => ({
+  surface: Surface.V1,
+  token: token ?? (serviceHeader(request.headers, 'token') || bearerToken(request.headers)),
+  namespace: serviceHeader(request.headers, 'namespace') ?? '',
+  path: head.path.slice(1),
+  method: head.method,
+  remoteAddress: head.remoteAddress,
+  wrapTtlSeconds: parseWrapTtlSeconds(serviceHeader(request.headers, 'wrapTtl')),
+  wrapFormat: serviceHeader(request.headers, 'wrapFormat') === 'jwt' ? 'jwt' : '',
+  body: NOTHING,
+  hasBody: false,
+  requestId: head.requestId,
+  contentType: request.headers['content-type'] ?? '',
+  query: head.query,
+  index: serviceHeader(request.headers, 'index') ?? '',
+});
+
+const forward = async (
+  { services }: V1Parts,
+  exchange: Exchange,
+  allowed: Allowed,
+  body: EdgeBody,
+  token: string,
+): Promise<EdgeResponse> => {
+  const { head, request } = exchange;
+  const service = services[allowed.service];
+  if (service === undefined)
+    throw new KeelsonError('edge.backend_unavailable', { service: allowed.service });
+  const { mount } = allowed;
+  const headers =
+    mount === undefined || mount.passthroughRequestHeaders.length === 0
+      ? head.headers
+      : forwardedHeaders(request.headers, mount.passthroughRequestHeaders);
+  const added = allowed.passToken
+    ? { [PRESENTED_TOKEN]: token }
+    : mount && clientCertificateHeader(request);
+  const forwarded = {
+    ...head,
+    headers: added === undefined ? headers : { ...headers, ...added },
+    path: allowed.path,
+    namespace: allowed.namespace,
+    mount,
+    caller: allowed.caller,
+  };
+  const response = await service.handle(exchange.toService(forwarded, body));
+  if (mount === undefined) return response;
+  const audited = response.head.headers.find(({ name }) => name === AUDITED_REQUEST);
+  if (audited !== undefined)
+    exchange.auditedRequest = Buffer.from(audited.value, 'base64').toString();
+  return withAllowedHeaders(response, mount.allowedResponseHeaders);
+};
+
+/** @param body given when it has already been read */
+const decideAndServe = async (
+  parts: V1Parts,
+  exchange: Exchange,
+  readBody?: EdgeBody,
+): Promise<{ response: EdgeResponse; isAudited: boolean }> => {
+  const { access, audit, bodies, publicUrl } = parts;
+  const { head, request } = exchange;
+  const question = toQuestion(exchange);
+  let resolution = await access.resolve(question, exchange);
+  const isAudited = await audit.isEnabled(resolution.auditGeneration);
+  const needsBody = resolution.outcome?.$case === 'needsBody';
+  const isAnonymous = resolution.audit?.caller === undefined;
+  const body =
+    readBody ??
+    (await incomingBody(request, bodyRules(bodies, exchange, isAnonymous, isAudited || needsBody)));
+  if (needsBody)
+    resolution = await access.resolve(
+      { ...question, body: Buffer.from(await body.bytes(bodies.bodyBytes)), hasBody: true },
+      exchange,
+    );
+
+  const serve = async (): Promise<EdgeResponse> => {
+    const allowed = requireAllowed(resolution);
+    exchange.group = `v1/${allowed.service}`;
+    if (allowed.tryAuditDevice !== undefined) await audit.tryDevice(allowed.tryAuditDevice);
+    const response = await forward(parts, exchange, allowed, body, question.token);
+    return question.wrapTtlSeconds === 0
+      ? response
+      : wrapResponse(access, response, {
+          ttlSeconds: question.wrapTtlSeconds,
+          wrapFormat: question.wrapFormat,
+          apiAddress: publicUrl ?? '',
+          creationPath: question.path,
+          namespace: allowed.namespace,
+          requestId: head.requestId,
+        });
+  };
+  const response = isAudited
+    ? await audit.record({ exchange, path: question.path, body, context: resolution.audit }, serve)
+    : await serve();
+  return { response, isAudited };
+};
+
+export const createServeV1 = (parts: V1Parts): ServeExchange => {
+  const { bodies, decisionState } = parts;
+  const answers = createResponseCache<CachedAnswer>(OVERHEAD_BYTES);
+
+  /** The response to a request without credentials: a remembered one that is still valid, else a new one. */
+  const recallOrServe = async (
+    exchange: Exchange,
+    decisions: DecisionStates,
+  ): Promise<EdgeResponse> => {
+    const { head, request } = exchange;
+    const body = await incomingBody(request, bodyRules(bodies, exchange, true, false));
+    const key = answerKey(request.url ?? '/', head.method, body);
+    // Before the decision: what changes during it counts as changed.
+    const state = await decisions();
+    if (state === undefined) answers.clear();
+    const known = answers.get(key);
+    if (known !== undefined && known.state === state && (await known.response.isStillValid())) {
+      exchange.group = known.group;
+      return known.response;
+    }
+    const { response, isAudited } = await decideAndServe(parts, exchange, body);
+    const { isStillValid } = response;
+    if (state !== undefined && isStillValid !== undefined && !isAudited)
+      answers.set(key, { state, response: { ...response, isStillValid }, group: exchange.group });
+    return response;
+  };
+
+  return async (exchange) => {
+    const { head, request } = exchange;
+    if (!isEdgeMethod(head.method)) throw methodRefused();
+    return decisionState !== undefined && isCacheable(head.method, request)
+      ? recallOrServe(exchange, decisionState)
+      : (await decideAndServe(parts, exchange)).response;
+  };
+};

@@ -1,0 +1,31 @@
+/** Whether a challenge may be tried now (RFC 8555 §7.5.1, §8). */
+import type { ChallengeType } from '../../orders/domain/challenge-types.ts';
+import {
+  type Authorization,
+  authorizationStatus,
+  type Order,
+  orderStatus,
+} from '../../orders/domain/order.ts';
+import { malformed } from '../../problems/problem.ts';
+
+/**
+ * @param authorization of the order
+ * @returns false for a challenge that is under way or settled: it is shown as it is
+ * @throws AcmeProblem `malformed` where there is no such challenge, or it cannot be tried any more
+ */
+export const isStartable = (
+  order: Order,
+  authorization: Authorization,
+  type: ChallengeType,
+  nowMs: number,
+): boolean => {
+  const challenge = authorization.challenges.find((one) => one.type === type);
+  if (challenge === undefined) throw malformed('there is no such challenge', { status: 404 });
+  if (challenge.status !== 'pending') return false;
+  const status = authorizationStatus(authorization, nowMs);
+  if (status !== 'pending' || orderStatus(order, nowMs) === 'invalid')
+    throw malformed(`the authorization is ${status}; its challenges cannot be tried any more`);
+  if (authorization.challenges.some((one) => one.status !== 'pending'))
+    throw malformed('another challenge of this authorization was chosen');
+  return true;
+};

@@ -1,0 +1,91 @@
+import { KeelsonError } from '@keelson/errors';
+import { deriveView, type Store } from '@keelson/storage';
+import { loadAuthority } from '../../issuers/issuer-records.ts';
+import { type MountScope, sharedPrefix } from '../../mounts/mount-records.ts';
+import { findRole } from '../../roles/role-operations.ts';
+import { ACME_SETTING, acmeConfigRecords } from './acme-config-records.ts';
+import {
+  type AcmeConfig,
+  allowsAll,
+  checkAcmeConfig,
+  DEFAULT_ACME_CONFIG,
+  parseDefaultPolicy,
+} from './domain/acme-config.ts';
+
+/** Configurations of all mounts, each read again only when it changed. */
+export interface AcmeConfigs {
+  of(mount: MountScope): Promise<AcmeConfig>;
+}
+
+/**
+ * @param isPublicDisabled every account needs an external account binding, whatever a mount says
+ */
+export const createAcmeConfigs = (store: Store, isPublicDisabled: boolean): AcmeConfigs => {
+  const views = new Map<string, () => Promise<AcmeConfig>>();
+  return {
+    of: (mount) => {
+      const key = sharedPrefix(mount);
+      let view = views.get(key);
+      if (view === undefined) {
+        const records = acmeConfigRecords(mount);
+        view = deriveView(store, [records.path(ACME_SETTING)], async (reads) => {
+          const config = (await records.find(reads, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG;
+          return isPublicDisabled ? { ...config, eabPolicy: 'always-required' } : config;
+        });
+        views.set(key, view);
+      }
+      return view();
+    },
+  };
+};
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+export interface ConfigChange {
+  readonly mount: MountScope;
+  readonly isPublicDisabled: boolean;
+  readonly change: (before: AcmeConfig) => AcmeConfig;
+}
+
+/**
+ * Changes the configuration of a mount, checked against its roles, issuers and addresses.
+ * @throws KeelsonError `request.invalid`
+ */
+export const updateAcmeConfig = (
+  store: Store,
+  { mount, isPublicDisabled, change }: ConfigChange,
+): Promise<AcmeConfig> =>
+  store.transact(async (tx) => {
+    const records = acmeConfigRecords(mount);
+    const config = checkAcmeConfig(
+      change((await records.find(tx, ACME_SETTING)) ?? DEFAULT_ACME_CONFIG),
+    );
+    if (config.enabled && isPublicDisabled && config.eabPolicy !== 'always-required')
+      refuse(
+        "SERVICE_DISABLE_PUBLIC_ACME env var is enabled, ACME EAB policy needs to be 'always-required' with ACME enabled",
+      );
+    const authority = await loadAuthority(tx, mount);
+    if (config.enabled && authority.settings.cluster.path === '')
+      refuse("ACME feature requires local cluster 'path' field configuration to be set");
+    const policy = parseDefaultPolicy(config.defaultDirectoryPolicy);
+    const named = [
+      ...(allowsAll(config.allowedRoles) ? [] : config.allowedRoles).map(
+        (name) => [name, 'allowed_roles'] as const,
+      ),
+      ...(policy.kind === 'role' ? [[policy.role, 'default_directory_policy'] as const] : []),
+    ];
+    for (const [name, where] of named) {
+      const role = await findRole(tx, mount, name);
+      if (role === undefined) refuse(`role ${name} specified in ${where} does not exist`);
+      if (role?.noStore === true)
+        refuse(`role ${name} specified in ${where} sets no_store=true and cannot be used`);
+    }
+    if (!allowsAll(config.allowedIssuers))
+      for (const reference of config.allowedIssuers)
+        if (authority.findIssuer(reference) === undefined)
+          refuse(`issuer ${reference} specified in allowed_issuers does not exist`);
+    records.write(tx, ACME_SETTING, config);
+    return config;
+  });

@@ -1,0 +1,16 @@
+/** The mount that a directory is in. */
+export interface DirectoryMount {
+  readonly uuid: string;
+  readonly local: boolean;
+  /** "pki/". */
+  readonly path: string;
+  /** "" for the root namespace. */
+  readonly namespacePath: string;
+  readonly defaultLeaseTtlSeconds: number;
+  readonly maxLeaseTtlSeconds: number;
+}
+
+export interface PolicyOffer {
+  /** Whether the mount has a policy service: without one its directories do not exist. */
+  isOffered(mount: DirectoryMount): Promise<boolean>;
+}

@@ -1,0 +1,25 @@
+/** Which challenges can prove which identifiers (RFC 8555 §8, RFC 8737, RFC 8738 §4). */
+import type { Identifier } from './identifier.ts';
+
+export const CHALLENGE_TYPES = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'] as const;
+export type ChallengeType = (typeof CHALLENGE_TYPES)[number];
+
+/** Challenges that the service may offer beyond the specification. */
+export interface ExtraChallenges {
+  readonly dnsAccount01: boolean;
+  /** RFC 8738 §4. */
+  readonly tlsAlpn01ForAddresses: boolean;
+}
+
+/** RFC 8555 §7.1.3, §8.4: wildcards are proven by DNS only, addresses never. */
+export const challengeTypesFor = (
+  { type }: Identifier,
+  wildcard: boolean,
+  { dnsAccount01, tlsAlpn01ForAddresses }: ExtraChallenges,
+): readonly ChallengeType[] => {
+  if (type === 'ip') return tlsAlpn01ForAddresses ? ['http-01', 'tls-alpn-01'] : ['http-01'];
+  const ofNames: readonly ChallengeType[] = wildcard
+    ? ['dns-01']
+    : ['http-01', 'dns-01', 'tls-alpn-01'];
+  return dnsAccount01 ? [...ofNames, 'dns-account-01'] : ofNames;
+};

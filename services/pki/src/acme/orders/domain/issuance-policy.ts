@@ -1,0 +1,39 @@
+/**
+ * The port to an external service that decides about the certificate of an order instead of a role
+ * (reference §8.5).
+ */
+import type { CsrFields } from '@keelson/x509';
+import type { Account } from '../../accounts/domain/account.ts';
+import type { DirectoryMount, PolicyOffer } from '../../directories/domain/directory-mount.ts';
+import type { Order } from './order.ts';
+
+/** A finalized order: its identifiers are proven, and its CSR names exactly them. */
+export interface PolicyRequest {
+  readonly mount: DirectoryMount;
+  /** "": none named. */
+  readonly policyName: string;
+  /** From the path; undefined where the policy service may choose. */
+  readonly issuerRef: string | undefined;
+  readonly accountId: string;
+  readonly account: Account;
+  readonly orderId: string;
+  readonly order: Order;
+  readonly csrDer: Uint8Array;
+  readonly csr: CsrFields;
+}
+
+export interface PolicyCertificate {
+  readonly der: Uint8Array;
+  readonly serialKey: string;
+  readonly notAfterMs: number;
+  /** Id of the issuer that signed it. */
+  readonly issuerId: string;
+}
+
+export interface IssuancePolicy extends PolicyOffer {
+  /**
+   * Obtains the decision and signs the certificate. The commit of the order stores it.
+   * @throws AcmeProblem or KeelsonError where it is refused
+   */
+  issue(request: PolicyRequest): Promise<PolicyCertificate>;
+}

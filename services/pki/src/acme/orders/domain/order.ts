@@ -1,0 +1,149 @@
+/**
+ * Orders with their authorizations and challenges (RFC 8555 §7.1.3–7.1.6): what they are, and how they
+ * change state. An authorization belongs to one order and is part of its record, so that everything that
+ * decides about an order is read and written at once.
+ */
+
+import type { Problem } from '../../problems/problem.ts';
+import type { ChallengeType } from './challenge-types.ts';
+import type { Identifier } from './identifier.ts';
+
+export type OrderStatus = 'pending' | 'ready' | 'processing' | 'valid' | 'invalid';
+export type AuthorizationStatus = 'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired';
+export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
+
+export interface Challenge {
+  readonly type: ChallengeType;
+  readonly token: string;
+  readonly status: ChallengeStatus;
+  readonly validatedAtMs?: number | undefined;
+  /** Problem of the last attempt that failed. */
+  readonly error?: Problem | undefined;
+}
+
+export interface Authorization {
+  /** Without "*.". */
+  readonly identifier: Identifier;
+  readonly wildcard: boolean;
+  /** `expired` is never stored: it follows from the time. */
+  readonly status: Exclude<AuthorizationStatus, 'expired'>;
+  readonly expiresAtMs: number;
+  readonly challenges: readonly Challenge[];
+}
+
+/** The certificate issued for an order. */
+export interface OrderedCertificate {
+  /** As in record paths. */
+  readonly serialKey: string;
+  readonly issuerId: string;
+  readonly notAfterMs: number;
+}
+
+export interface Order {
+  readonly accountId: string;
+  /** Path of the directory it was made in: "roles/web/acme/". */
+  readonly directory: string;
+  readonly identifiers: readonly Identifier[];
+  readonly notBeforeMs?: number | undefined;
+  readonly notAfterMs?: number | undefined;
+  readonly profile?: string | undefined;
+  /** RFC 9773 §5: id of the certificate that this order's certificate replaces. */
+  readonly replaces?: string | undefined;
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number;
+  readonly authorizations: readonly Authorization[];
+  /** Set by the server; the others follow from the authorizations. */
+  readonly outcome?: 'valid' | 'invalid' | undefined;
+  readonly error?: Problem | undefined;
+  readonly certificate?: OrderedCertificate | undefined;
+}
+
+/** How long a client has for an order (reference §7.8). */
+export const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
+
+/** Validity of a valid authorization (reference §7.9). */
+const VALID_AUTHORIZATION_MS = 15 * 24 * 3600 * 1000;
+
+export const authorizationStatus = (
+  { status, expiresAtMs }: Authorization,
+  nowMs: number,
+): AuthorizationStatus =>
+  (status === 'pending' || status === 'valid') && expiresAtMs <= nowMs ? 'expired' : status;
+
+/** RFC 8555 §7.1.6. */
+export const orderStatus = (order: Order, nowMs: number): OrderStatus => {
+  if (order.outcome !== undefined) return order.outcome;
+  if (order.expiresAtMs <= nowMs) return 'invalid';
+  const statuses = order.authorizations.map((one) => authorizationStatus(one, nowMs));
+  if (statuses.some((status) => status !== 'pending' && status !== 'valid')) return 'invalid';
+  return statuses.every((status) => status === 'valid') ? 'ready' : 'pending';
+};
+
+/** The reason shown for an order that became invalid by a challenge of one of its authorizations. */
+export const orderError = (order: Order): Problem | undefined => {
+  if (order.error !== undefined) return order.error;
+  const failed = order.authorizations.flatMap(({ identifier, status, challenges }) => {
+    const error =
+      status === 'invalid' ? challenges.find((one) => one.status === 'invalid') : undefined;
+    return error?.error === undefined ? [] : [{ ...error.error, identifier }];
+  });
+  const [first] = failed;
+  return first && { type: first.type, detail: first.detail, subproblems: failed };
+};
+
+/** The order with one of its authorizations changed. */
+export const changeAuthorization = (
+  order: Order,
+  index: number,
+  change: (authorization: Authorization) => Authorization,
+): Order => ({
+  ...order,
+  authorizations: order.authorizations.map((one, at) => (at === index ? change(one) : one)),
+});
+
+const changeChallenge = (
+  authorization: Authorization,
+  type: ChallengeType,
+  change: Partial<Challenge>,
+): Authorization => ({
+  ...authorization,
+  challenges: authorization.challenges.map((one) =>
+    one.type === type ? { ...one, ...change } : one,
+  ),
+});
+
+/** The client is ready for the challenge. */
+export const beginChallenge = (authorization: Authorization, type: ChallengeType): Authorization =>
+  changeChallenge(authorization, type, { status: 'processing' });
+
+/** An attempt succeeded: the challenge, and with it the authorization, is valid. */
+export const completeChallenge = (
+  authorization: Authorization,
+  type: ChallengeType,
+  nowMs: number,
+): Authorization => ({
+  ...changeChallenge(authorization, type, {
+    status: 'valid',
+    validatedAtMs: nowMs,
+    error: undefined,
+  }),
+  status: 'valid',
+  expiresAtMs: nowMs + VALID_AUTHORIZATION_MS,
+});
+
+/** An attempt failed and will be repeated: the challenge shows why (RFC 8555 §8.2). */
+export const noteFailedAttempt = (
+  authorization: Authorization,
+  type: ChallengeType,
+  error: Problem,
+): Authorization => changeChallenge(authorization, type, { error });
+
+/** The last attempt failed: the challenge, and with it the authorization, is invalid. */
+export const failChallenge = (
+  authorization: Authorization,
+  type: ChallengeType,
+  error: Problem,
+): Authorization => ({
+  ...changeChallenge(authorization, type, { status: 'invalid', error }),
+  status: 'invalid',
+});

@@ -1,0 +1,33 @@
+/** When a certificate is best renewed (RFC 9773 §4.2). */
+
+export interface RenewalWindow {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** RFC 9773 §4.3.2: when to ask again. */
+  readonly retryAfterSeconds: number;
+}
+
+const MAX_RETRY_SECONDS = 6 * 3600;
+const MIN_RETRY_SECONDS = 60;
+
+/**
+ * The first half of the last third of the validity, so that enough time is left when something goes
+ * wrong. A revoked certificate is due at once.
+ */
+export const renewalWindow = (
+  { notBeforeMs, notAfterMs }: { readonly notBeforeMs: number; readonly notAfterMs: number },
+  revokedAtMs: number | undefined,
+  nowMs: number,
+): RenewalWindow => {
+  const lifetimeMs = notAfterMs - notBeforeMs;
+  const retryAfterSeconds = Math.min(
+    MAX_RETRY_SECONDS,
+    Math.max(MIN_RETRY_SECONDS, Math.floor(lifetimeMs / 24_000)),
+  );
+  if (revokedAtMs !== undefined) {
+    const endMs = Math.min(revokedAtMs, nowMs);
+    return { startMs: endMs - 3_600_000, endMs, retryAfterSeconds };
+  }
+  const startMs = notAfterMs - Math.floor(lifetimeMs / 3);
+  return { startMs, endMs: notAfterMs - Math.floor(lifetimeMs / 6), retryAfterSeconds };
+};

@@ -1,0 +1,184 @@
+/** Makes the lists of one group of issuers and replaces the old ones. */
+
+import type { Clock } from '@keelson/clock';
+import { hasCode } from '@keelson/errors';
+import type { Fence, Store } from '@keelson/storage';
+import {
+  authorityKeyIdentifier,
+  type CrlEntries,
+  createCrl,
+  crlNumber,
+  deltaCrlIndicator,
+  type Extension,
+  freshestCrl,
+} from '@keelson/x509';
+import {
+  type PendingRevocation,
+  type RevocationScope,
+} from '../../certificates/revocation-records.ts';
+import type { Authority, IssuerInUse } from '../../issuers/domain/authority.ts';
+import type { MountScope } from '../../mounts/mount-records.ts';
+import {
+  type CrlRecord,
+  crlRecords,
+  deleteCrlParts,
+  type StoredCrl,
+  writeCrlParts,
+} from '../crl-records.ts';
+import { type CrlGroup, crlSignerOf } from '../domain/crl-group.ts';
+import { completeEntries, deltaEntries } from './crl-entries.ts';
+
+export interface CrlBuild {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly mount: MountScope;
+  readonly authority: Authority;
+  /** Fence of the lease that the build is made under. */
+  readonly fence: Fence;
+  readonly scope: RevocationScope;
+}
+
+export type PendingEntries = readonly (readonly [string, PendingRevocation])[];
+
+interface NewCrl {
+  readonly group: CrlGroup;
+  readonly signer: IssuerInUse;
+  readonly number: number;
+  readonly extensions: readonly Extension[];
+  readonly entries: CrlEntries;
+}
+
+const makeCrl = async (build: CrlBuild, crl: NewCrl): Promise<StoredCrl> => {
+  const { store, clock, authority } = build;
+  const thisUpdateMs = Math.floor(clock.nowMs() / 1000) * 1000;
+  const nextUpdateMs = thisUpdateMs + authority.settings.crl.expirySeconds * 1000;
+  const { group, signer, number } = crl;
+  const der = await createCrl(
+    {
+      issuer: signer.certificate.subject,
+      thisUpdateMs,
+      nextUpdateMs,
+      extensions: [
+        authorityKeyIdentifier(signer.keyIdentifier),
+        crlNumber(BigInt(number)),
+        ...crl.extensions,
+      ],
+    },
+    crl.entries,
+    signer.revocationSigner(),
+  );
+  const place = { ...build, groupId: group.id };
+  const partCount = await writeCrlParts(store, place, { number, der }, build.fence);
+  return { number, thisUpdateMs, nextUpdateMs, partCount, storedAtMs: clock.nowMs() };
+};
+
+const makeDelta = (
+  build: CrlBuild,
+  crl: Pick<NewCrl, 'group' | 'signer' | 'number'>,
+  baseNumber: number,
+  pending: PendingEntries,
+): Promise<StoredCrl> =>
+  makeCrl(build, {
+    ...crl,
+    extensions: [deltaCrlIndicator(BigInt(baseNumber))],
+    entries: build.authority.settings.crl.disable
+      ? []
+      : deltaEntries(pending, crl.group, build.authority),
+  });
+
+/** Makes the new lists current, then removes the old ones. */
+const replace = async (
+  build: CrlBuild,
+  groupId: string,
+  next: CrlRecord,
+  replaced: readonly (StoredCrl | undefined)[],
+): Promise<void> => {
+  const { store, mount, scope } = build;
+  await store.transact((tx) => crlRecords(mount, scope).write(tx, groupId, next), {
+    fence: build.fence,
+  });
+  const numbers = replaced.flatMap((crl) => crl?.number ?? []);
+  await deleteCrlParts(store, { mount, scope, groupId }, numbers);
+};
+
+const noSigner = (group: CrlGroup): string =>
+  `no CRL was built for issuer ${group.members[0]?.issuer.id}: it has no key or lacks the crl-signing usage`;
+
+/** The location of the delta list; URLs that cannot be resolved yet are left out with a warning. */
+const freshestExtension = (
+  { authority }: CrlBuild,
+  signer: IssuerInUse,
+  warnings: string[],
+): readonly Extension[] => {
+  if (!authority.settings.crl.enableDelta) return [];
+  try {
+    const { deltaCrlDistributionPoints: urls } = authority.urlsOf(signer);
+    return urls.length === 0 ? [] : [freshestCrl(urls)];
+  } catch (error) {
+    if (!hasCode(error, 'request.invalid')) throw error;
+    warnings.push(`the CRL does not name its delta CRL: ${String(error)}`);
+    return [];
+  }
+};
+
+/**
+ * The number of the newest list. Those of this cluster and of all clusters may be served on one path, so
+ * they share a sequence, which only grows (RFC 5280 §5.2.3).
+ */
+const lastNumber = async ({ store, mount }: CrlBuild, group: CrlGroup): Promise<number> => {
+  const records = await Promise.all([
+    crlRecords(mount).find(store, group.id),
+    crlRecords(mount, 'all').find(store, group.id),
+  ]);
+  return Math.max(0, ...records.map((record) => record?.lastNumber ?? 0));
+};
+
+/**
+ * A complete list and, where they are made, the delta list to it. `pending` are revocations that are
+ * not certain to be on the complete list. Returns warnings.
+ */
+export const buildComplete = async (
+  build: CrlBuild,
+  group: CrlGroup,
+  pending: () => Promise<PendingEntries>,
+): Promise<readonly string[]> => {
+  const { store, mount, authority, scope } = build;
+  const signer = crlSignerOf(group, authority);
+  if (signer === undefined) return [noSigner(group)];
+  const previous = await crlRecords(mount, scope).find(store, group.id);
+  const warnings: string[] = [];
+  const { crl: config } = authority.settings;
+  const number = (await lastNumber(build, group)) + 1;
+  const complete = await makeCrl(build, {
+    group,
+    signer,
+    number,
+    extensions: freshestExtension(build, signer, warnings),
+    entries: config.disable ? [] : completeEntries(store, mount, group, authority, scope),
+  });
+  const delta = config.enableDelta
+    ? await makeDelta(build, { group, signer, number: number + 1 }, number, await pending())
+    : undefined;
+  const next = { complete, delta, lastNumber: delta?.number ?? number };
+  await replace(build, group.id, next, [previous?.complete, previous?.delta]);
+  return warnings;
+};
+
+/** A new delta list to the complete list there is; returns warnings. */
+export const buildDelta = async (
+  build: CrlBuild,
+  group: CrlGroup,
+  pending: PendingEntries,
+): Promise<readonly string[]> => {
+  const { store, mount, authority, scope } = build;
+  const signer = crlSignerOf(group, authority);
+  if (signer === undefined) return [noSigner(group)];
+  const previous = await crlRecords(mount, scope).find(store, group.id);
+  if (previous === undefined) return buildComplete(build, group, () => Promise.resolve(pending));
+  const number = (await lastNumber(build, group)) + 1;
+  const base = previous.complete.number;
+  const delta = await makeDelta(build, { group, signer, number }, base, pending);
+  const next = { complete: previous.complete, delta, lastNumber: number };
+  await replace(build, group.id, next, [previous.delta]);
+  return [];
+};

@@ -1,0 +1,175 @@
+/** Fetching certificates of issuers, without a token (reference §5.6). */
+import type { Clock } from '@keelson/clock';
+import type { Route } from '@keelson/edge';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import { field, type Result, secretsRoutes } from '@keelson/secrets-api';
+import { encodeCertsOnly } from '@keelson/x509';
+import {
+  CERTIFICATE_TYPE,
+  CHAIN_TYPE,
+  type Freshness,
+  rawAnswer,
+  rawUnlessUnmodified,
+  unmodifiedAnswer,
+} from '../certificates/raw-answer.ts';
+import type { MountScope } from '../mounts/mount-records.ts';
+import { requireMount } from '../mounts/request-mount.ts';
+import type { Authority, IssuerInUse } from './domain/authority.ts';
+import { type Authorities, whileInForce } from './issuer-records.ts';
+
+export interface IssuerFetchParts {
+  readonly authorities: Authorities;
+  readonly clock: Clock;
+}
+
+/** A client's request for issuers. */
+interface Fetch {
+  readonly authority: Authority;
+  readonly freshness: Freshness;
+}
+
+/** Media type of `.p7b` files, which Windows and browsers offer to install. */
+const CERTS_ONLY_TYPE = 'application/x-pkcs7-certificates';
+
+const startFetch = async (
+  { authorities, clock }: IssuerFetchParts,
+  mount: MountScope,
+  { headers }: RequestHead,
+): Promise<Fetch> => {
+  const authority = await authorities.of(mount);
+  const isStillValid = whileInForce(authorities, mount, authority);
+  return { authority, freshness: { headers, nowMs: clock.nowMs(), isStillValid } };
+};
+
+const joinPems = (issuers: readonly IssuerInUse[]): string =>
+  issuers.map(({ pem }) => pem).join('\n');
+
+const toCertsOnly = (issuers: readonly IssuerInUse[]): Uint8Array =>
+  encodeCertsOnly(issuers.map(({ certificate }) => certificate.der));
+
+/** Certificates of issuers as bytes, unless the client has them already; nothing to show is 204. */
+const issuerAnswer = async (
+  { authority, freshness }: Fetch,
+  contentType: string,
+  content: Uint8Array | string | undefined,
+): Promise<Result> =>
+  content === undefined
+    ? rawAnswer(contentType, undefined)
+    : rawUnlessUnmodified(
+        freshness,
+        authority.settings.issuersChangedAtMs,
+        contentType,
+        () => content,
+      );
+
+const defaultIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
+  const readDefault = (
+    path: string,
+    summary: string,
+    handle: (fetch: Fetch) => Promise<Result>,
+  ): Route[] =>
+    secretsRoutes({
+      path,
+      tag: 'certificates',
+      fields: {},
+      operations: {
+        read: {
+          summary,
+          handle: async (context) =>
+            handle(await startFetch(parts, requireMount(context), context.head)),
+        },
+      },
+    });
+  const chainPems = (authority: Authority): string | undefined =>
+    authority.defaultIssuer && joinPems(authority.chainOf(authority.defaultIssuer));
+  return [
+    ...readDefault('/ca', 'Default issuer, DER', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
+    ),
+    ...readDefault('/ca/pem', 'Default issuer, PEM', (fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
+    ),
+    ...readDefault('/ca/p7b', 'Default issuer and those above it, PKCS #7', (fetch) => {
+      const { defaultIssuer } = fetch.authority;
+      const chain = defaultIssuer && toCertsOnly(fetch.authority.chainOf(defaultIssuer));
+      return issuerAnswer(fetch, CERTS_ONLY_TYPE, chain);
+    }),
+    // The content type is an old mistake that clients have come to expect.
+    ...readDefault('/ca_chain', 'Default issuer and those above it, PEM', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, chainPems(fetch.authority)),
+    ),
+    ...readDefault('/cert/ca', 'Default issuer', async ({ authority: { defaultIssuer } }) => {
+      return (
+        defaultIssuer && {
+          data: { certificate: defaultIssuer.pem, revocation_time: 0, revocation_time_rfc3339: '' },
+        }
+      );
+    }),
+    ...readDefault('/cert/ca/raw', 'Default issuer, DER', (fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, fetch.authority.defaultIssuer?.certificate.der),
+    ),
+    ...readDefault('/cert/ca/raw/pem', 'Default issuer, PEM', (fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, fetch.authority.defaultIssuer?.pem),
+    ),
+    ...readDefault('/cert/ca_chain', 'Default issuer and those above it', async ({ authority }) => {
+      const chain = chainPems(authority);
+      return chain === undefined ? undefined : { data: { certificate: chain, ca_chain: chain } };
+    }),
+  ];
+};
+
+const ISSUER_FIELD = {
+  issuer_ref: field.string({ default: '', description: 'Id or name of an issuer, or `default`.' }),
+};
+
+const namedIssuerRoutes = (parts: IssuerFetchParts): Route[] => {
+  const read = (
+    suffix: string,
+    summary: string,
+    handle: (issuer: IssuerInUse, fetch: Fetch) => Promise<Result>,
+  ): Route[] =>
+    secretsRoutes({
+      path: `/issuer/:issuer_ref${suffix}`,
+      tag: 'certificates',
+      fields: ISSUER_FIELD,
+      operations: {
+        read: {
+          summary,
+          handle: async (context) => {
+            const fetch = await startFetch(parts, requireMount(context), context.head);
+            return handle(fetch.authority.requireIssuer(context.fields.issuer_ref), fetch);
+          },
+        },
+      },
+    });
+  return [
+    ...read('/json', 'Certificate and chain of an issuer', async (found, fetch) => {
+      const { authority, freshness } = fetch;
+      return (
+        unmodifiedAnswer(freshness, authority.settings.issuersChangedAtMs) ?? {
+          data: {
+            ca_chain: authority.chainOf(found).map(({ pem }) => pem),
+            certificate: found.pem,
+            issuer_id: found.issuer.id,
+            issuer_name: found.issuer.name,
+            revocation_time: (found.issuer.revokedAtMs ?? 0) / 1000,
+          },
+        }
+      );
+    }),
+    ...read('/der', 'Certificate of an issuer, DER', (found, fetch) =>
+      issuerAnswer(fetch, CERTIFICATE_TYPE, found.certificate.der),
+    ),
+    ...read('/pem', 'Certificate of an issuer, PEM', (found, fetch) =>
+      issuerAnswer(fetch, CHAIN_TYPE, found.pem),
+    ),
+    ...read('/p7b', 'An issuer and those above it, PKCS #7', (found, fetch) =>
+      issuerAnswer(fetch, CERTS_ONLY_TYPE, toCertsOnly(fetch.authority.chainOf(found))),
+    ),
+  ];
+};
+
+export const issuerFetchRoutes = (parts: IssuerFetchParts): Route[] => [
+  ...defaultIssuerRoutes(parts),
+  ...namedIssuerRoutes(parts),
+];

@@ -1,0 +1,65 @@
+import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import type { SigningIssuer } from '../issuers/domain/signing-issuer.ts';
+import type { Role } from '../roles/domain/role.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
+import {
+  type CertificateOrder,
+  makeOrdered,
+  type NewCertificate,
+  type OrderUnderIssuer,
+} from './make-certificate.ts';
+
+/** More threads would only take cores from the event loop. */
+const MAX_THREADS = 4;
+
+/** Keys are made or used on libuv's thread pool: such orders take long, and others are done meanwhile. */
+const usesLibuv = ({ issuer, role, order }: OrderUnderIssuer): boolean =>
+  issuer.privateKey.asymmetricKeyType === 'rsa' ||
+  (order.kind === 'issue' && (role?.keyType === 'rsa' || order.key.type === 'rsa'));
+
+/** Makes certificates on threads, which hold private keys while they do. */
+export class CertificateMaker {
+  readonly #pool: ThreadPool<OrderUnderIssuer, NewCertificate>;
+
+  constructor(logger: Logger) {
+    this.#pool = new ThreadPool(
+      {
+        entry: new URL('./maker-thread.ts', import.meta.url),
+        name: 'making certificates',
+        here: makeOrdered,
+        maxThreads: MAX_THREADS,
+        jobsPerMessage: 8,
+        messagesAtATime: 8,
+      },
+      logger,
+    );
+  }
+
+  get threadCount(): number {
+    return this.#pool.threadCount;
+  }
+
+  /** Resolves when orders are done on a thread, or it is known that no thread comes up. */
+  whenStarted(): Promise<void> {
+    return this.#pool.whenStarted();
+  }
+
+  /**
+   * @param role undefined only for an order that needs none
+   * @throws KeelsonError with the first rule that is broken; `sys.sealed` when `forget` came before the end
+   */
+  make(
+    issuer: SigningIssuer,
+    role: Role | undefined,
+    order: CertificateOrder,
+  ): Promise<NewCertificate> {
+    const ordered = { issuer, role, order };
+    return this.#pool.run(ordered, usesLibuv(ordered));
+  }
+
+  /** Lets go of all private keys; resolves when the threads that had them have ended. */
+  forget(): Promise<void> {
+    return this.#pool.end(new KeelsonError('sys.sealed'));
+  }
+}

@@ -1,0 +1,24 @@
+/** Public keys as JSON Web Keys, and the one name that each has (RFC 7638). */
+import { hash } from 'node:crypto';
+
+/** The members that make up a key, and no other. */
+export type PublicJwk =
+  | { readonly kty: 'EC'; readonly crv: string; readonly x: string; readonly y: string }
+  | { readonly kty: 'RSA'; readonly n: string; readonly e: string }
+  | { readonly kty: 'OKP'; readonly crv: string; readonly x: string };
+
+/** RFC 7638 §3.1: members in lexicographic order. */
+const canonicalText = (jwk: PublicJwk): string => {
+  switch (jwk.kty) {
+    case 'EC':
+      return JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y });
+    case 'RSA':
+      return JSON.stringify({ e: jwk.e, kty: jwk.kty, n: jwk.n });
+    case 'OKP':
+      return JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x });
+  }
+};
+
+/** RFC 7638 with SHA-256, base64url. */
+export const thumbprintOf = (jwk: PublicJwk): string =>
+  hash('sha256', canonicalText(jwk), 'buffer').toString('base64url');

@@ -1,0 +1,46 @@
+/** Other names in requests and roles: `<oid>;UTF8:<value>` (reference §3.3). */
+import { KeelsonError } from '@keelson/errors';
+import { isObjectIdentifier } from '@keelson/x509';
+import { matchesGlob } from './glob.ts';
+
+export interface OtherName {
+  readonly oid: string;
+  readonly value: string;
+}
+
+const refuse = (text: string): never => {
+  throw new KeelsonError('request.invalid', { text });
+};
+
+/** @throws KeelsonError `request.invalid` */
+export const parseOtherName = (text: string): OtherName => {
+  const semicolon = text.indexOf(';');
+  const colon = text.indexOf(':', semicolon);
+  const oid = text.slice(0, Math.max(semicolon, 0)).trim();
+  if (semicolon < 0 || colon < 0 || !isObjectIdentifier(oid))
+    return refuse(
+      `could not parse requested other SAN: expected <oid>;UTF8:<value>, got "${text}"`,
+    );
+  const kind = text
+    .slice(semicolon + 1, colon)
+    .trim()
+    .toLowerCase();
+  if (kind !== 'utf8' && kind !== 'utf-8')
+    return refuse(`only utf8 other SANs are supported; found non-supported type in other SAN list`);
+  return { oid, value: text.slice(colon + 1) };
+};
+
+/**
+ * Refuses other names that no rule allows. A rule is `<oid>;UTF8:<glob>`; `*` alone allows all.
+ * @throws KeelsonError `request.invalid`
+ */
+export const checkOtherNames = (names: readonly OtherName[], rules: readonly string[]): void => {
+  if (rules.includes('*')) return;
+  const allowed = rules.map(parseOtherName);
+  for (const { oid, value } of names) {
+    const globs = allowed.filter((rule) => rule.oid === oid);
+    if (globs.length === 0) refuse(`other SAN OID ${oid} not allowed by this role`);
+    if (!globs.some((rule) => matchesGlob(rule.value, value)))
+      refuse(`other SAN ${value} not allowed for OID ${oid} by this role`);
+  }
+};

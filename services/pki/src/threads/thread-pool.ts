@@ -1,0 +1,155 @@
+/** Work on plain data, done on a pool of threads beside the event loop. */
+import { availableParallelism } from 'node:os';
+import { KeelsonError } from '@keelson/errors';
+import type { Logger } from '@keelson/logging';
+import { Piscina } from 'piscina';
+import { type Settled, toThrown } from './settled.ts';
+
+/** Jobs and results are plain data: they are copied from thread to thread. A KeyObject is not copied. */
+export interface PooledWork<Job, Result> {
+  /** Module whose export `serve` is `serveJobs` of the same function as `here`. */
+  readonly entry: URL;
+  /** Name of the work in log lines. */
+  readonly name: string;
+  /** The same work on the calling thread. */
+  readonly here: (job: Job) => Result | Promise<Result>;
+  readonly maxThreads: number;
+  /**
+   * A thread is given the jobs of one turn of the event loop in messages of up to this many, and answers a
+   * message as a whole. A message costs as much as a short job.
+   */
+  readonly jobsPerMessage: number;
+  /** Messages that a thread works on at a time. */
+  readonly messagesAtATime: number;
+}
+
+/** Garbage of a job is collected soon: by default V8 lets it grow to 128 MB first. */
+const MAX_YOUNG_MEGABYTES = 32;
+
+interface Waiting<Job, Result> extends PromiseWithResolvers<Result> {
+  readonly job: Job;
+}
+
+interface StartedPool<Job, Result> {
+  readonly threads: Piscina<readonly Job[], readonly Settled<Result>[]>;
+  /** Resolves when a thread can take jobs, or will not come up. */
+  readonly started: Promise<void>;
+  isUp: boolean;
+  /** Why the pool was ended; undefined while it runs. */
+  endedBy?: unknown;
+}
+
+/**
+ * The first job starts a thread. Jobs run on the calling thread until it is ready, on machines with one core,
+ * and if threads cannot start. A job whose thread ended unexpectedly is not repeated there, because it may
+ * have been the cause.
+ */
+export class ThreadPool<Job, Result> {
+  readonly #work: PooledWork<Job, Result>;
+  readonly #logger: Logger;
+  #pool: StartedPool<Job, Result> | undefined;
+  #isUsable = availableParallelism() > 1;
+  #unsent: Waiting<Job, Result>[] = [];
+
+  constructor(work: PooledWork<Job, Result>, logger: Logger) {
+    this.#work = work;
+    this.#logger = logger;
+  }
+
+  get threadCount(): number {
+    return this.#pool?.threads.threads.length ?? 0;
+  }
+
+  /** Starts a thread if there is none; resolves when it accepts jobs, or cannot start. */
+  async whenStarted(): Promise<void> {
+    if (this.#isUsable) await (this.#pool ??= this.#start()).started;
+  }
+
+  /**
+   * @param isAlone sent in a separate message, so that its result does not wait for other jobs
+   * @throws the error of the work; KeelsonError `internal` when the thread ended unexpectedly
+   */
+  async run(job: Job, isAlone = false): Promise<Result> {
+    if (this.#isUsable) this.#pool ??= this.#start();
+    if (this.#pool?.isUp !== true) return this.#work.here(job);
+    const waiting = { job, ...Promise.withResolvers<Result>() };
+    if (isAlone) void this.#send(this.#pool, [waiting]);
+    else if (this.#unsent.push(waiting) === 1) setImmediate(() => this.#sendAll());
+    return waiting.promise;
+  }
+
+  /** Ends the threads; pending jobs reject with `reason`. The next job starts threads again. */
+  async end(reason: unknown): Promise<void> {
+    const pool = this.#pool;
+    if (pool === undefined) return;
+    this.#pool = undefined;
+    pool.endedBy = reason;
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    for (const { reject } of unsent) reject(reason);
+    await pool.threads.destroy();
+  }
+
+  #start(): StartedPool<Job, Result> {
+    const { entry, name, maxThreads, messagesAtATime } = this.#work;
+    const threads = new Piscina<readonly Job[], readonly Settled<Result>[]>({
+      filename: entry.href,
+      name: 'serve',
+      minThreads: 1,
+      maxThreads: Math.min(maxThreads, availableParallelism() - 1),
+      concurrentTasksPerWorker: messagesAtATime,
+      // Threads that wait on atomics would not run their event loop between jobs, for example to close
+      // connections.
+      atomics: 'disabled',
+      resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MEGABYTES },
+      recordTiming: false,
+    });
+    const report = (err: unknown): void => {
+      if (pool.endedBy === undefined) this.#logger.error({ err, name }, 'a worker thread ended');
+    };
+    threads.on('error', report);
+    const pool: StartedPool<Job, Result> = {
+      threads,
+      isUp: false,
+      started: threads.run([]).then(
+        () => {
+          pool.isUp = true;
+        },
+        (err: unknown) => {
+          if (pool.endedBy !== undefined) return;
+          report(err);
+          this.#isUsable = false;
+          this.#pool = undefined;
+          void threads.destroy();
+        },
+      ),
+    };
+    return pool;
+  }
+
+  #sendAll(): void {
+    const unsent = this.#unsent;
+    this.#unsent = [];
+    const { jobsPerMessage } = this.#work;
+    if (this.#pool !== undefined)
+      for (let at = 0; at < unsent.length; at += jobsPerMessage)
+        void this.#send(this.#pool, unsent.slice(at, at + jobsPerMessage));
+  }
+
+  async #send(
+    pool: StartedPool<Job, Result>,
+    message: readonly Waiting<Job, Result>[],
+  ): Promise<void> {
+    try {
+      const answers = await pool.threads.run(message.map(({ job }) => job));
+      for (const [at, { resolve, reject }] of message.entries()) {
+        const answer = answers[at] as Settled<Result>;
+        if ('result' in answer) resolve(answer.result);
+        else reject(toThrown(answer.refusal));
+      }
+    } catch (cause) {
+      const reason = pool.endedBy ?? new KeelsonError('internal', {}, { cause });
+      for (const { reject } of message) reject(reason);
+    }
+  }
+}

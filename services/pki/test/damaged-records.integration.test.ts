@@ -1,0 +1,164 @@
+/** Records that a disk has damaged: each takes down what depends on it, and nothing else. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openAcme } from './open-acme.ts';
+import { leafRole, type Mounts, openMounts } from './open-mounts.ts';
+import { aMount, type OpenPki } from './open-pki.ts';
+
+const { uuid } = aMount();
+
+let mounts: Mounts;
+let sound: { readonly issuer_id: string; readonly key_id: string };
+let lost: { readonly issuer_id: string; readonly key_id: string };
+
+beforeEach(async () => {
+  mounts = await openMounts();
+  sound = await mounts.root('Sound', mounts.pki.mount, { issuer_name: 'sound' });
+  lost = await mounts.root('Lost', mounts.pki.mount, { issuer_name: 'lost' });
+  for (const issuer of ['sound', 'lost'])
+    await mounts.post(`roles/${issuer}`, { ...leafRole, issuer_ref: issuer });
+});
+afterEach(() => mounts.close());
+
+/** Damages the record whose path ends so, of which there must be one. @returns its path */
+const damage = async (end: string, { store }: OpenPki = mounts.pki): Promise<string> => {
+  const paths: string[] = [];
+  for (const tree of ['replicated', 'local'] as const)
+    paths.push(...(await store.stored.listPaths(tree, '', 10_000)));
+  const [path, ...others] = paths.filter((one) => one.includes(uuid) && one.endsWith(end));
+  if (path === undefined || others.length > 0) throw new Error(`${end}: ${path} ${others.join()}`);
+  await store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+  return path;
+};
+const call = (method: string, path: string, body?: unknown) => mounts.pki.call(method, path, body);
+const issue = (role: string) => call('POST', `issue/${role}`, { common_name: 'a.example.com' });
+const told = (path: string) => ({
+  errors: [`the record ${path} cannot be decrypted: it is damaged or was moved`],
+});
+const refusedFor = async (path: string, method: string, at: string, body?: unknown) => {
+  const { status, json } = await call(method, at, body);
+  expect([status, json]).toEqual([500, told(path)]);
+};
+
+test('a role: other roles issue, the list has its name, and it can be written again', async () => {
+  const path = await damage('roles/lost');
+  await refusedFor(path, 'POST', 'issue/lost', { common_name: 'a.example.com' });
+  await refusedFor(path, 'GET', 'roles/lost');
+  expect((await issue('sound')).status).toBe(200);
+  expect((await call('LIST', 'roles')).data.keys).toEqual(['lost', 'sound']);
+  expect(mounts.pki.store.damagedPaths()).toEqual([path]);
+  expect(await mounts.pki.service.edge.check()).toEqual([
+    'records that cannot be decrypted (the log names them): 1',
+  ]);
+  expect((await call('DELETE', 'roles/lost')).status).toBe(204);
+  expect(await mounts.pki.service.edge.check()).toEqual([]);
+  await mounts.post('roles/lost', leafRole);
+});
+
+describe('an issuer', () => {
+  test('others issue and have lists; what names it, or may name it, is refused', async () => {
+    const path = await damage(`issuers/${lost.issuer_id}`);
+    expect((await issue('sound')).status).toBe(200);
+    await refusedFor(path, 'POST', 'issue/lost', { common_name: 'a.example.com' });
+    await refusedFor(path, 'GET', `issuer/${lost.issuer_id}`);
+    await refusedFor(path, 'GET', 'issuer/lost');
+    // Whether it uses the key cannot be told.
+    await refusedFor(path, 'DELETE', `key/${lost.key_id}`);
+    const listed = await call('LIST', 'issuers');
+    expect([listed.data.keys, listed.json.warnings]).toEqual([
+      [sound.issuer_id],
+      [
+        `the issuer ${lost.issuer_id} is damaged and cannot be used (docs/runbooks/repair-damage.md)`,
+      ],
+    ]);
+    expect((await call('GET', 'crl/rotate')).data.success).toBe(true);
+    expect((await call('GET', 'issuer/sound/crl/der')).status).toBe(200);
+  });
+
+  test('that is the default: requests that name none are refused', async () => {
+    await mounts.post('roles/default', leafRole);
+    const path = await damage(`issuers/${sound.issuer_id}`);
+    await refusedFor(path, 'POST', 'issue/default', { common_name: 'a.example.com' });
+    expect((await issue('lost')).status).toBe(200);
+    expect((await call('LIST', 'issuers')).data.keys).toEqual([lost.issuer_id]);
+  });
+});
+
+test('a key: its issuer signs nothing, and is read', async () => {
+  const path = await damage(`keys/${lost.key_id}`);
+  expect((await issue('sound')).status).toBe(200);
+  await refusedFor(path, 'POST', 'issue/lost', { common_name: 'a.example.com' });
+  await refusedFor(path, 'GET', `key/${lost.key_id}`);
+  expect((await call('GET', 'issuer/lost')).data.key_id).toBe(lost.key_id);
+  const listed = await call('LIST', 'keys');
+  expect([listed.data.keys, listed.json.warnings]).toEqual([
+    [sound.key_id],
+    [`the key ${lost.key_id} is damaged and cannot be used (docs/runbooks/repair-damage.md)`],
+  ]);
+});
+
+test.for([
+  ['config/urls', '/urls', ['POST', 'issue/sound']],
+  ['config/cluster', '/cluster', ['GET', 'config/cluster']],
+  ['config/crl', '/crl', ['GET', 'crl/rotate']],
+  ['config/issuers', '/defaults', ['GET', 'config/issuers']],
+] as const)(
+  '%s: what reads it is refused, issuers and keys are listed',
+  async ([at, end, [method, dependent]]) => {
+    const { certificate } = (await issue('sound')).data;
+    await mounts.pki.call('POST', at, { path: 'https://a.example.com/v1/pki', default: 'sound' });
+    const path = await damage(end);
+    await refusedFor(path, 'GET', at);
+    await refusedFor(path, method, dependent, { common_name: 'a.example.com' });
+    expect((await call('LIST', 'issuers')).data.keys).toHaveLength(2);
+    expect((await call('LIST', 'keys')).data.keys).toHaveLength(2);
+    expect((await call('GET', 'issuer/sound')).status).toBe(200);
+    expect(mounts.textOf(certificate)).toContain('a.example.com');
+  },
+);
+
+test('a revocation stays on the lists, also when their table is built again', async () => {
+  const { serial_number: serial } = (await issue('lost')).data;
+  await mounts.post('revoke', { serial_number: serial });
+  const path = await damage(`revoked/${uuid}/${serial.replaceAll(':', '-')}`);
+  const isListed = async (issuer: string) => {
+    expect((await call('GET', 'crl/rotate')).data.success).toBe(true);
+    const crl = mounts.file(`${issuer}.crl`, (await call('GET', `issuer/${issuer}/crl/der`)).bytes);
+    const shown = mounts.openssl('crl', '-inform', 'DER', '-noout', '-text', '-in', crl);
+    return shown.includes(serial.replaceAll(':', '').toUpperCase());
+  };
+  expect([await isListed('lost'), await isListed('sound')]).toEqual([true, false]);
+  await mounts.pki.store.rebuildProjections();
+  // Which issuer it is of is known no more.
+  expect([await isListed('lost'), await isListed('sound')]).toEqual([true, true]);
+  await refusedFor(path, 'GET', `cert/${serial.replaceAll(':', '-')}`);
+  expect((await issue('lost')).status).toBe(200);
+});
+
+test('a certificate: others are listed, read and tidied', async () => {
+  const [first, second] = [(await issue('sound')).data, (await issue('sound')).data];
+  const path = await damage(`certs/${uuid}/${first.serial_number.replaceAll(':', '-')}`);
+  await refusedFor(path, 'GET', `cert/${first.serial_number}`);
+  expect((await call('GET', `cert/${second.serial_number}`)).status).toBe(200);
+  expect((await call('LIST', 'certs')).data.keys).toContain(first.serial_number);
+  await mounts.pki.store.rebuildProjections();
+  expect((await issue('sound')).status).toBe(200);
+});
+
+test('an ACME account: others place orders, and tidy counts them', async () => {
+  const acme = await openAcme();
+  const [broken, other] = [acme.client(), acme.client()];
+  await broken.register();
+  const path = await damage(`accounts/${broken.account.split('/').at(-1)}`, acme.pki);
+  const refused = await broken.order('a.example.com');
+  expect([refused.status, refused.json]).toMatchObject([
+    500,
+    { type: 'urn:ietf:params:acme:error:serverInternal', detail: told(path).errors[0] },
+  ]);
+  await other.register();
+  expect((await other.order('b.example.com')).status).toBe(201);
+  await acme.post('tidy', { tidy_acme: true, acme_account_safety_buffer: '1s' });
+  await expect
+    .poll(async () => (await acme.pki.call('GET', 'tidy-status')).data)
+    .toMatchObject({ state: 'Finished', total_acme_account_count: 1 });
+  await acme.close();
+});

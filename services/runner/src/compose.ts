@@ -1,0 +1,130 @@
+/** The composition root of the built-in runner. */
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ControlPlane } from '@keelson/agent';
+import type { Config } from '@keelson/config';
+import type { Logger } from '@keelson/logging';
+import type { runnerSettings } from './config.ts';
+import { requireUsable, toOwner } from './owners/owners.ts';
+import { EXECUTOR } from './slots/executor-process.ts';
+import { serveSlot } from './slots/slot.ts';
+import { openRunnerFolder, toSlotFolder } from './slots/slot-folder.ts';
+
+export { runnerSettings } from './config.ts';
+export { UnusableOwner } from './owners/owners.ts';
+
+export interface RunnerParts {
+  readonly config: Config<typeof runnerSettings>;
+  /** Variables of this process: PATH and those that `runnerEnvironment` names reach the tool. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+}
+
+/** The control plane as the runner reaches it. */
+export interface RunnerTarget {
+  /** Without a trailing slash. */
+  readonly address: string;
+  /** Host and port by which configurations name the control plane. */
+  readonly host: string;
+  readonly token: string;
+  /** PEM file of the control plane's CA; undefined: it is one of the system's. */
+  readonly caFile: string | undefined;
+  /** Whether it is worth asking for work, for a runner in the process of the control plane. */
+  readonly mayHaveWork?: () => Promise<boolean>;
+}
+
+/** A runner whose settings, folder and users were checked. */
+export interface PreparedRunner {
+  start(target: RunnerTarget): Runner;
+}
+
+export interface Runner {
+  /** Interrupts the phases at work, which end as errored, and resolves when nothing of them is left. */
+  stop(): Promise<void>;
+}
+
+const DEFAULT_FOLDER = 'keelson-runner';
+
+const chooseConcurrency = (given: number | undefined, hasOwnUsers: boolean): number => {
+  if (hasOwnUsers) return given ?? 2;
+  if (given !== undefined && given > 1)
+    throw new Error(
+      `KEELSON_RUNNER_CONCURRENCY is ${given}, and runs have the user of the runner: only one of them may be executed at a time. Start the runner as root, or set 1.`,
+    );
+  return 1;
+};
+
+const chooseEnvironment = (
+  names: readonly string[],
+  environment: RunnerParts['environment'],
+): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', ...names].flatMap((name) => {
+      const value = environment[name];
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+
+/**
+ * Checks the settings and prepares the folder.
+ * @throws Error naming the setting that the runner cannot be started with; `UnusableOwner` when the users of the
+ *   runs cannot execute its program
+ */
+export const prepareRunner = async ({
+  config,
+  environment: given,
+  logger: parent,
+}: RunnerParts): Promise<PreparedRunner> => {
+  const logger = parent.child({ service: 'runner' });
+  const folder = resolve(config.runnerFolder ?? join(tmpdir(), DEFAULT_FOLDER));
+  const owners = (index: number) => toOwner(index, config.runnerFirstUserId, folder);
+  const { uid } = owners(0);
+  const concurrency = chooseConcurrency(config.runnerConcurrency, uid !== undefined);
+  await openRunnerFolder(folder);
+  await requireUsable(owners(0), EXECUTOR);
+  if (uid === undefined) {
+    logger.warn(
+      'runs are executed as the user of the runner: who may queue one can read what this user can read',
+    );
+  }
+  const environment = chooseEnvironment(config.runnerEnvironment, given);
+  const common = {
+    tools: {
+      path: environment['PATH'] ?? '',
+      folder: config.runnerToolsFolder && resolve(config.runnerToolsFolder),
+      only: config.runnerTool,
+    },
+    environment,
+    cliConfigFile: config.runnerCliConfigFile && resolve(config.runnerCliConfigFile),
+    // Interval over all slots together.
+    pollMs: config.runnerPollMilliseconds * concurrency,
+  };
+  const limits = {
+    timeLimitSeconds: config.runnerTimeLimitSeconds,
+    outputLimitBytes: config.runnerOutputLimitBytes,
+  };
+  return {
+    start: ({ address, host, token, caFile, mayHaveWork = () => Promise.resolve(true) }) => {
+      const stopping = new AbortController();
+      const slots = Array.from({ length: concurrency }, (_, index) => {
+        const name = `runner-${index + 1}`;
+        const own = {
+          name,
+          folder: toSlotFolder(folder, index),
+          owner: owners(index),
+          controlPlane: new ControlPlane(address, token),
+          task: { address, host, ...limits },
+          logger: logger.child({ slot: name }),
+        };
+        return serveSlot({ ...common, ...own, caFile, mayHaveWork }, stopping.signal);
+      });
+      logger.info({ folder, concurrency, firstUserId: uid ?? null }, 'waiting for runs');
+      return {
+        stop: async () => {
+          stopping.abort();
+          await Promise.all(slots);
+        },
+      };
+    },
+  };
+};

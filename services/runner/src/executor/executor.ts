@@ -1,0 +1,69 @@
+/**
+ * Executes one phase, in a process and with a user of its own. It knows the credentials of its run and no
+ * others. The end of its standard input means that the runner stops or is gone: the phase then ends as errored.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import {
+  ControlPlane,
+  Interruption,
+  LIMIT_GRACE_MS,
+  performPhase,
+  recoverPhases,
+  trustAuthority,
+} from '@keelson/agent';
+import type { Task } from './task.ts';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const receiveTask = (onEnd: () => void): Promise<Task> =>
+  new Promise((resolve, reject) => {
+    const lines = createInterface({ input: process.stdin });
+    lines.once('line', (line) => {
+      resolve(JSON.parse(line) as Task);
+      lines.once('close', onEnd);
+    });
+    lines.once('close', () => reject(new Error('the runner ended before it gave a phase')));
+  });
+
+const execute = async (): Promise<void> => {
+  process.umask(0o077);
+  const interruption = new Interruption();
+  const task = await receiveTask(() =>
+    interruption.exceed(
+      'The built-in runner was stopped while it worked on this run.',
+      LIMIT_GRACE_MS,
+    ),
+  );
+  const { phase, folder, timeLimitSeconds, outputLimitBytes } = task;
+  const phases = join(folder, 'phases');
+  if (phase === undefined) return recoverPhases(phases, say);
+  mkdirSync(phases);
+  const timer = setTimeout(
+    () =>
+      interruption.exceed(
+        `The ${phase.attributes.phase} was interrupted after ${timeLimitSeconds} seconds, the time limit of the built-in runner (KEELSON_RUNNER_TIME_LIMIT_SECONDS).`,
+        LIMIT_GRACE_MS,
+      ),
+    timeLimitSeconds * 1000,
+  );
+  const parts = {
+    config: { address: `https://${task.host}`, terraform: task.tool, versionsFolder: undefined },
+    controlPlane: new ControlPlane(task.address, ''),
+    environment: task.environment,
+    caBundleFile: task.caFile === null ? undefined : trustAuthority(task.caFile, folder),
+    outputLimits: {
+      logBytes: outputLimitBytes,
+      lastWords: `The ${phase.attributes.phase} was interrupted after ${outputLimitBytes} bytes of output, the limit of the built-in runner (KEELSON_RUNNER_OUTPUT_LIMIT_BYTES).`,
+    },
+  };
+  await performPhase(parts, phase, join(phases, phase.runId), interruption);
+  clearTimeout(timer);
+};
+
+// The runner asks whether this user can execute the program at all.
+if (process.argv[2] !== '--check') {
+  await execute();
+  process.exit(0);
+}

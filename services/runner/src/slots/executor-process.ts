@@ -1,0 +1,69 @@
+/** The process that executes a phase, as the runner sees it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import type { Task } from '../executor/task.ts';
+import { endProcessesOf, type Owner } from '../owners/owners.ts';
+import { endGroup } from './slot-folder.ts';
+
+/** The program, also for the check whether a user can execute it. */
+export const EXECUTOR = fileURLToPath(new URL('../executor/executor.ts', import.meta.url));
+
+/** Longest line of an executor that is logged; more would be one of its tool's making. */
+const MAX_LINE_LENGTH = 2000;
+
+export interface ExecutorProcess {
+  readonly pid: number | undefined;
+  /** Lets the phase end as errored: the tool is interrupted and what it has done is stored. */
+  stop(): void;
+  /** Ends it at once. */
+  kill(): void;
+  /** Resolves with what went wrong, undefined when the phase was reported. */
+  readonly ended: Promise<string | undefined>;
+}
+
+const explain = (code: number | null, signal: NodeJS.Signals | null): string | undefined => {
+  if (code === 0) return undefined;
+  return code === null ? `signal ${signal}` : `code ${code}`;
+};
+
+export const startExecutor = (
+  task: Task,
+  owner: Owner,
+  say: (text: string) => void,
+): ExecutorProcess => {
+  const child: ChildProcess = spawn(process.execPath, [EXECUTOR], {
+    ...owner,
+    cwd: task.folder,
+    env: { PATH: task.environment['PATH'], HOME: task.environment['HOME'] },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A group of its own: what the terminal sends to the runner is not for it.
+    detached: true,
+  });
+  for (const stream of [child.stdout, child.stderr])
+    if (stream !== null)
+      createInterface({ input: stream }).on('line', (line) => say(line.slice(0, MAX_LINE_LENGTH)));
+  // It may have ended before it reads.
+  child.stdin?.on('error', () => undefined);
+  child.stdin?.write(`${JSON.stringify(task)}\n`);
+  const finished = async (): Promise<string | undefined> => {
+    try {
+      const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+      return explain(code, signal);
+    } catch (error) {
+      return String(error);
+    } finally {
+      if (child.pid !== undefined) endGroup(child.pid);
+      await endProcessesOf(owner);
+    }
+  };
+  return {
+    pid: child.pid,
+    stop: () => child.stdin?.end(),
+    kill: () => {
+      if (child.pid !== undefined) endGroup(child.pid);
+    },
+    ended: finished(),
+  };
+};

@@ -1,0 +1,103 @@
+/**
+ * The folder of a slot: one phase at a time lies in it. What the runner gives the phase belongs to the runner;
+ * only `run` belongs to the user of the phase.
+ */
+import { chmod, chown, lstat, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Owner } from '../owners/owners.ts';
+
+export interface SlotFolder {
+  readonly root: string;
+  /** Folder that the executor owns and runs in. */
+  readonly run: string;
+  readonly home: string;
+  readonly temporary: string;
+}
+
+/** The state of a phase that a restarted runner recovers. */
+export interface Occupation {
+  readonly agentId: string;
+  /** Process of the executor; absent until it is started. */
+  readonly pid?: number;
+}
+
+const occupationFile = (root: string): string => join(root, 'occupation.json');
+
+export const toSlotFolder = (folder: string, index: number): SlotFolder => {
+  const root = join(folder, `slot-${index + 1}`);
+  const run = join(root, 'run');
+  return { root, run, home: join(run, 'home'), temporary: join(run, 'tmp') };
+};
+
+/**
+ * Makes the folder of all slots, or takes the one that is there.
+ * @throws Error when another user made it: its content could not be trusted
+ */
+export const openRunnerFolder = async (folder: string): Promise<void> => {
+  await mkdir(folder, { recursive: true, mode: 0o711 });
+  const found = await lstat(folder);
+  if (!found.isDirectory() || found.uid !== process.getuid?.())
+    throw new Error(
+      `KEELSON_RUNNER_FOLDER: ${folder} is not a folder of the user that the runner has`,
+    );
+  // Passed through by the users of the slots, whatever the file mode creation mask is.
+  await chmod(folder, 0o711);
+};
+
+/** Empties the folder of a slot and prepares it for a phase. */
+export const prepareSlot = async (
+  { root, run, home, temporary }: SlotFolder,
+  occupation: Occupation,
+  { uid, gid }: Owner,
+): Promise<void> => {
+  await rm(root, { recursive: true, force: true });
+  await mkdir(root, { mode: 0o711 });
+  await chmod(root, uid === undefined ? 0o700 : 0o711);
+  await noteOccupation(root, occupation);
+  for (const folder of [run, home, temporary]) {
+    await mkdir(folder, { mode: 0o700 });
+    if (uid !== undefined && gid !== undefined) await chown(folder, uid, gid);
+  }
+};
+
+export const noteOccupation = (root: string, occupation: Occupation): Promise<void> =>
+  writeFile(occupationFile(root), JSON.stringify(occupation), { mode: 0o600 });
+
+/** undefined: the folder is empty, or the runner was stopped before it had a phase. */
+export const findOccupation = async (root: string): Promise<Occupation | undefined> => {
+  const text = await readFile(occupationFile(root), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Occupation);
+};
+
+const isRunning = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const WAIT_MS = 200;
+/** An executor whose runner is gone interrupts the tool and stores what it has done. */
+const LEAVES_WITHIN_MS = 60_000;
+
+/** Waits for the executor of a runner that is gone, and ends it when it takes too long. */
+export const awaitLeaving = async ({ pid }: Occupation): Promise<void> => {
+  if (pid === undefined) return;
+  for (let waitedMs = 0; waitedMs < LEAVES_WITHIN_MS; waitedMs += WAIT_MS) {
+    if (!isRunning(pid)) return;
+    await pause(WAIT_MS);
+  }
+  endGroup(pid);
+};
+
+/** Ends an executor with the processes of its group. */
+export const endGroup = (pid: number): void => {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of them have ended.
+  }
+};

@@ -1,0 +1,212 @@
+/** A slot executes one phase after the other: it asks for work, starts an executor, and clears up after it. */
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type ControlPlane, isGone, type Phase, refusePhase } from '@keelson/agent';
+import type { Logger } from '@keelson/logging';
+import { VERSION } from '@keelson/runtime';
+import type { Task } from '../executor/task.ts';
+import type { Owner } from '../owners/owners.ts';
+import {
+  explainMissing,
+  listReleases,
+  type ToolPlaces,
+  type ToolRelease,
+} from '../tools/tool-releases.ts';
+import { unpackRelease } from '../tools/zip-files.ts';
+import { type ExecutorProcess, startExecutor } from './executor-process.ts';
+import {
+  awaitLeaving,
+  findOccupation,
+  noteOccupation,
+  prepareSlot,
+  type SlotFolder,
+} from './slot-folder.ts';
+
+export interface SlotParts {
+  /** "slot-1". */
+  readonly name: string;
+  readonly folder: SlotFolder;
+  readonly owner: Owner;
+  readonly controlPlane: ControlPlane;
+  readonly tools: ToolPlaces;
+  readonly task: Pick<Task, 'address' | 'host' | 'timeLimitSeconds' | 'outputLimitBytes'>;
+  /** Variables of the runner that reach the tool, PATH among them. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly caFile: string | undefined;
+  readonly cliConfigFile: string | undefined;
+  readonly pollMs: number;
+  readonly mayHaveWork: () => Promise<boolean>;
+  readonly logger: Logger;
+}
+
+type ClaimedPhase = Phase & { readonly agentId: string };
+
+/** As agents do: a minute of silence ends the phase. */
+const PING_MS = 10_000;
+/** Time for an executor that reached its time limit to end by itself. */
+const OVERTIME_MS = 120_000;
+
+const rest = (delayMs: number, signal: AbortSignal): Promise<void> =>
+  pause(delayMs, undefined, { signal }).catch(() => undefined);
+
+/** A phase that cannot be executed; the message is for its log. */
+class NotExecutable extends Error {}
+
+const findTool = async (
+  { tools, folder }: SlotParts,
+  { attributes }: Phase,
+  releases: readonly ToolRelease[],
+): Promise<string> => {
+  const release = releases.find(({ version }) => version === attributes['runtime-version']);
+  if (release === undefined)
+    throw new NotExecutable(
+      explainMissing(attributes['runtime-version-constraint'], tools, releases),
+    );
+  if (release.kind === 'program') return release.file;
+  return unpackRelease(release, folder.root).catch((error: unknown) => {
+    throw new NotExecutable(error instanceof Error ? error.message : String(error));
+  });
+};
+
+const toTask = async (parts: SlotParts, tool: string, phase?: Phase): Promise<Task> => {
+  const { folder, caFile, cliConfigFile, environment } = parts;
+  const give = async (file: string | undefined, name: string): Promise<string | null> => {
+    if (file === undefined) return null;
+    const given = join(folder.root, name);
+    await copyFile(file, given);
+    return given;
+  };
+  const config = await give(cliConfigFile, 'operator.tfrc');
+  return {
+    ...parts.task,
+    ...(phase && { phase }),
+    folder: folder.run,
+    tool,
+    caFile: await give(caFile, 'ca.pem'),
+    environment: {
+      ...environment,
+      HOME: folder.home,
+      TMPDIR: folder.temporary,
+      ...(config !== null && { TF_CLI_CONFIG_FILE: config }),
+    },
+  };
+};
+
+/** Uploads the state of an apply that was interrupted before it could be stored, as its `errored-state`. */
+const recover = async (parts: SlotParts): Promise<void> => {
+  const { owner, logger } = parts;
+  const task = await toTask(parts, '');
+  await startExecutor(task, owner, (text) => logger.info(text)).ended;
+};
+
+const ping = async ({ controlPlane, logger }: SlotParts, agentId: string, signal: AbortSignal) => {
+  while (!signal.aborted) {
+    await rest(PING_MS, signal);
+    if (signal.aborted) return;
+    await controlPlane.ping(agentId).catch((error: unknown) => {
+      // The control plane ended the phase; its executor hears of it, too.
+      if (!isGone(error)) logger.warn({ err: error }, 'ping');
+    });
+  }
+};
+
+/** Executes a phase up to its report. */
+const perform = async (
+  parts: SlotParts,
+  phase: ClaimedPhase,
+  tool: string,
+  signal: AbortSignal,
+) => {
+  const { owner, folder, logger, task } = parts;
+  const executor: ExecutorProcess = startExecutor(await toTask(parts, tool, phase), owner, (text) =>
+    logger.info({ run: phase.runId }, text),
+  );
+  const { agentId } = phase;
+  if (executor.pid !== undefined) {
+    await noteOccupation(folder.root, { agentId, pid: executor.pid });
+  }
+  const stop = () => executor.stop();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop);
+  const overtime = setTimeout(() => executor.kill(), task.timeLimitSeconds * 1000 + OVERTIME_MS);
+  const over = new AbortController();
+  const pings = ping(parts, agentId, over.signal);
+  const fault = await executor.ended;
+  clearTimeout(overtime);
+  signal.removeEventListener('abort', stop);
+  over.abort();
+  await pings;
+  if (fault === undefined) return;
+  logger.error({ run: phase.runId, fault }, 'an executor ended before it reported');
+  await recover(parts);
+  throw new NotExecutable(
+    `\nThe process of the built-in runner that executed this ${phase.attributes.phase} ended unexpectedly (${fault}).`,
+  );
+};
+
+const work = async (
+  parts: SlotParts,
+  phase: ClaimedPhase,
+  releases: readonly ToolRelease[],
+  signal: AbortSignal,
+): Promise<void> => {
+  const { controlPlane, folder, owner, logger } = parts;
+  logger.info({ run: phase.runId, phase: phase.attributes.phase }, 'a phase begins');
+  try {
+    await prepareSlot(folder, { agentId: phase.agentId }, owner);
+    await perform(parts, phase, await findTool(parts, phase, releases), signal);
+  } catch (error) {
+    const isKnown = error instanceof NotExecutable;
+    if (!isKnown) logger.error({ err: error, run: phase.runId }, 'a phase could not be executed');
+    const text = isKnown
+      ? error.message
+      : 'The built-in runner could not execute this phase; its log says why.';
+    await refusePhase(controlPlane, phase, text);
+  }
+  await rm(folder.root, { recursive: true, force: true });
+};
+
+/** Ends the phase that a former start of the runner had, and empties the folder. */
+const clear = async (parts: SlotParts): Promise<void> => {
+  const { folder, controlPlane, logger } = parts;
+  const occupation = await findOccupation(folder.root);
+  if (occupation !== undefined) {
+    logger.warn({ agent: occupation.agentId }, 'the runner was ended during a phase');
+    await awaitLeaving(occupation);
+    await recover(parts);
+    await controlPlane.ping(occupation.agentId, 'exited').catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+    });
+  }
+  await rm(folder.root, { recursive: true, force: true });
+};
+
+/** Serves until the signal: an outage of the control plane is logged once, and waited for. */
+export const serveSlot = async (parts: SlotParts, signal: AbortSignal): Promise<void> => {
+  const { name, controlPlane, tools, owner, pollMs, mayHaveWork, logger } = parts;
+  let isCleared = false;
+  let fault: string | undefined;
+  while (!signal.aborted) {
+    try {
+      if (!isCleared) await clear(parts);
+      isCleared = true;
+      if (!(await mayHaveWork())) {
+        await rest(pollMs, signal);
+        continue;
+      }
+      const releases = await listReleases(tools, owner);
+      const versions = [...new Set(releases.map(({ version }) => version))];
+      const phase = await controlPlane.claimAsRunner(name, VERSION, versions);
+      if (fault !== undefined) logger.info('the control plane gives work again');
+      fault = undefined;
+      if (phase === undefined) await rest(pollMs, signal);
+      else await work(parts, phase, releases, signal);
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== fault) logger.warn({ err: error }, 'the control plane gives no work');
+      fault = text;
+      await rest(pollMs, signal);
+    }
+  }
+};

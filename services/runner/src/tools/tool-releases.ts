@@ -1,0 +1,123 @@
+/** The releases of the provisioning tools that this machine has: in PATH, and as zip files in a folder. */
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, readdir, stat } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Owner } from '../owners/owners.ts';
+
+const run = promisify(execFile);
+
+export const TOOL_NAMES = ['terraform', 'tofu'] as const;
+export type ToolName = (typeof TOOL_NAMES)[number];
+
+export interface ToolRelease {
+  readonly name: ToolName;
+  /** "1.11.4". */
+  readonly version: string;
+  readonly kind: 'program' | 'zip';
+  /** The program in PATH, or the zip file. */
+  readonly file: string;
+}
+
+export interface ToolPlaces {
+  /** The folders of PATH, as the environment has them. */
+  readonly path: string;
+  readonly folder: string | undefined;
+  /** The only tool that counts; undefined: both. */
+  readonly only: ToolName | undefined;
+}
+
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' };
+/** "terraform_1.11.4_linux_amd64.zip". */
+const ZIP =
+  /^(terraform|tofu)_(\d{1,5}\.\d{1,5}\.\d{1,5}(?:-[0-9A-Za-z.-]{1,40})?)_([a-z0-9]+_[a-z0-9]+)\.zip$/;
+const PLATFORM = `${process.platform}_${ARCHITECTURES[process.arch] ?? process.arch}`;
+
+const VERSION_WITHIN_MS = 60_000;
+
+/** Versions of programs by path, size and time of change: asking one takes a moment. */
+const known = new Map<string, Promise<string | undefined>>();
+
+/** @param owner user that asks the program, since it is not the runner's business to execute it */
+const askVersion = async (file: string, owner: Owner): Promise<string | undefined> => {
+  const { stdout } = await run(file, ['version', '-json'], {
+    env: { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CHECKPOINT_DISABLE: '1' },
+    cwd: '/',
+    timeout: VERSION_WITHIN_MS,
+    ...owner,
+  });
+  const { terraform_version: version } = JSON.parse(stdout) as { terraform_version?: string };
+  return version;
+};
+
+const findProgram = async (
+  name: ToolName,
+  path: string,
+  owner: Owner,
+): Promise<ToolRelease | undefined> => {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const isProgram =
+      folder !== '' &&
+      (await access(file, constants.X_OK).then(
+        () => true,
+        () => false,
+      ));
+    if (!isProgram) continue;
+    const { size, mtimeMs } = await stat(file);
+    const key = `${file} ${size} ${mtimeMs}`;
+    const asked = known.get(key) ?? askVersion(file, owner).catch(() => undefined);
+    known.set(key, asked);
+    const version = await asked;
+    return version === undefined ? undefined : { name, version, kind: 'program', file };
+  }
+  return undefined;
+};
+
+const listZips = async (folder: string): Promise<readonly ToolRelease[]> => {
+  // A folder that is not there is said when a version is missing.
+  const names = await readdir(folder).catch(() => []);
+  return names.flatMap((file): ToolRelease[] => {
+    const [, name, version, platform] = ZIP.exec(file) ?? [];
+    const tool = TOOL_NAMES.find((one) => one === name);
+    return tool === undefined || version === undefined || platform !== PLATFORM
+      ? []
+      : [{ name: tool, version, kind: 'zip', file: join(folder, file) }];
+  });
+};
+
+/** The available releases, in order of preference: terraform first, and programs before zip files. */
+export const listReleases = async (
+  { path, folder, only }: ToolPlaces,
+  owner: Owner,
+): Promise<readonly ToolRelease[]> => {
+  const zips = folder === undefined ? [] : await listZips(folder);
+  const found: ToolRelease[] = [];
+  for (const name of TOOL_NAMES) {
+    if (only !== undefined && only !== name) continue;
+    const program = await findProgram(name, path, owner);
+    if (program !== undefined) found.push(program);
+    found.push(...zips.filter((zip) => zip.name === name));
+  }
+  return found;
+};
+
+/** Why a phase has no tool: what was wanted, and where it was looked for. */
+export const explainMissing = (
+  constraint: string,
+  { path, folder, only }: ToolPlaces,
+  releases: readonly ToolRelease[],
+): string => {
+  const names = only ?? TOOL_NAMES.join(' or ');
+  const present = (kind: ToolRelease['kind']): string =>
+    releases
+      .filter((release) => release.kind === kind)
+      .map(({ name, version }) => `${name} ${version}`)
+      .join(', ') || `no ${names}`;
+  const inFolder =
+    folder === undefined
+      ? 'No folder with zip files is set (KEELSON_RUNNER_TOOLS_FOLDER).'
+      : `The folder ${folder} (KEELSON_RUNNER_TOOLS_FOLDER) has ${present('zip')}.`;
+  return `The built-in runner has no ${names} for the terraform-version "${constraint}" of the workspace. PATH (${path}) has ${present('program')}. ${inFolder} Change the terraform-version of the workspace, or have the release added to the folder.`;
+};

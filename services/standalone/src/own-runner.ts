@@ -1,0 +1,56 @@
+/** The built-in runner of a control plane in one process: in the same process, with a token of this start. */
+import { createHash, randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '@keelson/config';
+import type { Logger } from '@keelson/logging';
+import { type PreparedRunner, prepareRunner, UnusableOwner } from '@keelson/runner-service';
+import type { standaloneConfig } from './config.ts';
+import type { DataFolder } from './data-folder.ts';
+
+export interface OwnRunner {
+  /** Present when the runner is on. */
+  readonly prepared?: PreparedRunner;
+  /** Token of this runner, or of one that the operator starts elsewhere; undefined: there is none. */
+  readonly token: string | undefined;
+  /** Why it is off although it is turned on. */
+  readonly fault?: string;
+}
+
+/** Not below the data folder, which the users of runs cannot pass through. */
+const folderOf = (dataFolder: string): string =>
+  join(
+    tmpdir(),
+    `keelson-runner-${createHash('sha256').update(dataFolder).digest('hex').slice(0, 12)}`,
+  );
+
+export interface OwnRunnerParts {
+  readonly config: Config<typeof standaloneConfig>;
+  readonly folder: DataFolder;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+}
+
+/** @throws Error naming a setting that conflicts with the others */
+export const prepareOwnRunner = async ({
+  config,
+  folder,
+  environment,
+  logger,
+}: OwnRunnerParts): Promise<OwnRunner> => {
+  if (!config.runner) return { token: config.runnerToken };
+  const runnerFolder = config.runnerFolder ?? folderOf(folder.path);
+  try {
+    const prepared = await prepareRunner({
+      config: { ...config, runnerFolder },
+      environment,
+      logger,
+    });
+    return { prepared, token: config.runnerToken ?? randomBytes(48).toString('base64url') };
+  } catch (error) {
+    // The rest of the control plane does not need it.
+    if (!(error instanceof UnusableOwner)) throw error;
+    logger.error({ err: error }, 'the built-in runner is off');
+    return { token: config.runnerToken, fault: error.message };
+  }
+};

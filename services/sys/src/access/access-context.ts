@@ -1,0 +1,23 @@
+/** Dependencies of access decisions. */
+import type { Mount, Namespace } from '@keelson/proto/edge/v1/edge';
+import type { Store } from '@keelson/storage';
+import type { AuditDevices } from '../audit/audit-records.ts';
+import type { LeaseTtls } from '../mounts/domain/lease-ttl.ts';
+import type { MountRecord } from '../mounts/domain/mount.ts';
+import type { PolicyBook } from '../policies/policy-book.ts';
+import type { Seal } from '../seal/seal.ts';
+import type { TokenContext } from '../tokens/token-context.ts';
+import type { DecisionStates } from './decision-state.ts';
+
+export interface AccessContext {
+  readonly store: Store;
+  readonly seal: Seal;
+  readonly tokens: TokenContext;
+  readonly policies: () => Promise<PolicyBook>;
+  readonly decisionState: DecisionStates;
+  readonly auditDevices: () => Promise<AuditDevices>;
+  readonly systemTtls: LeaseTtls;
+  readonly toEdgeMount: (mount: MountRecord, namespace: Namespace, system: LeaseTtls) => Mount;
+  /** Waits until the log has reached the position that an index header names. */
+  readonly awaitIndex: (header: string) => Promise<void>;
+}

@@ -1,0 +1,227 @@
+/** Revoking leases: at once, as a group, or when they are due. */
+import { KeelsonError } from '@keelson/errors';
+import type { Mount } from '@keelson/proto/edge/v1/edge';
+import type { TransactOptions } from '@keelson/storage';
+import pLimit from 'p-limit';
+import { afterFailedRevocation, endedLease, type LeaseRecord } from './domain/lease.ts';
+import { withSlash } from './domain/lease-prefix.ts';
+import type { LeaseContext } from './lease-context.ts';
+import {
+  deleteLease,
+  findLease,
+  finishEnding,
+  forgetDue,
+  type LeaseGroup,
+  leasePages,
+  listEndings,
+  listNextDue,
+  orderEnding,
+  writeLease,
+} from './lease-records.ts';
+
+/** Due leases handled in one round. */
+const PORTION = 200;
+/** Concurrent calls to engines. */
+const PARALLEL_REVOCATIONS = 8;
+
+/** The mount of a lease as its engine needs it, for a mount that no longer exists. */
+const removedMount = ({ mountUuid, mountType }: LeaseRecord): Mount => ({
+  uuid: mountUuid,
+  accessor: '',
+  type: mountType,
+  path: '',
+  namespace: undefined,
+  local: false,
+  defaultLeaseTtlSeconds: 0,
+  maxLeaseTtlSeconds: 0,
+  passthroughRequestHeaders: [],
+  allowedResponseHeaders: [],
+  options: {},
+  description: '',
+});
+
+const revokeAtEngine = async (
+  { engineTypes, engines, findMount }: LeaseContext,
+  lease: LeaseRecord,
+): Promise<void> => {
+  const service = (await engineTypes()).get(lease.mountType)?.service ?? '';
+  const engine = engines.get(service);
+  if (engine === undefined)
+    throw new KeelsonError('edge.backend_unavailable', { service: service || lease.mountType });
+  await engine.revokeLease({
+    mount: (await findMount(lease.mountUuid)) ?? removedMount(lease),
+    leaseId: lease.id,
+    engineData: Buffer.from(lease.engineDataBase64, 'base64'),
+  });
+};
+
+/** Has the engine revoke one secret; a failure is recorded and thrown. */
+const revokeOne = async (
+  context: LeaseContext,
+  lease: LeaseRecord,
+  options: TransactOptions,
+): Promise<void> => {
+  try {
+    await revokeAtEngine(context, lease);
+  } catch (error) {
+    await context.store.transact(async (tx) => {
+      const current = await findLease(tx, lease.namespaceId, lease.id);
+      if (current === undefined) return;
+      const reason = KeelsonError.from(error).message;
+      writeLease(tx, afterFailedRevocation(current, reason, context.clock.nowMs()), current);
+    }, options);
+    throw error;
+  }
+  await context.store.transact(async (tx) => {
+    const current = await findLease(tx, lease.namespaceId, lease.id);
+    if (current !== undefined) deleteLease(tx, current);
+  }, options);
+};
+
+/** Revokes the leases; failed revocations are recorded and retried later. */
+const revokeAll = async (
+  context: LeaseContext,
+  group: readonly LeaseRecord[],
+  options: TransactOptions,
+): Promise<void> => {
+  const limit = pLimit(PARALLEL_REVOCATIONS);
+  const attempt = (lease: LeaseRecord): Promise<void> =>
+    revokeOne(context, lease, options).catch((error: unknown) => {
+      // Losing the worker's own lease ends the whole round; a failing engine ends this attempt only.
+      if (KeelsonError.from(error).code === 'storage.fenced') throw error;
+    });
+  await limit.map(group, attempt);
+};
+
+const forget = ({ store }: LeaseContext, group: readonly LeaseRecord[]): Promise<void> =>
+  store.transact(async (tx) => {
+    for (const { namespaceId, id } of group) {
+      const left = await findLease(tx, namespaceId, id);
+      if (left !== undefined) deleteLease(tx, left);
+    }
+  });
+
+const endGroup = async (
+  context: LeaseContext,
+  group: LeaseGroup,
+  options: TransactOptions,
+): Promise<void> => {
+  for await (const page of leasePages(context.store, group))
+    await context.store.transact(async (tx) => {
+      const nowMs = context.clock.nowMs();
+      for (const { namespaceId, id } of page) {
+        const lease = await findLease(tx, namespaceId, id);
+        if (lease !== undefined && lease.expiresAtMs > nowMs)
+          writeLease(tx, endedLease(lease, nowMs), lease);
+      }
+    }, options);
+};
+
+/** Succeeds for an unknown id. `sync`: resolves after the engine has revoked the secret. */
+export const revokeLease = async (
+  context: LeaseContext,
+  namespaceId: string,
+  id: string,
+  sync: boolean,
+): Promise<void> => {
+  const ended = await context.store.transact(async (tx) => {
+    const lease = await findLease(tx, namespaceId, id);
+    if (lease === undefined) return undefined;
+    const result = endedLease(lease, context.clock.nowMs());
+    writeLease(tx, result, lease);
+    return result;
+  });
+  if (ended === undefined) return;
+  if (sync) await revokeOne(context, ended, {});
+  else context.onEnd();
+};
+
+export const revokeLeasesBelow = async (
+  context: LeaseContext,
+  namespaceId: string,
+  prefix: string,
+  sync: boolean,
+): Promise<void> => {
+  const group: LeaseGroup = { kind: 'prefix', namespaceId, prefix: withSlash(prefix) };
+  if (!sync) {
+    await context.store.transact((tx) => orderEnding(tx, group));
+    context.onEnd();
+    return;
+  }
+  for await (const page of leasePages(context.store, group))
+    for (const lease of page) await revokeOne(context, lease, {});
+};
+
+/** Removes the leases even when the engine refuses to revoke the secrets. */
+export const forgetLeasesBelow = async (
+  context: LeaseContext,
+  namespaceId: string,
+  prefix: string,
+): Promise<void> => {
+  for await (const page of leasePages(context.store, {
+    kind: 'prefix',
+    namespaceId,
+    prefix: withSlash(prefix),
+  })) {
+    await revokeAll(context, page, {});
+    await forget(context, page);
+  }
+};
+
+/**
+ * Ends all leases of a namespace that is being removed.
+ * @returns false while some revocations must be retried, which `revokeDueLeases` does
+ */
+export const endLeasesOfNamespace = async (
+  context: LeaseContext,
+  namespaceId: string,
+): Promise<boolean> => {
+  const all: LeaseGroup = { kind: 'prefix', namespaceId, prefix: '' };
+  await endGroup(context, all, {});
+  const nowMs = context.clock.nowMs();
+  for await (const page of leasePages(context.store, all)) {
+    const due = page.filter(({ dueAtMs }) => dueAtMs !== undefined && dueAtMs <= nowMs);
+    await revokeAll(context, due, {});
+  }
+  let isOver = true;
+  for await (const page of leasePages(context.store, all)) {
+    const givenUp = page.filter(({ irrevocable }) => irrevocable !== undefined);
+    isOver &&= givenUp.length === page.length;
+    if (isOver) await forget(context, givenUp);
+  }
+  return isOver;
+};
+
+/** Handles one portion of the due leases; true when more may be due. */
+export const revokeDueLeases = async (
+  context: LeaseContext,
+  options: TransactOptions,
+): Promise<boolean> => {
+  const [ending] = await listEndings(context.store, 1);
+  if (ending !== undefined) {
+    const [key, group] = ending;
+    await endGroup(context, group, options);
+    await context.store.transact((tx) => finishEnding(tx, key), options);
+    return true;
+  }
+  const nowMs = context.clock.nowMs();
+  const due = (await listNextDue(context.store, PORTION)).filter(({ dueAtMs }) => dueAtMs <= nowMs);
+  if (due.length === 0) return false;
+  const found = await Promise.all(
+    due.map(async ({ namespaceId, id, key }) => ({
+      key,
+      lease: await findLease(context.store, namespaceId, id),
+    })),
+  );
+  const gone = found.filter(({ lease }) => lease === undefined);
+  if (gone.length > 0)
+    await context.store.transact((tx) => {
+      for (const { key } of gone) forgetDue(tx, key);
+    }, options);
+  await revokeAll(
+    context,
+    found.flatMap(({ lease }) => lease ?? []),
+    options,
+  );
+  return true;
+};

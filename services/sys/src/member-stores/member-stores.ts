@@ -1,0 +1,34 @@
+/**
+ * The identity of each service's store. Without this check, a service whose database is empty or belongs to
+ * another cluster would receive its key, start without data and appear healthy.
+ */
+import { KeelsonError } from '@keelson/errors';
+import { jsonRecords, type Store } from '@keelson/storage';
+
+/** Keys: service names. Not replicated: secondaries have stores of their own. */
+const memberStores = jsonRecords<{ readonly id: string }>('node/core/member-stores/');
+
+export interface JoiningMember {
+  readonly service: string;
+  /** "": the service has no store. */
+  readonly storeId: string;
+}
+
+/**
+ * Records the store of a service that joins for the first time.
+ * @param accepted services whose store may differ from the recorded one
+ * @throws KeelsonError `sys.other_store`
+ */
+export const requireKnownStore = (
+  store: Store,
+  { service, storeId: id }: JoiningMember,
+  accepted: readonly string[],
+): Promise<void> =>
+  store.transact(async (tx) => {
+    if (id === '') return;
+    const known = await memberStores.find(tx, service);
+    if (known?.id === id) return;
+    if (known !== undefined && !accepted.includes(service))
+      throw new KeelsonError('sys.other_store', { service, known: known.id, id });
+    memberStores.write(tx, service, { id });
+  });

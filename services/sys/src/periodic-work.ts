@@ -1,0 +1,74 @@
+/** The periodic work of sys, by name. */
+import type { PeriodicWork } from '@keelson/locks';
+import type { SysContext } from './compose-context.ts';
+import { learnFilter } from './replication/filters/filter-operations.ts';
+import { searchPrimary, tellFormerPrimaries } from './replication/secondary-operations.ts';
+import { rotateKeyWhenDue } from './seal/rotation-operations.ts';
+import { removeExpired } from './tokens/token-revocation-operations.ts';
+
+const TOKEN_EXPIRY_EVERY_MS = 1000;
+const PRIMARY_SEARCH_EVERY_MS = 5000;
+const ROTATION_EVERY_MS = 5 * 60_000;
+
+/** Periodic work that writes only records local to the cluster. */
+const LOCAL_WORK: ReadonlySet<string> = new Set([
+  'token-expiry',
+  'lease-expiry',
+  'departures',
+  'primary-search',
+  'node-echo',
+]);
+
+const allWork = ({
+  administration,
+  tokens,
+  replication,
+  build,
+  nodes,
+  rotation,
+}: SysContext): Readonly<Record<string, PeriodicWork>> => ({
+  ...administration.periodicWork,
+  'token-expiry': {
+    everyMs: TOKEN_EXPIRY_EVERY_MS,
+    round: async (options) => (await removeExpired(tokens, options)) > 0,
+  },
+  'primary-search': {
+    everyMs: PRIMARY_SEARCH_EVERY_MS,
+    round: async () => {
+      await searchPrimary(replication.context);
+      await tellFormerPrimaries(replication.context);
+      await learnFilter(replication.context).catch(() => undefined);
+      return false;
+    },
+  },
+  // An SQLite file is used by one process only.
+  ...(build.storageType !== 'sqlite' && { 'node-echo': nodes.echoing }),
+  // Runs in every replica: each counts its own encryptions, and replicas that rotate agree on the term.
+  'key-rotation': {
+    everyMs: ROTATION_EVERY_MS,
+    inEveryReplica: true,
+    round: async () => {
+      await rotateKeyWhenDue(rotation);
+      return false;
+    },
+  },
+});
+
+/** Work runs only while this cluster may write the records that it changes. */
+export const sysPeriodicWork = (context: SysContext): Readonly<Record<string, PeriodicWork>> => {
+  const { replication, gate } = context;
+  return Object.fromEntries(
+    Object.entries(allWork(context)).map(([name, work]): [string, PeriodicWork] => [
+      name,
+      {
+        ...work,
+        round: async (options) => {
+          await replication.state.settled();
+          const isOurs =
+            gate.closed === 'none' || (gate.closed === 'shared' && LOCAL_WORK.has(name));
+          return isOurs ? work.round(options) : false;
+        },
+      },
+    ]),
+  );
+};

@@ -1,0 +1,64 @@
+/** The routes of sys. */
+
+import type { Route } from '@keelson/edge';
+import { capabilityRoutes } from './access/capability-routes.ts';
+import type { SysContext } from './compose-context.ts';
+import { metricsRoutes } from './metrics/metrics-routes.ts';
+import { nodeRoutes } from './nodes/node-routes.ts';
+import { policyRoutes } from './policies/policy-routes.ts';
+import { drRoutes } from './replication/dr-routes.ts';
+import { withFormerPaths } from './replication/former-paths.ts';
+import { replicationRoutes } from './replication/replication-routes.ts';
+import { generateRootRoutes } from './seal/ceremony-routes.ts';
+import { healthRoutes } from './seal/health-routes.ts';
+import type { InitializationRequest, Initialized } from './seal/initialization-operations.ts';
+import { rekeyRoutes } from './seal/rekey-routes.ts';
+import { rotationRoutes } from './seal/rotation-routes.ts';
+import { sealRoutes } from './seal/seal-routes.ts';
+import { rootTokenAttempts, type TokenCeremonyContext } from './seal/token-ceremony-operations.ts';
+import { issueServiceToken, rootTokenPlan } from './tokens/token-operations.ts';
+import { tokenRoleRoutes } from './tokens/token-role-routes.ts';
+import { tokenRoutes } from './tokens/token-routes.ts';
+
+/** @param initialize as in `SysService.seal` */
+export const sysRoutes = (
+  context: SysContext,
+  initialize: (request: InitializationRequest) => Promise<Initialized>,
+): Route[] => {
+  const { parts, gate, store, seal, tokens, policies, replication, build, countDamage } = context;
+  const { config, clock } = parts;
+  const rekey = { store, seal, clock, followsPrimary: () => gate.closed !== 'none' };
+
+  const generateRoot: TokenCeremonyContext = {
+    store,
+    seal,
+    clock,
+    attempts: rootTokenAttempts,
+    texts: { name: 'root generation', short: 'generation' },
+    issue: async (tx) => (await issueServiceToken(tx, rootTokenPlan(clock.nowMs()))).token,
+  };
+  return [
+    ...sealRoutes({ seal, build, initialize }),
+    ...healthRoutes({
+      seal,
+      build,
+      clock,
+      replicationModes: () => replication.modes(),
+      countDamage,
+      startedAtMs: clock.nowMs(),
+    }),
+    ...nodeRoutes(context.nodes, config.compatibleVersion),
+    ...rotationRoutes(context.rotation),
+    ...generateRootRoutes(generateRoot),
+    ...rekeyRoutes('/sys/rekey', { ...rekey, kind: 'barrier' }),
+    ...rekeyRoutes('/sys/rekey-recovery-key', { ...rekey, kind: 'recovery' }),
+    ...tokenRoutes(tokens),
+    ...tokenRoleRoutes(tokens),
+    ...policyRoutes({ store }, policies),
+    ...capabilityRoutes(tokens, policies),
+    ...context.administration.routes,
+    ...withFormerPaths(replicationRoutes(replication)),
+    ...drRoutes(replication),
+    ...metricsRoutes({ replicationStatus: replication.status, countDamage }),
+  ];
+};

@@ -1,0 +1,82 @@
+/** The background work of sys: started, stopped and restarted with the seal. */
+import { type PeriodicWork, runPeriodically } from '@keelson/locks';
+import { startWorker, type Worker } from '@keelson/runtime';
+import { takeFence } from '@keelson/storage';
+import type { SysContext } from './compose-context.ts';
+import { followRoles } from './replication/follow-roles.ts';
+import { openStaticSeal } from './seal/seal-opening.ts';
+
+export interface SysWorkers {
+  /** Opens a static seal and runs the periodic work while unsealed. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Runs the periodic work while sys is unsealed, and follows the roles of the cluster. */
+export const createSysWorkers = (
+  { parts, logger, store, seal, replication }: SysContext,
+  periodicWork: Readonly<Record<string, PeriodicWork>>,
+): SysWorkers => {
+  const { leases, clock } = parts;
+  const supervision = { logger, clock };
+  const runWhileUnsealed = (name: string, work: PeriodicWork): Worker =>
+    startWorker(
+      name,
+      (signal) =>
+        runPeriodically(
+          {
+            name: `sys/${name}`,
+            leases,
+            clock,
+            takeFence: (lease) => takeFence(parts.store, lease),
+          },
+          work,
+          signal,
+        ),
+      supervision,
+    );
+  let running: readonly Worker[] = [];
+  const stopWork = async (): Promise<void> => {
+    const stopping = running;
+    running = [];
+    await Promise.all(stopping.map((worker) => worker.stop()));
+  };
+  const followSeal = (): void => {
+    if (seal.isSealed) {
+      stopWork().catch((error: unknown) => logger.error({ err: error }, 'worker did not stop'));
+    } else if (running.length === 0) {
+      running = Object.entries(periodicWork).map(([name, work]) => runWhileUnsealed(name, work));
+    }
+    logger.info({ sealed: seal.isSealed }, 'seal changed');
+  };
+  let unfollow: (() => void) | undefined;
+  let roles: Worker | undefined;
+  let opening: Worker | undefined;
+  return {
+    start: async () => {
+      unfollow ??= seal.onChange(followSeal);
+      await seal.openWithKeyFile();
+      if (!seal.isSealed && running.length === 0) followSeal();
+      roles ??= startWorker(
+        'roles',
+        (signal) => followRoles(parts.store, seal, replication.state, signal),
+        supervision,
+      );
+      if (seal.isSealed && parts.config.unsealKeyFile !== undefined)
+        opening ??= startWorker(
+          'seal opening',
+          (signal) => openStaticSeal(seal, store, signal),
+          supervision,
+        );
+    },
+    stop: async () => {
+      unfollow?.();
+      unfollow = undefined;
+      await roles?.stop();
+      roles = undefined;
+      await opening?.stop();
+      opening = undefined;
+      await stopWork();
+    },
+  };
+};

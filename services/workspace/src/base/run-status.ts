@@ -1,0 +1,16 @@
+/** Statuses of a run. A workspace shows the status of its current run, and lists filter by it. */
+export const RUN_STATUSES = [
+  'pending',
+  'planning',
+  'planned',
+  'planned_and_saved',
+  'planned_and_finished',
+  'confirmed',
+  'applying',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];

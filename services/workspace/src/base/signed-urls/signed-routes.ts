@@ -1,0 +1,54 @@
+/**
+ * Routes authorized by a signed URL, without a token and without a JSON:API document. The gateway
+ * allows larger bodies for uploads below /uploads/ and leaves the signature out of the audit log.
+ */
+import { type EdgeResponse, edgeResponse, type Route, type RouteExchange } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import type { ServiceContext } from '../service-context.ts';
+import type { SignedMethod } from './domain/url-signature.ts';
+import { isSignedRequest } from './signed-url-operations.ts';
+
+export interface SignedRoute {
+  readonly method: SignedMethod;
+  readonly path: `/uploads/${string}` | `/downloads/${string}`;
+  readonly summary: string;
+  /** Place of the signature: with 'path', the path ends with `/:expires/:signature`. */
+  readonly signedIn?: 'path';
+  /** undefined is sent as 204. */
+  handle(this: void, exchange: RouteExchange): Promise<EdgeResponse | undefined>;
+}
+
+export const signedRoute = (
+  context: ServiceContext,
+  tag: string,
+  { method, path, summary, signedIn, handle }: SignedRoute,
+): Route => ({
+  method,
+  path,
+  operation: {
+    tags: [tag],
+    summary,
+    security: [],
+    parameters: [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    responses: {
+      [method === 'PUT' ? 204 : 200]: { description: 'Success.' },
+      403: { description: 'The address has no valid signature, or it has expired.' },
+    },
+  },
+  handle: async (exchange) => {
+    const { head, query, params } = exchange;
+    const [signed, expires, signature] =
+      signedIn === 'path'
+        ? [head.path.split('/').slice(0, -2).join('/'), params['expires'], params['signature']]
+        : [head.path, query.get('expires'), query.get('signature')];
+    if (!(await isSignedRequest(context, method, signed, expires ?? '', signature ?? ''))) {
+      throw new KeelsonError('workspace.address_not_signed');
+    }
+    return (await handle(exchange)) ?? edgeResponse(204);
+  },
+});

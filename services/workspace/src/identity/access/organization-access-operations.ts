@@ -1,0 +1,94 @@
+/** The caller's rights in an organization. Anything it may not see is answered as not found. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import type { Organization } from '../model/domain/organization.ts';
+import {
+  FULL_ORGANIZATION_ACCESS,
+  NO_ORGANIZATION_ACCESS,
+  ORGANIZATION_TOKEN_ACCESS,
+  uniteOrganizationAccess,
+} from '../model/domain/organization-access.ts';
+import { findOrganizationByName, organizationRecords } from '../model/organization-records.ts';
+import { membershipRecords, teamRecords } from '../model/team-records.ts';
+import type { Standing } from './domain/standing.ts';
+
+const present = <T>(value: T | undefined): value is T => value !== undefined;
+
+const findTeamIds = async (
+  reads: Reads,
+  principal: Principal,
+  organization: Organization,
+): Promise<readonly string[] | undefined> => {
+  if (principal.kind === 'team') {
+    const team = await teamRecords.find(reads, principal.id);
+    return team?.organizationId === organization.id ? [team.id] : undefined;
+  }
+  if (principal.kind !== 'user') return undefined;
+  return (await membershipRecords.find(reads, organization.id, principal.id))?.teamIds;
+};
+
+/** The caller's rights in the organization; undefined when it has none. */
+export const findStanding = async (
+  reads: Reads,
+  principal: Principal,
+  organization: Organization,
+): Promise<Standing | undefined> => {
+  if (principal.kind === 'organization') {
+    return principal.id === organization.name
+      ? { kind: 'organization', isOwner: false, access: ORGANIZATION_TOKEN_ACCESS, teamIds: [] }
+      : undefined;
+  }
+  if (principal.kind === 'run') {
+    return principal.organization === organization.name
+      ? { kind: 'run', isOwner: false, access: NO_ORGANIZATION_ACCESS, teamIds: [] }
+      : undefined;
+  }
+  const teamIds = await findTeamIds(reads, principal, organization);
+  if (teamIds === undefined) return undefined;
+  const kind = principal.kind === 'team' ? 'team' : 'user';
+  if (teamIds.includes(organization.ownersTeamId)) {
+    return { kind, isOwner: true, access: FULL_ORGANIZATION_ACCESS, teamIds };
+  }
+  if (kind === 'user' && !organization.settings.userTokensEnabled) return undefined;
+  // A damaged team grants nothing.
+  const teams = await Promise.all(teamIds.map((id) => teamRecords.find(readableOnly(reads), id)));
+  const access = uniteOrganizationAccess([
+    NO_ORGANIZATION_ACCESS,
+    ...teams.filter(present).map(({ organizationAccess }) => organizationAccess),
+  ]);
+  return { kind, isOwner: false, access, teamIds };
+};
+
+export interface OrganizationAccessResult {
+  readonly organization: Organization;
+  readonly standing: Standing;
+}
+
+/**
+ * @throws KeelsonError `workspace.not_found` when the organization is absent or the caller has no
+ * rights in it
+ */
+export const requireOrganization = async (
+  reads: Reads,
+  principal: Principal,
+  name: string,
+): Promise<OrganizationAccessResult> => {
+  const organization = await findOrganizationByName(reads, name);
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (organization === undefined || standing === undefined) throw notFound('organization');
+  return { organization, standing };
+};
+
+/** @throws KeelsonError `workspace.not_found` for `resource`, which belongs to the organization */
+export const requireOrganizationOf = async (
+  reads: Reads,
+  principal: Principal,
+  organizationId: string,
+  resource: string,
+): Promise<OrganizationAccessResult> => {
+  const organization = await organizationRecords.find(reads, organizationId);
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (organization === undefined || standing === undefined) throw notFound(resource);
+  return { organization, standing };
+};

@@ -1,0 +1,70 @@
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { OWNERS_TEAM_NAME, type Team } from '../model/domain/team.ts';
+import { organizationRecords } from '../model/organization-records.ts';
+import { teamRecords } from '../model/team-records.ts';
+import type { Standing } from './domain/standing.ts';
+import { findStanding, type OrganizationAccessResult } from './organization-access-operations.ts';
+
+export interface TeamAccessResult extends OrganizationAccessResult {
+  readonly team: Team;
+  readonly canUpdate: boolean;
+  readonly canManageMembers: boolean;
+  readonly canManageTokens: boolean;
+}
+
+const isVisible = (team: Team, { isOwner, access, teamIds }: Standing): boolean =>
+  isOwner ||
+  access.manageMembership ||
+  access.accessSecretTeams ||
+  team.visibility === 'organization' ||
+  teamIds.includes(team.id);
+
+/** The caller's rights on a team; undefined when the caller may not see the team. */
+export const decideTeamAccess = (
+  owner: OrganizationAccessResult,
+  team: Team,
+): TeamAccessResult | undefined => {
+  const { standing } = owner;
+  if (!isVisible(team, standing)) return undefined;
+  const { isOwner, access, teamIds } = standing;
+  // A caller who could change the owners team could make itself an owner.
+  const isOwnersTeam = team.name === OWNERS_TEAM_NAME;
+  const isMember = teamIds.includes(team.id) && team.allowMemberTokenManagement;
+  return {
+    ...owner,
+    team,
+    canUpdate: isOwner || (access.manageTeams && !isOwnersTeam),
+    canManageMembers: isOwner || (access.manageMembership && !isOwnersTeam),
+    canManageTokens: isOwner || ((access.manageTeams || isMember) && !isOwnersTeam),
+  };
+};
+
+/** Undefined when the caller may not see the team. */
+export const findVisibleTeam = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  teamId: string,
+): Promise<Team | undefined> => {
+  const team = await teamRecords.find(reads, teamId);
+  if (team?.organizationId !== owner.organization.id) return undefined;
+  return decideTeamAccess(owner, team) && team;
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireTeam = async (
+  reads: Reads,
+  principal: Principal,
+  teamId: string,
+): Promise<TeamAccessResult> => {
+  const team = await teamRecords.find(reads, teamId);
+  const organization = team && (await organizationRecords.find(reads, team.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (team === undefined || organization === undefined || standing === undefined) {
+    throw notFound('team');
+  }
+  const access = decideTeamAccess({ organization, standing }, team);
+  if (access === undefined) throw notFound('team');
+  return access;
+};

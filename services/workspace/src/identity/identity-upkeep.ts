@@ -1,0 +1,18 @@
+/** Background work of this module: sends invitations. */
+import type { PeriodicWork } from '@keelson/locks';
+import type { IdentityContext } from './seams/identity-context.ts';
+import { sendInvitations } from './teams/invitation-operations.ts';
+
+/** Work by its name; each kind is done by one replica at a time, and pauses while sealed. */
+export const identityUpkeep = (
+  context: IdentityContext,
+  { isSealed }: { readonly isSealed: () => boolean },
+): Readonly<Record<string, PeriodicWork>> => ({
+  invitations: {
+    everyMs: 5000,
+    round: async (options) => {
+      if (!isSealed()) await sendInvitations(context, options);
+      return false;
+    },
+  },
+});

@@ -1,0 +1,222 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly, unlessDamaged } from '@keelson/storage';
+import {
+  checkExecution,
+  DEFAULT_EXECUTION_NAMES,
+  decideOwnExecution,
+  type Execution,
+  type GivenExecution,
+} from '../../base/execution/domain/execution.ts';
+import { notFound } from '../../base/not-found.ts';
+import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
+import { attributeViolation, type Violation } from '../../base/validation/domain/violation.ts';
+import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
+import {
+  findStanding,
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../access/organization-access-operations.ts';
+import {
+  DEFAULT_ORGANIZATION_SETTINGS,
+  isEmail,
+  isOrganizationName,
+  type Organization,
+  type OrganizationSettings,
+} from '../model/domain/organization.ts';
+import { FULL_ORGANIZATION_ACCESS } from '../model/domain/organization-access.ts';
+import { OWNERS_TEAM_NAME } from '../model/domain/team.ts';
+import {
+  findOrganizationByName,
+  organizationNames,
+  organizationRecords,
+} from '../model/organization-records.ts';
+import {
+  membershipRecords,
+  teamNames,
+  teamRecords,
+  userOrganizations,
+} from '../model/team-records.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { endMembership, joinTeam, removeTeam } from '../teams/membership-operations.ts';
+import { deleteTokensOf } from '../tokens/token-operations.ts';
+
+export interface GivenOrganization {
+  readonly name?: string | undefined;
+  readonly settings: Partial<OrganizationSettings>;
+  readonly execution: GivenExecution;
+}
+
+const INITIAL_EXECUTION: Execution = { mode: 'remote', agentPoolId: null };
+
+/** @param given name and email address, each if present in the request */
+export const checkOrganization = ({
+  name,
+  settings,
+}: Pick<GivenOrganization, 'name' | 'settings'>): readonly Violation[] => {
+  const violations: Violation[] = [];
+  if (name !== undefined && !isOrganizationName(name)) {
+    violations.push(
+      attributeViolation('name', 'Name must be 3 to 40 letters, numbers, hyphens or underscores'),
+    );
+  }
+  if (settings.email !== undefined && !isEmail(settings.email)) {
+    violations.push(attributeViolation('email', 'Email is invalid'));
+  }
+  return violations;
+};
+
+const requireFreeName = async (reads: Reads, name: string): Promise<void> => {
+  if ((await findOrganizationByName(reads, name)) !== undefined) {
+    refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
+  }
+};
+
+/** Creates the organization and its owners team, with the creator as a member. */
+export const createOrganization = (
+  { store, clock, organizationSteps }: IdentityContext,
+  principal: Principal,
+  given: GivenOrganization & { readonly name: string; readonly email: string },
+): Promise<OrganizationAccessResult> =>
+  store.transact(async (tx) => {
+    if (principal.kind !== 'user' || !principal.siteAdmin) throw notFound('organization');
+    refuseInvalid([
+      ...checkOrganization(given),
+      ...checkExecution(given.execution, undefined, DEFAULT_EXECUTION_NAMES),
+    ]);
+    await requireFreeName(tx, given.name);
+    const createdAtMs = clock.nowMs();
+    const organization: Organization = {
+      id: newResourceId('org'),
+      name: given.name,
+      settings: { ...DEFAULT_ORGANIZATION_SETTINGS, ...given.settings, email: given.email },
+      defaultExecution: decideOwnExecution(given.execution, INITIAL_EXECUTION) ?? INITIAL_EXECUTION,
+      defaultProjectId: newResourceId('prj'),
+      ownersTeamId: newResourceId('team'),
+      retentionPolicy: null,
+      createdAtMs,
+    };
+    organizationRecords.write(tx, [organization.id], organization);
+    organizationNames.write(tx, [organization.name], { id: organization.id });
+    teamRecords.write(tx, [organization.ownersTeamId], {
+      id: organization.ownersTeamId,
+      organizationId: organization.id,
+      name: OWNERS_TEAM_NAME,
+      visibility: 'organization',
+      ssoTeamId: null,
+      organizationAccess: FULL_ORGANIZATION_ACCESS,
+      allowMemberTokenManagement: true,
+      serviceUserId: newResourceId('user'),
+      createdAtMs,
+    });
+    teamNames.write(tx, [organization.id, OWNERS_TEAM_NAME], { id: organization.ownersTeamId });
+    await joinTeam(tx, organization.id, organization.ownersTeamId, principal.id, createdAtMs);
+    for (const step of organizationSteps) await step.onOrganizationCreated?.(tx, organization);
+    const standing = await findStanding(tx, principal, organization);
+    if (standing === undefined) throw notFound('organization');
+    return { organization, standing };
+  });
+
+export const updateOrganization = (
+  { store, organizationSteps }: IdentityContext,
+  principal: Principal,
+  currentName: string,
+  given: GivenOrganization,
+): Promise<OrganizationAccessResult> =>
+  store.transact(async (tx) => {
+    const { organization, standing } = await requireOrganization(tx, principal, currentName);
+    if (!decideOrganizationPermissions(standing).canUpdate) throw notFound('organization');
+    refuseInvalid([
+      ...checkOrganization(given),
+      ...checkExecution(given.execution, organization.defaultExecution, DEFAULT_EXECUTION_NAMES),
+    ]);
+    const next: Organization = {
+      ...organization,
+      name: given.name ?? organization.name,
+      settings: { ...organization.settings, ...given.settings },
+      defaultExecution:
+        decideOwnExecution(given.execution, organization.defaultExecution) ?? INITIAL_EXECUTION,
+    };
+    if (next.name !== organization.name) {
+      await requireFreeName(tx, next.name);
+      organizationNames.delete(tx, organization.name);
+      organizationNames.write(tx, [next.name], { id: next.id });
+    }
+    organizationRecords.write(tx, [next.id], next);
+    for (const step of organizationSteps) {
+      await step.onOrganizationUpdated?.(tx, organization, next);
+    }
+    return { organization: next, standing };
+  });
+
+const requireDestroyable = async (
+  reads: Reads,
+  principal: Principal,
+  name: string,
+): Promise<Organization> => {
+  const { organization, standing } = await requireOrganization(reads, principal, name);
+  if (!decideOrganizationPermissions(standing).canDestroy) throw notFound('organization');
+  return organization;
+};
+
+/**
+ * Deletes an organization with everything that belongs to it. After an interrupted deletion the
+ * organization still exists and can be deleted again.
+ * @throws KeelsonError `workspace.forbidden`, or `workspace.conflict` when a step refuses
+ */
+export const deleteOrganization = async (
+  { store, organizationSteps }: IdentityContext,
+  principal: Principal,
+  name: string,
+): Promise<void> => {
+  await requireDestroyable(store, principal, name);
+  for (const step of organizationSteps) await step.beforeOrganizationRemoved?.(principal, name);
+  await store.transact(async (tx) => {
+    const organization = await requireDestroyable(tx, principal, name);
+    const { id } = organization;
+    for (const step of organizationSteps) await step.onOrganizationRemoved?.(tx, organization);
+    for (const teamName of await teamNames.keys(tx, [id])) {
+      const found = await teamNames.find(tx, id, teamName);
+      const team = found && (await teamRecords.find(tx, found.id));
+      if (team !== undefined) await removeTeam(organizationSteps, tx, team);
+    }
+    for (const userId of await membershipRecords.keys(tx, [id])) {
+      await endMembership(tx, id, userId);
+    }
+    await deleteTokensOf(tx, id);
+    noteRunDataPolicy(tx, id, organization.retentionPolicy, null);
+    organizationNames.delete(tx, organization.name);
+    organizationRecords.delete(tx, id);
+  });
+};
+
+/** The organizations in which the caller has rights, by name. */
+export const listOrganizations = async (
+  { store }: IdentityContext,
+  principal: Principal,
+  search: string | undefined,
+): Promise<readonly OrganizationAccessResult[]> => {
+  const found: (Organization | undefined)[] = [];
+  if (principal.kind === 'user') {
+    const ids = await userOrganizations.keys(store, [principal.id]);
+    found.push(
+      ...(await Promise.all(ids.map((id) => organizationRecords.find(readableOnly(store), id)))),
+    );
+  } else {
+    found.push(await findOrganizationByName(store, principal.organization));
+  }
+  const wanted = search?.toLowerCase();
+  const results: OrganizationAccessResult[] = [];
+  for (const organization of found) {
+    if (organization === undefined) continue;
+    const { name, settings } = organization;
+    const matches = [name, settings.email].some((text) =>
+      text.toLowerCase().includes(wanted ?? ''),
+    );
+    const standing = matches
+      ? await unlessDamaged(findStanding(store, principal, organization))
+      : undefined;
+    if (standing !== undefined) results.push({ organization, standing });
+  }
+  return results.sort((a, b) => (a.organization.name < b.organization.name ? -1 : 1));
+};

@@ -1,0 +1,285 @@
+import type { Route } from '@keelson/edge';
+import {
+  type CheckTexts,
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  nullable,
+  parseInclude,
+  parsePage,
+  type Resource,
+  refuseInvalid,
+  requireSameId,
+  resourceBody,
+  toPaginatedDocument,
+  withWarnings,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import {
+  DEFAULT_POOL_RELATIONSHIPS,
+  toDefaultPoolId,
+} from '../../base/execution/default-pool-request.ts';
+import { EXECUTION_MODES } from '../../base/execution/domain/execution.ts';
+import { findSitePolicy } from '../../base/retention/retention-records.ts';
+import { toCamelKeys } from '../../base/validation/attribute-names.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import {
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../access/organization-access-operations.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { toEntitlementSetResource, toOrganizationResource } from './organization-document.ts';
+import {
+  checkOrganization,
+  createOrganization,
+  deleteOrganization,
+  type GivenOrganization,
+  listOrganizations,
+  updateOrganization,
+} from './organization-operations.ts';
+
+/** Settings that are refused rather than ignored, because a caller would rely on them. */
+const NOT_OFFERED: Readonly<Record<string, { readonly value: unknown; readonly text: string }>> = {
+  'collaborator-auth-policy': {
+    value: 'two_factor_mandatory',
+    text: 'there is no two-factor authentication; the one policy is password',
+  },
+  'enforce-hyok': { value: true, text: 'encryption with keys of your own (HYOK) is not offered' },
+  'max-ttl-enabled': {
+    value: true,
+    text: 'maximum lifetimes of tokens are not offered; tokens end at their own expired-at',
+  },
+  'registry-monorepo-support-enabled': { value: true, text: 'there is no private registry' },
+};
+
+/**
+ * Settings without effect that clients send with every organization: accepted, with a warning in
+ * the response.
+ */
+const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
+  'aggregated-commit-status-enabled': 'nothing is reported to repositories',
+  'cost-estimation-enabled': 'the costs of runs are not estimated',
+  'owners-team-saml-role-id': 'there is no single sign-on',
+  'send-passing-statuses-for-untriggered-speculative-plans': 'nothing is reported to repositories',
+  'session-remember': 'there are no sessions; tokens end at their own expired-at',
+  'session-timeout': 'there are no sessions; tokens end at their own expired-at',
+  'speculative-plan-management-enabled': 'pushes to repositories start no runs',
+  'stacks-enabled': 'stacks are not offered',
+};
+
+const flag = Type.Optional(Type.Boolean());
+const minutes = Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 525_600 })));
+
+const attributes = {
+  'session-timeout': minutes,
+  'session-remember': minutes,
+  'collaborator-auth-policy': Type.Optional(
+    Type.Union([Type.Literal('password'), Type.Literal('two_factor_mandatory')]),
+  ),
+  'cost-estimation-enabled': flag,
+  'send-passing-statuses-for-untriggered-speculative-plans': flag,
+  'aggregated-commit-status-enabled': flag,
+  'speculative-plan-management-enabled': flag,
+  'assessments-enforced': flag,
+  'enforce-hyok': flag,
+  'members-leave-with-last-team': flag,
+  'max-ttl-enabled': flag,
+  'registry-monorepo-support-enabled': flag,
+  'stacks-enabled': flag,
+  'user-tokens-enabled': flag,
+  'allow-force-delete-workspaces': flag,
+  'owners-team-saml-role-id': Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+  'default-execution-mode': Type.Optional(
+    Type.Union(EXECUTION_MODES.map((mode) => Type.Literal(mode))),
+  ),
+  'default-agent-pool-id': Type.Optional(nullable(Type.String({ maxLength: 64 }))),
+};
+
+/** The operation checks form and length, so that its error can describe the rule. */
+const name = Type.String();
+const email = Type.String({ maxLength: 255 });
+
+const CREATE = resourceBody(
+  'organizations',
+  Type.Object({ ...attributes, name, email }),
+  DEFAULT_POOL_RELATIONSHIPS,
+);
+const UPDATE_ATTRIBUTES = Type.Object({
+  ...attributes,
+  name: Type.Optional(name),
+  email: Type.Optional(email),
+});
+const UPDATE = resourceBody('organizations', UPDATE_ATTRIBUTES, DEFAULT_POOL_RELATIONSHIPS);
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` for settings that are not supported */
+const fromDocument = ({ data }: Static<typeof UPDATE>): GivenOrganization => {
+  const {
+    name: newName,
+    'collaborator-auth-policy': _policy,
+    'default-execution-mode': mode,
+    'default-agent-pool-id': _pool,
+    'enforce-hyok': _hyok,
+    'max-ttl-enabled': _maxTtl,
+    'registry-monorepo-support-enabled': _monorepo,
+    'stacks-enabled': _stacks,
+    ...settings
+  } = data.attributes;
+  refuseInvalid(
+    Object.entries(NOT_OFFERED)
+      .filter(([name, { value }]) => data.attributes[name as keyof typeof attributes] === value)
+      .map(([name, { text }]) => attributeViolation(name, text)),
+  );
+  const agentPoolId = toDefaultPoolId(data);
+  return { name: newName, settings: toCamelKeys(settings), execution: { mode, agentPoolId } };
+};
+
+/** Warnings for `meta` about requested settings that have no effect. */
+const toWarnings = ({ data }: Static<typeof UPDATE>): readonly string[] =>
+  Object.entries(WITHOUT_EFFECT)
+    .filter(([name]) => Boolean(data.attributes[name as keyof typeof attributes]))
+    .map(([name, reason]) => `${name} has no effect: ${reason}`);
+
+/** Validation errors of the texts in a request, reported together with its other errors. */
+const checkTexts: CheckTexts = ({ name, email }) =>
+  checkOrganization({ name, settings: email === undefined ? {} : { email } });
+
+const loadEntitlementSet = async (
+  { store, organizationContributions }: IdentityContext,
+  access: OrganizationAccessResult,
+): Promise<Resource> => {
+  const { id } = access.organization;
+  const given = await Promise.all(
+    organizationContributions.map(async (contribution) => contribution.entitlements?.(store, id)),
+  );
+  return toEntitlementSetResource(access, Object.assign({}, ...given));
+};
+
+const ENTITLEMENT_SET = 'entitlement_set';
+
+/** Names that `include` may give. */
+const toIncludes = ({ organizationContributions }: IdentityContext): ReadonlySet<string> =>
+  new Set([
+    ENTITLEMENT_SET,
+    ...organizationContributions.flatMap(({ includes = {} }) => Object.keys(includes)),
+  ]);
+
+const loadIncluded = async (
+  context: IdentityContext,
+  include: ReadonlySet<string>,
+  access: OrganizationAccessResult,
+): Promise<readonly Resource[]> => {
+  const contributed = context.organizationContributions.flatMap(({ includes = {} }) =>
+    Object.entries(includes).flatMap(([name, load]) => (include.has(name) ? [load] : [])),
+  );
+  const found = await Promise.all(contributed.map((load) => load(context.store, access)));
+  return [
+    ...found.flat(),
+    ...(include.has(ENTITLEMENT_SET) ? [await loadEntitlementSet(context, access)] : []),
+  ];
+};
+
+const ONE = '/organizations/:organization_name';
+
+export const organizationRoutes = (context: IdentityContext): Route[] => {
+  const includes = toIncludes(context);
+  const show = async (access: OrganizationAccessResult) =>
+    toOrganizationResource(access, await findSitePolicy(context.store));
+  return jsonApiRoutes('organizations', [
+    endpoint({
+      method: 'POST',
+      path: '/organizations',
+      summary: 'Create an organization',
+      body: { schema: CREATE, check: checkTexts },
+      success: 201,
+      handle: async ({ principal, body }) => {
+        const { name, email } = body.data.attributes;
+        const access = await createOrganization(context, principal, {
+          ...fromDocument(body),
+          name,
+          email,
+        });
+        return {
+          document: {
+            data: await show(access),
+            included: [await loadEntitlementSet(context, access)],
+            ...withWarnings(toWarnings(body)),
+          },
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organizations',
+      summary: 'List organizations',
+      handle: async ({ head, principal, query }) => {
+        const all = await listOrganizations(
+          context,
+          principal,
+          query.one('q') ?? query.one('q', 'name') ?? query.one('q', 'email'),
+        );
+        const isPaged = query.children('page').length > 0;
+        // Without page parameters the response is a single page.
+        const page = isPaged ? parsePage(query) : { number: 1, size: Math.max(all.length, 1) };
+        const sitePolicy = await findSitePolicy(context.store);
+        const data = itemsOn(page, all).map((access) => toOrganizationResource(access, sitePolicy));
+        return {
+          document: toPaginatedDocument(head, { data, page, totalCount: all.length }),
+        };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an organization',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, includes);
+        const name = params['organization_name'] ?? '';
+        const access = await requireOrganization(context.store, principal, name);
+        const data = await show(access);
+        if (include.size === 0) return { document: { data } };
+        return { document: { data, included: await loadIncluded(context, include, access) } };
+      },
+    }),
+    // Early clients send PUT with the same partial document as PATCH.
+    ...(['PATCH', 'PUT'] as const).map((method) =>
+      endpoint({
+        method,
+        path: ONE,
+        summary: 'Update an organization',
+        body: { schema: UPDATE, check: checkTexts },
+        handle: async ({ principal, params, body }) => {
+          const name = params['organization_name'] ?? '';
+          requireSameId(body.data.id, name);
+          const access = await updateOrganization(context, principal, name, fromDocument(body));
+          return {
+            document: { data: await show(access), ...withWarnings(toWarnings(body)) },
+          };
+        },
+      }),
+    ),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an organization with its workspaces, whatever they manage',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteOrganization(context, principal, params['organization_name'] ?? '');
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `${ONE}/entitlement-set`,
+      summary: 'Show what the organization may use',
+      handle: async ({ principal, params }) => {
+        const { store } = context;
+        const access = await requireOrganization(
+          store,
+          principal,
+          params['organization_name'] ?? '',
+        );
+        return { document: { data: await loadEntitlementSet(context, access) } };
+      },
+    }),
+  ]);
+};

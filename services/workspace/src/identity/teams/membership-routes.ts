@@ -1,0 +1,118 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { inviteMember } from './invitation-operations.ts';
+import { toMembershipResource } from './membership-document.ts';
+import { loadMembershipIncluded, MEMBERSHIP_INCLUDES } from './membership-includes.ts';
+import {
+  deleteMembership,
+  listMemberships,
+  listOwnMemberships,
+  requireMembership,
+} from './membership-list-operations.ts';
+
+const INVITE = resourceBody(
+  'organization-memberships',
+  Type.Object({ email: Type.String({ maxLength: 255 }) }),
+  Type.Object({
+    teams: Type.Optional(
+      Type.Object({
+        data: Type.Array(
+          Type.Object({ type: Type.Literal('teams'), id: Type.String({ maxLength: 64 }) }),
+          { maxItems: 100 },
+        ),
+      }),
+    ),
+  }),
+);
+
+const COLLECTION = '/organizations/:organization_name/organization-memberships';
+const ONE = '/organization-memberships/:membership_id';
+
+export const organizationMembershipRoutes = (context: IdentityContext): Route[] =>
+  jsonApiRoutes('organization memberships', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Make the user of an email address a member, or invite the address',
+      body: { schema: INVITE },
+      success: 201,
+      handle: async ({ head, principal, params, body }) => {
+        const { attributes, relationships } = body.data;
+        const view = await inviteMember(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          {
+            email: attributes.email,
+            teamIds: relationships?.teams?.data.map(({ id }) => id) ?? [],
+          },
+          head.baseUrl,
+        );
+        return { document: { data: toMembershipResource(view) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List the members of an organization',
+      handle: async ({ head, principal, params, query }) => {
+        const all = await listMemberships(context, principal, params['organization_name'] ?? '', {
+          search: query.one('q'),
+          emails: query.list('filter', 'email'),
+          statuses: query.list('filter', 'status'),
+        });
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
+        const page = parsePage(query);
+        const shown = itemsOn(page, all);
+        const included = await loadMembershipIncluded(context.store, principal, include, shown);
+        const data = shown.map(toMembershipResource);
+        const totalCount = all.length;
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organization-memberships',
+      summary: "List the caller's own memberships",
+      handle: async ({ principal, query }) => {
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
+        const own = await listOwnMemberships(context, principal);
+        const included = await loadMembershipIncluded(context.store, principal, include, own);
+        const data = own.map(toMembershipResource);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a membership',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, MEMBERSHIP_INCLUDES);
+        const id = params['membership_id'] ?? '';
+        const view = await requireMembership(context.store, principal, id, 'canRead');
+        const included = await loadMembershipIncluded(context.store, principal, include, [view]);
+        const data = toMembershipResource(view);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Remove a member from the organization',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteMembership(context, principal, params['membership_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);

@@ -1,0 +1,205 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
+import {
+  findToken,
+  hashToken,
+  newTokenText,
+  ownedTokens,
+  tokenHashes,
+  tokenRecords,
+} from '../model/token-records.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+
+export interface GivenToken {
+  readonly description: string;
+  readonly expiresAtMs: number | null;
+}
+
+export interface TokenOwner {
+  readonly kind: TokenOwnerKind;
+  readonly id: string;
+}
+
+/** A new token. Its text is not stored, so that this is the only copy. */
+export interface IssuedToken {
+  readonly token: ApiToken;
+  readonly text: string;
+}
+
+export const issueToken = (
+  tx: Transaction,
+  owner: TokenOwner,
+  given: GivenToken,
+  createdById: string | null,
+  nowMs: number,
+  text = newTokenText(),
+): IssuedToken => {
+  const token: ApiToken = {
+    id: newResourceId('at'),
+    ownerKind: owner.kind,
+    ownerId: owner.id,
+    description: given.description,
+    createdById,
+    createdAtMs: nowMs,
+    expiresAtMs: given.expiresAtMs,
+  };
+  const hash = hashToken(text);
+  tokenRecords.write(tx, [hash], token);
+  tokenHashes.write(tx, [token.id], { hash });
+  ownedTokens.write(tx, [owner.id, token.id], {});
+  return { token, text };
+};
+
+export const removeToken = async (
+  tx: Transaction,
+  ownerId: string,
+  tokenId: string,
+): Promise<void> => {
+  const found = await tokenHashes.find(tx, tokenId);
+  if (found !== undefined) tokenRecords.delete(tx, found.hash);
+  tokenHashes.delete(tx, tokenId);
+  ownedTokens.delete(tx, ownerId, tokenId);
+};
+
+export const deleteTokensOf = async (tx: Transaction, ownerId: string): Promise<void> => {
+  for (const tokenId of await ownedTokens.keys(tx, [ownerId])) {
+    await removeToken(tx, ownerId, tokenId);
+  }
+};
+
+/** Tokens of one owner, oldest first. */
+export const listTokensOf = async (reads: Reads, ownerId: string): Promise<readonly ApiToken[]> => {
+  const ids = await ownedTokens.keys(reads, [ownerId]);
+  const tokens = await Promise.all(ids.map((id) => findToken(readableOnly(reads), id)));
+  return tokens
+    .filter((token) => token !== undefined)
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/**
+ * The owner named in a request.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export type FindTokenOwner = (reads: Reads) => Promise<TokenOwner>;
+
+/**
+ * The owner, if the caller may manage its tokens. Users manage their own tokens, site
+ * administrators those of every user, owners and team managers those of a team, managers of agent
+ * pools those of a pool, and owners those of an organization.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export const requireTokenOwner = async (
+  { tokenOwners }: IdentityContext,
+  reads: Reads,
+  principal: Principal,
+  find: FindTokenOwner,
+): Promise<TokenOwner> => {
+  const owner = await find(reads);
+  await tokenOwners[owner.kind].requireManager(reads, principal, owner.id);
+  return owner;
+};
+
+/** Early clients create a team token without a description; a team has at most one of these. */
+const isUnnamed = ({ description }: Pick<ApiToken, 'description'>): boolean => description === '';
+
+/** An organization has one token; the tokens of a team differ by description. */
+const makeRoom = async (
+  tx: Transaction,
+  { kind, id }: TokenOwner,
+  { description }: GivenToken,
+): Promise<void> => {
+  if (kind === 'organization') await deleteTokensOf(tx, id);
+  if (kind !== 'team') return;
+  for (const token of await listTokensOf(tx, id)) {
+    if (token.description !== description) continue;
+    if (!isUnnamed(token)) {
+      refuseInvalid([
+        attributeViolation('description', 'Validation failed: Description has already been taken'),
+      ]);
+    }
+    await removeToken(tx, id, token.id);
+  }
+};
+
+export const createToken = (
+  context: IdentityContext,
+  principal: Principal,
+  find: FindTokenOwner,
+  given: GivenToken,
+): Promise<IssuedToken> =>
+  context.store.transact(async (tx) => {
+    const owner = await requireTokenOwner(context, tx, principal, find);
+    await makeRoom(tx, owner, given);
+    const createdById = principal.kind === 'user' ? principal.id : null;
+    return issueToken(tx, owner, given, createdById, context.clock.nowMs());
+  });
+
+/** A token that the caller may manage. @throws KeelsonError `workspace.not_found` */
+export const requireToken = async (
+  { tokenOwners }: IdentityContext,
+  reads: Reads,
+  principal: Principal,
+  tokenId: string,
+): Promise<ApiToken> => {
+  const token = await findToken(reads, tokenId);
+  if (token === undefined) throw notFound('token');
+  await tokenOwners[token.ownerKind].requireManager(reads, principal, token.ownerId);
+  return token;
+};
+
+export const deleteToken = (
+  context: IdentityContext,
+  principal: Principal,
+  tokenId: string,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const token = await requireToken(context, tx, principal, tokenId);
+    await removeToken(tx, token.ownerId, token.id);
+  });
+
+/**
+ * The tokens behind an owner's single-token path: the team's token without a description, or all
+ * tokens of another owner.
+ */
+const listSingleTokens = async (
+  reads: Reads,
+  { kind, id }: TokenOwner,
+): Promise<readonly ApiToken[]> => {
+  const tokens = await listTokensOf(reads, id);
+  return kind === 'team' ? tokens.filter(isUnnamed) : tokens;
+};
+
+/**
+ * The single token of a team or organization.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export const requireSingleToken = async (
+  context: IdentityContext,
+  principal: Principal,
+  find: FindTokenOwner,
+): Promise<ApiToken> => {
+  const owner = await requireTokenOwner(context, context.store, principal, find);
+  const token = (await listSingleTokens(context.store, owner)).at(-1);
+  if (token === undefined) throw notFound('token');
+  return token;
+};
+
+/**
+ * Deletes the single token of a team or organization.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export const deleteSingleToken = (
+  context: IdentityContext,
+  principal: Principal,
+  find: FindTokenOwner,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const owner = await requireTokenOwner(context, tx, principal, find);
+    const tokens = await listSingleTokens(tx, owner);
+    if (tokens.length === 0) throw notFound('token');
+    for (const { id } of tokens) await removeToken(tx, owner.id, id);
+  });

@@ -1,0 +1,96 @@
+/** Users, teams and organizations as owners of tokens. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { notFound } from '../../base/not-found.ts';
+import { decideOrganizationPermissions } from '../access/domain/organization-permissions.ts';
+import { requireOrganizationOf } from '../access/organization-access-operations.ts';
+import { requireTeam } from '../access/team-access.ts';
+import type { Organization } from '../model/domain/organization.ts';
+import type { ApiToken } from '../model/domain/token.ts';
+import { organizationRecords } from '../model/organization-records.ts';
+import { teamRecords } from '../model/team-records.ts';
+import { userRecords } from '../model/user-records.ts';
+import type { TokenOwnerRules, TokenOwners } from '../seams/token-owners.ts';
+
+/** A principal that belongs to one organization and is not a person. */
+export const toOrganizationPrincipal = (
+  kind: 'team' | 'organization' | 'agent' | 'run',
+  { id, displayName }: { readonly id: string; readonly displayName: string },
+  organization: Organization | undefined,
+  token: ApiToken,
+): Principal | undefined =>
+  organization && {
+    kind,
+    id,
+    organization: organization.name,
+    tokenId: token.id,
+    displayName,
+    siteAdmin: false,
+  };
+
+const user: TokenOwnerRules = {
+  findPrincipal: async (reads, token) => {
+    const found = await userRecords.find(reads, token.ownerId);
+    return (
+      found && {
+        kind: 'user',
+        id: found.id,
+        organization: '',
+        tokenId: token.id,
+        displayName: found.username,
+        siteAdmin: found.isSiteAdmin,
+      }
+    );
+  },
+  requireManager: async (reads, principal, ownerId) => {
+    const isOwn = principal.kind === 'user' && principal.id === ownerId;
+    const found = isOwn || principal.siteAdmin ? await userRecords.find(reads, ownerId) : undefined;
+    if (found === undefined) throw notFound('user');
+  },
+};
+
+const team: TokenOwnerRules = {
+  findPrincipal: async (reads, token) => {
+    const found = await teamRecords.find(reads, token.ownerId);
+    const organization = found && (await organizationRecords.find(reads, found.organizationId));
+    return (
+      found &&
+      toOrganizationPrincipal(
+        'team',
+        { id: found.id, displayName: found.name },
+        organization,
+        token,
+      )
+    );
+  },
+  requireManager: async (reads, principal, ownerId) => {
+    if (!(await requireTeam(reads, principal, ownerId)).canManageTokens) throw notFound('team');
+  },
+};
+
+const organization: TokenOwnerRules = {
+  findPrincipal: async (reads, token) => {
+    const found = await organizationRecords.find(reads, token.ownerId);
+    return (
+      found &&
+      toOrganizationPrincipal(
+        'organization',
+        { id: found.name, displayName: found.name },
+        found,
+        token,
+      )
+    );
+  },
+  requireManager: async (reads, principal, ownerId) => {
+    const owner = await requireOrganizationOf(reads, principal, ownerId, 'organization');
+    if (!decideOrganizationPermissions(owner.standing).canUpdateApiToken) {
+      throw notFound('organization');
+    }
+  },
+};
+
+/** Owners that this module defines. */
+export const IDENTITY_TOKEN_OWNERS = {
+  user,
+  team,
+  organization,
+} as const satisfies Partial<TokenOwners>;

@@ -1,0 +1,242 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  parseSort,
+  parseTimestampMs,
+  type QueryParameters,
+  type Resource,
+  refuseInvalid,
+  resourceBody,
+  toOne,
+  toPaginatedDocument,
+  toTimestamp,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import type { ApiToken, TokenOwnerKind } from '../model/domain/token.ts';
+import { findOrganizationByName } from '../model/organization-records.ts';
+import type { IdentityContext } from '../seams/identity-context.ts';
+import { listTeamTokens, TEAM_TOKEN_SORTS, type TeamTokenQuery } from './team-token-listing.ts';
+import {
+  createToken,
+  deleteSingleToken,
+  deleteToken,
+  type FindTokenOwner,
+  type GivenToken,
+  listTokensOf,
+  requireSingleToken,
+  requireToken,
+  requireTokenOwner,
+} from './token-operations.ts';
+
+// Deployed clients leave the type empty, or set it to the kind of token.
+const CREATE = resourceBody(
+  ['authentication-tokens', 'authentication-token', 'agent-tokens', ''],
+  Type.Object({
+    description: Type.Optional(nullable(Type.String({ maxLength: 255 }))),
+    'expired-at': Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+  }),
+);
+
+const toTokenResource = (token: ApiToken, text: string | null): Resource => ({
+  id: token.id,
+  type: 'authentication-tokens',
+  attributes: {
+    description: token.description,
+    'created-at': toTimestamp(token.createdAtMs),
+    'last-used-at': null,
+    'expired-at': token.expiresAtMs === null ? null : toTimestamp(token.expiresAtMs),
+    // Present only in the response to the creation.
+    token: text,
+  },
+  relationships: {
+    'created-by': toOne('users', token.createdById),
+    ...(token.ownerKind === 'team' ? { team: toOne('teams', token.ownerId) } : {}),
+  },
+});
+
+const fromDocument = (document: Static<typeof CREATE> | undefined, nowMs: number): GivenToken => {
+  const given = document?.data.attributes;
+  const expiredAt = given?.['expired-at'];
+  const expiresAtMs = expiredAt ? parseTimestampMs(expiredAt) : null;
+  if (expiresAtMs === undefined || (expiresAtMs !== null && expiresAtMs <= nowMs)) {
+    refuseInvalid([attributeViolation('expired-at', 'expired-at must be a time in the future')]);
+  }
+  return { description: given?.description ?? '', expiresAtMs: expiresAtMs ?? null };
+};
+
+type Params = Readonly<Record<string, string>>;
+/** The owner named by the path and query of a request. */
+type ToOwner = (params: Params, query: QueryParameters) => FindTokenOwner;
+
+/** Organization tokens have a single kind. A request for another kind matches none of them. */
+const ofOrganization: ToOwner = (params, query) => async (reads) => {
+  if ((query.one('token') || 'organization') !== 'organization') throw notFound('kind of token');
+  const found = await findOrganizationByName(reads, params['organization_name'] ?? '');
+  if (found === undefined) throw notFound('organization');
+  return { kind: 'organization', id: found.id };
+};
+
+/** The owner whose id is a path parameter. */
+export const ownerInPath =
+  (kind: TokenOwnerKind, parameter: string): ToOwner =>
+  (params) =>
+  async () => ({ kind, id: params[parameter] ?? '' });
+
+const EXPIRY_STATUSES: Readonly<Record<string, boolean>> = { expired: true, active: false };
+
+const parseTeamTokenQuery = (query: QueryParameters): TeamTokenQuery => ({
+  teamNameContains: query.one('q') ?? '',
+  hasExpired: EXPIRY_STATUSES[query.one('filter', 'expiry_status') ?? ''],
+  sort: parseSort(query, TEAM_TOKEN_SORTS) ?? { by: 'team-name', isDescending: false },
+});
+
+const createTokenEndpoint = (
+  context: IdentityContext,
+  path: string,
+  summary: string,
+  toOwner: ToOwner,
+): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path,
+    summary,
+    body: { schema: CREATE, optional: true },
+    success: 201,
+    handle: async ({ principal, params, query, body }) => {
+      const given = fromDocument(body, context.clock.nowMs());
+      const owner = toOwner(params, query);
+      const { token, text } = await createToken(context, principal, owner, given);
+      return { document: { data: toTokenResource(token, text) } };
+    },
+  });
+
+const listTokensEndpoint = (
+  context: IdentityContext,
+  path: string,
+  summary: string,
+  toOwner: ToOwner,
+): Endpoint =>
+  endpoint({
+    method: 'GET',
+    path,
+    summary,
+    handle: async ({ head, principal, params, query }) => {
+      const { store } = context;
+      const owner = await requireTokenOwner(context, store, principal, toOwner(params, query));
+      const tokens = await listTokensOf(store, owner.id);
+      const page = parsePage(query);
+      const data = itemsOn(page, tokens).map((token) => toTokenResource(token, null));
+      return { document: toPaginatedDocument(head, { data, page, totalCount: tokens.length }) };
+    },
+  });
+
+/** Routes to create and list the tokens of one kind of owner, under one path. */
+export const ownedTokenEndpoints = (
+  context: IdentityContext,
+  path: string,
+  summaries: { readonly create: string; readonly list: string },
+  toOwner: ToOwner,
+): readonly Endpoint[] => [
+  createTokenEndpoint(context, path, summaries.create, toOwner),
+  listTokensEndpoint(context, path, summaries.list, toOwner),
+];
+
+/** Routes of the single token of a team or organization, under its own path. */
+const singleTokenEndpoints = (
+  context: IdentityContext,
+  path: string,
+  owner: string,
+  toOwner: ToOwner,
+): readonly Endpoint[] => [
+  createTokenEndpoint(
+    context,
+    path,
+    `Create the token of ${owner}, in place of the one before`,
+    toOwner,
+  ),
+  endpoint({
+    method: 'GET',
+    path,
+    summary: `Show the token of ${owner}`,
+    handle: async ({ principal, params, query }) => {
+      const token = await requireSingleToken(context, principal, toOwner(params, query));
+      return { document: { data: toTokenResource(token, null) } };
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path,
+    summary: `Delete the token of ${owner}`,
+    success: 204,
+    handle: async ({ principal, params, query }) => {
+      await deleteSingleToken(context, principal, toOwner(params, query));
+      return undefined;
+    },
+  }),
+];
+
+const ONE = '/authentication-tokens/:token_id';
+
+export const tokenRoutes = (context: IdentityContext): Route[] => {
+  const ofTeam = ownerInPath('team', 'team_id');
+  return jsonApiRoutes('tokens', [
+    ...ownedTokenEndpoints(
+      context,
+      '/users/:user_id/authentication-tokens',
+      { create: 'Create a token of a user', list: 'List the tokens of a user' },
+      ownerInPath('user', 'user_id'),
+    ),
+    ...ownedTokenEndpoints(
+      context,
+      '/teams/:team_id/authentication-tokens',
+      { create: 'Create a further token of a team', list: 'List the tokens of a team' },
+      ofTeam,
+    ),
+    endpoint({
+      method: 'GET',
+      path: '/organizations/:organization_name/team-tokens',
+      summary: 'List the tokens of teams that the caller may manage',
+      handle: async ({ head, principal, params, query }) => {
+        const name = params['organization_name'] ?? '';
+        const all = await listTeamTokens(context, principal, name, parseTeamTokenQuery(query));
+        const page = parsePage(query);
+        const data = itemsOn(page, all).map((token) => toTokenResource(token, null));
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    ...singleTokenEndpoints(context, '/teams/:team_id/authentication-token', 'a team', ofTeam),
+    ...singleTokenEndpoints(
+      context,
+      '/organizations/:organization_name/authentication-token',
+      'an organization',
+      ofOrganization,
+    ),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a token, without its text',
+      handle: async ({ principal, params }) => {
+        const id = params['token_id'] ?? '';
+        const token = await requireToken(context, context.store, principal, id);
+        return { document: { data: toTokenResource(token, null) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete a token',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteToken(context, principal, params['token_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

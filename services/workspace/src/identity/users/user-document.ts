@@ -1,0 +1,71 @@
+import { API_PREFIX, type Resource, toOne } from '@keelson/jsonapi';
+import type { User } from '../model/user-records.ts';
+import type { Account } from './user-operations.ts';
+
+/** A user document; the email address is included only for the user itself. */
+export const toUserResource = (user: User, isSelf: boolean): Resource => ({
+  id: user.id,
+  type: 'users',
+  attributes: {
+    username: user.username,
+    'is-service-account': false,
+    'auth-method': 'password',
+    'avatar-url': null,
+    'v2-only': true,
+    'is-site-admin': user.isSiteAdmin,
+    'is-sso-login': false,
+    'two-factor': { enabled: false, verified: false },
+    permissions: {
+      'can-create-organizations': user.isSiteAdmin,
+      'can-change-email': isSelf,
+      'can-change-username': isSelf,
+      'can-view-settings': isSelf,
+    },
+    ...(isSelf ? { email: user.email, 'unconfirmed-email': null } : {}),
+  },
+  links: { self: `${API_PREFIX}/users/${user.id}` },
+});
+
+/** The synthetic user that represents a team or organization token. */
+const toServiceUserResource = (id: string, username: string): Resource => ({
+  id,
+  type: 'users',
+  attributes: {
+    username,
+    'is-service-account': true,
+    'auth-method': 'token',
+    'avatar-url': null,
+    'v2-only': true,
+    'is-site-admin': false,
+    'is-sso-login': false,
+    permissions: { 'can-create-organizations': false },
+  },
+  links: { self: `${API_PREFIX}/users/${id}` },
+});
+
+/** The user of a token, with a relationship to the token's owner. */
+export const toAccountResource = (account: Account): Resource => {
+  const related = (id: string, type: string) => ({
+    relationships: { 'authenticated-resource': toOne(type, id) },
+  });
+  switch (account.kind) {
+    case 'user':
+      return { ...toUserResource(account.user, true), ...related(account.user.id, 'users') };
+    case 'team': {
+      const { id, name, serviceUserId } = account.team;
+      return {
+        ...toServiceUserResource(serviceUserId, `api-team_${name}`),
+        ...related(id, 'teams'),
+      };
+    }
+    case 'organization': {
+      const { id, name } = account.organization;
+      // The same random part under another prefix: a stable id that no person has.
+      const userId = id.replace('org-', 'user-');
+      return {
+        ...toServiceUserResource(userId, `api-org-${name}`),
+        ...related(name, 'organizations'),
+      };
+    }
+  }
+};

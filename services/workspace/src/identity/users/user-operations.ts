@@ -1,0 +1,152 @@
+import { hasCode } from '@keelson/errors';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { isEmail, type Organization } from '../model/domain/organization.ts';
+import type { Team } from '../model/domain/team.ts';
+import { findOrganizationByName } from '../model/organization-records.ts';
+import { invitations, teamRecords, userOrganizations } from '../model/team-records.ts';
+import {
+  findUsersByEmail,
+  storeUser,
+  type User,
+  usernames,
+  userRecords,
+} from '../model/user-records.ts';
+
+export interface GivenUser {
+  readonly username: string;
+  readonly email: string;
+  readonly isSiteAdmin: boolean;
+}
+
+const USERNAME = /^[A-Za-z0-9_-]{2,60}$/;
+
+const checkUser = ({ username, email }: Pick<GivenUser, 'username' | 'email'>): void =>
+  refuseInvalid([
+    ...(USERNAME.test(username)
+      ? []
+      : [attributeViolation('username', 'Username can only include letters, numbers, -, and _.')]),
+    ...(isEmail(email) ? [] : [attributeViolation('email', 'Email is invalid')]),
+  ]);
+
+const requireFreeUsername = async (reads: Reads, key: string): Promise<void> => {
+  if ((await usernames.find(reads, key)) !== undefined) {
+    refuseInvalid([attributeViolation('username', 'Username has already been taken')]);
+  }
+};
+
+/**
+ * Stores a new user. An account that an invitation created for the address becomes this user's.
+ * @throws KeelsonError `jsonapi.invalid_attribute`
+ */
+export const addUser = async (tx: Transaction, given: GivenUser, nowMs: number): Promise<User> => {
+  checkUser(given);
+  const [invited] = (await findUsersByEmail(tx, given.email)).filter(({ isInvited }) => isInvited);
+  const key = given.username.toLowerCase();
+  if (invited?.username.toLowerCase() !== key) await requireFreeUsername(tx, key);
+  const created = invited ?? { id: newResourceId('user'), createdAtMs: nowMs };
+  const user: User = { ...created, ...given };
+  storeUser(tx, user, invited);
+  return user;
+};
+
+/** Stores an account for an address that is invited, with a name formed from the address. */
+export const addInvitedUser = async (
+  tx: Transaction,
+  email: string,
+  nowMs: number,
+): Promise<User> => {
+  const id = newResourceId('user');
+  const [local = ''] = email.split('@');
+  const name = local
+    .replaceAll(/[^A-Za-z0-9_-]/g, '-')
+    .slice(0, 40)
+    .padEnd(2, '-');
+  const isTaken = (await usernames.find(tx, name.toLowerCase())) !== undefined;
+  const user: User = {
+    id,
+    username: isTaken ? `${name}-${id.slice(-9)}` : name,
+    email,
+    isSiteAdmin: false,
+    isInvited: true,
+    createdAtMs: nowMs,
+  };
+  storeUser(tx, user, undefined);
+  return user;
+};
+
+/**
+ * The first request with a token of an invited user accepts every invitation of its address. A
+ * cluster that follows another one cannot record this, and serves the request all the same.
+ */
+export const acceptInvitations = async (
+  { store }: ServiceContext,
+  userId: string,
+): Promise<void> => {
+  if ((await userRecords.find(store, userId))?.isInvited !== true) return;
+  try {
+    await store.transact(async (tx) => {
+      const user = await userRecords.find(tx, userId);
+      if (user === undefined) return;
+      const { isInvited: _, ...active } = user;
+      storeUser(tx, active, user);
+      for (const organizationId of await userOrganizations.keys(tx, [userId])) {
+        invitations.delete(tx, organizationId, userId);
+      }
+    });
+  } catch (error) {
+    if (!hasCode(error, 'replication.read_only')) throw error;
+  }
+};
+
+export const createUser = (
+  { store, clock }: ServiceContext,
+  principal: Principal,
+  given: GivenUser,
+): Promise<User> =>
+  store.transact((tx) => {
+    if (!principal.siteAdmin) throw notFound('resource');
+    return addUser(tx, given, clock.nowMs());
+  });
+
+/** Changes the caller's own account. Only users have one. */
+export const updateAccount = (
+  { store }: ServiceContext,
+  principal: Principal,
+  change: { readonly username?: string; readonly email?: string },
+): Promise<User> =>
+  store.transact(async (tx) => {
+    const user = principal.kind === 'user' ? await userRecords.find(tx, principal.id) : undefined;
+    if (user === undefined) throw notFound('account');
+    const next = { ...user, ...change };
+    checkUser(next);
+    const [before, after] = [user.username.toLowerCase(), next.username.toLowerCase()];
+    if (after !== before) await requireFreeUsername(tx, after);
+    storeUser(tx, next, user);
+    return next;
+  });
+
+/** The account of the caller's token. */
+export type Account =
+  | { readonly kind: 'user'; readonly user: User }
+  | { readonly kind: 'team'; readonly team: Team }
+  | { readonly kind: 'organization'; readonly organization: Organization };
+
+/** The owner may have been deleted since the request was authenticated. */
+export const loadAccount = async (reads: Reads, principal: Principal): Promise<Account> => {
+  if (principal.kind === 'team') {
+    const team = await teamRecords.find(reads, principal.id);
+    if (team !== undefined) return { kind: 'team', team };
+  } else if (principal.kind === 'organization') {
+    const organization = await findOrganizationByName(reads, principal.id);
+    if (organization !== undefined) return { kind: 'organization', organization };
+  } else {
+    const user = await userRecords.find(reads, principal.id);
+    if (user !== undefined) return { kind: 'user', user };
+  }
+  throw notFound('account');
+};

@@ -1,0 +1,69 @@
+import type { Route } from '@keelson/edge';
+import { endpoint, jsonApiRoutes, resourceBody } from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { notFound } from '../../base/not-found.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import { userRecords } from '../model/user-records.ts';
+import { toAccountResource, toUserResource } from './user-document.ts';
+import { createUser, loadAccount, updateAccount } from './user-operations.ts';
+
+const CREATE = resourceBody(
+  'users',
+  Type.Object({
+    username: Type.String({ maxLength: 255 }),
+    email: Type.String({ maxLength: 255 }),
+    'is-site-admin': Type.Optional(Type.Boolean()),
+  }),
+);
+
+const UPDATE = resourceBody(
+  'users',
+  Type.Object({
+    username: Type.Optional(Type.String({ maxLength: 255 })),
+    email: Type.Optional(Type.String({ maxLength: 255 })),
+  }),
+);
+
+export const userRoutes = (context: ServiceContext): Route[] =>
+  jsonApiRoutes('users', [
+    endpoint({
+      method: 'GET',
+      path: '/account/details',
+      summary: 'Show the account behind the token',
+      handle: async ({ principal }) => ({
+        document: { data: toAccountResource(await loadAccount(context.store, principal)) },
+      }),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: '/account/update',
+      summary: "Update the caller's own account",
+      body: { schema: UPDATE },
+      handle: async ({ principal, body }) => {
+        const user = await updateAccount(context, principal, body.data.attributes);
+        return { document: { data: toUserResource(user, true) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/users/:user_id',
+      summary: 'Show a user',
+      handle: async ({ principal, params }) => {
+        const user = await userRecords.find(context.store, params['user_id'] ?? '');
+        if (user === undefined) throw notFound('user');
+        return { document: { data: toUserResource(user, principal.id === user.id) } };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/admin/users',
+      summary: 'Create a user (site administrators)',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, body }) => {
+        const { username, email, 'is-site-admin': isSiteAdmin = false } = body.data.attributes;
+        const user = await createUser(context, principal, { username, email, isSiteAdmin });
+        return { document: { data: toUserResource(user, false) } };
+      },
+    }),
+  ]);

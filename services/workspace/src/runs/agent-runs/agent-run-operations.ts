@@ -1,0 +1,216 @@
+/** The work of an agent: it claims a phase of a run, writes its log, and reports the result. */
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import type { Kysely } from 'kysely';
+import { notFound } from '../../base/not-found.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { issueToken } from '../../identity/tokens/token-operations.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import type { EffectiveVariable } from '../../workspaces/variable-sets/domain/precedence.ts';
+import { loadEffectiveVariables } from '../../workspaces/variable-sets/effective-variable-operations.ts';
+import { requireOwnAgent } from '../agents/agent-operations.ts';
+import { executes } from '../executors/run-executor-operations.ts';
+import { agentRecords } from '../model/agent-records.ts';
+import type { Agent } from '../model/domain/agent.ts';
+import type { ChangeCounts, Run, RunEvent } from '../model/domain/run.ts';
+import { type RunPhase, runRecords, toPhase, toPhaseId } from '../model/run-records.ts';
+import { queueTriggeredRuns } from '../run-triggers/triggered-run-operations.ts';
+import { changeRun, startPhase } from '../runs/run-changes.ts';
+import { appendLog, startLog } from '../runs/run-log-operations.ts';
+import type { RunTables } from '../runs/run-projections.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+
+/** Waiting runs read by one query. */
+const PAGE_SIZE = 200;
+
+/**
+ * Runs that wait for an agent, oldest first, for as long as the caller iterates.
+ * @param organizationId whose; undefined: those of all organizations
+ */
+export const findWaiting = async function* (
+  { store }: RunsContext,
+  organizationId?: string,
+): AsyncGenerator<string, void, void> {
+  let offset = 0;
+  let count: number;
+  do {
+    const from = offset;
+    const rows = await store.select((tables: Kysely<RunTables>) => {
+      const waiting = tables.selectFrom('run').where('status', 'in', ['pending', 'confirmed']);
+      const own =
+        organizationId === undefined
+          ? waiting
+          : waiting.where('organization_id', '=', organizationId);
+      return own.select('id').orderBy('made_order').orderBy('id').limit(PAGE_SIZE).offset(from);
+    });
+    yield* rows.map(({ id }) => id);
+    count = rows.length;
+    offset += count;
+  } while (count === PAGE_SIZE);
+};
+
+/** Whether a run of any organization waits for somebody. */
+export const isRunWaiting = async (context: RunsContext): Promise<boolean> =>
+  (await findWaiting(context).next()).done === false;
+
+export interface AgentRun {
+  readonly run: Run;
+  readonly workspace: Workspace;
+  readonly organizationName: string;
+  /** All variables that reach the workspace, including overridden ones. */
+  readonly variables: readonly EffectiveVariable[];
+}
+
+/** A phase with the text of its token, which is not stored anywhere. */
+export interface ClaimedRun extends AgentRun {
+  readonly token: string;
+}
+
+const loadAgentRun = async (reads: Reads, run: Run): Promise<AgentRun> => {
+  const workspace = await workspaceRecords.find(reads, run.workspaceId);
+  const organization = await organizationRecords.find(reads, run.organizationId);
+  if (workspace === undefined || organization === undefined) throw notFound('run');
+  const variables = await loadEffectiveVariables(reads, workspace);
+  return { run, workspace, organizationName: organization.name, variables };
+};
+
+/** Maximum duration of a phase. Its token expires then even if the phase has not ended. */
+const TOKEN_LIFETIME_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * Gives the run's next phase to an agent without one; undefined when the run or its workspace is gone, does not
+ * wait, or waits for somebody else.
+ */
+export const takePhase = async (
+  tx: Transaction,
+  agent: Agent,
+  runId: string,
+  { nowMs, mayTake }: { nowMs: number; mayTake: (workspace: Workspace) => Promise<boolean> },
+): Promise<ClaimedRun | undefined> => {
+  const run = await runRecords.find(tx, runId);
+  const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
+  if (run === undefined || workspace === undefined) return undefined;
+  if (!(await mayTake(workspace))) return undefined;
+  const started = await startPhase(tx, run, agent, nowMs);
+  if (started === undefined) return undefined;
+  const { organizationId } = agent.poolId === null ? run : agent;
+  const busy: Agent = { ...agent, organizationId, runId, ended: null, lastPingAtMs: nowMs };
+  agentRecords.write(tx, [agent.id], busy);
+  startLog(tx, toPhaseId(runId, toPhase(started)));
+  const given = { description: toPhase(started), expiresAtMs: nowMs + TOKEN_LIFETIME_MS };
+  const { text } = issueToken(tx, { kind: 'run', id: runId }, given, null, nowMs);
+  return { ...(await loadAgentRun(tx, started)), token: text };
+};
+
+const claim = async (
+  tx: Transaction,
+  principal: Principal,
+  agentId: string,
+  runId: string,
+  nowMs: number,
+): Promise<ClaimedRun | undefined> => {
+  const { agent, pool } = await requireIdleAgent(tx, principal, agentId);
+  const mayTake = (workspace: Workspace) => executes(tx, pool, workspace);
+  return takePhase(tx, agent, runId, { nowMs, mayTake });
+};
+
+/** @throws KeelsonError `workspace.conflict` when the agent has a phase already */
+const requireIdleAgent = async (reads: Reads, principal: Principal, agentId: string) => {
+  const found = await requireOwnAgent(reads, principal, agentId);
+  if (found.agent.runId !== null) {
+    throw new KeelsonError('workspace.conflict', {
+      text: `the agent works on ${found.agent.runId} already`,
+    });
+  }
+  return found;
+};
+
+/** The oldest phase that waits for an agent of the caller's pool; undefined when there is none. */
+export const claimRun = async (
+  context: RunsContext,
+  principal: Principal,
+  agentId: string,
+): Promise<ClaimedRun | undefined> => {
+  const { store, clock } = context;
+  const { pool } = await requireIdleAgent(store, principal, agentId);
+  for await (const runId of findWaiting(context, pool.organizationId)) {
+    const claimed = await store.transact((tx) =>
+      claim(tx, principal, agentId, runId, clock.nowMs()),
+    );
+    if (claimed !== undefined) return claimed;
+  }
+  return undefined;
+};
+
+/**
+ * The run of the caller's token. The token is revoked when the phase ends, so that a silent agent cannot act
+ * for the next one.
+ * @throws KeelsonError `workspace.not_found`
+ */
+const requireOwnRun = async (
+  reads: Reads,
+  { kind, id }: Principal,
+  runId: string,
+): Promise<Run> => {
+  const run = kind === 'run' && id === runId ? await runRecords.find(reads, runId) : undefined;
+  if (run === undefined) throw notFound('run');
+  return run;
+};
+
+export const loadClaimedRun = async (
+  { store }: RunsContext,
+  principal: Principal,
+  runId: string,
+): Promise<AgentRun> => loadAgentRun(store, await requireOwnRun(store, principal, runId));
+
+export type PhaseReport =
+  | { readonly kind: 'finished'; readonly counts: ChangeCounts; readonly hasChanges: boolean }
+  | { readonly kind: 'errored' }
+  | { readonly kind: 'canceled' };
+
+const toEvent = (report: PhaseReport, phase: RunPhase): RunEvent => {
+  switch (report.kind) {
+    case 'finished': {
+      const { counts, hasChanges } = report;
+      return phase === 'plan'
+        ? { kind: 'plan_finished', counts, hasChanges }
+        : { kind: 'apply_finished', counts };
+    }
+    case 'errored':
+      return { kind: 'fail' };
+    case 'canceled':
+      return { kind: 'canceled' };
+  }
+};
+
+/**
+ * Ends the phase of the agent. An apply queues the runs that it triggers in other workspaces.
+ * @throws KeelsonError `workspace.conflict`
+ */
+export const reportPhase = (
+  context: RunsContext,
+  principal: Principal,
+  runId: string,
+  report: PhaseReport,
+): Promise<Run> =>
+  context.store.transact(async (tx) => {
+    const run = await requireOwnRun(tx, principal, runId);
+    const event = toEvent(report, toPhase(run));
+    const next = await changeRun(tx, runId, event, context.clock.nowMs());
+    if (next.status === 'applied') await queueTriggeredRuns(context, tx, next);
+    return next;
+  });
+
+/** Appends text to the log of the agent's phase. */
+export const writeLog = (
+  { store }: RunsContext,
+  principal: Principal,
+  runId: string,
+  text: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const run = await requireOwnRun(tx, principal, runId);
+    await appendLog(tx, toPhaseId(runId, toPhase(run)), text);
+  });

@@ -1,0 +1,137 @@
+/** The endpoints of agents (services/workspace/README.md), and the logs that agents write. */
+import { edgeResponse, type Route } from '@keelson/edge';
+import {
+  endpoint,
+  type JsonApiExchange,
+  jsonApiRoutes,
+  type Resource,
+  resourceBody,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
+import { loadUrlSigner } from '../../base/signed-urls/signed-url-operations.ts';
+import { resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+import { toAgentRunResource } from './agent-run-document.ts';
+import {
+  type AgentRun,
+  type ClaimedRun,
+  claimRun,
+  loadClaimedRun,
+  type PhaseReport,
+  reportPhase,
+  writeLog,
+} from './agent-run-operations.ts';
+import { readLog } from './log-reader.ts';
+
+const count = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000_000 }));
+const REPORT = resourceBody(
+  'agent-runs',
+  Type.Object({
+    status: Type.Union([
+      Type.Literal('finished'),
+      Type.Literal('errored'),
+      Type.Literal('canceled'),
+    ]),
+    'has-changes': Type.Optional(Type.Boolean()),
+    'resource-additions': count,
+    'resource-changes': count,
+    'resource-destructions': count,
+    'resource-imports': count,
+  }),
+);
+const CLAIM = Type.Object({
+  data: Type.Object({ type: Type.Literal('agents'), id: Type.String({ maxLength: 64 }) }),
+});
+const LOG = resourceBody('logs', Type.Object({ text: Type.String({ maxLength: 65_536 }) }));
+
+const MAX_READ_BYTES = 1024 * 1024;
+
+const toNumber = (text: string | null, fallback: number): number =>
+  text !== null && /^\d{1,9}$/.test(text) ? Number(text) : fallback;
+
+export const agentRunRoutes = (context: RunsContext): Route[] => {
+  const toResource = async (
+    { head }: Pick<JsonApiExchange<unknown>, 'head'>,
+    found: AgentRun | ClaimedRun,
+  ): Promise<Resource> =>
+    toAgentRunResource(
+      found,
+      resolveRuntimeVersion(found.run.terraformVersion, context.runtimeVersions) ?? null,
+      await loadUrlSigner(context, head.baseUrl),
+    );
+
+  const documents = jsonApiRoutes('agents', [
+    endpoint({
+      method: 'POST',
+      path: '/agent-runs/actions/claim',
+      summary: 'Take the oldest phase that waits for an agent of the pool; 204 when none does',
+      body: { schema: CLAIM },
+      handle: async (exchange) => {
+        const claimed = await claimRun(context, exchange.principal, exchange.body.data.id);
+        return claimed && { document: { data: await toResource(exchange, claimed) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/agent-runs/:run_id',
+      summary: 'Show the run that the token is for, to see whether it is to stop',
+      handle: async (exchange) => {
+        const id = exchange.params['run_id'] ?? '';
+        const found = await loadClaimedRun(context, exchange.principal, id);
+        return { document: { data: await toResource(exchange, found) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: '/agent-runs/:run_id',
+      summary: 'Report how the phase ended',
+      body: { schema: REPORT },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const { status, ...given } = body.data.attributes;
+        const counts = {
+          additions: given['resource-additions'] ?? 0,
+          changes: given['resource-changes'] ?? 0,
+          destructions: given['resource-destructions'] ?? 0,
+          imports: given['resource-imports'] ?? 0,
+        };
+        const report: PhaseReport =
+          status === 'finished'
+            ? { kind: status, counts, hasChanges: given['has-changes'] ?? false }
+            : { kind: status };
+        await reportPhase(context, principal, params['run_id'] ?? '', report);
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/agent-runs/:run_id/logs',
+      summary: 'Add text to the log of the phase',
+      body: { schema: LOG },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const { text } = body.data.attributes;
+        await writeLog(context, principal, params['run_id'] ?? '', text);
+        return undefined;
+      },
+    }),
+  ]);
+  return [
+    ...documents,
+    signedRoute(context, 'agents', {
+      method: 'GET',
+      path: '/downloads/logs/:phase_id/:expires/:signature',
+      signedIn: 'path',
+      summary: 'Read the log of a plan or apply; `offset` and `limit` count bytes',
+      handle: async ({ params, query }) => {
+        const range = {
+          offset: toNumber(query.get('offset'), 0),
+          limit: Math.min(toNumber(query.get('limit'), MAX_READ_BYTES), MAX_READ_BYTES),
+        };
+        const bytes = await readLog(context.store, params['phase_id'] ?? '', range);
+        return edgeResponse(200, { 'content-type': 'text/plain; charset=utf-8' }, bytes);
+      },
+    }),
+  ];
+};

@@ -1,0 +1,171 @@
+/** Queues health assessments that are due, and shows their results. */
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly, type TransactOptions, unlessDamaged } from '@keelson/storage';
+import type { Kysely } from 'kysely';
+import { notFound } from '../../base/not-found.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
+import { requireWorkspace } from '../../workspaces/access/access-operations.ts';
+import type { WorkspaceTables } from '../../workspaces/listing/workspace-projections.ts';
+import { assessedWorkspaces } from '../../workspaces/model/assessed-workspace-records.ts';
+import { isAtLeast, resolveRuntimeVersion } from '../../workspaces/model/domain/runtime-version.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { findMissingExecutorOf } from '../executors/run-executor-operations.ts';
+import {
+  FIRST_ASSESSING_RELEASE,
+  hasResult,
+  isDue,
+  toAssessmentRunId,
+} from '../model/domain/assessment.ts';
+import { ASSESSMENT_SOURCE, isAssessment, type Run } from '../model/domain/run.ts';
+import { runRecords } from '../model/run-records.ts';
+import { queueRun } from '../runs/run-creation.ts';
+import { loadRunAccess } from '../runs/run-operations.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+
+const PAGE_SIZE = 500;
+
+const listWorkspaceIds = async function* (
+  { store }: RunsContext,
+  organizationId: string,
+): AsyncGenerator<string, void, void> {
+  let last = { name: '', id: '' };
+  let count: number;
+  do {
+    const { name, id } = last;
+    const rows = await store.select((tables: Kysely<WorkspaceTables>) =>
+      tables
+        .selectFrom('workspace')
+        .select(['id', 'name_lower'])
+        .where('organization_id', '=', organizationId)
+        .where((row) =>
+          row.or([row('name_lower', '>', name), row('name_lower', '=', name).and('id', '>', id)]),
+        )
+        .orderBy('name_lower')
+        .orderBy('id')
+        .limit(PAGE_SIZE),
+    );
+    yield* rows.map((row) => row.id);
+    const end = rows.at(-1);
+    if (end !== undefined) last = { name: end.name_lower, id: end.id };
+    count = rows.length;
+  } while (count === PAGE_SIZE);
+};
+
+/** Workspaces with assessments enabled by their own settings or by their organization. */
+const listAssessed = async function* (context: RunsContext): AsyncGenerator<string, void, void> {
+  const { store } = context;
+  yield* await assessedWorkspaces.keys(store, []);
+  for (const organizationId of await organizationRecords.keys(store, [])) {
+    const organization = await organizationRecords.find(readableOnly(store), organizationId);
+    if (organization?.settings.assessmentsEnforced === true)
+      yield* listWorkspaceIds(context, organizationId);
+  }
+};
+
+const isWorkspaceDue = (
+  { clock, assessmentIntervalMs: intervalMs }: RunsContext,
+  { assessments, ...workspace }: Workspace,
+): boolean =>
+  isDue(
+    {
+      assessments,
+      latestChangeAtMs: workspace.latestChangeAtMs,
+      currentRunStatus: workspace.runs.current?.status,
+      isLocked: workspace.lock !== null || workspace.state.pendingId !== null,
+      resourceCount: workspace.state.resourceCount,
+      intervalMs,
+    },
+    clock.nowMs(),
+  );
+
+/** The configuration that an assessment plans with; undefined when an assessment is not possible now. */
+const findConfiguration = async (context: RunsContext, reads: Reads, workspace: Workspace) => {
+  const { runtimeVersion } = workspace.settings;
+  const release = resolveRuntimeVersion(runtimeVersion, context.runtimeVersions);
+  if (release === undefined || !isAtLeast(release, FIRST_ASSESSING_RELEASE)) return undefined;
+  const versionId = workspace.currentConfigurationVersionId ?? '';
+  const version = await configurationVersionRecords.find(reads, versionId);
+  if (version?.status !== 'uploaded') return undefined;
+  return (await findMissingExecutorOf(context, reads, workspace)) === undefined
+    ? version
+    : undefined;
+};
+
+const assessOne = (
+  context: RunsContext,
+  workspaceId: string,
+  options: TransactOptions,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const nowMs = context.clock.nowMs();
+    const workspace = await workspaceRecords.find(tx, workspaceId);
+    if (workspace === undefined || !isWorkspaceDue(context, workspace)) return;
+    const version = await findConfiguration(context, tx, workspace);
+    if (version === undefined) return;
+    await queueRun(
+      tx,
+      workspace,
+      version,
+      { planOnly: true, refreshOnly: true, message: 'Health assessment' },
+      {
+        source: ASSESSMENT_SOURCE,
+        createdById: null,
+        mayApply: false,
+        nowMs,
+        order: context.nextRunOrder(),
+      },
+    );
+  }, options);
+
+/** One pass over the workspaces with assessments. */
+export const queueDueAssessments = async (
+  context: RunsContext,
+  options: TransactOptions,
+): Promise<void> => {
+  for await (const workspaceId of listAssessed(context)) {
+    const workspace = await workspaceRecords.find(readableOnly(context.store), workspaceId);
+    // Most are not due. Only those that seem due are decided in a transaction.
+    if (workspace !== undefined && isWorkspaceDue(context, workspace))
+      await unlessDamaged(assessOne(context, workspaceId, options));
+  }
+};
+
+/**
+ * The run that produced a result.
+ * @throws KeelsonError `workspace.not_found`
+ */
+export const requireAssessment = async (
+  reads: Reads,
+  principal: Principal,
+  id: string,
+): Promise<Run> => {
+  const runId = id.startsWith('asmtres-') ? toAssessmentRunId(id) : '';
+  const { run } = await loadRunAccess(reads, principal, runId, 'canReadAssessmentResults');
+  if (!isAssessment(run) || !hasResult(run)) throw notFound('assessment result');
+  return run;
+};
+
+/** The run that produced a workspace's newest result; undefined before the first. */
+export const findCurrentAssessment = (
+  reads: Reads,
+  { assessments }: Workspace,
+): Promise<Run | undefined> => runRecords.find(reads, assessments?.result?.runId ?? '');
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireCurrentAssessment = async (
+  reads: Reads,
+  principal: Principal,
+  workspaceId: string,
+): Promise<Run> => {
+  const { workspace } = await requireWorkspace(
+    reads,
+    principal,
+    { workspaceId },
+    'canReadAssessmentResults',
+  );
+  const run = await findCurrentAssessment(reads, workspace);
+  if (run === undefined) throw notFound('assessment result');
+  return run;
+};

@@ -1,0 +1,69 @@
+import type { Route } from '@keelson/edge';
+import { endpoint, jsonApiRoutes } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import {
+  loadUrlSigner,
+  REDIRECTED_URL_LIFETIME_SECONDS,
+} from '../../base/signed-urls/signed-url-operations.ts';
+import { toPhaseId } from '../model/run-records.ts';
+import { isRunFileReady } from '../runs/run-file-operations.ts';
+import { runFilePath } from '../runs/run-file-paths.ts';
+import { loadLogUrl } from '../runs/run-log-url.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+import { toAssessmentResource } from './assessment-document.ts';
+import { requireAssessment, requireCurrentAssessment } from './assessment-operations.ts';
+
+const ONE = '/assessment-results/:assessment_result_id';
+type Params = Readonly<Record<string, string>>;
+
+export const assessmentRoutes = (context: RunsContext): Route[] => {
+  const { store } = context;
+  const requireOf = (principal: Principal, params: Params) =>
+    requireAssessment(store, principal, params['assessment_result_id'] ?? '');
+  const file = (kind: 'json-output' | 'json-schema', summary: string) =>
+    endpoint({
+      method: 'GET',
+      path: `${ONE}/${kind}`,
+      summary,
+      handle: async ({ head, principal, params }) => {
+        const planId = toPhaseId((await requireOf(principal, params)).id, 'plan');
+        if (!(await isRunFileReady(store, principal, planId, kind))) return undefined;
+        const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+        return { status: 307, location: sign('GET', runFilePath('downloads', planId, kind)) };
+      },
+    });
+  return jsonApiRoutes('assessments', [
+    endpoint({
+      method: 'GET',
+      path: '/workspaces/:workspace_id/current-assessment-result',
+      summary: 'Show what came of the newest health assessment of a workspace',
+      handle: async ({ principal, params }) => {
+        const workspaceId = params['workspace_id'] ?? '';
+        const run = await requireCurrentAssessment(store, principal, workspaceId);
+        return { document: { data: toAssessmentResource(run) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show what came of a health assessment',
+      handle: async ({ principal, params }) => ({
+        document: { data: toAssessmentResource(await requireOf(principal, params)) },
+      }),
+    }),
+    file('json-output', 'Where the plan of an assessment is read as JSON; 204 without one'),
+    file('json-schema', 'Where the schemas of the providers are read as JSON; 204 without them'),
+    endpoint({
+      method: 'GET',
+      path: `${ONE}/log-output`,
+      summary: 'Where the log of an assessment is read, one JSON document a line',
+      handle: async ({ head, principal, params }) => {
+        const run = await requireOf(principal, params);
+        // The output contains values, as a plan does, and requires the same permission.
+        await isRunFileReady(store, principal, toPhaseId(run.id, 'plan'), 'json-output');
+        const logUrl = await loadLogUrl(context, head.baseUrl);
+        return { status: 307, location: logUrl(run, 'plan') };
+      },
+    }),
+  ]);
+};

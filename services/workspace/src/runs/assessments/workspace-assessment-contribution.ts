@@ -1,0 +1,33 @@
+/** The newest health assessment of a workspace, as its documents show it. */
+import { API_PREFIX, toOne, toTimestamp } from '@keelson/jsonapi';
+import type { WorkspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
+import { toAssessmentId } from '../model/domain/assessment.ts';
+import { toAssessmentResource } from './assessment-document.ts';
+import { findCurrentAssessment } from './assessment-operations.ts';
+
+export const WORKSPACE_ASSESSMENT_CONTRIBUTION: WorkspaceContribution = {
+  attributes: ({ workspace }) => {
+    const result = workspace.assessments?.result ?? null;
+    return { 'last-assessment-result-at': result && toTimestamp(result.atMs) };
+  },
+  relationships: ({ workspace }) => {
+    const result = workspace.assessments?.result ?? null;
+    return {
+      'current-assessment-result': toOne(
+        'assessment-results',
+        result && toAssessmentId(result.runId),
+        `${API_PREFIX}/workspaces/${workspace.id}/current-assessment-result`,
+      ),
+    };
+  },
+  includes: {
+    current_assessment_result: {
+      prepare:
+        ({ context }) =>
+        async ({ workspace }) => {
+          const run = await findCurrentAssessment(context.store, workspace);
+          return run === undefined ? [] : [toAssessmentResource(run)];
+        },
+    },
+  },
+};

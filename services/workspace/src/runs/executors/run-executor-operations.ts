@@ -1,0 +1,133 @@
+/** Determines who may execute the runs of a workspace: the agents of which pools, or the built-in runner. */
+import type { Reads } from '@keelson/storage';
+import { decideEffectiveExecution, type Execution } from '../../base/execution/domain/execution.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
+import { agentPoolRecords, registeredAgents } from '../../workspaces/model/agent-pool-records.ts';
+import { type AgentPool, isOpenTo } from '../../workspaces/model/domain/agent-pool.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { projectRecords } from '../../workspaces/model/project-records.ts';
+import type { WorkspacesContext } from '../../workspaces/seams/workspaces-context.ts';
+import { toPoolUser } from '../../workspaces/workspaces/workspace-move-operations.ts';
+import { agentRecords } from '../model/agent-records.ts';
+
+type Installation = Pick<WorkspacesContext, 'hasRunner'>;
+type Placed = Pick<WorkspaceAccessResult, 'workspace' | 'project' | 'organization'>;
+
+const toExecution = ({ workspace, project, organization }: Placed): Execution =>
+  decideEffectiveExecution(
+    workspace.ownExecution,
+    project.ownExecution,
+    organization.defaultExecution,
+  );
+
+/**
+ * The pool that the workspace names or inherits; in mode `remote`, the pools that the organization may use.
+ */
+const isExecutor = (pool: AgentPool, placed: Placed): boolean => {
+  const { mode, agentPoolId } = toExecution(placed);
+  if (!isOpenTo(pool, toPoolUser(placed.workspace))) return false;
+  return mode === 'agent' ? agentPoolId === pool.id : mode === 'remote' && pool.organizationScoped;
+};
+
+const findPlace = async (reads: Reads, workspace: Workspace): Promise<Placed | undefined> => {
+  const [project, organization] = await Promise.all([
+    projectRecords.find(reads, workspace.projectId),
+    organizationRecords.find(reads, workspace.organizationId),
+  ]);
+  return project && organization && { workspace, project, organization };
+};
+
+/** The pool that the workspace names or inherits; undefined in the other modes. */
+export const findNamedPoolId = async (
+  reads: Reads,
+  workspace: Workspace,
+): Promise<string | undefined> => {
+  const placed = await findPlace(reads, workspace);
+  const execution = placed && toExecution(placed);
+  return execution?.mode === 'agent' ? (execution.agentPoolId ?? undefined) : undefined;
+};
+
+/** Whether agents of the pool may execute the workspace's runs. */
+export const executes = async (
+  reads: Reads,
+  pool: AgentPool,
+  workspace: Workspace,
+): Promise<boolean> => {
+  const placed = await findPlace(reads, workspace);
+  return placed !== undefined && isExecutor(pool, placed);
+};
+
+/** An agent that executes the workspace's runs of mode `remote`, of those for which `counts` holds. */
+const findAgent = async (
+  reads: Reads,
+  placed: Placed,
+  counts: (agentId: string) => Promise<boolean>,
+): Promise<string | undefined> => {
+  for (const folder of await registeredAgents.keys(reads, [placed.organization.id])) {
+    const poolId = folder.replace('/', '');
+    const pool = await agentPoolRecords.find(reads, poolId);
+    if (pool === undefined || !isExecutor(pool, placed)) continue;
+    for (const id of await registeredAgents.keys(reads, [placed.organization.id, poolId])) {
+      if (await counts(id)) return id;
+    }
+  }
+  return undefined;
+};
+
+/**
+ * Whether the built-in runner executes the workspace's runs: those of mode `remote`, unless an agent that the
+ * organization has for them is there. It may be where the built-in runner is not, such as in a closed network.
+ */
+export const isForRunner = async (reads: Reads, workspace: Workspace): Promise<boolean> => {
+  const placed = await findPlace(reads, workspace);
+  if (placed === undefined || toExecution(placed).mode !== 'remote') return false;
+  const live = await findAgent(
+    reads,
+    placed,
+    async (id) => (await agentRecords.find(reads, id))?.ended === null,
+  );
+  return live === undefined;
+};
+
+export const LOCAL_HAS_NO_RUNS = 'a workspace of execution mode local has no runs';
+
+/** False in mode `local`, in which clients execute runs and the service only stores states. */
+export const hasRuns = async (reads: Reads, workspace: Workspace): Promise<boolean> => {
+  const placed = await findPlace(reads, workspace);
+  return placed !== undefined && toExecution(placed).mode !== 'local';
+};
+
+/**
+ * Why nobody would ever claim a run of the workspace; undefined when somebody would. A pool that the workspace
+ * names may have no agents yet, because some are started on demand: its runs wait. In mode `remote` no pool
+ * is named, so that without the built-in runner at least one agent must be registered.
+ */
+export const findMissingExecutor = async (
+  { hasRunner }: Installation,
+  reads: Reads,
+  access: Placed,
+): Promise<string | undefined> => {
+  const { mode, agentPoolId } = toExecution(access);
+  if (mode === 'local') return LOCAL_HAS_NO_RUNS;
+  if (mode === 'agent') {
+    const pool = await agentPoolRecords.find(reads, agentPoolId ?? '');
+    return pool !== undefined && isExecutor(pool, access)
+      ? undefined
+      : 'the workspace does not have access to use its agent pool';
+  }
+  if (hasRunner || (await findAgent(reads, access, () => Promise.resolve(true))) !== undefined) {
+    return undefined;
+  }
+  return 'no agent executes runs of execution mode remote, and the built-in runner is turned off: have it turned on (KEELSON_RUNNER), register an agent with an organization-scoped agent pool that the workspace may use, or give the workspace an agent pool or the execution mode local';
+};
+
+/** Like `findMissingExecutor`, but loads the workspace's project and organization itself. */
+export const findMissingExecutorOf = async (
+  installation: Installation,
+  reads: Reads,
+  workspace: Workspace,
+): Promise<string | undefined> => {
+  const placed = await findPlace(reads, workspace);
+  return placed === undefined ? undefined : findMissingExecutor(installation, reads, placed);
+};

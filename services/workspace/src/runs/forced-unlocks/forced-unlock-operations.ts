@@ -1,0 +1,68 @@
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import {
+  withoutPendingState,
+  withPromotedState,
+} from '../../state/states/state-version-operations.ts';
+import {
+  loadWorkspaceAccess,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+} from '../../workspaces/access/access-operations.ts';
+import type { Lock } from '../../workspaces/model/domain/lock.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { type ForcedUnlock, isExecuting, type Run } from '../model/domain/run.ts';
+import { runRecords } from '../model/run-records.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+
+/** The principal that forces an unlock: a user, a team, or an organization through its token. */
+const toForcer = ({ kind, id }: Principal): ForcedUnlock['by'] => {
+  if (kind !== 'user' && kind !== 'team' && kind !== 'organization') throw notFound('workspace');
+  return { kind, id };
+};
+
+/** Records the forced unlock on the run that held the lock; undefined when no run held it. */
+const noteForcedUnlock = async (
+  tx: Transaction,
+  { holder }: Lock,
+  by: ForcedUnlock['by'],
+  atMs: number,
+): Promise<Run | undefined> => {
+  const run = holder.kind === 'run' ? await runRecords.find(tx, holder.id) : undefined;
+  if (run === undefined) return undefined;
+  const forced = { ...run, forcedUnlocks: [...(run.forcedUnlocks ?? []), { atMs, by }] };
+  runRecords.write(tx, [run.id], forced);
+  return forced;
+};
+
+/** A workspace unlocked by force, and the run that held the lock, if it was a run. */
+export interface ForcedWorkspace extends WorkspaceAccessResult {
+  readonly run: Run | undefined;
+}
+
+/**
+ * Unlocks a workspace whoever holds the lock. The pending state of the holder is discarded, unless the holder
+ * is a run with an active agent: this run may still store its state, and no other run starts before its phase
+ * ends.
+ * @throws KeelsonError `workspace.already_unlocked`
+ */
+export const forceUnlockWorkspace = (
+  { store, clock }: RunsContext,
+  principal: Principal,
+  workspaceId: string,
+): Promise<ForcedWorkspace> =>
+  store.transact(async (tx) => {
+    const access = await requireWorkspace(tx, principal, { workspaceId }, 'canForceUnlock');
+    const { workspace } = access;
+    if (workspace.lock === null) throw new KeelsonError('workspace.already_unlocked');
+    const run = await noteForcedUnlock(tx, workspace.lock, toForcer(principal), clock.nowMs());
+    const unlocked = { ...workspace, lock: null };
+    const next =
+      run !== undefined && isExecuting(run.status)
+        ? { ...unlocked, unlockedRunId: run.id }
+        : await withPromotedState(tx, await withoutPendingState(tx, unlocked));
+    workspaceRecords.write(tx, [workspaceId], next);
+    return { ...(await loadWorkspaceAccess(tx, access, next)), run };
+  });

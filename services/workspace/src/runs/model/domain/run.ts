@@ -1,0 +1,245 @@
+/**
+ * A run: one plan of a workspace's configuration and, once confirmed, its apply. Agents execute the two
+ * phases and report the results; people confirm, discard and cancel the run.
+ */
+import type { RunStatus } from '../../../base/run-status.ts';
+
+const FINAL: ReadonlySet<RunStatus> = new Set([
+  'planned_and_finished',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+]);
+export const isFinal = (status: RunStatus): boolean => FINAL.has(status);
+
+export const isDiscardable = (status: RunStatus): boolean =>
+  status === 'pending' || status === 'planned' || status === 'planned_and_saved';
+
+export const isConfirmable = (status: RunStatus): boolean =>
+  status === 'planned' || status === 'planned_and_saved';
+
+export const isExecuting = (status: RunStatus): boolean =>
+  status === 'planning' || status === 'applying';
+
+/** Statuses in which the run waits for an agent. */
+export const isWaiting = (status: RunStatus): boolean =>
+  status === 'pending' || status === 'confirmed';
+
+/** Time between a request to cancel and the permission to cancel by force. */
+const FORCE_CANCEL_AFTER_MS = 60_000;
+
+/** Resource changes of a phase, as counted by the tool. */
+export interface ChangeCounts {
+  readonly additions: number;
+  readonly changes: number;
+  readonly destructions: number;
+  readonly imports: number;
+}
+
+export interface ForcedUnlock {
+  readonly atMs: number;
+  readonly by: {
+    readonly kind: 'user' | 'team' | 'organization';
+    /** `user-…`, `team-…`, or the name of the organization. */
+    readonly id: string;
+  };
+}
+
+export interface Run {
+  /** `run-…`. */
+  readonly id: string;
+  /** Number within the workspace, from 1. It defines the order, also within one millisecond. */
+  readonly number: number;
+  /** Order among the runs of all workspaces. */
+  readonly order?: number;
+  readonly organizationId: string;
+  readonly workspaceId: string;
+  readonly configurationVersionId: string;
+  readonly status: RunStatus;
+  readonly statusTimesMs: { readonly [S in RunStatus]?: number };
+  readonly message: string;
+  readonly source: string;
+  readonly isDestroy: boolean;
+  readonly refresh: boolean;
+  readonly refreshOnly: boolean;
+  readonly autoApply: boolean;
+  readonly planOnly: boolean;
+  readonly savePlan: boolean;
+  readonly allowEmptyApply: boolean;
+  readonly targetAddrs: readonly string[];
+  readonly replaceAddrs: readonly string[];
+  readonly variables: readonly { readonly key: string; readonly value: string }[];
+  readonly terraformVersion: string;
+  /** null before the plan has finished. */
+  readonly planned: (ChangeCounts & { readonly hasChanges: boolean }) | null;
+  readonly applied: ChangeCounts | null;
+  readonly cancelRequestedAtMs: number | null;
+  /** The pool whose agent executes it, or executed it last; null with an agent: the built-in runner. */
+  readonly agentPoolId: string | null;
+  /** `agent-…` that executes it, or executed it last. */
+  readonly agentId: string | null;
+  /** Ids (`sv-…`) of the states that its apply wrote, oldest first. */
+  readonly stateVersionIds: readonly string[];
+  /** `user-…`, null for a team or the service itself. */
+  readonly createdById: string | null;
+  /** Times at which the lock that the run held was removed by force; absent before the first. */
+  readonly forcedUnlocks?: readonly ForcedUnlock[];
+  /** `user-…` who brought the run to each status, if a user did; absent before the first. */
+  readonly actorIds?: { readonly [S in RunStatus]?: string };
+  /** The commit on whose account the run was queued, and whose status follows it; absent for others. */
+  readonly commitSha?: string;
+  readonly createdAtMs: number;
+}
+
+/** An action of a person. */
+interface ByUser {
+  /** `user-…`. */
+  readonly userId?: string | undefined;
+}
+
+/** An event in the life of a run. */
+export type RunEvent =
+  | { readonly kind: 'start_plan' }
+  | {
+      readonly kind: 'plan_finished';
+      readonly counts: ChangeCounts;
+      readonly hasChanges: boolean;
+    }
+  | ({ readonly kind: 'confirm' } & ByUser)
+  | { readonly kind: 'start_apply' }
+  | { readonly kind: 'apply_finished'; readonly counts: ChangeCounts }
+  | { readonly kind: 'fail' }
+  | ({ readonly kind: 'cancel' } & ByUser)
+  | { readonly kind: 'canceled' }
+  | ({ readonly kind: 'force_cancel' } & ByUser)
+  | ({ readonly kind: 'discard' } & ByUser);
+
+const statusAfterPlan = (run: Run, hasChanges: boolean): RunStatus => {
+  // The plan finished before the agent saw the request to cancel. The run ends here.
+  if (run.cancelRequestedAtMs !== null) return 'canceled';
+  if (run.planOnly || (!hasChanges && !run.allowEmptyApply)) return 'planned_and_finished';
+  if (run.savePlan) return 'planned_and_saved';
+  return run.autoApply ? 'confirmed' : 'planned';
+};
+
+/** Time from which the run may be cancelled by force; null when no cancellation was requested. */
+export const forceCancelAtMs = ({ cancelRequestedAtMs }: Run): number | null =>
+  cancelRequestedAtMs === null ? null : cancelRequestedAtMs + FORCE_CANCEL_AFTER_MS;
+
+/**
+ * The agent was asked to stop and has not stopped yet; after `forceCancelAtMs` the run may be cancelled by
+ * force.
+ */
+export const isForceCancelable = ({ status, cancelRequestedAtMs }: Run): boolean =>
+  cancelRequestedAtMs !== null && isExecuting(status);
+
+export const isCancelable = (run: Run): boolean =>
+  isWaiting(run.status) || (isExecuting(run.status) && run.cancelRequestedAtMs === null);
+
+const decideStatus = (run: Run, event: RunEvent, nowMs: number): RunStatus | undefined => {
+  const { status } = run;
+  const when = (holds: boolean, next: RunStatus) => (holds ? next : undefined);
+  switch (event.kind) {
+    case 'start_plan':
+      return when(status === 'pending', 'planning');
+    case 'plan_finished':
+      return when(status === 'planning', statusAfterPlan(run, event.hasChanges));
+    case 'confirm':
+      return when(isConfirmable(status), 'confirmed');
+    case 'start_apply':
+      return when(status === 'confirmed', 'applying');
+    case 'apply_finished':
+      return when(status === 'applying', 'applied');
+    case 'fail':
+      return when(isWaiting(status) || isExecuting(status), 'errored');
+    case 'cancel':
+      // An active agent is asked to stop, and reports when it has stopped.
+      return when(isCancelable(run), isExecuting(status) ? status : 'canceled');
+    case 'canceled':
+      return when(isExecuting(status) && run.cancelRequestedAtMs !== null, 'canceled');
+    case 'force_cancel': {
+      const availableAtMs = forceCancelAtMs(run) ?? nowMs;
+      return when(isForceCancelable(run) && availableAtMs <= nowMs, 'force_canceled');
+    }
+    case 'discard':
+      return when(isDiscardable(status), 'discarded');
+  }
+};
+
+/** The status to which a user's action leads, immediately or once the agent has stopped. */
+export const STATUS_AFTER = {
+  confirm: 'confirmed',
+  cancel: 'canceled',
+  force_cancel: 'force_canceled',
+  discard: 'discarded',
+} as const satisfies Partial<Record<RunEvent['kind'], RunStatus>>;
+
+const withActor = ({ actorIds }: Run, event: RunEvent): Run['actorIds'] =>
+  'userId' in event && event.userId !== undefined
+    ? { ...actorIds, [STATUS_AFTER[event.kind]]: event.userId }
+    : actorIds;
+
+/** The run after an event; undefined when the event is not allowed in its status. */
+export const nextRun = (run: Run, event: RunEvent, nowMs: number): Run | undefined => {
+  const status = decideStatus(run, event, nowMs);
+  if (status === undefined) return undefined;
+  const actorIds = withActor(run, event);
+  return {
+    ...run,
+    ...(actorIds && { actorIds }),
+    status,
+    statusTimesMs:
+      status === run.status ? run.statusTimesMs : { ...run.statusTimesMs, [status]: nowMs },
+    planned:
+      event.kind === 'plan_finished' && status !== 'canceled'
+        ? { ...event.counts, hasChanges: event.hasChanges }
+        : run.planned,
+    applied: event.kind === 'apply_finished' ? event.counts : run.applied,
+    cancelRequestedAtMs: event.kind === 'cancel' ? nowMs : run.cancelRequestedAtMs,
+  };
+};
+
+/** Plan-only runs do not need the lock; runs that save their plan need it once they are confirmed. */
+export const needsLock = (run: Run): boolean =>
+  !run.planOnly && (!run.savePlan || run.status === 'confirmed' || run.status === 'applying');
+
+type RunOperation =
+  | 'plan_only'
+  | 'plan_and_apply'
+  | 'save_plan'
+  | 'refresh_only'
+  | 'destroy'
+  | 'empty_apply'
+  | 'assess';
+
+/** Source of runs that destroy a workspace at its time. */
+export const AUTO_DESTROY_SOURCE = 'auto-destroy';
+
+/** Source of runs that are health assessments. */
+export const ASSESSMENT_SOURCE = 'assessment';
+
+export const isAssessment = ({ source }: Pick<Run, 'source'>): boolean =>
+  source === ASSESSMENT_SOURCE;
+
+/** Lists show these only on request. */
+export const UNLISTED_OPERATIONS: readonly string[] = [
+  'plan_only',
+  'assess',
+] satisfies readonly RunOperation[];
+
+export const toOperation = (run: Run): RunOperation => {
+  if (isAssessment(run)) return 'assess';
+  if (run.planOnly) return 'plan_only';
+  if (run.savePlan) return 'save_plan';
+  if (run.refreshOnly) return 'refresh_only';
+  if (run.isDestroy) return 'destroy';
+  return run.allowEmptyApply ? 'empty_apply' : 'plan_and_apply';
+};
+
+export const STATUS_GROUPS: Readonly<Record<string, (status: RunStatus) => boolean>> = {
+  non_final: (status) => !isFinal(status),
+  final: isFinal,
+  discardable: isDiscardable,
+};

@@ -1,0 +1,148 @@
+import type { Reads, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
+import type { StoredContent } from '../../state/contents/domain/stored-content.ts';
+import { releaseContent } from '../../state/contents/state-content-operations.ts';
+import type { Run } from './domain/run.ts';
+import type { RunComment } from './domain/run-comment.ts';
+
+/** Keyed by `run-…`. */
+export const runRecords = keyedRecords<Run>('shared/runs/');
+
+/** Workspace id, run id: runs that have not ended. */
+export const openRuns = keyedRecords<{ readonly createdAtMs: number }>('shared/open-runs/');
+
+/** Workspace id, run id. */
+export const workspaceRuns = keyedRecords<Record<never, never>>('shared/workspace-runs/');
+
+export type RunPhase = 'plan' | 'apply';
+
+/** Plan and apply have the random part of their run's id under their own prefixes. */
+export const toPhaseId = (runId: string, phase: RunPhase): string =>
+  runId.replace('run-', `${phase}-`);
+
+/** The run to which a plan or apply belongs. */
+export const toRunId = (phaseId: string): string => phaseId.replace(/^(plan|apply)-/, 'run-');
+
+/** The phase that an agent executes, or executed last. */
+export const toPhase = (run: Pick<Run, 'statusTimesMs'>): RunPhase =>
+  run.statusTimesMs.applying === undefined ? 'plan' : 'apply';
+
+export interface RunLog {
+  readonly chunkCount: number;
+  readonly lengthBytes: number;
+  readonly isComplete: boolean;
+  /** Time at which a policy marked the run's data for deletion; stored with the log of the plan. */
+  readonly dueSinceMs?: number;
+  /** Set while the log and the phase's files are withheld, which can be undone. */
+  readonly isWithheld?: true;
+  /** Set after a policy or a caller deleted the log and files. */
+  readonly isRemoved?: true;
+}
+
+/** Keyed by `plan-…`, `apply-…`. */
+export const runLogs = keyedRecords<RunLog>('shared/run-logs/');
+
+/**
+ * Keyed by `plan-…` or `apply-…`, number from 0; `startsAt` is the position of the chunk's first byte in the
+ * log.
+ */
+export const runLogChunks = keyedRecords<{ readonly startsAt: number; readonly text: string }>(
+  'shared/run-log-chunks/',
+);
+
+/** Files that agents upload for a phase, in addition to its log. */
+export const RUN_FILE_KINDS = [
+  'plan-file',
+  'json-output',
+  'json-output-redacted',
+  'json-schema',
+  'errored-state',
+] as const;
+export type RunFileKind = (typeof RUN_FILE_KINDS)[number];
+
+/** Keyed by `plan-…` or `apply-…`, kind. */
+export const runFiles = keyedRecords<StoredContent>('shared/run-files/');
+
+/** Run id, number of the comment from 1, as six digits. */
+export const runComments = keyedRecords<RunComment>('shared/run-comments/');
+
+/** Keyed by `wsc-…`. */
+export const commentPlaces = keyedRecords<{ readonly runId: string; readonly number: string }>(
+  'shared/run-comment-places/',
+);
+
+const removeCommentsOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const number of await runComments.keys(tx, [runId])) {
+    const comment = await runComments.find(tx, runId, number);
+    if (comment !== undefined) commentPlaces.delete(tx, comment.id);
+    runComments.delete(tx, runId, number);
+  }
+};
+
+/** @returns whether the phase had a log */
+const removeTextOf = async (tx: Transaction, phaseId: string): Promise<boolean> => {
+  const log = await runLogs.find(tx, phaseId);
+  for (let index = 0; index < (log?.chunkCount ?? 0); index += 1) {
+    runLogChunks.delete(tx, phaseId, String(index));
+  }
+  return log !== undefined;
+};
+
+const removeFileOf = async (tx: Transaction, phaseId: string, kind: RunFileKind): Promise<void> => {
+  await releaseContent(tx, (await runFiles.find(tx, phaseId, kind)) ?? null);
+  runFiles.delete(tx, phaseId, kind);
+};
+
+const PHASES = ['plan', 'apply'] as const satisfies readonly RunPhase[];
+
+const removePhasesOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const phase of PHASES) {
+    const phaseId = toPhaseId(runId, phase);
+    await removeTextOf(tx, phaseId);
+    runLogs.delete(tx, phaseId);
+    for (const kind of RUN_FILE_KINDS) await removeFileOf(tx, phaseId, kind);
+  }
+};
+
+/** A log without text, complete, so that clients stop reading. */
+export const EMPTIED_LOG: RunLog = {
+  chunkCount: 0,
+  lengthBytes: 0,
+  isComplete: true,
+  isRemoved: true,
+};
+
+/**
+ * Deletes the log text of a phase, which is then complete and empty, and its files. A state that an apply
+ * could not store is kept, because it may be the last copy.
+ */
+export const removePhaseData = async (tx: Transaction, phaseId: string): Promise<void> => {
+  if (await removeTextOf(tx, phaseId)) runLogs.write(tx, [phaseId], EMPTIED_LOG);
+  for (const kind of RUN_FILE_KINDS) {
+    if (kind !== 'errored-state') await removeFileOf(tx, phaseId, kind);
+  }
+};
+
+/** Deletes the logs and files of both phases of a run. */
+export const removeDataOf = async (tx: Transaction, runId: string): Promise<void> => {
+  for (const phase of PHASES) await removePhaseData(tx, toPhaseId(runId, phase));
+};
+
+/** Whether all logs of a run that had an agent are deleted. */
+export const isEmptied = async (reads: Reads, runId: string): Promise<boolean> => {
+  const logs = await Promise.all(
+    PHASES.map((phase) => runLogs.find(reads, toPhaseId(runId, phase))),
+  );
+  return logs.every((log) => log === undefined || log.isRemoved);
+};
+
+/** Removes the runs of a deleted workspace. */
+export const removeRunsOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  for (const id of await workspaceRuns.keys(tx, [workspaceId])) {
+    await removePhasesOf(tx, id);
+    await removeCommentsOf(tx, id);
+    runRecords.delete(tx, id);
+    workspaceRuns.delete(tx, workspaceId, id);
+    openRuns.delete(tx, workspaceId, id);
+  }
+};

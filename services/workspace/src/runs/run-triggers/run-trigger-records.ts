@@ -1,0 +1,63 @@
+import type { Reads, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
+import type { RunTrigger } from './domain/run-trigger.ts';
+
+interface Place {
+  readonly id: string;
+}
+
+/** Keyed by `rt-…`. Written only by `storeRunTrigger`, which maintains the indexes below. */
+export const runTriggerRecords = keyedRecords<RunTrigger>('shared/run-triggers/');
+
+/** Workspace id, source id -> trigger id. */
+export const inboundRunTriggers = keyedRecords<Place>('shared/inbound-run-triggers/');
+
+/** Source id, workspace id -> trigger id. */
+export const outboundRunTriggers = keyedRecords<Place>('shared/outbound-run-triggers/');
+
+export const storeRunTrigger = (tx: Transaction, trigger: RunTrigger): void => {
+  const { id, workspaceId, sourceId } = trigger;
+  runTriggerRecords.write(tx, [id], trigger);
+  inboundRunTriggers.write(tx, [workspaceId, sourceId], { id });
+  outboundRunTriggers.write(tx, [sourceId, workspaceId], { id });
+};
+
+export const removeRunTrigger = (
+  tx: Transaction,
+  { id, workspaceId, sourceId }: RunTrigger,
+): void => {
+  runTriggerRecords.delete(tx, id);
+  inboundRunTriggers.delete(tx, workspaceId, sourceId);
+  outboundRunTriggers.delete(tx, sourceId, workspaceId);
+};
+
+/** `inbound` triggers queue runs in the workspace, `outbound` ones in other workspaces after it applies. */
+export type RunTriggerDirection = 'inbound' | 'outbound';
+
+/** Triggers of a workspace, in order of creation. */
+export const loadRunTriggers = async (
+  reads: Reads,
+  workspaceId: string,
+  direction: RunTriggerDirection,
+): Promise<readonly RunTrigger[]> => {
+  const places = direction === 'inbound' ? inboundRunTriggers : outboundRunTriggers;
+  const others = await places.keys(reads, [workspaceId]);
+  const found = await Promise.all(
+    others.map(async (other) => {
+      const place = await places.find(reads, workspaceId, other);
+      return place && runTriggerRecords.find(reads, place.id);
+    }),
+  );
+  return found
+    .filter((trigger) => trigger !== undefined)
+    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/** Removes the run triggers of a deleted workspace, in both directions. */
+export const removeRunTriggersOf = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  for (const direction of ['inbound', 'outbound'] as const) {
+    for (const trigger of await loadRunTriggers(tx, workspaceId, direction)) {
+      removeRunTrigger(tx, trigger);
+    }
+  }
+};

@@ -1,0 +1,135 @@
+import type { Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import {
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  type QueryParameters,
+  type Resource,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import { toWorkspaceResource } from '../../workspaces/workspaces/workspace-document.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+import { toRunTriggerResource } from './run-trigger-document.ts';
+import {
+  createRunTrigger,
+  deleteRunTrigger,
+  listRunTriggers,
+  type RunTriggerAccess,
+  requireRunTrigger,
+} from './run-trigger-operations.ts';
+import type { RunTriggerDirection } from './run-trigger-records.ts';
+
+/** The documented request has no type. */
+const CREATE = Type.Object({
+  data: Type.Object({
+    type: Type.Optional(Type.Literal('run-triggers')),
+    relationships: Type.Object({
+      sourceable: Type.Object({
+        data: Type.Object({
+          type: Type.Literal('workspaces'),
+          id: Type.String({ maxLength: 64 }),
+        }),
+      }),
+    }),
+  }),
+});
+
+const INCLUDES: ReadonlySet<string> = new Set(['workspace', 'sourceable']);
+
+const TYPE = ['filter', 'run-trigger', 'type'] as const;
+
+const parseDirection = (query: QueryParameters): RunTriggerDirection => {
+  const direction = query.one(...TYPE);
+  if (direction === 'inbound' || direction === 'outbound') return direction;
+  throw new KeelsonError('request.invalid', {
+    parameter: 'filter[run-trigger][type]',
+    text: 'filter[run-trigger][type] must be inbound or outbound',
+  });
+};
+
+const COLLECTION = '/workspaces/:workspace_id/run-triggers';
+const ONE = '/run-triggers/:run_trigger_id';
+
+export const runTriggerRoutes = (context: RunsContext): Route[] => {
+  const { store, workspaceContributions } = context;
+
+  /** The included workspaces, limited to those that the caller may read. */
+  const loadIncluded = async (
+    include: ReadonlySet<string>,
+    triggers: readonly RunTriggerAccess[],
+  ): Promise<readonly Resource[]> => {
+    const related = triggers
+      .flatMap(({ workspace, source }) => [
+        ...(include.has('workspace') ? [workspace] : []),
+        ...(include.has('sourceable') ? [source] : []),
+      ])
+      .filter(({ permissions }) => permissions.canReadSettings);
+    const each = new Map(related.map((access) => [access.workspace.id, access]));
+    const sitePolicy = await findSitePolicyFor(store, [...each.values()]);
+    return [...each.values()].map((access) =>
+      toWorkspaceResource(workspaceContributions, access, sitePolicy),
+    );
+  };
+
+  return jsonApiRoutes('run triggers', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create a run trigger',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const sourceId = body.data.relationships.sourceable.data.id;
+        const id = params['workspace_id'] ?? '';
+        const access = await createRunTrigger(context, principal, id, sourceId);
+        return { document: { data: toRunTriggerResource(access) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List the run triggers of a workspace',
+      handle: async ({ head, principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const page = parsePage(query);
+        const id = params['workspace_id'] ?? '';
+        const all = await listRunTriggers(context, principal, id, parseDirection(query));
+        const shown = itemsOn(page, all);
+        const listing = {
+          data: shown.map(toRunTriggerResource),
+          page,
+          totalCount: all.length,
+          included: await loadIncluded(include, shown),
+        };
+        return { document: toPaginatedDocument(head, listing) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a run trigger',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const access = await requireRunTrigger(store, principal, params['run_trigger_id'] ?? '');
+        const included = await loadIncluded(include, [access]);
+        const document = { data: toRunTriggerResource(access) };
+        return { document: included.length === 0 ? document : { ...document, included } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete a run trigger',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteRunTrigger(context, principal, params['run_trigger_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,43 @@
+/** The runs that an apply queues in other workspaces. */
+import type { Transaction } from '@keelson/storage';
+import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { hasRuns } from '../executors/run-executor-operations.ts';
+import type { Run } from '../model/domain/run.ts';
+import { queueInternalRun } from '../runs/run-creation.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+import { loadRunTriggers } from './run-trigger-records.ts';
+
+/**
+ * Queues a run in each workspace whose source is the run's workspace. Workspaces without an uploaded
+ * configuration or in execution mode `local` have nothing to run and are skipped.
+ * @param run the applied run
+ */
+export const queueTriggeredRuns = async (
+  { clock, nextRunOrder, hasRunner }: RunsContext,
+  tx: Transaction,
+  run: Run,
+): Promise<void> => {
+  const source = await workspaceRecords.find(tx, run.workspaceId);
+  for (const { workspaceId } of await loadRunTriggers(tx, run.workspaceId, 'outbound')) {
+    const workspace = await workspaceRecords.find(tx, workspaceId);
+    const versionId = workspace?.currentConfigurationVersionId ?? '';
+    const version = await configurationVersionRecords.find(tx, versionId);
+    if (workspace === undefined || version?.status !== 'uploaded') continue;
+    if (!(await hasRuns(tx, workspace))) continue;
+    const given = {
+      message: `Triggered by the apply of ${run.id} in workspace ${source?.name ?? run.workspaceId}`,
+      autoApply: workspace.settings.autoApplyRunTrigger,
+    };
+    const origin = {
+      source: 'tfe-run-trigger',
+      createdById: null,
+      // An administrator of the workspace set this option, so that the apply may start automatically.
+      mayApply: true,
+      nowMs: clock.nowMs(),
+      order: nextRunOrder(),
+    };
+    const unasked = { ...version, speculative: false };
+    await queueInternalRun({ hasRunner }, tx, workspace, unasked, given, origin);
+  }
+};

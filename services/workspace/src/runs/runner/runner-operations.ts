@@ -1,0 +1,44 @@
+/** Phases of runs that the built-in runner takes, of every organization. */
+import { newResourceId } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { notFound } from '../../base/not-found.ts';
+import { isRunner } from '../../identity/tokens/runner-identity.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { type ClaimedRun, findWaiting, takePhase } from '../agent-runs/agent-run-operations.ts';
+import type { GivenAgent } from '../agents/agent-operations.ts';
+import { isForRunner } from '../executors/run-executor-operations.ts';
+import type { Agent } from '../model/domain/agent.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+
+/**
+ * The oldest phase that waits for the built-in runner; undefined when none does. An agent of its own goes with
+ * the phase: the runner pings with it, and it is gone when the phase ends.
+ * @throws KeelsonError `workspace.not_found` for every other caller
+ */
+export const claimForRunner = async (
+  context: RunsContext,
+  principal: Principal,
+  given: GivenAgent,
+): Promise<ClaimedRun | undefined> => {
+  if (!isRunner(principal)) throw notFound('resource');
+  const { store, clock } = context;
+  for await (const runId of findWaiting(context)) {
+    const claimed = await store.transact((tx) => {
+      const nowMs = clock.nowMs();
+      const agent: Agent = {
+        ...given,
+        id: newResourceId('agent'),
+        poolId: null,
+        organizationId: '',
+        runId: null,
+        ended: null,
+        lastPingAtMs: nowMs,
+        createdAtMs: nowMs,
+      };
+      const mayTake = (workspace: Workspace) => isForRunner(tx, workspace);
+      return takePhase(tx, agent, runId, { nowMs, mayTake });
+    });
+    if (claimed !== undefined) return claimed;
+  }
+  return undefined;
+};

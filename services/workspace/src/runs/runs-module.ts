@@ -1,0 +1,45 @@
+/** The runs module: runs, the agents that execute them, health assessments and auto-destroy. */
+import type { Route } from '@keelson/edge';
+import type { Projection } from '@keelson/storage';
+import type { WorkspaceContribution } from '../workspaces/seams/workspace-contributions.ts';
+import { agentRunRoutes } from './agent-runs/agent-run-routes.ts';
+import { AGENT_PROJECTIONS } from './agents/agent-projections.ts';
+import { agentPresenceRoutes, agentRoutes } from './agents/agent-routes.ts';
+import { assessmentRoutes } from './assessments/assessment-routes.ts';
+import { WORKSPACE_ASSESSMENT_CONTRIBUTION } from './assessments/workspace-assessment-contribution.ts';
+import { forcedUnlockRoutes } from './forced-unlocks/forced-unlock-routes.ts';
+import { runTriggerRoutes } from './run-triggers/run-trigger-routes.ts';
+import { runnerRoutes } from './runner/runner-routes.ts';
+import { runConfigurationRoutes } from './runs/run-configuration-routes.ts';
+import { runFileRoutes, runFileTransferRoutes } from './runs/run-file-routes.ts';
+import { runHistoryRoutes } from './runs/run-history-routes.ts';
+import { RUN_PROJECTIONS } from './runs/run-projections.ts';
+import { runRoutes } from './runs/run-routes.ts';
+import { WORKSPACE_RUN_CONTRIBUTION } from './runs/workspace-run-contribution.ts';
+import type { RunsContext } from './seams/runs-context.ts';
+
+export const runsRoutes = (context: RunsContext): readonly Route[] => [
+  ...agentRoutes(context),
+  ...forcedUnlockRoutes(context),
+  ...runRoutes(context),
+  ...runConfigurationRoutes(context),
+  ...runHistoryRoutes(context),
+  ...runTriggerRoutes(context),
+  ...runFileRoutes(context),
+  ...assessmentRoutes(context),
+];
+
+/** Routes for agents and the built-in runner, and routes authorized by a signed URL. */
+export const agentAndSignedRoutes = (context: RunsContext): readonly Route[] => [
+  ...runFileTransferRoutes(context),
+  ...agentPresenceRoutes(context),
+  ...agentRunRoutes(context),
+  ...runnerRoutes(context),
+];
+
+export const RUNS_PROJECTIONS: readonly Projection[] = [...RUN_PROJECTIONS, ...AGENT_PROJECTIONS];
+
+export const RUNS_WORKSPACE_CONTRIBUTIONS: readonly WorkspaceContribution[] = [
+  WORKSPACE_RUN_CONTRIBUTION,
+  WORKSPACE_ASSESSMENT_CONTRIBUTION,
+];

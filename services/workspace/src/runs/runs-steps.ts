@@ -1,0 +1,53 @@
+/** Steps of this module when workspaces, agent pools, states and configurations change. */
+import type { Reads } from '@keelson/storage';
+import type { StateSteps } from '../state/seams/state-steps.ts';
+import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
+import { removeAgentsOf } from './agents/agent-removal-operations.ts';
+import { hasRuns } from './executors/run-executor-operations.ts';
+import { openRuns, runRecords } from './model/run-records.ts';
+import { removeRunTriggersOf } from './run-triggers/run-trigger-records.ts';
+import { removeRuns } from './runs/run-changes.ts';
+import { queueUploadedRun } from './runs/run-creation.ts';
+import type { RunsContext } from './seams/runs-context.ts';
+
+export const RUNS_WORKSPACE_STEPS: WorkspaceSteps = {
+  onWorkspaceRemoved: async (tx, { id }) => {
+    await removeRuns(tx, id);
+    await removeRunTriggersOf(tx, id);
+  },
+  onAgentPoolRemoved: removeAgentsOf,
+};
+
+/** A run that has not ended uses the files of its configuration. */
+const findOpenRunOf = async (
+  reads: Reads,
+  workspaceId: string,
+  versionId: string,
+): Promise<string | undefined> => {
+  for (const runId of await openRuns.keys(reads, [workspaceId])) {
+    const run = await runRecords.find(reads, runId);
+    if (run?.configurationVersionId === versionId) return runId;
+  }
+  return undefined;
+};
+
+/** @param context called when a step runs, because the context itself contains the steps */
+export const runsStateSteps = (context: () => RunsContext): StateSteps => ({
+  onConfigurationUploaded: async (tx, { workspace, version, mayApply }) => {
+    if (!version.autoQueueRuns || !(await hasRuns(tx, workspace))) return;
+    const { clock, nextRunOrder, hasRunner } = context();
+    const origin = { mayApply, nowMs: clock.nowMs(), order: nextRunOrder() };
+    await queueUploadedRun({ hasRunner }, tx, workspace, version, origin);
+  },
+  // The run whose apply wrote the state lists it.
+  onStateStored: async (tx, version) => {
+    const run = await runRecords.find(tx, version.runId ?? '');
+    if (run?.workspaceId !== version.workspaceId) return;
+    const stateVersionIds = [...run.stateVersionIds, version.id];
+    runRecords.write(tx, [run.id], { ...run, stateVersionIds });
+  },
+  findConfigurationNeed: async (reads, workspaceId, versionId) => {
+    const runId = await findOpenRunOf(reads, workspaceId, versionId);
+    return runId === undefined ? undefined : `${runId} has not ended`;
+  },
+});

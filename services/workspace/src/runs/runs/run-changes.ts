@@ -1,0 +1,196 @@
+/** Stores a run and updates its workspace: lock, current run and performance figures. */
+import { KeelsonError } from '@keelson/errors';
+import type { Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { deleteTokensOf } from '../../identity/tokens/token-operations.ts';
+import { withAppliedConfiguration } from '../../state/configuration-versions/configuration-adoption.ts';
+import {
+  withoutPendingState,
+  withoutPendingStateOf,
+  withPromotedState,
+} from '../../state/states/state-version-operations.ts';
+import { runGrants } from '../../workspaces/access/run-grant-records.ts';
+import { isHeldBy, type Lock } from '../../workspaces/model/domain/lock.ts';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { queueRepositoryWork } from '../../workspaces/model/repository-records.ts';
+import { workspaceRecords } from '../../workspaces/model/workspace-records.ts';
+import { agentRecords } from '../model/agent-records.ts';
+import type { Agent } from '../model/domain/agent.ts';
+import { decideAssessments } from '../model/domain/assessment.ts';
+import {
+  isExecuting,
+  isFinal,
+  needsLock,
+  nextRun,
+  type Run,
+  type RunEvent,
+} from '../model/domain/run.ts';
+import { decideRuns } from '../model/domain/run-performance.ts';
+import {
+  openRuns,
+  removeRunsOf,
+  runRecords,
+  toPhase,
+  toPhaseId,
+  workspaceRuns,
+} from '../model/run-records.ts';
+import { completeLog, startLog } from './run-log-operations.ts';
+import { notifyOfRun } from './run-notifications.ts';
+
+const holds = (lock: Lock | null, run: Run): boolean =>
+  lock !== null && isHeldBy(lock, { kind: 'run', id: run.id });
+
+/**
+ * The workspace after a change of a run. A run that has ended releases the lock; a run that lost the lock by
+ * force stops blocking others when its phase ends. Its pending state will not be uploaded any more.
+ */
+const released = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Workspace> => {
+  if (isFinal(run.status) && holds(workspace.lock, run)) {
+    const unlocked = await withoutPendingState(tx, { ...workspace, lock: null });
+    return withPromotedState(tx, unlocked);
+  }
+  if (workspace.unlockedRunId !== run.id || isExecuting(run.status)) return workspace;
+  const left = await withoutPendingStateOf(tx, { ...workspace, unlockedRunId: null }, run.id);
+  return left.lock === null ? withPromotedState(tx, left) : left;
+};
+
+/** Queues a report of the run's step to the provider of the commit that has started it. */
+const queueReport = (tx: Transaction, { id, organizationId, commitSha, ...run }: Run): void => {
+  if (commitSha === undefined) return;
+  const dueAtMs = run.statusTimesMs[run.status] ?? run.createdAtMs;
+  queueRepositoryWork(tx, organizationId, { kind: 'report', runId: id }, { dueAtMs, name: id });
+};
+
+/** Stores a run and its workspace with the resulting lock, current run and performance figures. */
+export const storeRun = async (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
+  const hasEnded = isFinal(run.status);
+  const before = await runRecords.find(tx, run.id);
+  const next = await released(tx, workspace, run);
+  const configured =
+    run.status === 'applied'
+      ? await withAppliedConfiguration(tx, next, run.configurationVersionId)
+      : next;
+  const assessments = decideAssessments(workspace.assessments, run);
+  workspaceRecords.write(tx, [workspace.id], {
+    ...configured,
+    runs: decideRuns(workspace.runs, run),
+    ...(assessments && { assessments }),
+  });
+  runRecords.write(tx, [run.id], run);
+  workspaceRuns.write(tx, [workspace.id, run.id], {});
+  if (hasEnded) openRuns.delete(tx, workspace.id, run.id);
+  else openRuns.write(tx, [workspace.id, run.id], { createdAtMs: run.createdAtMs });
+  if (before?.status === run.status) return run;
+  queueReport(tx, run);
+  await notifyOfRun(tx, workspace, run);
+  return run;
+};
+
+const statusConflict = (run: Run, event: RunEvent): KeelsonError =>
+  new KeelsonError('workspace.conflict', {
+    text: `transition not allowed: ${event.kind.replaceAll('_', ' ')} of a run that is ${run.status}`,
+  });
+
+/** Releases the agent of a run, and revokes the run's token and its access. */
+const releaseAgent = async (tx: Transaction, run: Run): Promise<void> => {
+  await deleteTokensOf(tx, run.id);
+  runGrants.delete(tx, run.id);
+  const agent = await agentRecords.find(tx, run.agentId ?? '');
+  if (agent?.runId !== run.id) return;
+  // The built-in runner has an agent for each phase.
+  if (agent.poolId === null) agentRecords.delete(tx, agent.id);
+  else agentRecords.write(tx, [agent.id], { ...agent, runId: null });
+};
+
+const endPhase = async (tx: Transaction, run: Run, lastWords?: string): Promise<void> => {
+  await completeLog(tx, toPhaseId(run.id, toPhase(run)), lastWords);
+  await releaseAgent(tx, run);
+};
+
+/** Removes the runs of a deleted workspace, including those that agents are executing. */
+export const removeRuns = async (tx: Transaction, workspaceId: string): Promise<void> => {
+  for (const id of await openRuns.keys(tx, [workspaceId])) {
+    const run = await runRecords.find(tx, id);
+    if (run !== undefined) await releaseAgent(tx, run);
+  }
+  await removeRunsOf(tx, workspaceId);
+};
+
+/**
+ * @param lastWords appended to the log of the phase that ends, when its agent wrote no reason
+ * @throws KeelsonError `workspace.conflict` when the run's status does not allow it
+ */
+export const changeRun = async (
+  tx: Transaction,
+  runId: string,
+  event: RunEvent,
+  nowMs: number,
+  lastWords?: string,
+): Promise<Run> => {
+  const run = await runRecords.find(tx, runId);
+  const workspace = run && (await workspaceRecords.find(tx, run.workspaceId));
+  if (run === undefined || workspace === undefined) throw notFound('run');
+  const next = nextRun(run, event, nowMs);
+  if (next === undefined) throw statusConflict(run, event);
+  if (isExecuting(run.status) && !isExecuting(next.status)) await endPhase(tx, run, lastWords);
+  return storeRun(tx, workspace, next);
+};
+
+/** Ends a run whose next phase no agent would claim; `reason` becomes the log of that phase. */
+export const failWaitingRun = async (
+  tx: Transaction,
+  run: Run,
+  reason: string,
+  nowMs: number,
+): Promise<Run> => {
+  const phaseId = toPhaseId(run.id, run.status === 'pending' ? 'plan' : 'apply');
+  startLog(tx, phaseId);
+  await completeLog(tx, phaseId, `${reason}\n`);
+  return changeRun(tx, run.id, { kind: 'fail' }, nowMs);
+};
+
+/** Ends the phase of a run whose agent is gone. */
+export const failRunOf = async (
+  tx: Transaction,
+  runId: string,
+  lastWords: string,
+  nowMs: number,
+): Promise<void> => {
+  const run = await runRecords.find(tx, runId);
+  if (run === undefined || !isExecuting(run.status)) return;
+  await changeRun(tx, runId, { kind: 'fail' }, nowMs, `\n${lastWords}\n`);
+};
+
+/** Starts a phase: from now on the run's token gives access to states. */
+const storeStarted = (tx: Transaction, workspace: Workspace, run: Run): Promise<Run> => {
+  const { organizationId, id: workspaceId } = workspace;
+  const stateVersions = run.status === 'applying' ? 'write' : 'read';
+  runGrants.write(tx, [run.id], { organizationId, workspaceId, stateVersions });
+  return storeRun(tx, workspace, run);
+};
+
+/**
+ * Assigns a phase to an agent; undefined when another run holds the required lock, or when a run that lost
+ * the lock by force is still being executed.
+ */
+export const startPhase = async (
+  tx: Transaction,
+  run: Run,
+  agent: Pick<Agent, 'id' | 'poolId'>,
+  nowMs: number,
+): Promise<Run | undefined> => {
+  const workspace = await workspaceRecords.find(tx, run.workspaceId);
+  const event: RunEvent = { kind: run.status === 'pending' ? 'start_plan' : 'start_apply' };
+  const started = nextRun(run, event, nowMs);
+  if (workspace === undefined || started === undefined) return undefined;
+  const next = { ...started, agentPoolId: agent.poolId, agentId: agent.id };
+  if (!needsLock(next)) return storeStarted(tx, workspace, next);
+  if (workspace.unlockedRunId !== null) return undefined;
+  if (workspace.lock !== null && !holds(workspace.lock, run)) return undefined;
+  const lock: Lock = workspace.lock ?? {
+    holder: { kind: 'run', id: run.id, name: run.id },
+    reason: run.message,
+    lockedAtMs: nowMs,
+  };
+  return storeStarted(tx, { ...workspace, lock }, next);
+};

@@ -1,0 +1,311 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  type JsonApiExchange,
+  jsonApiRoutes,
+  nullable,
+  type Page,
+  parseInclude,
+  parsePage,
+  type Resource,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { readableOnly, unlessDamaged } from '@keelson/storage';
+import { Type } from 'typebox';
+import { notFound } from '../../base/not-found.ts';
+import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import { userRecords } from '../../identity/model/user-records.ts';
+import { toUserResource } from '../../identity/users/user-document.ts';
+import {
+  toConfigurationVersionResource,
+  toIngressResource,
+} from '../../state/configuration-versions/configuration-version-document.ts';
+import { configurationVersionRecords } from '../../state/configuration-versions/configuration-version-records.ts';
+import { toWorkspaceResource } from '../../workspaces/workspaces/workspace-document.ts';
+import type { Run } from '../model/domain/run.ts';
+import { MAX_COMMENT_LENGTH } from '../model/domain/run-comment.ts';
+import { type RunPhase, toRunId } from '../model/run-records.ts';
+import type { RunsContext } from '../seams/runs-context.ts';
+import { actOnRun, forceExecuteRun, type RunAction } from './run-action-operations.ts';
+import { loadComments } from './run-comment-operations.ts';
+import { toApplyResource, toPlanResource, toRunResource } from './run-document.ts';
+import { listRunEvents, toRunEventResource } from './run-history-document.ts';
+import {
+  countCapacity,
+  listOrganizationRuns,
+  listRunQueue,
+  listWorkspaceRuns,
+  type RunPage,
+} from './run-listing.ts';
+import { loadLogUrl } from './run-log-url.ts';
+import { createRun, type RunAccess, requireRun } from './run-operations.ts';
+import { CREATE_RUN, parseRunFilter, RUN_ALIASES, toGivenRun, toSource } from './run-request.ts';
+
+const INCLUDES: ReadonlySet<string> = new Set([
+  'plan',
+  'apply',
+  'created_by',
+  'configuration_version',
+  'configuration_version.ingress_attributes',
+  'cost_estimate',
+  'run_events',
+  'workspace',
+  'task_stages',
+]);
+
+// The documented body is plain JSON, not JSON:API.
+const COMMENT = Type.Object({
+  comment: Type.Optional(nullable(Type.String({ maxLength: MAX_COMMENT_LENGTH }))),
+});
+
+type Exchange = JsonApiExchange<unknown>;
+
+/**
+ * The position of a run in the queue. Clients subtract the number of executing runs before they print it, so
+ * that the result is 0 for executing runs and for the first waiting one.
+ * @param before number of runs before it in the queue
+ * @param running number of executing runs, which come first
+ */
+const toPosition = (before: number, running: number): number => (before <= running ? 0 : before);
+
+const logUrl = async (context: RunsContext, { head }: Exchange, run: Run, phase: RunPhase) =>
+  (await loadLogUrl(context, head.baseUrl))(run, phase);
+
+const loadIncluded = async (
+  context: RunsContext,
+  exchange: Exchange,
+  accesses: readonly RunAccess[],
+): Promise<readonly Resource[]> => {
+  const include = parseInclude(exchange.query, INCLUDES);
+  const found = new Map<string, Resource>();
+  const add = (resource: Resource | undefined): void => {
+    if (resource !== undefined) found.set(`${resource.type} ${resource.id}`, resource);
+  };
+  const sitePolicy = include.has('workspace')
+    ? await findSitePolicyFor(context.store, accesses)
+    : null;
+  for (const { run, ...access } of include.size === 0 ? [] : accesses) {
+    if (include.has('plan')) add(toPlanResource(run, await logUrl(context, exchange, run, 'plan')));
+    if (include.has('apply') && !run.planOnly) {
+      const url = await logUrl(context, exchange, run, 'apply');
+      add(toApplyResource(run, url, access.permissions));
+    }
+    if (include.has('workspace'))
+      add(toWorkspaceResource(context.workspaceContributions, access, sitePolicy));
+    if (include.has('created_by')) {
+      const user = await userRecords.find(context.store, run.createdById ?? '');
+      add(user && toUserResource(user, false));
+    }
+    if ([...include].some((name) => name.startsWith('configuration_version'))) {
+      const version = await configurationVersionRecords.find(
+        context.store,
+        run.configurationVersionId,
+      );
+      add(version && toConfigurationVersionResource(version, null));
+      if (include.has('configuration_version.ingress_attributes'))
+        add(version && toIngressResource(version));
+    }
+    if (include.has('run_events')) {
+      const events = listRunEvents(run, await loadComments(context.store, run.id));
+      events.map(toRunEventResource).forEach(add);
+    }
+  }
+  return [...found.values()];
+};
+
+const answer = async (context: RunsContext, exchange: Exchange, access: RunAccess) => {
+  const included = await loadIncluded(context, exchange, [access]);
+  const comments = await loadComments(context.store, access.run.id);
+  const data = toRunResource(access.run, comments, access.permissions);
+  return { document: included.length === 0 ? { data } : { data, included } };
+};
+
+const answerPage = async (
+  context: RunsContext,
+  exchange: Exchange,
+  page: Page,
+  { runs, totalCount }: RunPage,
+  positionOf: (index: number) => number | undefined = () => undefined,
+) => {
+  const accesses = await Promise.all(
+    runs.map((run) => unlessDamaged(requireRun(context.store, exchange.principal, run.id))),
+  );
+  const readable = accesses.filter((access) => access !== undefined);
+  const included = await loadIncluded(context, exchange, readable);
+  const data = await Promise.all(
+    readable.map(async (access) => {
+      const { run, permissions } = access;
+      const comments = await loadComments(readableOnly(context.store), run.id);
+      return toRunResource(run, comments, permissions, positionOf(accesses.indexOf(access)));
+    }),
+  );
+  const document = toPaginatedDocument(exchange.head, { data, page, totalCount });
+  return { document: included.length === 0 ? document : { ...document, included } };
+};
+
+const act = (context: RunsContext, action: RunAction, summary: string): Endpoint =>
+  endpoint({
+    method: 'POST',
+    path: `/runs/:run_id/actions/${action}`,
+    summary,
+    body: { schema: COMMENT, optional: true },
+    success: 202,
+    handle: async ({ principal, params, body }) => {
+      const comment = body?.comment ?? '';
+      await actOnRun(context, principal, params['run_id'] ?? '', action, comment);
+      return undefined;
+    },
+  });
+
+const phaseEndpoints = (
+  context: RunsContext,
+  name: RunPhase,
+  path: string,
+  toResource: typeof toApplyResource,
+): Endpoint[] => {
+  const answerPhase = async (exchange: Exchange, runId: string) => {
+    const { run, permissions } = await requireRun(context.store, exchange.principal, runId);
+    const url = await logUrl(context, exchange, run, name);
+    return { document: { data: toResource(run, url, permissions) } };
+  };
+  const summary = `Show the ${name} of a run`;
+  return [
+    endpoint({
+      method: 'GET',
+      path: `${path}/:phase_id`,
+      summary,
+      handle: (exchange) => {
+        const phaseId = exchange.params['phase_id'] ?? '';
+        if (!phaseId.startsWith(`${name}-`)) throw notFound(name);
+        return answerPhase(exchange, toRunId(phaseId));
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/runs/:run_id/${name}`,
+      summary,
+      handle: (exchange) => answerPhase(exchange, exchange.params['run_id'] ?? ''),
+    }),
+  ];
+};
+
+const listEndpoints = (context: RunsContext): Endpoint[] => [
+  endpoint({
+    method: 'POST',
+    path: '/runs',
+    summary: 'Queue a run',
+    body: { schema: CREATE_RUN, aliases: RUN_ALIASES },
+    success: 201,
+    handle: async (exchange) => {
+      const { principal, body } = exchange;
+      const { attributes, relationships } = body.data;
+      const access = await createRun(
+        context,
+        principal,
+        relationships?.workspace.data.id ?? '',
+        relationships?.['configuration-version']?.data?.id,
+        toGivenRun(attributes),
+        toSource(exchange.head.headers),
+      );
+      return answer(context, exchange, access);
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/workspaces/:workspace_id/runs',
+    summary: 'List the runs of a workspace',
+    handle: async (exchange) => {
+      const { principal, params, query } = exchange;
+      const workspaceId = params['workspace_id'] ?? '';
+      const page = parsePage(query);
+      const filter = parseRunFilter(query);
+      const found = await listWorkspaceRuns(context, principal, workspaceId, filter, page);
+      return answerPage(context, exchange, page, found);
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/organizations/:organization_name/runs',
+    summary: 'List the runs of an organization',
+    handle: async (exchange) => {
+      const { principal, params, query } = exchange;
+      const name = params['organization_name'] ?? '';
+      const page = parsePage(query);
+      const filter = parseRunFilter(query);
+      const found = await listOrganizationRuns(context, principal, name, filter, page);
+      return answerPage(context, exchange, page, found);
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/organizations/:organization_name/runs/queue',
+    summary: 'List the runs that agents have or that wait for one, in the order of their turn',
+    handle: async (exchange) => {
+      const { principal, params, query } = exchange;
+      const page = parsePage(query);
+      const name = params['organization_name'] ?? '';
+      const found = await listRunQueue(context, principal, name, page);
+      const { running } = await countCapacity(context, principal, name);
+      const before = (page.number - 1) * page.size;
+      return answerPage(context, exchange, page, found, (index) =>
+        toPosition(before + index, running),
+      );
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/organizations/:organization_name/capacity',
+    summary: 'Count the runs that wait for an agent and those that have one',
+    handle: async ({ principal, params }) => {
+      const name = params['organization_name'] ?? '';
+      const { organizationName, pending, running } = await countCapacity(context, principal, name);
+      const attributes = { pending, running };
+      return {
+        document: { data: { id: organizationName, type: 'organization-capacity', attributes } },
+      };
+    },
+  }),
+];
+
+const memberEndpoints = (context: RunsContext): Endpoint[] => [
+  endpoint({
+    method: 'GET',
+    path: '/runs/:run_id',
+    summary: 'Show a run',
+    handle: async (exchange) =>
+      answer(
+        context,
+        exchange,
+        await requireRun(context.store, exchange.principal, exchange.params['run_id'] ?? ''),
+      ),
+  }),
+  act(context, 'apply', 'Confirm the plan of a run'),
+  act(context, 'discard', 'Discard a run that waits'),
+  act(context, 'cancel', 'Stop a run'),
+  act(context, 'force-cancel', 'Give up a run whose agent does not stop'),
+  endpoint({
+    method: 'POST',
+    path: '/runs/:run_id/actions/force-execute',
+    summary: 'Discard the run that waits before this one',
+    body: { schema: COMMENT, optional: true },
+    success: 202,
+    handle: async ({ principal, params, body }) => {
+      const comment = body?.comment ?? '';
+      await forceExecuteRun(context, principal, params['run_id'] ?? '', comment);
+      return undefined;
+    },
+  }),
+];
+
+const allPhaseEndpoints = (context: RunsContext): Endpoint[] => [
+  ...phaseEndpoints(context, 'plan', '/plans', toPlanResource),
+  ...phaseEndpoints(context, 'apply', '/applies', toApplyResource),
+];
+
+export const runRoutes = (context: RunsContext): Route[] =>
+  jsonApiRoutes('runs', [
+    ...listEndpoints(context),
+    ...memberEndpoints(context),
+    ...allPhaseEndpoints(context),
+  ]);

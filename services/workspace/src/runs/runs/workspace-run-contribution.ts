@@ -1,0 +1,115 @@
+/** Adds the current run and run figures to workspace documents. */
+import { type Resource, toOne } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import {
+  loadConfigurationVersion,
+  loadIngress,
+} from '../../state/configuration-versions/workspace-configuration-contribution.ts';
+import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
+import type {
+  IncludeRequest,
+  LoadIncluded,
+  WorkspaceContribution,
+  WorkspaceInclude,
+} from '../../workspaces/seams/workspace-contributions.ts';
+import type { Run } from '../model/domain/run.ts';
+import { toPerformance } from '../model/domain/run-performance.ts';
+import { runRecords } from '../model/run-records.ts';
+import { loadComments } from './run-comment-operations.ts';
+import { toApplyResource, toPlanResource, toRunResource } from './run-document.ts';
+import { type LogUrl, loadLogUrl } from './run-log-url.ts';
+
+type Permissions = WorkspaceAccessResult['permissions'];
+
+const loadRun = async (
+  reads: Reads,
+  { permissions }: WorkspaceAccessResult,
+  runId: string | undefined,
+): Promise<readonly Resource[]> => {
+  const run = permissions.canReadRun ? await runRecords.find(reads, runId ?? '') : undefined;
+  if (run === undefined) return [];
+  return [toRunResource(run, await loadComments(reads, run.id), permissions)];
+};
+
+const CURRENT_RUN: WorkspaceInclude = {
+  prepare:
+    ({ context }) =>
+    (access) =>
+      loadRun(context.store, access, access.workspace.runs.current?.id),
+};
+
+const CURRENT_CONFIGURATION: WorkspaceInclude = {
+  prepare:
+    ({ context }) =>
+    async ({ workspace, permissions }) =>
+      permissions.canReadRun
+        ? loadConfigurationVersion(context.store, workspace.runs.current?.configurationVersionId)
+        : [],
+};
+
+/** One phase of the current run. */
+const currentPhase = (
+  toResources: (run: Run, logUrl: LogUrl, permissions: Permissions) => readonly Resource[],
+): WorkspaceInclude => ({
+  prepare: async ({ context, baseUrl }: IncludeRequest): Promise<LoadIncluded> => {
+    const logUrl = await loadLogUrl(context, baseUrl);
+    return async ({ workspace, permissions }) => {
+      const runId = permissions.canReadRun ? workspace.runs.current?.id : undefined;
+      const run = await runRecords.find(context.store, runId ?? '');
+      return run === undefined ? [] : toResources(run, logUrl, permissions);
+    };
+  },
+});
+
+const CURRENT_PLAN = currentPhase((run, logUrl) => [toPlanResource(run, logUrl(run, 'plan'))]);
+
+const CURRENT_APPLY = currentPhase((run, logUrl, permissions) =>
+  run.planOnly ? [] : [toApplyResource(run, logUrl(run, 'apply'), permissions)],
+);
+
+/** The commit of the current run's configuration. */
+const CURRENT_INGRESS: WorkspaceInclude = {
+  prepare:
+    ({ context }) =>
+    async ({ workspace, permissions }) =>
+      permissions.canReadRun
+        ? loadIngress(context.store, workspace.runs.current?.configurationVersionId)
+        : [],
+};
+
+export const WORKSPACE_RUN_CONTRIBUTION: WorkspaceContribution = {
+  attributes: ({ workspace }) => {
+    const performance = toPerformance(workspace.runs);
+    return {
+      'apply-duration-average': performance.applyDurationAverageMs,
+      'plan-duration-average': performance.planDurationAverageMs,
+      'policy-check-failures': 0,
+      'run-failures': performance.failures,
+      'workspace-kpis-runs-count': performance.count,
+      'workspace-kpis-run-count': performance.count,
+    };
+  },
+  relationships: ({ workspace }) => {
+    const currentRun = toOne('runs', workspace.runs.current?.id ?? null);
+    return { 'current-run': currentRun, 'latest-run': currentRun };
+  },
+  includes: {
+    locked_by: {
+      prepare:
+        ({ context }) =>
+        async (access) => {
+          const holder = access.workspace.lock?.holder;
+          return holder?.kind === 'run' ? loadRun(context.store, access, holder.id) : [];
+        },
+    },
+    current_run: CURRENT_RUN,
+    'current_run.apply': CURRENT_APPLY,
+    'current_run.configuration_version': CURRENT_CONFIGURATION,
+    'current_run.configuration_version.ingress_attributes': CURRENT_INGRESS,
+    'current_run.plan': CURRENT_PLAN,
+    latest_run: CURRENT_RUN,
+    'latest_run.configuration_version': CURRENT_CONFIGURATION,
+    'latest_run.configuration_version.ingress_attributes': CURRENT_INGRESS,
+    'latest_run.plan': CURRENT_PLAN,
+  },
+};

@@ -1,0 +1,18 @@
+import type { Transaction } from '@keelson/storage';
+import type { Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { configurationVersionRecords, workspaceReadmes } from './configuration-version-records.ts';
+
+/** The workspace after an apply of a configuration: a provisional configuration becomes current by it. */
+export const withAppliedConfiguration = async (
+  tx: Transaction,
+  workspace: Workspace,
+  id: string,
+): Promise<Workspace> => {
+  if (id === workspace.currentConfigurationVersionId) return workspace;
+  if ((await configurationVersionRecords.find(tx, id))?.provisional !== true) return workspace;
+  const readme = await workspaceReadmes.find(tx, id);
+  workspaceReadmes.delete(tx, id);
+  if (readme === undefined) workspaceReadmes.delete(tx, workspace.id);
+  else workspaceReadmes.write(tx, [workspace.id], readme);
+  return { ...workspace, currentConfigurationVersionId: id, hasReadme: readme !== undefined };
+};

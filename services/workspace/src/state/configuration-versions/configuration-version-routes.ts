@@ -1,0 +1,165 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { Type } from 'typebox';
+import { notFound } from '../../base/not-found.ts';
+import {
+  loadUrlSigner,
+  REDIRECTED_URL_LIFETIME_SECONDS,
+} from '../../base/signed-urls/signed-url-operations.ts';
+import type { BackingDataAction } from '../retention/domain/backing-data.ts';
+import type { StateContext } from '../seams/state-context.ts';
+import {
+  archiveConfigurationVersion,
+  changeConfigurationData,
+} from './configuration-data-operations.ts';
+import {
+  toConfigurationVersionResource,
+  toIngressResource,
+  toIngressResources,
+} from './configuration-version-document.ts';
+import {
+  createConfigurationVersion,
+  listConfigurationVersions,
+  requireConfigurationVersion,
+} from './configuration-version-operations.ts';
+
+const flag = Type.Optional(Type.Boolean());
+const CREATE = resourceBody(
+  'configuration-versions',
+  Type.Object({ 'auto-queue-runs': flag, speculative: flag, provisional: flag }),
+);
+
+const INCLUDES: ReadonlySet<string> = new Set(['ingress_attributes']);
+
+const COLLECTION = '/workspaces/:workspace_id/configuration-versions';
+const ONE = '/configuration-versions/:configuration_version_id';
+type Params = Readonly<Record<string, string>>;
+/** The version that the path names. */
+type FindId = (principal: Principal, params: Params) => Promise<string>;
+const idOf = (params: Params): string => params['configuration_version_id'] ?? '';
+
+/** Routes that show and download the configuration version named by the path. */
+export const configurationReadEndpoints = (
+  context: StateContext,
+  path: string,
+  findId: FindId,
+): readonly Endpoint[] => [
+  endpoint({
+    method: 'GET',
+    path,
+    summary: 'Show a configuration version',
+    handle: async ({ principal, params, query }) => {
+      const include = parseInclude(query, INCLUDES);
+      const id = await findId(principal, params);
+      const { version } = await requireConfigurationVersion(context.store, principal, id);
+      const data = toConfigurationVersionResource(version, null);
+      const included = include.size === 0 ? [] : toIngressResources([version]);
+      return { document: included.length === 0 ? { data } : { data, included } };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${path}/download`,
+    summary: 'Where the files of a configuration version are read',
+    handle: async ({ head, principal, params }) => {
+      const id = await findId(principal, params);
+      const { version } = await requireConfigurationVersion(context.store, principal, id);
+      if (version.archive === null || version.status !== 'uploaded')
+        throw notFound('configuration');
+      const sign = await loadUrlSigner(context, head.baseUrl, REDIRECTED_URL_LIFETIME_SECONDS);
+      const location = sign('GET', `/downloads/configuration-versions/${version.id}`);
+      return { status: 302, location };
+    },
+  }),
+];
+
+export const configurationVersionRoutes = (context: StateContext): Route[] => {
+  const { store } = context;
+  const backingData = (action: BackingDataAction, summary: string): Endpoint =>
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/actions/${action}_backing_data`,
+      summary,
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await changeConfigurationData(context, principal, idOf(params), action);
+        return undefined;
+      },
+    });
+  return jsonApiRoutes('configuration versions', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Announce the upload of a configuration',
+      body: { schema: CREATE, optional: true },
+      success: 201,
+      handle: async ({ head, principal, params, body }) => {
+        const given = body?.data.attributes;
+        const version = await createConfigurationVersion(
+          context,
+          principal,
+          params['workspace_id'] ?? '',
+          {
+            autoQueueRuns: given?.['auto-queue-runs'] ?? true,
+            speculative: given?.speculative ?? false,
+            provisional: given?.provisional ?? false,
+          },
+        );
+        const sign = await loadUrlSigner(context, head.baseUrl);
+        const uploadUrl = sign('PUT', `/uploads/configuration-versions/${version.id}`);
+        return { document: { data: toConfigurationVersionResource(version, uploadUrl) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List the configuration versions of a workspace',
+      handle: async ({ head, principal, params, query }) => {
+        const workspaceId = params['workspace_id'] ?? '';
+        const include = parseInclude(query, INCLUDES);
+        const page = parsePage(query);
+        const { versions, totalCount } = await listConfigurationVersions(
+          context,
+          principal,
+          workspaceId,
+          page,
+        );
+        const data = versions.map((version) => toConfigurationVersionResource(version, null));
+        const included = include.size === 0 ? [] : toIngressResources(versions);
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
+      },
+    }),
+    ...configurationReadEndpoints(context, ONE, async (_, params) => idOf(params)),
+    endpoint({
+      method: 'GET',
+      path: `${ONE}/ingress-attributes`,
+      summary: 'Show the commit that a configuration version is from; null for an upload',
+      handle: async ({ principal, params }) => {
+        const { version } = await requireConfigurationVersion(store, principal, idOf(params));
+        return { document: { data: toIngressResource(version) ?? null } };
+      },
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/actions/archive`,
+      summary: 'Give up the files of a configuration version',
+      success: 202,
+      handle: async ({ principal, params }) => {
+        await archiveConfigurationVersion(context, principal, idOf(params));
+        return undefined;
+      },
+    }),
+    backingData('soft_delete', 'Withhold the files of a configuration version that is not current'),
+    backingData('restore', 'Give the withheld files of a configuration version back'),
+    backingData('permanently_delete', 'Delete the withheld files of a configuration version'),
+  ]);
+};

@@ -1,0 +1,206 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  invalidAttribute,
+  jsonApiRoutes,
+  nullable,
+  type Resource,
+  refuseInvalid,
+  resourceBody,
+  toOne,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import {
+  checkLimits,
+  type GivenLimits,
+  LIMIT_ATTRIBUTES,
+  MAX_KEPT_LATEST,
+  MAX_RETENTION_DAYS,
+  RETAINED_KINDS,
+  RETENTION_TYPES,
+  type RetainedKind,
+  type RetentionRule,
+} from '../../base/retention/domain/retention-policy.ts';
+import type { ServiceContext } from '../../base/service-context.ts';
+import { toKebabKeys } from '../../base/validation/attribute-names.ts';
+import {
+  loadRetentionPolicy,
+  type RetentionTarget,
+  removeRetentionPolicy,
+  setRetentionPolicy,
+  type TargetedPolicy,
+} from './retention-operations.ts';
+
+// The policy type of early clients, which always deletes.
+const EARLY_TYPE = 'data-retention-policies';
+
+const LIMITS = Object.values(LIMIT_ATTRIBUTES);
+const limit = (maximum: number) => Type.Optional(nullable(Type.Integer({ minimum: 1, maximum })));
+const OLDER = 'delete-older-than-n-days';
+const OLDER_IN_CAMEL_CASE = 'deleteOlderThanNDays';
+
+const BODY = resourceBody(
+  [...new Set([...Object.values(RETENTION_TYPES), EARLY_TYPE])],
+  Type.Object({
+    [OLDER]: limit(MAX_RETENTION_DAYS),
+    ...Object.fromEntries(
+      LIMITS.flatMap(({ isDeleted, days, keepLatest }) => [
+        [isDeleted, Type.Optional(nullable(Type.Boolean()))],
+        [days, limit(MAX_RETENTION_DAYS)],
+        [keepLatest, limit(MAX_KEPT_LATEST)],
+      ]),
+    ),
+  }),
+);
+
+/** The API documents some of these names in camel case and others with hyphens; both are accepted. */
+const ALIASES: Readonly<Record<string, string>> = {
+  [OLDER_IN_CAMEL_CASE]: OLDER,
+  ...(toKebabKeys(
+    Object.fromEntries(LIMITS.flatMap((names) => Object.values(names).map((name) => [name, name]))),
+  ) as Readonly<Record<string, string>>),
+};
+
+type GivenAttributes = Readonly<Record<string, number | boolean | null | undefined>>;
+
+const toGivenLimits = (attributes: GivenAttributes, kind: RetainedKind): GivenLimits => {
+  const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
+  return {
+    isDeleted: attributes[isDeleted] as boolean | null | undefined,
+    days: attributes[days] as number | null | undefined,
+    keepLatest: attributes[keepLatest] as number | null | undefined,
+  };
+};
+
+/** The limits of each kind that is deleted; undefined when the request has no kinds. */
+const toLimits = (attributes: GivenAttributes) => {
+  const given = RETAINED_KINDS.map((kind) => [kind, toGivenLimits(attributes, kind)] as const);
+  if (given.every(([, limits]) => Object.values(limits).every((value) => value == null))) {
+    return undefined;
+  }
+  refuseInvalid(given.flatMap(([kind, limits]) => checkLimits(kind, limits)));
+  return Object.fromEntries(
+    given
+      .filter(([, { isDeleted }]) => isDeleted === true)
+      .map(([kind, { days = null, keepLatest = null }]) => [kind, { days, keepLatest }]),
+  );
+};
+
+const toRule = ({ data }: Static<typeof BODY>): RetentionRule => {
+  if (data.type === RETENTION_TYPES['never-delete']) return { kind: 'never-delete' };
+  const attributes = data.attributes as GivenAttributes;
+  const days = attributes[OLDER] as number | null | undefined;
+  const limits = toLimits(attributes);
+  const pointer = `/data/attributes/${OLDER}`;
+  if (limits === undefined) {
+    if (days == null) throw invalidAttribute(pointer, `${OLDER} is required`);
+    return { kind: 'delete-older', days };
+  }
+  if (days != null) {
+    throw invalidAttribute(pointer, `${OLDER} cannot be given with limits for each kind`);
+  }
+  if (Object.keys(limits).length === 0) {
+    throw invalidAttribute('/data/attributes', 'at least one kind must be deleted');
+  }
+  return { kind: 'delete-by-kind', limits };
+};
+
+const toAttributes = (rule: RetentionRule): Record<string, unknown> => {
+  switch (rule.kind) {
+    case 'never-delete':
+      return {};
+    case 'delete-older':
+      return { [OLDER]: rule.days, [OLDER_IN_CAMEL_CASE]: rule.days };
+    case 'delete-by-kind': {
+      const named = Object.fromEntries(
+        RETAINED_KINDS.flatMap((kind) => {
+          const { isDeleted, days, keepLatest } = LIMIT_ATTRIBUTES[kind];
+          const limits = rule.limits[kind];
+          return [
+            [isDeleted, limits !== undefined],
+            [days, limits?.days ?? null],
+            [keepLatest, limits?.keepLatest ?? null],
+          ];
+        }),
+      );
+      return { ...named, ...toKebabKeys(named) };
+    }
+  }
+};
+
+const toResource = ({ policy, target }: TargetedPolicy): Resource => ({
+  id: policy.id,
+  type: RETENTION_TYPES[policy.rule.kind],
+  attributes: toAttributes(policy.rule),
+  relationships: { target: target === null ? { data: null } : toOne(target.type, target.id) },
+});
+
+const RELATIONSHIP = 'relationships/data-retention-policy';
+
+type Params = Readonly<Record<string, string>>;
+
+export const retentionRoutes = (context: ServiceContext): Route[] => {
+  const onTarget = (
+    path: string,
+    name: string,
+    toTarget: (params: Params) => RetentionTarget,
+  ): readonly Endpoint[] => {
+    const write = (method: 'POST' | 'PATCH'): Endpoint =>
+      endpoint({
+        method,
+        path,
+        summary: `Set the data retention policy of ${name}; POST without a body shows it`,
+        body: {
+          schema: BODY,
+          optional: method === 'POST',
+          aliases: ALIASES,
+        },
+        handle: async ({ principal, params, body }) => {
+          const target = toTarget(params);
+          const found =
+            body === undefined
+              ? await loadRetentionPolicy(context, principal, target)
+              : await setRetentionPolicy(context, principal, target, toRule(body));
+          return { document: { data: toResource(found) } };
+        },
+      });
+    return [
+      write('POST'),
+      write('PATCH'),
+      endpoint({
+        method: 'GET',
+        path,
+        summary: `Show the data retention policy of ${name}`,
+        handle: async ({ principal, params }) => ({
+          document: {
+            data: toResource(await loadRetentionPolicy(context, principal, toTarget(params))),
+          },
+        }),
+      }),
+      endpoint({
+        method: 'DELETE',
+        path,
+        summary: `Remove the data retention policy of ${name}`,
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await removeRetentionPolicy(context, principal, toTarget(params));
+          return undefined;
+        },
+      }),
+    ];
+  };
+  return jsonApiRoutes('data retention', [
+    ...onTarget(`/workspaces/:workspace_id/${RELATIONSHIP}`, 'a workspace', (params) => ({
+      workspaceId: params['workspace_id'] ?? '',
+    })),
+    ...onTarget(
+      `/organizations/:organization_name/${RELATIONSHIP}`,
+      'an organization',
+      (params) => ({
+        organizationName: params['organization_name'] ?? '',
+      }),
+    ),
+    ...onTarget('/admin/data-retention-policy-settings', 'the site', () => ({ site: true })),
+  ]);
+};

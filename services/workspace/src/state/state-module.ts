@@ -1,0 +1,40 @@
+/** The state module: states, configurations and their retention. */
+import type { Route } from '@keelson/edge';
+import type { Projection } from '@keelson/storage';
+import type { WorkspaceContribution } from '../workspaces/seams/workspace-contributions.ts';
+import { configurationTransferRoutes } from './configuration-versions/configuration-transfer-routes.ts';
+import { CONFIGURATION_VERSION_PROJECTIONS } from './configuration-versions/configuration-version-projections.ts';
+import { configurationVersionRoutes } from './configuration-versions/configuration-version-routes.ts';
+import { WORKSPACE_CONFIGURATION_CONTRIBUTION } from './configuration-versions/workspace-configuration-contribution.ts';
+import { managedInstanceRoutes } from './managed-instances/managed-instance-routes.ts';
+import { retentionRoutes } from './retention/retention-routes.ts';
+import type { StateContext } from './seams/state-context.ts';
+import { outputRoutes } from './states/output-routes.ts';
+import { stateTransferRoutes } from './states/state-transfer-routes.ts';
+import { STATE_VERSION_PROJECTIONS } from './states/state-version-projections.ts';
+import { stateVersionRoutes } from './states/state-version-routes.ts';
+import { WORKSPACE_STATE_CONTRIBUTION } from './states/workspace-state-contribution.ts';
+
+export const stateRoutes = (context: StateContext): readonly Route[] => [
+  ...retentionRoutes(context),
+  ...stateVersionRoutes(context),
+  ...outputRoutes(context),
+  ...managedInstanceRoutes(context),
+  ...configurationVersionRoutes(context),
+];
+
+/** Routes authorized by a signed URL. */
+export const stateSignedRoutes = (context: StateContext): readonly Route[] => [
+  ...stateTransferRoutes(context),
+  ...configurationTransferRoutes(context),
+];
+
+export const STATE_PROJECTIONS: readonly Projection[] = [
+  ...STATE_VERSION_PROJECTIONS,
+  ...CONFIGURATION_VERSION_PROJECTIONS,
+];
+
+export const STATE_WORKSPACE_CONTRIBUTIONS: readonly WorkspaceContribution[] = [
+  WORKSPACE_STATE_CONTRIBUTION,
+  WORKSPACE_CONFIGURATION_CONTRIBUTION,
+];

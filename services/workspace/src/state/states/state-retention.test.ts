@@ -1,0 +1,104 @@
+/** The states that a policy reaches, in workspaces with few and with many. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type StateUploads, uploadsTo } from '../../../test/state-uploads.ts';
+import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
+
+const O = '/organizations/acme';
+const DAY_MS = 24 * 60 * 60 * 1000;
+let harness: Harness;
+let workspaceId: string;
+let states: StateUploads;
+beforeEach(async () => {
+  harness = await startHarnessOf('acme');
+  workspaceId = (await harness.create(`${O}/workspaces`, 'workspaces', { name: 'app' })).id;
+  states = uploadsTo(harness, workspaceId);
+  await states.lock();
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+const setPolicy = async (target: string, type: string, attributes: object = {}) => {
+  const path = `${target}/relationships/data-retention-policy`;
+  const { status } = await harness.call('POST', path, { data: { type, attributes } });
+  expect(status).toBe(200);
+};
+const afterOneDay = 'data-retention-policy-delete-olders';
+const never = 'data-retention-policy-dont-deletes';
+const countOf = async (status: string) => {
+  const filter = 'filter[organization][name]=acme&filter[workspace][name]=app';
+  const path = `/state-versions?${filter}&filter[status]=${status}`;
+  return (await harness.call('GET', path)).meta.pagination['total-count'];
+};
+const WITHHELD = 'backing_data_soft_deleted';
+
+describe('a policy of a day', () => {
+  test('reaches what is a day old, and not what counts now or when the lock is given back', async () => {
+    const days = { deleteOlderThanNDays: 1 };
+    await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, days);
+    await states.upload(1);
+    await states.upload(2, {}, { intermediate: true });
+    const { id } = await states.upload(3, {}, { intermediate: true });
+    const path = `/state-versions/${id}/actions/soft_delete_backing_data`;
+    expect((await harness.call('POST', path)).status).toBe(400);
+    harness.clock.advance(DAY_MS - 1);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(0);
+    harness.clock.advance(1);
+    await harness.runUpkeep();
+    expect([await countOf(WITHHELD), await countOf('finalized')]).toEqual([1, 2]);
+    await states.unlock();
+    const current = await harness.call('GET', `/workspaces/${workspaceId}/current-state-version`);
+    expect(current.data.id).toBe(id);
+  });
+
+  test('of the organization reaches no workspace that keeps everything', async () => {
+    await setPolicy(O, afterOneDay, { deleteOlderThanNDays: 1 });
+    await setPolicy(`/workspaces/${workspaceId}`, never);
+    for (const serial of [1, 2]) await states.upload(serial);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(0);
+  });
+
+  test('reaches all of very many, and all of them go with their workspace', async () => {
+    await setPolicy(O, afterOneDay, { deleteOlderThanNDays: 1 });
+    // More than one query reads, and more than one pass removes.
+    for (let serial = 0; serial <= 101; serial += 1) await states.upload(serial);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect([await countOf(WITHHELD), await countOf('finalized')]).toEqual([101, 1]);
+    await harness.call('DELETE', `/workspaces/${workspaceId}`);
+    await harness.runUpkeep();
+    expect(await harness.store.list('shared/state-versions/')).toEqual([]);
+    expect(await harness.store.list('shared/state-chunks/')).toEqual([]);
+  });
+
+  test('gives the full week to what a suspended round withholds', async () => {
+    await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, { deleteOlderThanNDays: 1 });
+    for (const serial of [1, 2]) await states.upload(serial);
+    harness.clock.advance(DAY_MS);
+    const round = harness.service.periodicWork['state-retention']?.round({});
+    // The machine was suspended meanwhile.
+    harness.clock.advance(8 * DAY_MS);
+    await round;
+    expect(await countOf(WITHHELD)).toBe(1);
+    harness.clock.advance(7 * DAY_MS - 1);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(1);
+    harness.clock.advance(1);
+    await harness.runUpkeep();
+    expect(await countOf(WITHHELD)).toBe(0);
+  });
+
+  test('and of a count takes a state that was rolled back to for one more', async () => {
+    await setPolicy(`/workspaces/${workspaceId}`, afterOneDay, {
+      deleteStateVersions: true,
+      stateVersionsKeepLatestCount: 1,
+    });
+    const { id } = await states.upload(1);
+    await states.rollBack(id);
+    await states.upload(2);
+    harness.clock.advance(DAY_MS);
+    await harness.runUpkeep();
+    expect([await countOf(WITHHELD), await countOf('finalized')]).toEqual([2, 1]);
+  });
+});

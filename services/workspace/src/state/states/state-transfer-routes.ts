@@ -1,0 +1,52 @@
+/** Upload and download of states through signed URLs, because clients send no token with an upload. */
+import { edgeResponse, type Route } from '@keelson/edge';
+import { KeelsonError } from '@keelson/errors';
+import { signedRoute } from '../../base/signed-urls/signed-routes.ts';
+import { readContent } from '../contents/state-content-operations.ts';
+import type { StateVersion } from '../model/domain/state-version.ts';
+import type { StateContext } from '../seams/state-context.ts';
+import { uploadJsonState, uploadState } from './state-upload-operations.ts';
+import { stateVersionRecords } from './state-version-records.ts';
+
+export const stateTransferRoutes = (context: StateContext): Route[] => {
+  const { store } = context;
+  const upload = (kind: 'state' | 'json-state', receive: typeof uploadState) =>
+    signedRoute(context, 'state versions', {
+      method: 'PUT',
+      path: `/uploads/state-versions/:state_version_id/${kind}`,
+      summary: `Upload the ${kind} of an announced state version`,
+      handle: async ({ params, body }) => {
+        await receive(context, params['state_version_id'] ?? '', body.chunks());
+        return undefined;
+      },
+    });
+  const download = (
+    kind: 'state' | 'json-state',
+    contentOf: (version: StateVersion) => StateVersion['state'],
+  ) =>
+    signedRoute(context, 'state versions', {
+      method: 'GET',
+      path: `/downloads/state-versions/:state_version_id/${kind}`,
+      summary: `Download the ${kind} of a state version`,
+      handle: async ({ params }) => {
+        const version = await stateVersionRecords.find(store, params['state_version_id'] ?? '');
+        const content = version?.status === 'finalized' ? contentOf(version) : null;
+        if (content === null) throw new KeelsonError('workspace.not_found', { resource: kind });
+        return edgeResponse(
+          200,
+          {
+            'content-type': 'application/json',
+            'content-length': String(content.sizeBytes),
+            'cache-control': 'no-store',
+          },
+          readContent(store, content),
+        );
+      },
+    });
+  return [
+    upload('state', uploadState),
+    upload('json-state', uploadJsonState),
+    download('state', ({ state }) => state),
+    download('json-state', ({ jsonState }) => jsonState),
+  ];
+};

@@ -1,0 +1,69 @@
+/** A workspace's states, as its documents show them. */
+import { API_PREFIX, type Resource, toMany, toOne } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import { loadUrlSigner, type SignUrl } from '../../base/signed-urls/signed-url-operations.ts';
+import type { WorkspaceAccessResult } from '../../workspaces/access/access-operations.ts';
+import type { WorkspaceContribution } from '../../workspaces/seams/workspace-contributions.ts';
+import { toOutputIds } from './domain/output-id.ts';
+import { toWorkspaceOutputResource } from './state-version-document.ts';
+import { loadStateVersionResource } from './state-version-includes.ts';
+import { stateSummaries, stateVersionRecords } from './state-version-records.ts';
+
+const loadOutputs = async (
+  reads: Reads,
+  { workspace, permissions }: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  if (!permissions.canReadStateOutputs) return [];
+  const { currentId } = workspace.state;
+  const summary = currentId === null ? undefined : await stateSummaries.find(reads, currentId);
+  return (summary?.outputs ?? []).map((output, index) =>
+    toWorkspaceOutputResource(currentId ?? '', index, output),
+  );
+};
+
+const loadCurrentState = async (
+  reads: Reads,
+  { workspace, permissions }: WorkspaceAccessResult,
+  sign: SignUrl,
+): Promise<readonly Resource[]> => {
+  if (!permissions.canReadStateVersions) return [];
+  const version = await stateVersionRecords.find(reads, workspace.state.currentId ?? '');
+  return version === undefined
+    ? []
+    : [await loadStateVersionResource(reads, { version, permissions }, sign)];
+};
+
+export const WORKSPACE_STATE_CONTRIBUTION: WorkspaceContribution = {
+  attributes: ({ workspace }) => ({ 'resource-count': workspace.state.resourceCount }),
+  relationships: ({ workspace, permissions }) => ({
+    'current-state-version': toOne(
+      'state-versions',
+      permissions.canReadStateVersions ? workspace.state.currentId : null,
+      `${API_PREFIX}/workspaces/${workspace.id}/current-state-version`,
+    ),
+    outputs: toMany(
+      'workspace-outputs',
+      permissions.canReadStateOutputs
+        ? toOutputIds(workspace.state.currentId, workspace.state.outputCount)
+        : [],
+    ),
+  }),
+  includes: {
+    outputs: {
+      isOpenToRuns: true,
+      prepare:
+        ({ context }) =>
+        (access) =>
+          loadOutputs(context.store, access),
+    },
+    current_state_version: {
+      isOpenToRuns: true,
+      prepare: async ({ context, baseUrl }) => {
+        const sign = await loadUrlSigner(context, baseUrl);
+        return (access) => loadCurrentState(context.store, access, sign);
+      },
+    },
+    // The resources that a state manages are on the state version itself.
+    'current_state_version.resources_processed': { prepare: () => async () => [] },
+  },
+};

@@ -1,6 +1,0 @@
-/** Absolute, http or https, and without credentials in it. */
-export const isWebUrl = (text: string): boolean => {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password } = new URL(text);
-  return ['http:', 'https:'].includes(protocol) && username === '' && password === '';
-};

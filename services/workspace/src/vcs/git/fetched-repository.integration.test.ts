@@ -1,0 +1,188 @@
+/** Fetching with the real git from a real server. */
+
+import { pipeline, Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { createOutbound } from '@keelson/outbound';
+import { createPublicAddressPolicy } from '@keelson/outbound/addresses';
+import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { extract } from 'tar-stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { FetchedRepository, type FetchLimits } from './fetched-repository.ts';
+import { archiveCommit } from './repository-archive.ts';
+
+let server: RepositoryServer;
+beforeAll(async () => {
+  server = await startRepositoryServer();
+});
+afterAll(() => server[Symbol.asyncDispose]());
+beforeEach(() => {
+  server.beforeGit = () => false;
+});
+
+const LIMITS: FetchLimits = { timeLimitMs: 60_000, limitBytes: 64 * 1024 * 1024 };
+const TOKEN = 'secret-token-of-the-tests';
+
+const unpack = async (pieces: AsyncIterable<Uint8Array>): Promise<Record<string, string>> => {
+  const entries = extract();
+  pipeline(Readable.from(pieces), createGunzip(), entries, () => undefined);
+  const files: Record<string, string> = {};
+  for await (const entry of entries) {
+    const content: Buffer[] = [];
+    for await (const piece of entry) content.push(piece as Buffer);
+    if (entry.header.type !== 'directory')
+      files[entry.header.name] = entry.header.linkname ?? Buffer.concat(content).toString();
+  }
+  return files;
+};
+
+const use = async <T>(
+  repository: string,
+  work: (fetched: FetchedRepository) => Promise<T>,
+  { ranges = ['127.0.0.1'], limits = LIMITS }: { ranges?: string[]; limits?: FetchLimits } = {},
+): Promise<T> => {
+  const outbound = createOutbound({
+    policy: createPublicAddressPolicy(ranges),
+    timeoutMs: 10_000,
+  });
+  const cloneUrl = `${server.url}/${repository}.git`;
+  try {
+    const source = { cloneUrl, username: 'u', token: TOKEN };
+    return await FetchedRepository.use(source, limits, outbound, work);
+  } finally {
+    await outbound.close();
+  }
+};
+
+const filesOf = (repository: string, ref = 'refs/heads/main', withSubmodules = false) =>
+  use(repository, async (fetched) => {
+    const folder = await fetched.create();
+    const sha = await fetched.fetch(folder, fetched.cloneUrl, ref);
+    return unpack(archiveCommit(fetched, folder, sha, withSubmodules));
+  });
+
+describe('a fetch', () => {
+  test('has the files of one commit, whatever the attributes of the repository say', async () => {
+    await server.commit('a/plain', { 'old.tf': 'before' });
+    const sha = await server.commit('a/plain', {
+      'main.tf': 'now $Format:%H$',
+      'deep/er/x.tf': 'y',
+      '.gitattributes': 'main.tf export-subst\ndeep export-ignore\n',
+    });
+    await use('a/plain', async (fetched) => {
+      expect(await fetched.lookUp()).toMatchObject({ defaultBranch: 'main' });
+      const folder = await fetched.create();
+      expect(await fetched.fetch(folder, fetched.cloneUrl, 'refs/heads/main')).toBe(sha);
+      expect(await fetched.describe(folder, sha)).toMatchObject({ sha, author: 'Ada' });
+      const files = await unpack(archiveCommit(fetched, folder, sha, false));
+      expect(files).toMatchObject({ 'old.tf': 'before', 'main.tf': 'now $Format:%H$' });
+      expect(files['deep/er/x.tf']).toBe('y');
+    });
+  });
+
+  test('finds an annotated tag, and the files that differ between two commits', async () => {
+    const before = await server.commit('a/tags', { 'one.tf': '1' });
+    const after = await server.commit('a/tags', { 'two/three.tf': '2' });
+    await server.git('a/tags', 'tag', '--annotate', '--message=m', 'v1.0.0');
+    await server.git('a/tags', 'push', '--quiet', 'origin', 'v1.0.0');
+    await use('a/tags', async (fetched) => {
+      const folder = await fetched.create();
+      expect(await fetched.fetch(folder, fetched.cloneUrl, 'refs/tags/v1.0.0')).toBe(after);
+      await fetched.fetch(folder, fetched.cloneUrl, before);
+      expect(await fetched.changedFiles(folder, before, after)).toEqual(['two/three.tf']);
+    });
+  });
+
+  test('takes symbolic links along and follows none', async () => {
+    await server.commit('a/links', { 'main.tf': '' });
+    await server.git('a/links', 'config', 'core.symlinks', 'true');
+    const { symlink } = await import('node:fs/promises');
+    const top = await server.git('a/links', 'rev-parse', '--show-toplevel');
+    await symlink('/etc/passwd', `${top}/escape`);
+    await server.commit('a/links', { 'b.tf': '' });
+    expect(await filesOf('a/links')).toMatchObject({ escape: '/etc/passwd' });
+  });
+
+  test('has the files of submodules where they are wanted', async () => {
+    const inner = await server.commit('a/inner', { 'inner.tf': 'inside' });
+    await server.commit('a/outer', {
+      'main.tf': '',
+      '.gitmodules': '[submodule "m"]\n\tpath = modules/m\n\turl = ../inner.git\n',
+    });
+    await server.git(
+      'a/outer',
+      'update-index',
+      '--add',
+      '--cacheinfo',
+      `160000,${inner},modules/m`,
+    );
+    await server.git('a/outer', 'commit', '--quiet', '--message=link');
+    await server.git('a/outer', 'push', '--quiet', 'origin', 'main');
+    expect(await filesOf('a/outer', 'refs/heads/main', true)).toMatchObject({
+      'modules/m/inner.tf': 'inside',
+    });
+    expect(Object.keys(await filesOf('a/outer'))).not.toContain('modules/m/inner.tf');
+  });
+
+  test.for([
+    ['file:///etc', 'http and https'],
+    ['git@host.example:a/b.git', 'http and https'],
+    ['http://[::1]:1/a/b.git', 'the address policy permits no address of ::1'],
+  ] as const)('refuses a submodule at %s', async ([url, reason]) => {
+    const inner = await server.commit('a/inner', { [`${Math.abs(url.length)}.tf`]: url });
+    await server.commit('a/bad', {
+      '.gitmodules': `[submodule "m"]\n\tpath = m\n\turl = ${url}\n`,
+    });
+    await server.git('a/bad', 'update-index', '--add', '--cacheinfo', `160000,${inner},m`);
+    await server.git('a/bad', 'commit', '--quiet', '--allow-empty', '--message=link');
+    await server.git('a/bad', 'push', '--quiet', 'origin', 'main');
+    await expect(filesOf('a/bad', 'refs/heads/main', true)).rejects.toThrow(reason);
+  });
+
+  test('sends the token to its server, and shows it in no failure', async () => {
+    const seen: (string | undefined)[] = [];
+    server.beforeGit = (request, response) => {
+      seen.push(request.headers.authorization);
+      response.writeHead(403).end(`no ${TOKEN}`);
+      return true;
+    };
+    const failed = await filesOf('a/plain').catch((error: unknown) => String(error));
+    expect(seen[0]).toBe(`Basic ${Buffer.from(`u:${TOKEN}`).toString('base64')}`);
+    expect(failed).toContain('403');
+    expect(failed).not.toContain(TOKEN);
+  });
+
+  test('refuses addresses that are not permitted', () =>
+    expect(use('a/plain', (fetched) => fetched.lookUp(), { ranges: [] })).rejects.toThrow(
+      'the address policy permits no address of 127.0.0.1',
+    ));
+
+  test('follows no redirect', async () => {
+    server.beforeGit = (_request, response) => {
+      response.writeHead(302, { location: 'http://169.254.169.254/x.git/info/refs' }).end();
+      return true;
+    };
+    await expect(use('a/plain', (fetched) => fetched.lookUp())).rejects.toThrow(/git: /);
+  });
+
+  test('ends when it takes too long', async () => {
+    server.beforeGit = () => true;
+    const limits = { ...LIMITS, timeLimitMs: 300 };
+    await expect(use('a/plain', (fetched) => fetched.lookUp(), { limits })).rejects.toThrow(
+      'took longer than the 0.3 seconds',
+    );
+  });
+
+  test('ends when it transfers too much', async () => {
+    const { randomBytes } = await import('node:crypto');
+    await server.commit('a/large', { 'large.bin': randomBytes(1_500_000).toString('hex') });
+    const limits = { ...LIMITS, limitBytes: 500_000 };
+    await expect(
+      use(
+        'a/large',
+        async (fetched) =>
+          fetched.fetch(await fetched.create(), fetched.cloneUrl, 'refs/heads/main'),
+        { limits },
+      ),
+    ).rejects.toThrow('larger than the 500000 bytes');
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * The `git` program, as it is started here: in a folder of its own, with nothing of this process's environment
+ * but the search path, without hooks, prompts or configuration of the machine, over HTTP and HTTPS only, and
+ * through the proxy of the fetch. Credentials are in its environment, never in an argument.
+ */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { RepositoryFailure } from '../model/repository-failure.ts';
+
+export interface GitOptions {
+  /** Its home and working directory. */
+  readonly folder: string;
+  /** The address of the `EgressProxy`, with its credentials. */
+  readonly proxyUrl: string;
+  /** Sent to this server alone. */
+  readonly credentials: {
+    /** Scheme and authority. */
+    readonly origin: string;
+    readonly username: string;
+    readonly password: string;
+  };
+  /** Ends the program. */
+  readonly signal: AbortSignal;
+}
+
+/** Kept of what git says about a failure. */
+const MAX_MESSAGE_LENGTH = 500;
+
+const configuration = ({ proxyUrl, credentials }: GitOptions): readonly [string, string][] => {
+  const { origin, username, password } = credentials;
+  const basic = Buffer.from(`${username}:${password}`).toString('base64');
+  return [
+    [`http.${origin}/.extraHeader`, `Authorization: Basic ${basic}`],
+    ['http.proxy', proxyUrl],
+    ['http.proxyAuthMethod', 'basic'],
+    ['http.followRedirects', 'false'],
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['credential.helper', ''],
+    ['fetch.fsckObjects', 'true'],
+    ['fetch.recurseSubmodules', 'false'],
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ['protocol.version', '2'],
+    ['transfer.bundleURI', 'false'],
+  ];
+};
+
+const environment = (options: GitOptions): Record<string, string> => {
+  const settings = configuration(options);
+  return {
+    // oxlint-disable-next-line node/no-process-env -- where the program is found; no setting is read
+    PATH: process.env['PATH'] ?? '',
+    HOME: options.folder,
+    LC_ALL: 'C',
+    GIT_ALLOW_PROTOCOL: 'http:https',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ASKPASS: 'true',
+    GIT_CONFIG_COUNT: String(settings.length),
+    ...Object.fromEntries(
+      settings.flatMap(([key, value], index) => [
+        [`GIT_CONFIG_KEY_${index}`, key],
+        [`GIT_CONFIG_VALUE_${index}`, value],
+      ]),
+    ),
+  };
+};
+
+export interface RunningGit {
+  readonly stdout: Readable;
+  /** @throws RepositoryFailure with what git said */
+  readonly ended: Promise<void>;
+}
+
+/** The last thing that git calls fatal, without the credentials. */
+const toMessage = (stderr: string, { credentials: { password } }: GitOptions): string => {
+  const lines = stderr.split('\n').filter((line) => line.trim() !== '');
+  const told = lines.findLast((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '';
+  return told
+    .replace(/^(?:fatal|error): /, '')
+    .replaceAll(password, '…')
+    .slice(0, MAX_MESSAGE_LENGTH);
+};
+
+/** Ends the program with those that it has started. */
+const killGroup = (child: ChildProcessByStdio<null, Readable, Readable>): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    // It has just ended.
+  }
+};
+
+/** Its output is read by the caller. */
+export const startGit = (options: GitOptions, ...args: readonly string[]): RunningGit => {
+  const child = spawn('git', args, {
+    cwd: options.folder,
+    env: environment(options),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const kill = (): void => killGroup(child);
+  options.signal.addEventListener('abort', kill, { once: true });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    stderr = (stderr + chunk).slice(-16_384);
+  });
+  const run = async (): Promise<void> => {
+    try {
+      const [code] = (await once(child, 'close')) as [number | null];
+      options.signal.throwIfAborted();
+      if (code !== 0) throw new RepositoryFailure(`git: ${toMessage(stderr, options)}`);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+        throw new RepositoryFailure('git is not installed where the workspace service runs');
+      throw error;
+    } finally {
+      options.signal.removeEventListener('abort', kill);
+    }
+  };
+  const ended = run();
+  // Whoever reads the output may stop first.
+  ended.catch(() => undefined);
+  return { stdout: child.stdout, ended };
+};
+
+/** Output of git commands that is read as a whole. */
+const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
+
+/** @throws RepositoryFailure with what git said, or for more output than is read */
+export const runGit = async (options: GitOptions, ...args: readonly string[]): Promise<Buffer> => {
+  const { stdout, ended } = startGit(options, ...args);
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stdout as AsyncIterable<Buffer>) {
+    pieces.push(piece);
+    size += piece.byteLength;
+    if (size > MAX_OUTPUT_BYTES) {
+      throw new RepositoryFailure(
+        `git ${args[0]}: the repository has more entries than are read at once`,
+        { isFinal: true },
+      );
+    }
+  }
+  await ended;
+  return Buffer.concat(pieces);
+};

@@ -1,0 +1,203 @@
+/** Webhooks at providers: wanted with the first workspace of a repository, removed with the last. */
+import { randomBytes } from 'node:crypto';
+import { newResourceId } from '@keelson/jsonapi';
+import type { Transaction, TransactOptions } from '@keelson/storage';
+import type { OAuthClient } from '../../workspaces/model/domain/oauth-client.ts';
+import { type RepositoryHook, webhookUrl } from '../../workspaces/model/domain/repository-hook.ts';
+import type { VcsRepository, Workspace } from '../../workspaces/model/domain/workspace.ts';
+import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
+import {
+  deleteRepositoryHook,
+  findRepositoryHook,
+  findRepositoryHookById,
+  listRepositoryHooks,
+  type QueuedWork,
+  queueRepositoryWork,
+  repositoryWork,
+  repositoryWorkspaces,
+  writeRepositoryHook,
+} from '../../workspaces/model/repository-records.ts';
+import type { WorkspaceChange } from '../../workspaces/seams/workspace-steps.ts';
+import { RepositoryFailure } from '../model/repository-failure.ts';
+import { sendToProvider } from '../providers/provider-requests.ts';
+import { findProvider } from '../providers/providers.ts';
+import { loadRepository } from '../providers/remote-repository-operations.ts';
+import type { VcsContext } from '../seams/vcs-context.ts';
+import { removeDeliveriesOf } from './delivery-records.ts';
+
+const SECRET_BYTES = 32;
+
+const newHook = (
+  { organizationId }: Workspace,
+  tokenId: string,
+  identifier: string,
+  baseUrl: string,
+): RepositoryHook => ({
+  id: newResourceId('whk'),
+  organizationId,
+  tokenId,
+  identifier,
+  secret: randomBytes(SECRET_BYTES).toString('hex'),
+  baseUrl,
+  providerId: null,
+  defaultBranch: null,
+  hookProblem: null,
+  fetchProblem: null,
+});
+
+const queueRegistration = (tx: Transaction, hook: RepositoryHook, nowMs: number): void =>
+  queueRepositoryWork(
+    tx,
+    hook.organizationId,
+    { kind: 'register', hookId: hook.id },
+    { dueAtMs: nowMs, name: hook.id },
+  );
+
+/** Deletes what is stored of a repository; its webhook is removed at the provider by queued work. */
+const removeHook = async (tx: Transaction, hook: RepositoryHook, nowMs: number): Promise<void> => {
+  const token = await oauthTokenRecords.find(tx, hook.tokenId);
+  const client = token && (await oauthClientRecords.find(tx, token.clientId));
+  if (token !== undefined && client !== undefined && hook.providerId !== null) {
+    const { serviceProvider, httpUrl, apiUrl } = client;
+    queueRepositoryWork(
+      tx,
+      hook.organizationId,
+      {
+        kind: 'unregister',
+        connection: { serviceProvider, httpUrl, apiUrl, token: token.token },
+        identifier: hook.identifier,
+        providerId: hook.providerId,
+      },
+      { dueAtMs: nowMs, name: `${hook.id}-removed` },
+    );
+  }
+  for (const id of await repositoryWorkspaces.keys(tx, [hook.id])) {
+    repositoryWorkspaces.delete(tx, hook.id, id);
+  }
+  await removeDeliveriesOf(tx, hook.id);
+  deleteRepositoryHook(tx, hook);
+};
+
+const leaveRepository = async (
+  tx: Transaction,
+  workspaceId: string,
+  repository: VcsRepository | null,
+  nowMs: number,
+): Promise<void> => {
+  const hook = await findRepositoryHook(tx, repository);
+  if (hook === undefined) return;
+  repositoryWorkspaces.delete(tx, hook.id, workspaceId);
+  const [other] = await repositoryWorkspaces.keys(tx, [hook.id], { limit: 1 });
+  if (other === undefined) await removeHook(tx, hook, nowMs);
+};
+
+const joinRepository = async (
+  tx: Transaction,
+  workspace: Workspace,
+  repository: VcsRepository,
+  baseUrl: string,
+  nowMs: number,
+): Promise<void> => {
+  const { oauthTokenId, identifier } = repository;
+  if (oauthTokenId === null) return;
+  const found = await findRepositoryHook(tx, repository);
+  const hook = found ?? newHook(workspace, oauthTokenId, identifier, baseUrl);
+  if (found === undefined) {
+    writeRepositoryHook(tx, hook);
+    queueRegistration(tx, hook, nowMs);
+  }
+  repositoryWorkspaces.write(tx, [hook.id, workspace.id], {});
+  const event = { kind: 'connection', workspaceId: workspace.id } as const;
+  queueRepositoryWork(
+    tx,
+    hook.organizationId,
+    { kind: 'fetch', hookId: hook.id, event, deliveryKey: null },
+    { dueAtMs: nowMs, name: workspace.id },
+  );
+};
+
+const isSameRepository = (a: VcsRepository | null, b: VcsRepository | null): boolean =>
+  a?.oauthTokenId === b?.oauthTokenId && a?.identifier === b?.identifier;
+
+/** Whether the same branch of the same repository is fetched. */
+const isSameSource = (a: VcsRepository | null, b: VcsRepository | null): boolean =>
+  isSameRepository(a, b) &&
+  a?.branch === b?.branch &&
+  a?.ingressSubmodules === b?.ingressSubmodules;
+
+/** Follows the settings of a workspace, in the transaction that writes them. */
+export const followWorkspace = async (
+  tx: Transaction,
+  { before, after, baseUrl }: WorkspaceChange,
+  nowMs: number,
+): Promise<void> => {
+  const old = before?.settings.vcsRepo ?? null;
+  const next = after.settings.vcsRepo;
+  if (isSameSource(old, next)) return;
+  if (!isSameRepository(old, next)) await leaveRepository(tx, after.id, old, nowMs);
+  if (next !== null) await joinRepository(tx, after, next, baseUrl, nowMs);
+};
+
+export const leaveWithWorkspace = (
+  tx: Transaction,
+  { id, settings }: Workspace,
+  nowMs: number,
+): Promise<void> => leaveRepository(tx, id, settings.vcsRepo, nowMs);
+
+export const removeHooksOf = async (
+  tx: Transaction,
+  { tokenId }: OAuthClient,
+  nowMs: number,
+): Promise<void> => {
+  for (const hook of await listRepositoryHooks(tx, tokenId)) await removeHook(tx, hook, nowMs);
+};
+
+/** Another token may have the rights that the one before had not. */
+export const retryRegistrations = async (
+  tx: Transaction,
+  { tokenId }: OAuthClient,
+  nowMs: number,
+): Promise<void> => {
+  for (const hook of await listRepositoryHooks(tx, tokenId)) {
+    if (hook.providerId === null) queueRegistration(tx, hook, nowMs);
+  }
+};
+
+/** Registers a webhook at its provider. @throws RepositoryFailure */
+export const registerHook = async (
+  { store, outbound }: VcsContext,
+  key: string,
+  hookId: string,
+  options: TransactOptions,
+): Promise<void> => {
+  const hook = await findRepositoryHookById(store, hookId);
+  const found = hook && (await loadRepository(store, hook));
+  let providerId: string | undefined;
+  if (hook?.providerId === null && found !== undefined) {
+    const { provider, repository } = found;
+    const request = provider.createHook(repository, { url: webhookUrl(hook), secret: hook.secret });
+    providerId = provider.hookIdOf(await sendToProvider(outbound, request));
+  }
+  await store.transact(async (tx) => {
+    const current = await findRepositoryHookById(tx, hookId);
+    if (current !== undefined && providerId !== undefined)
+      writeRepositoryHook(tx, { ...current, providerId, hookProblem: null });
+    repositoryWork.delete(tx, key);
+  }, options);
+};
+
+/** Removes a webhook that is not wanted any more at its provider. @throws RepositoryFailure */
+export const unregisterHook = async (
+  { store, outbound }: VcsContext,
+  key: string,
+  work: Extract<QueuedWork['work'], { kind: 'unregister' }>,
+  options: TransactOptions,
+): Promise<void> => {
+  const { connection, identifier, providerId } = work;
+  const provider = findProvider(connection.serviceProvider);
+  if (provider === undefined) throw new RepositoryFailure('no such provider', { isFinal: true });
+  // It may have been removed there, with its repository or by hand.
+  const request = provider.deleteHook({ connection, identifier }, providerId);
+  await sendToProvider(outbound, request, [404, 410]);
+  await store.transact((tx) => repositoryWork.delete(tx, key), options);
+};

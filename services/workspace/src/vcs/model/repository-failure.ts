@@ -1,0 +1,10 @@
+/** Why a repository or its provider could not be used, in words for those who may see the workspace. */
+export class RepositoryFailure extends Error {
+  /** Another attempt would fail in the same way. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { isFinal = false }: { readonly isFinal?: boolean } = {}) {
+    super(message);
+    this.isFinal = isFinal;
+  }
+}

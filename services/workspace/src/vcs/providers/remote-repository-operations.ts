@@ -1,0 +1,24 @@
+import type { Reads } from '@keelson/storage';
+import type { RepositoryHook } from '../../workspaces/model/domain/repository-hook.ts';
+import { oauthClientRecords, oauthTokenRecords } from '../../workspaces/model/oauth-records.ts';
+import type { Provider, RemoteRepository } from './provider.ts';
+import { findProvider } from './providers.ts';
+
+export interface LoadedRepository {
+  readonly provider: Provider;
+  readonly repository: RemoteRepository;
+}
+
+/** The provider of a repository, and what it is reached with; undefined when the connection is gone. */
+export const loadRepository = async (
+  reads: Reads,
+  { tokenId, identifier }: Pick<RepositoryHook, 'tokenId' | 'identifier'>,
+): Promise<LoadedRepository | undefined> => {
+  const token = await oauthTokenRecords.find(reads, tokenId);
+  const client = token && (await oauthClientRecords.find(reads, token.clientId));
+  const provider = client && findProvider(client.serviceProvider);
+  if (token === undefined || client === undefined || provider === undefined) return undefined;
+  const { serviceProvider, httpUrl, apiUrl } = client;
+  const connection = { serviceProvider, httpUrl, apiUrl, token: token.token };
+  return { provider, repository: { connection, identifier } };
+};

@@ -1,0 +1,446 @@
+/**
+ * Repositories of workspaces, from the webhook to the status of the commit, with the real git and a server
+ * of repositories that answers as GitHub does:
+ *
+ * | endpoint | success | refused |
+ * | --- | --- | --- |
+ * | POST /webhooks/repositories/:id | 202 | unsigned 403, unknown 404, replayed 409, too large 413, malformed 400 |
+ * | GET /workspaces/:id/repository-deliveries | 200 in pages | not an administrator 404 |
+ * | GET /configuration-versions/:id/ingress-attributes | 200 | 404 |
+ */
+import { createHmac } from 'node:crypto';
+import { type RepositoryServer, startRepositoryServer } from '@keelson/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startRunHarness } from '../../test/run-harness.ts';
+import type { Harness, Identified } from '../../test/workspace-harness.ts';
+import { findRepositoryHookById } from '../workspaces/model/repository-records.ts';
+
+const O = '/organizations/acme';
+let server: RepositoryServer;
+let runs: Awaited<ReturnType<typeof startRunHarness>>;
+let harness: Harness;
+let tokenId = '';
+let serial = 0;
+
+const createClient = async (token: string) => {
+  const client = await harness.create(`${O}/oauth-clients`, 'oauth-clients', {
+    'service-provider': 'github',
+    'http-url': server.url,
+    'api-url': `${server.url}/api`,
+    'oauth-token-string': token,
+  });
+  const made = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+  return { id: client.id, tokenId: made?.[0]?.id ?? '' };
+};
+
+beforeAll(async () => {
+  server = await startRepositoryServer();
+  runs = await startRunHarness({ config: { workspaceOutboundRanges: ['127.0.0.1'] } });
+  ({ harness } = runs);
+  ({ tokenId } = await createClient('token-of-the-provider'));
+});
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]();
+  await server[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  server.calls.length = 0;
+  server.beforeGit = () => false;
+  server.answer = () => ({ status: 201, body: { id: 7 } });
+});
+
+const createWorkspace = async (
+  name: string,
+  identifier: string,
+  attributes: object,
+  repository: object,
+) =>
+  (
+    await harness.create(`${O}/workspaces`, 'workspaces', {
+      name: `${name}-${serial}`,
+      'execution-mode': 'agent',
+      'agent-pool-id': runs.poolId,
+      ...attributes,
+      'vcs-repo': { identifier, 'oauth-token-id': tokenId, ...repository },
+    })
+  ).id;
+
+/** A new repository with one commit, and a workspace that is connected to it. */
+const connect = async (attributes: object = {}, repository: object = {}) => {
+  const identifier = `acme/repo-${(serial += 1)}`;
+  const first = await server.commit(identifier, { 'main.tf': '1' });
+  const id = await createWorkspace('connected', identifier, attributes, repository);
+  return { identifier, first, id };
+};
+
+const repositoryOf = async (workspaceId: string) =>
+  (await runs.workspaceOf(workspaceId)).attributes['vcs-repo'] as Record<string, string | null>;
+const hookOf = async (workspaceId: string) => {
+  const url = (await repositoryOf(workspaceId))['webhook-url'] ?? '';
+  return findRepositoryHookById(harness.store, url.split('/').at(-1) ?? '');
+};
+
+let deliveries = 0;
+interface Sending {
+  readonly event?: string;
+  readonly secret?: string;
+  readonly deliveryId?: string;
+}
+
+/** Delivers a payload as GitHub does. */
+const deliver = async (workspaceId: string, payload: object, sending: Sending = {}) => {
+  const hook = await hookOf(workspaceId);
+  const body = JSON.stringify(payload);
+  const signature = createHmac('sha256', sending.secret ?? hook?.secret ?? '').update(body);
+  return harness.call('POST', `/webhooks/repositories/${hook?.id}`, payload, null, {
+    'content-type': 'application/json',
+    'x-github-event': sending.event ?? 'push',
+    'x-github-delivery': sending.deliveryId ?? `delivery-${(deliveries += 1)}`,
+    'x-hub-signature-256': `sha256=${signature.digest('hex')}`,
+  });
+};
+
+const pushed = (ref: string, after: string, before: string = '0'.repeat(40)) => ({
+  ref,
+  before,
+  after,
+  compare: 'https://github.example/compare',
+  // Two payloads differ.
+  pushed: (deliveries += 1),
+  sender: { login: 'ada', avatar_url: null, html_url: 'https://github.example/ada' },
+});
+const runsOf = async (workspaceId: string): Promise<readonly Identified[]> => {
+  const operations = 'plan_and_apply,plan_only';
+  const path = `/workspaces/${workspaceId}/runs?filter[operation]=${operations}`;
+  return (await harness.call('GET', path)).list;
+};
+const versionsOf = (workspaceId: string) =>
+  harness.call(
+    'GET',
+    `/workspaces/${workspaceId}/configuration-versions?include=ingress_attributes`,
+  );
+const logOf = async (workspaceId: string) =>
+  (await harness.call('GET', `/workspaces/${workspaceId}/repository-deliveries`)).list.map(
+    ({ attributes }) => attributes,
+  );
+const statuses = () =>
+  server.calls
+    .filter(({ path }) => path.includes('/statuses/'))
+    .map(({ path, body }) => [path.split('/').at(-1), body['state'], body['description']]);
+/** A waiting run that one test leaves would be claimed in the next. */
+const discardAll = async (workspaceId: string) => {
+  for (const { id } of await runsOf(workspaceId)) await runs.act(id, 'discard');
+  await harness.runUpkeep();
+  server.calls.length = 0;
+};
+
+describe('a workspace with a repository', () => {
+  test('has a webhook at the provider, and the files of the branch', async () => {
+    const { id, identifier, first } = await connect();
+    await harness.runUpkeep();
+    const hook = await hookOf(id);
+    expect(server.calls).toMatchObject([
+      {
+        method: 'POST',
+        path: `/api/repos/${identifier}/hooks`,
+        headers: { authorization: 'Bearer token-of-the-provider' },
+        body: {
+          events: ['push', 'pull_request'],
+          config: {
+            url: `https://keelson.example/api/v2/webhooks/repositories/${hook?.id}`,
+            secret: hook?.secret,
+          },
+        },
+      },
+    ]);
+    expect(await repositoryOf(id)).toMatchObject({ problem: null });
+    expect(JSON.stringify(await runs.workspaceOf(id))).not.toContain(hook?.secret);
+    const versions = await versionsOf(id);
+    expect(versions.list.map(({ attributes }) => attributes)).toMatchObject([
+      { status: 'uploaded', source: 'github', speculative: false },
+    ]);
+    expect(versions.included.map(({ attributes }) => attributes)).toMatchObject([
+      { 'commit-sha': first, branch: 'main', 'on-default-branch': true, identifier },
+    ]);
+    const path = `/configuration-versions/${versions.list[0]?.id}/ingress-attributes`;
+    expect((await harness.call('GET', path)).data).toEqual(versions.included[0]);
+    // A person queues the first run, which works on these files.
+    expect(await runsOf(id)).toEqual([]);
+    expect((await runs.tryQueue(id)).status).toBe(201);
+    await discardAll(id);
+  });
+
+  test('gives its webhook up with the last workspace of the repository', async () => {
+    const { id, identifier } = await connect();
+    const other = await createWorkspace('sharing', identifier, {}, {});
+    await harness.runUpkeep();
+    await harness.call('DELETE', `/workspaces/${id}`);
+    await harness.runUpkeep();
+    expect(server.calls).toHaveLength(1);
+    await harness.call('PATCH', `/workspaces/${other}`, {
+      data: { type: 'workspaces', attributes: { 'vcs-repo': null } },
+    });
+    await harness.runUpkeep();
+    expect(server.calls.slice(1)).toMatchObject([
+      { method: 'DELETE', path: `/api/repos/${identifier}/hooks/7` },
+    ]);
+  });
+
+  test('says what cannot be reached, tries again, and loses nothing', async () => {
+    server.answer = () => ({ status: 401, body: { message: 'Bad credentials' } });
+    server.beforeGit = (_request, response) => {
+      response.writeHead(500).end();
+      return true;
+    };
+    const { id } = await connect({ 'queue-all-runs': true });
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toContain('500');
+    server.beforeGit = () => false;
+    harness.clock.advance(5000);
+    await harness.runUpkeep();
+    const { host } = new URL(server.url);
+    expect((await repositoryOf(id))['problem']).toBe(
+      `the webhook cannot be registered: ${host} answered with 401: Bad credentials`,
+    );
+    expect(await runsOf(id)).toHaveLength(1);
+    server.answer = () => ({ status: 201, body: { id: 8 } });
+    harness.clock.advance(60_000);
+    await harness.runUpkeep();
+    expect((await repositoryOf(id))['problem']).toBeNull();
+    await discardAll(id);
+  });
+
+  test('has an errored run that says why a commit cannot be fetched', async () => {
+    const { id, identifier } = await connect({ 'queue-all-runs': true });
+    await harness.runUpkeep();
+    await discardAll(id);
+    const inner = await server.commit(identifier, {
+      '.gitmodules': '[submodule "m"]\n\tpath = m\n\turl = ssh://git@host.example/a.git\n',
+    });
+    await server.git(identifier, 'update-index', '--add', '--cacheinfo', `160000,${inner},m`);
+    await server.git(identifier, 'commit', '--quiet', '--message=link');
+    await server.git(identifier, 'push', '--quiet', 'origin', 'main');
+    const sha = await server.git(identifier, 'rev-parse', 'HEAD');
+    await harness.call('PATCH', `/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: { 'vcs-repo': { 'ingress-submodules': true } } },
+    });
+    await deliver(id, pushed('refs/heads/main', sha));
+    await harness.runUpkeep();
+    const [failed] = await runsOf(id);
+    expect(failed?.attributes['status']).toBe('errored');
+    const plan = await harness.call('GET', `/runs/${failed?.id}/plan`);
+    const log = await harness.transfer('GET', String(plan.data.attributes['log-read-url']));
+    expect(log.text).toContain('the submodule m is at ssh://git@host.example/a.git');
+    expect((await versionsOf(id)).list[0]?.attributes).toMatchObject({
+      status: 'errored',
+      error: 'fetch_failed',
+      'error-message': expect.stringContaining('ssh://'),
+    });
+  });
+});
+
+describe('a push', () => {
+  test('starts a run, whose steps are the status of the commit', async () => {
+    const { id, identifier, first } = await connect({ 'queue-all-runs': true });
+    await harness.runUpkeep();
+    await discardAll(id);
+    const sha = await server.commit(identifier, { 'main.tf': '2' });
+    expect((await deliver(id, pushed('refs/heads/main', sha, first))).status).toBe(202);
+    await harness.runUpkeep();
+    const [run] = await runsOf(id);
+    const runId = run?.id ?? '';
+    expect(run?.attributes).toMatchObject({ status: 'pending', message: 'Change main.tf' });
+    for (const step of [
+      runs.claim,
+      () => runs.finish(runId),
+      () => runs.act(runId, 'apply'),
+      runs.claim,
+      () => runs.finish(runId),
+    ]) {
+      harness.clock.advance(1);
+      await step();
+      await harness.runUpkeep();
+    }
+    expect(statuses()).toEqual([
+      [sha, 'pending', 'The run is queued'],
+      [sha, 'pending', 'The plan is running'],
+      [sha, 'pending', 'Waits to be confirmed: 2 to add, 0 to change, 0 to destroy'],
+      [sha, 'pending', 'The apply is running'],
+      [sha, 'pending', 'The apply is running'],
+      [sha, 'success', 'Applied'],
+    ]);
+    expect(server.calls[0]?.body).toMatchObject({
+      context: `keelson/acme/connected-${serial}`,
+      target_url: `https://keelson.example/app/acme/connected-${serial}/runs/${runId}`,
+    });
+    const found = await harness.call('GET', `${O}/runs?search[commit]=${sha.slice(0, 8)}`);
+    expect(found.list.map((one) => one.id)).toEqual([runId]);
+    expect(await logOf(id)).toMatchObject([
+      {
+        event: 'push',
+        outcome: 'done',
+        detail: expect.stringMatching(/^a run of cv-\w+ was queued$/),
+      },
+    ]);
+  });
+
+  test('concerns the workspaces that follow its branch and whose files it changes', async () => {
+    const all: Record<string, object> = {
+      inFolder: { 'working-directory': 'network' },
+      outside: { 'working-directory': 'compute' },
+      prefixed: { 'working-directory': 'x', 'trigger-prefixes': ['/network'] },
+      pattern: { 'trigger-patterns': ['**/*.tf'] },
+      noPattern: { 'trigger-patterns': ['*.md'] },
+      always: { 'working-directory': 'y', 'file-triggers-enabled': false },
+    };
+    const { id: everything, identifier, first } = await connect();
+    await server.commit(identifier, { 'x.tf': '' }, 'other');
+    await server.git(identifier, 'checkout', '--quiet', 'main');
+    const ids: Record<string, string> = {
+      everything,
+      otherBranch: await createWorkspace('other', identifier, {}, { branch: 'other' }),
+      tags: await createWorkspace('tags', identifier, {}, { 'tags-regex': '^v' }),
+    };
+    for (const [name, attributes] of Object.entries(all))
+      ids[name] = await createWorkspace(name, identifier, attributes, {});
+    await harness.runUpkeep();
+    const sha = await server.commit(identifier, { 'network/main.tf': '2' });
+    await deliver(everything, pushed('refs/heads/main', sha, first));
+    await harness.runUpkeep();
+    const ingested: string[] = [];
+    for (const [name, id] of Object.entries(ids))
+      if ((await versionsOf(id)).list.length > 1) ingested.push(name);
+    expect(ingested.toSorted()).toEqual([
+      'always',
+      'everything',
+      'inFolder',
+      'pattern',
+      'prefixed',
+    ]);
+    expect((await logOf(ids['outside'] ?? ''))[0]?.['detail']).toBe(
+      'no monitored file has changed',
+    );
+  });
+
+  test('that another has overtaken starts one run, with the newest commit', async () => {
+    const { id, identifier, first } = await connect({ 'queue-all-runs': true });
+    await harness.runUpkeep();
+    await discardAll(id);
+    const overtaken = await server.commit(identifier, { 'main.tf': '2' });
+    const newest = await server.commit(identifier, { 'main.tf': '3' });
+    await deliver(id, pushed('refs/heads/main', overtaken, first));
+    harness.clock.advance(1);
+    await deliver(id, pushed('refs/heads/main', newest, overtaken));
+    await harness.runUpkeep();
+    const { included } = await versionsOf(id);
+    expect(included.map(({ attributes }) => attributes['commit-sha'])).toEqual([newest, first]);
+    await discardAll(id);
+  });
+});
+
+test('a tag that matches starts a run, and another does not', async () => {
+  const repository = { 'tags-regex': String.raw`^v\d+\.\d+\.\d+$` };
+  const { id, identifier, first } = await connect({ 'queue-all-runs': true }, repository);
+  await harness.runUpkeep();
+  await discardAll(id);
+  for (const tag of ['v1.0.0', 'nightly']) {
+    harness.clock.advance(1);
+    await server.git(identifier, 'tag', tag, first);
+    await server.git(identifier, 'push', '--quiet', 'origin', tag);
+    await deliver(id, pushed(`refs/tags/${tag}`, first));
+  }
+  await harness.runUpkeep();
+  const { included } = await versionsOf(id);
+  expect(included.map(({ attributes }) => attributes['tag'])).toEqual(['v1.0.0', null]);
+  await discardAll(id);
+});
+
+describe('a pull request', () => {
+  const opened = (identifier: string, sha: string, base: string, from = identifier) => ({
+    action: 'opened',
+    number: 3,
+    pull_request: {
+      title: 'Larger machines',
+      body: 'because',
+      html_url: 'https://github.example/pull/3',
+      head: { ref: 'topic', sha, repo: { full_name: from } },
+      base: { ref: 'main', sha: base, repo: { full_name: identifier } },
+    },
+  });
+
+  test('is planned, and applied by nobody', async () => {
+    const { id, identifier, first } = await connect({ 'queue-all-runs': true, 'auto-apply': true });
+    await harness.runUpkeep();
+    await discardAll(id);
+    const sha = await server.commit(identifier, { 'main.tf': 'pr' }, 'topic');
+    await deliver(id, opened(identifier, sha, first), { event: 'pull_request' });
+    await harness.runUpkeep();
+    const [run] = await runsOf(id);
+    expect(run?.attributes).toMatchObject({ 'plan-only': true, message: 'Larger machines' });
+    await runs.claim();
+    await runs.finish(run?.id ?? '');
+    await harness.runUpkeep();
+    expect(statuses().at(-1)?.slice(0, 2)).toEqual([sha, 'success']);
+    const { included } = await versionsOf(id);
+    expect(included.map(({ attributes }) => attributes)).toContainEqual(
+      expect.objectContaining({
+        'is-pull-request': true,
+        'pull-request-number': 3,
+        branch: 'topic',
+        'on-default-branch': false,
+      }),
+    );
+  });
+
+  test('of a fork, or where speculative-enabled is false, starts nothing', async () => {
+    const { id, identifier, first } = await connect({ 'speculative-enabled': false });
+    await harness.runUpkeep();
+    const sha = await server.commit(identifier, { 'main.tf': 'pr' }, 'topic');
+    await deliver(id, opened(identifier, sha, first), { event: 'pull_request' });
+    harness.clock.advance(1);
+    await deliver(id, opened(identifier, sha, first, 'mallory/fork'), { event: 'pull_request' });
+    await harness.runUpkeep();
+    expect((await versionsOf(id)).list).toHaveLength(1);
+    expect(await logOf(id)).toMatchObject([
+      { outcome: 'ignored' },
+      { detail: 'speculative-enabled is false' },
+    ]);
+  });
+});
+
+describe('a delivery is refused', () => {
+  test('when it is forged, replayed, for no webhook, malformed or too large', async () => {
+    const { id, first } = await connect();
+    await harness.runUpkeep();
+    const push = pushed('refs/heads/main', first);
+    const statusOf = async (payload: object, sending: Sending = {}) =>
+      (await deliver(id, payload, sending)).status;
+    expect(await statusOf(push, { secret: 'guessed' })).toBe(403);
+    expect(await statusOf(push, { deliveryId: 'one' })).toBe(202);
+    expect(await statusOf(pushed('refs/heads/main', first), { deliveryId: 'one' })).toBe(409);
+    // The id is not signed, the body is.
+    expect(await statusOf(push, { deliveryId: 'two' })).toBe(409);
+    expect(await statusOf({ ...push, after: '--upload-pack=x' })).toBe(400);
+    expect(await statusOf({ ...push, ref: 'refs/heads/a:b' })).toBe(400);
+    expect(await statusOf({ ...push, filler: 'x'.repeat(1024 * 1024) })).toBe(413);
+    const nowhere = await harness.call('POST', '/webhooks/repositories/whk-none', push, null);
+    expect(nowhere.status).toBe(404);
+    expect(await logOf(id)).toHaveLength(1);
+  });
+
+  test('once its connection is deleted, and the webhook is removed', async () => {
+    const client = await createClient('another-token');
+    const { id, first } = await connect({}, { 'oauth-token-id': client.tokenId });
+    await harness.runUpkeep();
+    const hook = await hookOf(id);
+    await harness.call('DELETE', `/oauth-clients/${client.id}`);
+    await harness.runUpkeep();
+    expect(server.calls.at(-1)).toMatchObject({
+      method: 'DELETE',
+      headers: { authorization: 'Bearer another-token' },
+    });
+    const path = `/webhooks/repositories/${hook?.id}`;
+    const late = await harness.call('POST', path, pushed('refs/heads/main', first), null);
+    expect(late.status).toBe(404);
+  });
+});

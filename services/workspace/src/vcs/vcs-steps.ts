@@ -1,0 +1,20 @@
+/** Steps of this module when workspaces and connections change. */
+import type { WorkspaceSteps } from '../workspaces/seams/workspace-steps.ts';
+import {
+  followWorkspace,
+  leaveWithWorkspace,
+  removeHooksOf,
+  retryRegistrations,
+} from './hooks/hook-operations.ts';
+import type { VcsContext } from './seams/vcs-context.ts';
+
+/** @param context called when a step runs, as the context itself holds the steps */
+export const vcsWorkspaceSteps = (context: () => VcsContext): WorkspaceSteps => {
+  const nowMs = (): number => context().clock.nowMs();
+  return {
+    onWorkspaceStored: (tx, change) => followWorkspace(tx, change, nowMs()),
+    onWorkspaceRemoved: (tx, workspace) => leaveWithWorkspace(tx, workspace, nowMs()),
+    onOAuthClientUpdated: (tx, client) => retryRegistrations(tx, client, nowMs()),
+    onOAuthClientRemoved: (tx, client) => removeHooksOf(tx, client, nowMs()),
+  };
+};

@@ -1,0 +1,16 @@
+import type { Standing } from '../../../identity/access/domain/standing.ts';
+import {
+  FULL_RIGHTS,
+  NO_RIGHTS,
+  ORGANIZATION_TOKEN_RIGHTS,
+  READ_RIGHTS,
+  type WorkspaceRights,
+} from './workspace-rights.ts';
+
+/** The rights on every workspace that follow from the caller's rights in the organization. */
+export const toOrganizationRights = ({ kind, isOwner, access }: Standing): WorkspaceRights => {
+  if (kind === 'organization') return ORGANIZATION_TOKEN_RIGHTS;
+  if (isOwner || access.manageProjects) return FULL_RIGHTS;
+  if (access.manageWorkspaces) return { ...FULL_RIGHTS, canMove: false };
+  return access.readWorkspaces ? READ_RIGHTS : NO_RIGHTS;
+};

@@ -1,0 +1,40 @@
+/**
+ * The agent pool that executes a workspace's runs, its own or inherited, as a resource included with the
+ * workspace.
+ */
+import type { Resource } from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import { decideEffectiveExecution } from '../../base/execution/domain/execution.ts';
+import type { WorkspaceAccessResult } from '../access/access-operations.ts';
+import { agentPoolRecords, registeredAgents } from '../model/agent-pool-records.ts';
+import type { WorkspaceContribution } from '../seams/workspace-contributions.ts';
+import { toAgentPoolResource } from './agent-pool-document.ts';
+import { loadVisiblePool } from './agent-pool-operations.ts';
+
+const loadAgentPool = async (
+  reads: Reads,
+  access: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const { workspace, project, organization } = access;
+  const { agentPoolId } = decideEffectiveExecution(
+    workspace.ownExecution,
+    project.ownExecution,
+    organization.defaultExecution,
+  );
+  const stored = await agentPoolRecords.find(reads, agentPoolId ?? '');
+  if (stored === undefined) return [];
+  const { pool, workspaceIds } = await loadVisiblePool(reads, access, stored);
+  const agentIds = await registeredAgents.keys(reads, [pool.organizationId, pool.id]);
+  return [toAgentPoolResource({ pool, organization }, workspaceIds, agentIds)];
+};
+
+export const AGENT_POOL_CONTRIBUTION: WorkspaceContribution = {
+  includes: {
+    agent_pool: {
+      prepare:
+        ({ context }) =>
+        (access) =>
+          loadAgentPool(context.store, access),
+    },
+  },
+};

@@ -1,0 +1,202 @@
+import type { Route } from '@keelson/edge';
+import {
+  type Endpoint,
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  parseSort,
+  type Resource,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import { ownedTokenEndpoints, ownerInPath } from '../../identity/tokens/token-routes.ts';
+import { loadWorkspaceAccess, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { registeredAgents } from '../model/agent-pool-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toWorkspaceResource } from '../workspaces/workspace-document.ts';
+import { toAgentPoolResource } from './agent-pool-document.ts';
+import {
+  AGENT_POOL_SORTS,
+  type AgentPoolAccessResult,
+  createAgentPool,
+  deleteAgentPool,
+  type GivenAgentPool,
+  listAgentPools,
+  loadPoolWorkspaceIds,
+  loadVisiblePool,
+  requireAgentPool,
+  updateAgentPool,
+} from './agent-pool-operations.ts';
+
+const listOf = <T extends string>(type: T) =>
+  Type.Optional(
+    Type.Object({
+      data: Type.Array(
+        Type.Object({ type: Type.Literal(type), id: Type.String({ maxLength: 64 }) }),
+        { maxItems: 1000 },
+      ),
+    }),
+  );
+
+/** The operation checks form and length, so that its error can describe the rule. */
+const name = Type.String();
+const attributes = { 'organization-scoped': Type.Optional(Type.Boolean()) };
+const relationships = Type.Object({
+  'allowed-workspaces': listOf('workspaces'),
+  'allowed-projects': listOf('projects'),
+  'excluded-workspaces': listOf('workspaces'),
+});
+const CREATE = resourceBody('agent-pools', Type.Object({ ...attributes, name }), relationships);
+const UPDATE = resourceBody(
+  'agent-pools',
+  Type.Object({ ...attributes, name: Type.Optional(name) }),
+  relationships,
+);
+
+const toIds = (
+  list: { readonly data: readonly { readonly id: string }[] } | undefined,
+): readonly string[] | undefined => list && [...new Set(list.data.map(({ id }) => id))];
+
+const toGiven = ({ data }: Static<typeof UPDATE>): GivenAgentPool => {
+  const { name: newName, 'organization-scoped': organizationScoped } = data.attributes;
+  const workspaceIds = toIds(data.relationships?.['allowed-workspaces']);
+  const projectIds = toIds(data.relationships?.['allowed-projects']);
+  const excludedIds = toIds(data.relationships?.['excluded-workspaces']);
+  return {
+    ...(newName === undefined ? {} : { name: newName }),
+    ...(organizationScoped === undefined ? {} : { organizationScoped }),
+    ...(workspaceIds && { allowedWorkspaceIds: workspaceIds }),
+    ...(projectIds && { allowedProjectIds: projectIds }),
+    ...(excludedIds && { excludedWorkspaceIds: excludedIds }),
+  };
+};
+
+// The second is accepted but includes nothing: customer-held keys (HYOK) are not supported.
+const INCLUDES: ReadonlySet<string> = new Set(['workspaces', 'hyok_configurations']);
+
+/** The workspaces of a pool that the caller may read. */
+const loadIncluded = async (
+  { store: reads, workspaceContributions }: WorkspacesContext,
+  include: ReadonlySet<string>,
+  pools: readonly AgentPoolAccessResult[],
+): Promise<readonly Resource[]> => {
+  if (!include.has('workspaces')) return [];
+  const accesses: WorkspaceAccessResult[] = [];
+  for (const owner of pools) {
+    for (const id of await loadPoolWorkspaceIds(reads, owner.pool)) {
+      const workspace = await workspaceRecords.find(reads, id);
+      const access = workspace && (await loadWorkspaceAccess(reads, owner, workspace));
+      if (access?.permissions.canReadSettings) accesses.push(access);
+    }
+  }
+  const sitePolicy = await findSitePolicyFor(reads, accesses);
+  return accesses.map((access) => toWorkspaceResource(workspaceContributions, access, sitePolicy));
+};
+
+const COLLECTION = '/organizations/:organization_name/agent-pools';
+const ONE = '/agent-pools/:agent_pool_id';
+
+const tokenEndpoints = (context: WorkspacesContext): readonly Endpoint[] =>
+  ownedTokenEndpoints(
+    context,
+    `${ONE}/authentication-tokens`,
+    {
+      create: 'Create a token for the agents of a pool',
+      list: 'List the tokens of an agent pool',
+    },
+    ownerInPath('agent-pool', 'agent_pool_id'),
+  );
+
+export const agentPoolRoutes = (context: WorkspacesContext): Route[] => {
+  const { store } = context;
+  const toResource = async (access: AgentPoolAccessResult) => {
+    const { organization } = access;
+    const { pool, workspaceIds } = await loadVisiblePool(store, access, access.pool);
+    const agentIds = await registeredAgents.keys(store, [pool.organizationId, pool.id]);
+    return toAgentPoolResource({ pool, organization }, workspaceIds, agentIds);
+  };
+  const answer = async (access: AgentPoolAccessResult) => ({
+    document: { data: await toResource(access) },
+  });
+  return [
+    ...jsonApiRoutes('tokens', tokenEndpoints(context)),
+    ...jsonApiRoutes('agent pools', [
+      endpoint({
+        method: 'POST',
+        path: COLLECTION,
+        summary: 'Create an agent pool',
+        body: { schema: CREATE },
+        success: 201,
+        handle: async ({ principal, params, body }) =>
+          answer(
+            await createAgentPool(context, principal, params['organization_name'] ?? '', {
+              ...toGiven(body),
+              name: body.data.attributes.name,
+            }),
+          ),
+      }),
+      endpoint({
+        method: 'GET',
+        path: COLLECTION,
+        summary: 'List agent pools',
+        handle: async ({ head, principal, params, query }) => {
+          const organizationName = params['organization_name'] ?? '';
+          const include = parseInclude(query, INCLUDES);
+          const all = await listAgentPools(context, principal, organizationName, {
+            search: query.one('q'),
+            sort: parseSort(query, AGENT_POOL_SORTS),
+            workspaceName:
+              query.one('filter', 'allowed_workspaces', 'name') ??
+              query.one('filter', 'allowed-workspaces', 'name'),
+            projectName:
+              query.one('filter', 'allowed_projects', 'name') ??
+              query.one('filter', 'allowed-projects', 'name'),
+          });
+          const page = parsePage(query);
+          const shown = itemsOn(page, all);
+          const data = await Promise.all(shown.map(toResource));
+          const included = await loadIncluded(context, include, shown);
+          const totalCount = all.length;
+          return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
+        },
+      }),
+      endpoint({
+        method: 'GET',
+        path: ONE,
+        summary: 'Show an agent pool',
+        handle: async ({ principal, params, query }) => {
+          const include = parseInclude(query, INCLUDES);
+          const access = await requireAgentPool(store, principal, params['agent_pool_id'] ?? '');
+          const { document } = await answer(access);
+          const included = await loadIncluded(context, include, [access]);
+          return { document: included.length === 0 ? document : { ...document, included } };
+        },
+      }),
+      endpoint({
+        method: 'PATCH',
+        path: ONE,
+        summary: 'Update an agent pool',
+        body: { schema: UPDATE },
+        handle: async ({ principal, params, body }) =>
+          answer(
+            await updateAgentPool(context, principal, params['agent_pool_id'] ?? '', toGiven(body)),
+          ),
+      }),
+      endpoint({
+        method: 'DELETE',
+        path: ONE,
+        summary: 'Delete an agent pool that nothing uses',
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await deleteAgentPool(context, principal, params['agent_pool_id'] ?? '');
+          return undefined;
+        },
+      }),
+    ]),
+  ];
+};

@@ -1,0 +1,48 @@
+/** The workspaces and projects that a caller may see, as the limit of its lists. */
+import type { Reads } from '@keelson/storage';
+import { type Standing, seesWholeOrganization } from '../../identity/access/domain/standing.ts';
+import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
+import { teamProjectGrants, teamWorkspaceGrants } from '../access/grant-records.ts';
+import { workspaceRecords } from '../model/workspace-records.ts';
+import type { WorkspaceQuery } from './workspace-listing.ts';
+
+/** The projects and workspaces granted to the caller's teams; undefined: the caller may see everything. */
+export const loadVisible = async (
+  reads: Reads,
+  standing: Standing,
+): Promise<WorkspaceQuery['visible']> => {
+  if (seesWholeOrganization(standing)) return undefined;
+  const below = standing.teamIds;
+  const [projectIds, workspaceIds] = await Promise.all([
+    Promise.all(below.map((teamId) => teamProjectGrants.keys(reads, [teamId]))),
+    Promise.all(below.map((teamId) => teamWorkspaceGrants.keys(reads, [teamId]))),
+  ]);
+  return { projectIds: projectIds.flat(), workspaceIds: workspaceIds.flat() };
+};
+
+/** The limit of the caller's lists in one organization. */
+export const loadScope = async (
+  reads: Reads,
+  { organization, standing }: OrganizationAccessResult,
+): Promise<Pick<WorkspaceQuery, 'organizationId' | 'visible'>> => ({
+  organizationId: organization.id,
+  visible: await loadVisible(reads, standing),
+});
+
+/** Those of the given workspaces that the caller may see. */
+export const findVisibleIds = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
+  const { organizationId, visible } = await loadScope(reads, owner);
+  const found = await Promise.all(ids.map((id) => workspaceRecords.find(reads, id)));
+  return found.flatMap((workspace) => {
+    if (workspace?.organizationId !== organizationId) return [];
+    const isVisible =
+      visible === undefined ||
+      visible.workspaceIds.includes(workspace.id) ||
+      visible.projectIds.includes(workspace.projectId);
+    return isVisible ? [workspace.id] : [];
+  });
+};

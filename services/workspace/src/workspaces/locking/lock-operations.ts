@@ -1,0 +1,86 @@
+import { KeelsonError } from '@keelson/errors';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { type OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
+import { findVisibleTeam } from '../../identity/access/team-access.ts';
+import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { changeWorkspace } from '../access/workspace-change-operations.ts';
+import { decideLock, decideUnlock, type Lock } from '../model/domain/lock.ts';
+import type { Workspace } from '../model/domain/workspace.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { KIND_NAMES, toHolder } from './lock-holder.ts';
+
+/** The name of the lock's holder; a team is named only to callers who may see it. */
+const heldBy = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  { holder, reason }: Lock,
+): Promise<KeelsonError> => {
+  if (holder.kind === 'run') return new KeelsonError('workspace.locked_by_run', { id: holder.id });
+  const isNamed =
+    holder.kind === 'user' || (await findVisibleTeam(reads, owner, holder.id)) !== undefined;
+  const name = isNamed ? holder.name : holder.id;
+  return new KeelsonError('workspace.already_locked', {
+    holder: ` It is held by ${KIND_NAMES[holder.kind]} ${name}${reason === '' ? '' : `: ${reason}`}.`,
+  });
+};
+
+/** @throws KeelsonError `workspace.already_locked`, `workspace.locked_by_run` */
+export const lockWorkspace = (
+  context: WorkspacesContext,
+  principal: Principal,
+  workspaceId: string,
+  reason: string,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canLock'),
+    async ({ workspace, ...owner }, tx) => {
+      const wanted = { holder: toHolder(principal), reason, lockedAtMs: context.clock.nowMs() };
+      const decision = decideLock(workspace.lock, wanted);
+      if (decision.kind === 'held') throw await heldBy(tx, owner, decision.by);
+      return { ...workspace, lock: decision.lock };
+    },
+  );
+
+const withUnlockSteps = async (
+  { workspaceSteps }: WorkspacesContext,
+  tx: Transaction,
+  unlocked: Workspace,
+): Promise<Workspace> => {
+  let workspace = unlocked;
+  for (const step of workspaceSteps) {
+    workspace = (await step.onUnlock?.(tx, workspace)) ?? workspace;
+  }
+  return workspace;
+};
+
+/**
+ * Releases the lock; the newest state uploaded during an apply becomes current.
+ * @throws KeelsonError `workspace.already_unlocked`, `workspace.locked_by_other`, `workspace.state_pending`
+ * while the bytes of a created state version are missing
+ */
+export const unlockWorkspace = (
+  context: WorkspacesContext,
+  principal: Principal,
+  workspaceId: string,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canUnlock'),
+    async ({ workspace }, tx) => {
+      const decision = decideUnlock(workspace.lock, toHolder(principal));
+      switch (decision.kind) {
+        case 'not_locked':
+          throw new KeelsonError('workspace.already_unlocked');
+        case 'held_by_other':
+          throw new KeelsonError('workspace.locked_by_other', {
+            kind: KIND_NAMES[decision.by.holder.kind],
+            id: decision.by.holder.id,
+          });
+        case 'unlocked':
+          if (workspace.state.pendingId !== null) throw new KeelsonError('workspace.state_pending');
+          return withUnlockSteps(context, tx, { ...workspace, lock: null });
+      }
+    },
+  );

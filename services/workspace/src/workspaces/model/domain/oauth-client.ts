@@ -1,0 +1,74 @@
+/** A connection to a version control provider, and the token used for it. */
+export const SERVICE_PROVIDERS = {
+  ado_server: 'Azure DevOps Server',
+  ado_services: 'Azure DevOps Services',
+  bitbucket_data_center: 'Bitbucket Data Center',
+  bitbucket_hosted: 'Bitbucket Cloud',
+  bitbucket_server: 'Bitbucket Server',
+  forgejo: 'Forgejo',
+  gitea: 'Gitea',
+  github: 'GitHub',
+  github_enterprise: 'GitHub Enterprise',
+  gitlab_community_edition: 'GitLab Community Edition',
+  gitlab_enterprise_edition: 'GitLab Enterprise Edition',
+  gitlab_hosted: 'GitLab.com',
+} as const;
+
+export type ServiceProvider = keyof typeof SERVICE_PROVIDERS;
+
+/** Providers whose repositories workspaces can be connected to. */
+export const isServed = (provider: ServiceProvider): boolean =>
+  provider !== 'ado_server' && provider !== 'ado_services';
+
+export interface OAuthClient {
+  /** `oc-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly name: string | null;
+  readonly serviceProvider: ServiceProvider;
+  readonly httpUrl: string;
+  readonly apiUrl: string;
+  /** Identifies the client to the provider. */
+  readonly key: string | null;
+  /** Write-only: never part of a response. */
+  readonly secret: string | null;
+  readonly rsaPublicKey: string | null;
+  readonly privateKey: string | null;
+  readonly tokenId: string;
+  /** When true, every workspace of the organization may use it; otherwise only those of its projects. */
+  readonly organizationScoped: boolean;
+  readonly projectIds: readonly string[];
+  readonly createdAtMs: number;
+}
+
+export interface OAuthToken {
+  /** `ot-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly clientId: string;
+  /** Write-only: never part of a response. */
+  readonly token: string;
+  readonly sshKeyId: string | null;
+  readonly createdAtMs: number;
+}
+
+export const clientName = ({ name, serviceProvider }: OAuthClient): string =>
+  name ?? SERVICE_PROVIDERS[serviceProvider];
+
+/** Web address of the repository `:org/:repo` at a provider. */
+export const repositoryUrl = (
+  { serviceProvider, httpUrl }: Pick<OAuthClient, 'serviceProvider' | 'httpUrl'>,
+  identifier: string,
+): string => {
+  const base = httpUrl.endsWith('/') ? httpUrl.slice(0, -1) : httpUrl;
+  if (serviceProvider !== 'bitbucket_server' && serviceProvider !== 'bitbucket_data_center') {
+    return `${base}/${identifier}`;
+  }
+  const [project, ...repository] = identifier.split('/');
+  return `${base}/projects/${project}/repos/${repository.join('/')}`;
+};
+
+export const isOpenToProject = (
+  { organizationScoped, projectIds }: OAuthClient,
+  projectId: string,
+): boolean => organizationScoped || projectIds.includes(projectId);

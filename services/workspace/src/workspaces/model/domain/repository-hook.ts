@@ -1,0 +1,25 @@
+/** A repository that workspaces are connected to, with its webhook at the provider. */
+export interface RepositoryHook {
+  /** `whk-…`, the last part of the webhook's address. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly tokenId: string;
+  /** `:org/:repo`. */
+  readonly identifier: string;
+  /** The provider signs deliveries with it, or sends it along. Never shown. */
+  readonly secret: string;
+  /** Scheme and authority under which the provider, and people, reach the service. */
+  readonly baseUrl: string;
+  /** The webhook's id at the provider; null until it is registered. */
+  readonly providerId: string | null;
+  /** As it was when the repository was fetched last; null before the first time. */
+  readonly defaultBranch: string | null;
+  /** Why the webhook is not registered; null: it is, or nobody has tried yet. */
+  readonly hookProblem: string | null;
+  /** Why the repository could not be fetched the last time; null: it could. */
+  readonly fetchProblem: string | null;
+}
+
+/** Where the provider sends deliveries. */
+export const webhookUrl = ({ baseUrl, id }: Pick<RepositoryHook, 'baseUrl' | 'id'>): string =>
+  `${baseUrl}/api/v2/webhooks/repositories/${id}`;

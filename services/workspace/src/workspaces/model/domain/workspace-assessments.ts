@@ -1,0 +1,6 @@
+/** Summary of a workspace's health assessments, maintained by the runs module. */
+export interface WorkspaceAssessments {
+  readonly newest: { readonly atMs: number; readonly isOver: boolean };
+  /** The newest assessment that has a result; null before the first. */
+  readonly result: { readonly runId: string; readonly atMs: number } | null;
+}

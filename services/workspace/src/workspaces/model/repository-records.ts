@@ -1,0 +1,115 @@
+/** Repositories that workspaces are connected to, and the work at their providers that is still to be done. */
+import { createHash } from 'node:crypto';
+import type { Reads, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
+import type { OAuthClient } from './domain/oauth-client.ts';
+import type { RepositoryEvent } from './domain/repository-event.ts';
+import type { RepositoryHook } from './domain/repository-hook.ts';
+import type { VcsRepository } from './domain/workspace.ts';
+
+/** OAuth token id, digest of the identifier: one for all workspaces with this repository. */
+const repositoryHooks = keyedRecords<RepositoryHook>('shared/repository-hooks/');
+
+/** Keyed by `whk-…`. */
+const repositoryHookPlaces = keyedRecords<{
+  readonly tokenId: string;
+  readonly identifier: string;
+}>('shared/repository-hook-places/');
+
+/** `whk-…`, `ws-…`. */
+export const repositoryWorkspaces = keyedRecords<Record<never, never>>(
+  'shared/repository-workspaces/',
+);
+
+const digestOf = (identifier: string): string =>
+  createHash('sha256').update(identifier).digest('hex');
+
+export const findRepositoryHook = async (
+  reads: Reads,
+  repository: Pick<VcsRepository, 'oauthTokenId' | 'identifier'> | null,
+): Promise<RepositoryHook | undefined> =>
+  repository?.oauthTokenId
+    ? repositoryHooks.find(reads, repository.oauthTokenId, digestOf(repository.identifier))
+    : undefined;
+
+export const findRepositoryHookById = async (
+  reads: Reads,
+  hookId: string,
+): Promise<RepositoryHook | undefined> => {
+  const place = await repositoryHookPlaces.find(reads, hookId);
+  return (
+    place &&
+    findRepositoryHook(reads, { oauthTokenId: place.tokenId, identifier: place.identifier })
+  );
+};
+
+/** The repositories that are reached with a token. */
+export const listRepositoryHooks = async (
+  reads: Reads,
+  tokenId: string,
+): Promise<readonly RepositoryHook[]> => {
+  const digests = await repositoryHooks.keys(reads, [tokenId]);
+  const hooks = await Promise.all(
+    digests.map((digest) => repositoryHooks.find(reads, tokenId, digest)),
+  );
+  return hooks.filter((hook) => hook !== undefined);
+};
+
+export const writeRepositoryHook = (tx: Transaction, hook: RepositoryHook): void => {
+  const { id, tokenId, identifier } = hook;
+  repositoryHooks.write(tx, [tokenId, digestOf(identifier)], hook);
+  repositoryHookPlaces.write(tx, [id], { tokenId, identifier });
+};
+
+export const deleteRepositoryHook = (tx: Transaction, hook: RepositoryHook): void => {
+  repositoryHooks.delete(tx, hook.tokenId, digestOf(hook.identifier));
+  repositoryHookPlaces.delete(tx, hook.id);
+};
+
+/** Addresses of a provider, and the token that opens them. */
+export interface ProviderConnection
+  extends Pick<OAuthClient, 'serviceProvider' | 'httpUrl' | 'apiUrl'> {
+  readonly token: string;
+}
+
+export type RepositoryWork =
+  | { readonly kind: 'register'; readonly hookId: string }
+  | {
+      /** Holds what the provider is reached with, since the hook and its connection are gone. */
+      readonly kind: 'unregister';
+      readonly connection: ProviderConnection;
+      readonly identifier: string;
+      readonly providerId: string;
+    }
+  | {
+      readonly kind: 'fetch';
+      readonly hookId: string;
+      readonly event: RepositoryEvent;
+      /** Key of the delivery that reported the event; null for a connection. */
+      readonly deliveryKey: string | null;
+    }
+  | { readonly kind: 'report'; readonly runId: string };
+
+export interface QueuedWork {
+  readonly organizationId: string;
+  /** Attempts that failed. */
+  readonly attempts: number;
+  readonly work: RepositoryWork;
+}
+
+/** Time from which it is due in milliseconds with 13 digits, "-", a name: in the order in which it is due. */
+export const repositoryWork = keyedRecords<QueuedWork>('shared/repository-work/');
+
+/** @param name tells work that is due at the same time apart */
+export const toWorkKey = (dueAtMs: number, name: string): string =>
+  `${String(dueAtMs).padStart(13, '0')}-${name}`;
+
+/** Time from which the work of a key is due. */
+export const dueAtMsOf = (key: string): number => Number(key.slice(0, 13));
+
+export const queueRepositoryWork = (
+  tx: Transaction,
+  organizationId: string,
+  work: RepositoryWork,
+  { dueAtMs, name, attempts = 0 }: { dueAtMs: number; name: string; attempts?: number },
+): void => repositoryWork.write(tx, [toWorkKey(dueAtMs, name)], { organizationId, attempts, work });

@@ -1,0 +1,232 @@
+/**
+ * Sends notifications. Those of one configuration are sent in order, one at a time; while its destination
+ * does not accept them, the oldest is tried again after growing pauses. Whatever waits is a record, so a
+ * restart or another replica goes on where this one stopped; an event may then arrive twice.
+ */
+import { createHmac } from 'node:crypto';
+import { outboundFailure, readBeginning } from '@keelson/outbound';
+import type { Reads, TransactOptions } from '@keelson/storage';
+import { mailFailure } from '../../base/mail/mailer.ts';
+import { pauseAfter } from '../../base/retries.ts';
+import { membershipRecords } from '../../identity/model/team-records.ts';
+import { userRecords } from '../../identity/model/user-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import {
+  type DeliveryResponse,
+  MAX_AGE_MS,
+  type NotificationConfiguration,
+  type NotificationEvent,
+} from './domain/notification.ts';
+import {
+  toGenericPayload,
+  toMailText,
+  toSlackPayload,
+  toTeamsPayload,
+  toText,
+} from './notification-message.ts';
+import {
+  addResponse,
+  notificationEvents,
+  notificationQueues,
+  notificationRecords,
+  removeQueue,
+} from './notification-records.ts';
+
+const TIMEOUT_MS = 10_000;
+const MAX_BODY_BYTES = 1024;
+const MAX_HEADERS = 20;
+const MAX_HEADER_CHARACTERS = 256;
+
+/** Destinations that one round sends to at the same time. */
+const AT_ONCE = 16;
+
+interface Outcome {
+  readonly response: DeliveryResponse;
+  /** A later attempt may succeed. */
+  readonly mayRetry: boolean;
+}
+
+/** Whether a status indicates a temporary condition (RFC 9110 §15.5.9, RFC 6585 §4). */
+const isPassing = (status: number): boolean => status >= 500 || status === 408 || status === 429;
+
+const toShownHeaders = (headers: Iterable<[string, string]>): DeliveryResponse['headers'] =>
+  Object.fromEntries(
+    [...headers]
+      .filter(([name]) => name !== 'set-cookie')
+      .slice(0, MAX_HEADERS)
+      .map(([name, value]) => [name, [value.slice(0, MAX_HEADER_CHARACTERS)]]),
+  );
+
+const toBody = (
+  configuration: NotificationConfiguration,
+  event: NotificationEvent | undefined,
+): string => {
+  const { destinationType } = configuration;
+  if (destinationType === 'slack') {
+    return JSON.stringify(toSlackPayload(toText(configuration, event)));
+  }
+  return destinationType === 'microsoft-teams'
+    ? JSON.stringify(toTeamsPayload(toText(configuration, event)))
+    : JSON.stringify(toGenericPayload(configuration, event));
+};
+
+const post = async (
+  { outbound, clock }: WorkspacesContext,
+  configuration: NotificationConfiguration,
+  event: NotificationEvent | undefined,
+): Promise<Outcome> => {
+  const { token } = configuration;
+  const url = configuration.url ?? '';
+  const body = toBody(configuration, event);
+  const sent = { url, body: '', headers: {}, sentAtMs: clock.nowMs() };
+  try {
+    const response = await outbound.fetch(url, {
+      method: 'POST',
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'keelson-notifications',
+        ...(token !== null && {
+          'x-tfe-notification-signature': createHmac('sha512', token).update(body).digest('hex'),
+        }),
+      },
+    });
+    return {
+      mayRetry: isPassing(response.status),
+      response: {
+        ...sent,
+        body: await readBeginning(response, MAX_BODY_BYTES),
+        headers: toShownHeaders(response.headers),
+        code: String(response.status),
+        successful: response.ok,
+      },
+    };
+  } catch (error) {
+    const code = outboundFailure(error);
+    return { mayRetry: true, response: { ...sent, code, successful: false } };
+  }
+};
+
+/** Members that left the organization get no more mail. */
+const loadRecipients = async (
+  reads: Reads,
+  { organizationId, userIds, emailAddresses }: NotificationConfiguration,
+): Promise<readonly string[]> => {
+  const ofUsers = await Promise.all(
+    userIds.map(async (id) => {
+      const membership = await membershipRecords.find(reads, organizationId, id);
+      return membership && (await userRecords.find(reads, id))?.email;
+    }),
+  );
+  return [...new Set([...emailAddresses, ...ofUsers.filter((address) => address !== undefined)])];
+};
+
+const mail = async (
+  { mailer, store, clock }: WorkspacesContext,
+  configuration: NotificationConfiguration,
+  event: NotificationEvent | undefined,
+): Promise<Outcome> => {
+  const to = await loadRecipients(store, configuration);
+  const sent = { url: to.join(', '), body: '', headers: {}, sentAtMs: clock.nowMs() };
+  const text = toText(configuration, event);
+  try {
+    if (mailer === undefined) throw new Error('this installation sends no mail');
+    if (to.length > 0) await mailer.send({ to, subject: text.title, text: toMailText(text) });
+    return { mayRetry: false, response: { ...sent, code: '250', successful: true } };
+  } catch (error) {
+    const code = mailFailure(error);
+    return { mayRetry: true, response: { ...sent, code, successful: false } };
+  }
+};
+
+/** Sends one notification. @param event undefined: a verification */
+export const send = (
+  context: WorkspacesContext,
+  configuration: NotificationConfiguration,
+  event: NotificationEvent | undefined,
+): Promise<Outcome> =>
+  configuration.destinationType === 'email'
+    ? mail(context, configuration, event)
+    : post(context, configuration, event);
+
+/** Notes what came of the first event that waits: it goes, or is tried again later. */
+const settle = (
+  { store, clock }: WorkspacesContext,
+  id: string,
+  number: number,
+  { response, mayRetry }: Outcome,
+  options: TransactOptions,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const queue = await notificationQueues.find(tx, id);
+    if (queue?.first !== number) return;
+    await addResponse(tx, id, response);
+    const attempts = queue.attempts + 1;
+    const pauseMs = response.successful || !mayRetry ? undefined : pauseAfter(attempts);
+    if (pauseMs !== undefined) {
+      notificationQueues.write(tx, [id], { ...queue, attempts, dueAtMs: clock.nowMs() + pauseMs });
+      return;
+    }
+    notificationEvents.delete(tx, id, String(number));
+    const first = number + 1;
+    if (first === queue.next) notificationQueues.delete(tx, id);
+    else notificationQueues.write(tx, [id], { ...queue, first, attempts: 0, dueAtMs: 0 });
+  }, options);
+
+/** The first event that waits and has to be sent now; older ones than allowed are passed over. */
+const findDue = async (
+  { store, clock }: WorkspacesContext,
+  id: string,
+): Promise<{ readonly number: number; readonly event: NotificationEvent } | undefined> => {
+  const queue = await notificationQueues.find(store, id);
+  if (queue === undefined || queue.dueAtMs > clock.nowMs()) return undefined;
+  const event = await notificationEvents.find(store, id, String(queue.first));
+  return event && { number: queue.first, event };
+};
+
+const deliverNext = async (
+  context: WorkspacesContext,
+  id: string,
+  options: TransactOptions,
+): Promise<boolean> => {
+  const due = await findDue(context, id);
+  if (due === undefined) return false;
+  const { store, clock } = context;
+  const configuration = await notificationRecords.find(store, id);
+  if (configuration === undefined || !configuration.enabled) {
+    await store.transact((tx) => removeQueue(tx, id), options);
+    return false;
+  }
+  const isLate = due.event.atMs + MAX_AGE_MS < clock.nowMs();
+  const tooLate: Outcome = {
+    mayRetry: false,
+    response: {
+      url: configuration.url ?? '',
+      body: '',
+      code: 'not sent within a day',
+      headers: {},
+      sentAtMs: clock.nowMs(),
+      successful: false,
+    },
+  };
+  const outcome = isLate ? tooLate : await send(context, configuration, due.event);
+  await settle(context, id, due.number, outcome, options);
+  return true;
+};
+
+/** Sends the first event that waits for each configuration. @returns true when more may be due */
+export const deliverNotifications = async (
+  context: WorkspacesContext,
+  options: TransactOptions,
+): Promise<boolean> => {
+  const ids = await notificationQueues.keys(context.store, []);
+  const results: boolean[] = [];
+  const left = ids.values();
+  const work = async (): Promise<void> => {
+    for (const id of left) results.push(await deliverNext(context, id, options));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, ids.length) }, work));
+  return results.includes(true);
+};

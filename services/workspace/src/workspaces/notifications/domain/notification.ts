@@ -1,0 +1,175 @@
+/** Notification configurations: who is told of which events of workspaces, and how. */
+
+import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
+import { isWebUrl } from '../../../base/validation/domain/web-url.ts';
+import { isEmail } from '../../../identity/model/domain/organization.ts';
+
+export const DESTINATION_TYPES = ['generic', 'slack', 'microsoft-teams', 'email'] as const;
+export type DestinationType = (typeof DESTINATION_TYPES)[number];
+
+const RUN_TRIGGERS = [
+  'run:created',
+  'run:planning',
+  'run:needs_attention',
+  'run:applying',
+  'run:completed',
+  'run:errored',
+] as const;
+
+/** Sent this long before a workspace is destroyed by itself. */
+export const REMINDER_TRIGGER = 'workspace:auto_destroy_reminder';
+
+export const TRIGGERS = [
+  ...RUN_TRIGGERS,
+  'assessment:drifted',
+  'assessment:failed',
+  REMINDER_TRIGGER,
+  'workspace:auto_destroy_run_results',
+] as const;
+export type NotificationTrigger = (typeof TRIGGERS)[number];
+
+/** Triggers of the vendor for things that do not exist here. */
+const WITHOUT_EVENTS: Readonly<Record<string, string>> = {
+  'assessment:check_failure': 'health assessments evaluate no checks',
+  'change_request:created': 'there are no change requests',
+};
+
+/** The source of a configuration's events; a team's events are those of workspaces whose runs it may read. */
+export interface Subscribable {
+  readonly kind: 'workspaces' | 'projects' | 'teams';
+  /** `ws-…`, `prj-…`, `team-…`. */
+  readonly id: string;
+}
+
+export interface NotificationConfiguration {
+  /** `nc-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly subscribable: Subscribable;
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly destinationType: DestinationType;
+  /** null for mail. */
+  readonly url: string | null;
+  /** Key of the signatures of a generic destination; never shown. */
+  readonly token: string | null;
+  readonly triggers: readonly string[];
+  /** `user-…` of the organization who get mail. */
+  readonly userIds: readonly string[];
+  readonly emailAddresses: readonly string[];
+  /** As the client reached the service that wrote it: links in notifications begin with it. */
+  readonly baseUrl: string;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+export type NotificationSettings = Pick<
+  NotificationConfiguration,
+  | 'name'
+  | 'enabled'
+  | 'destinationType'
+  | 'url'
+  | 'token'
+  | 'triggers'
+  | 'userIds'
+  | 'emailAddresses'
+>;
+
+const checkTriggers = (
+  triggers: readonly string[],
+  { kind }: Pick<Subscribable, 'kind'>,
+): readonly Violation[] =>
+  triggers.flatMap((trigger) => {
+    const refuse = (text: string) => [attributeViolation('triggers', text)];
+    const missing = WITHOUT_EVENTS[trigger];
+    if (missing !== undefined) return refuse(`${trigger} would never be sent: ${missing}`);
+    if (!(TRIGGERS as readonly string[]).includes(trigger)) {
+      return refuse(`triggers are ${TRIGGERS.join(', ')}`);
+    }
+    return trigger === REMINDER_TRIGGER && kind !== 'workspaces'
+      ? refuse(`${trigger} is for configurations of a workspace`)
+      : [];
+  });
+
+const checkDestination = ({
+  destinationType,
+  url,
+  token,
+  userIds,
+  emailAddresses,
+}: NotificationSettings): readonly Violation[] => {
+  const isMail = destinationType === 'email';
+  const violations: Violation[] = [];
+  if (isMail && url !== null) {
+    violations.push(attributeViolation('url', 'url is for other destinations than email'));
+  }
+  if (!isMail && (url === null || !isWebUrl(url))) {
+    violations.push(
+      attributeViolation('url', 'url must be an http or https address without credentials in it'),
+    );
+  }
+  if (token !== null && destinationType !== 'generic') {
+    violations.push(attributeViolation('token', 'only generic destinations get signatures'));
+  }
+  if (!isMail && (userIds.length > 0 || emailAddresses.length > 0)) {
+    violations.push(
+      attributeViolation('email-addresses', 'recipients are for destinations of type email'),
+    );
+  }
+  if (!emailAddresses.every(isEmail)) {
+    violations.push(attributeViolation('email-addresses', 'each must be a mail address'));
+  }
+  return violations;
+};
+
+export const checkNotification = (
+  settings: NotificationSettings,
+  subscribable: Subscribable,
+): readonly Violation[] => [
+  ...(settings.name.trim() === '' ? [attributeViolation('name', "Name can't be blank")] : []),
+  ...checkTriggers(settings.triggers, subscribable),
+  ...checkDestination(settings),
+];
+
+/** An event of a workspace, as it was when it happened. */
+export interface NotificationEvent {
+  readonly trigger: NotificationTrigger;
+  /** "Run Errored". */
+  readonly message: string;
+  readonly atMs: number;
+  readonly workspaceId: string;
+  readonly workspaceName: string;
+  readonly organizationName: string;
+  /** null for events without a run. */
+  readonly run: {
+    readonly id: string;
+    readonly message: string;
+    readonly status: string;
+    readonly createdAtMs: number;
+    /** Names of users; null where the service or a team did it. */
+    readonly createdBy: string | null;
+    readonly updatedBy: string | null;
+  } | null;
+}
+
+/** A notification that was sent, and what came of it. */
+export interface DeliveryResponse {
+  /** Address, or the recipients of a mail. */
+  readonly url: string;
+  /** Its beginning. */
+  readonly body: string;
+  /** HTTP status or the code of the error; "ECONNREFUSED". */
+  readonly code: string;
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  readonly sentAtMs: number;
+  readonly successful: boolean;
+}
+
+/** Responses that are kept of a configuration. */
+export const MAX_RESPONSES = 10;
+
+/** Events that wait for one destination; further ones are not sent. */
+export const MAX_WAITING = 1000;
+
+/** Events that are older are not sent any more. */
+export const MAX_AGE_MS = 24 * 3600 * 1000;

@@ -1,0 +1,254 @@
+/** Notification configurations: made, listed, changed, verified and deleted. */
+import { isDeepStrictEqual } from 'node:util';
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import type { OrganizationAccessResult } from '../../identity/access/organization-access-operations.ts';
+import { requireTeam } from '../../identity/access/team-access.ts';
+import { membershipRecords } from '../../identity/model/team-records.ts';
+import { requireProject, requireWorkspace } from '../access/access-operations.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { send } from './delivery-operations.ts';
+import {
+  checkNotification,
+  type DeliveryResponse,
+  type NotificationConfiguration,
+  type NotificationSettings,
+  type Subscribable,
+} from './domain/notification.ts';
+import {
+  addResponse,
+  loadNotifications,
+  loadResponses,
+  notificationRecords,
+  notificationSubscriptions,
+  removeNotification,
+  removeQueue,
+  storeNotification,
+} from './notification-records.ts';
+
+export interface NotificationView {
+  readonly configuration: NotificationConfiguration;
+  /** Newest first. */
+  readonly responses: readonly DeliveryResponse[];
+}
+
+export type GivenNotification = {
+  readonly [K in keyof NotificationSettings]?: NotificationSettings[K] | undefined;
+};
+
+/**
+ * Requires a caller who may change what the configuration is about: addresses of destinations are secrets.
+ * An organization token is nobody who could be told.
+ * @throws KeelsonError `workspace.not_found`
+ */
+const requireSubscribable = async (
+  reads: Reads,
+  principal: Principal,
+  { kind, id }: Subscribable,
+): Promise<OrganizationAccessResult> => {
+  if (principal.kind === 'organization') throw notFound('notification configuration');
+  if (kind === 'workspaces') {
+    return requireWorkspace(reads, principal, { workspaceId: id }, 'canUpdate');
+  }
+  if (kind === 'projects') return requireProject(reads, principal, id, 'canUpdate');
+  const team = await requireTeam(reads, principal, id);
+  if (!team.canUpdate) throw notFound('team');
+  return team;
+};
+
+const requireConfiguration = async (
+  reads: Reads,
+  principal: Principal,
+  id: string,
+): Promise<NotificationConfiguration> => {
+  const configuration = await notificationRecords.find(reads, id);
+  if (configuration === undefined) throw notFound('notification configuration');
+  await requireSubscribable(reads, principal, configuration.subscribable);
+  return configuration;
+};
+
+const toView = async (
+  reads: Reads,
+  configuration: NotificationConfiguration,
+): Promise<NotificationView> => ({
+  configuration,
+  responses: await loadResponses(reads, configuration.id),
+});
+
+export const showNotification = async (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  id: string,
+): Promise<NotificationView> => toView(store, await requireConfiguration(store, principal, id));
+
+/** In order of creation. */
+export const listNotifications = async (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  subscribable: Subscribable,
+): Promise<readonly NotificationView[]> => {
+  await requireSubscribable(store, principal, subscribable);
+  const configurations = await loadNotifications(store, subscribable.id);
+  return Promise.all(configurations.map((configuration) => toView(store, configuration)));
+};
+
+/** @throws KeelsonError `jsonapi.invalid_attribute` */
+const check = async (
+  { mailer }: WorkspacesContext,
+  reads: Reads,
+  configuration: NotificationConfiguration,
+): Promise<void> => {
+  refuseInvalid(checkNotification(configuration, configuration.subscribable));
+  if (configuration.destinationType === 'email' && mailer === undefined) {
+    const text = 'this installation sends no mail: KEELSON_WORKSPACE_SMTP_URL is not set';
+    refuseInvalid([attributeViolation('destination-type', text)]);
+  }
+  for (const userId of configuration.userIds) {
+    const { organizationId } = configuration;
+    if ((await membershipRecords.find(reads, organizationId, userId)) === undefined) {
+      const text = `${userId} is no member of the organization`;
+      refuseInvalid([{ pointer: '/data/relationships/users/data', text }]);
+    }
+  }
+};
+
+/** @throws KeelsonError `request.invalid` when the destination does not accept it */
+const verify = async (
+  context: WorkspacesContext,
+  configuration: NotificationConfiguration,
+): Promise<DeliveryResponse> => {
+  const { response } = await send(context, configuration, undefined);
+  if (!response.successful) {
+    throw new KeelsonError('request.invalid', {
+      text: `the destination did not accept the verification: ${response.code}`,
+    });
+  }
+  return response;
+};
+
+/** An enabled configuration is verified before it is stored. */
+export const createNotification = async (
+  context: WorkspacesContext,
+  principal: Principal,
+  subscribable: Subscribable,
+  settings: NotificationSettings,
+  baseUrl: string,
+): Promise<NotificationView> => {
+  const { store, clock, notificationsLimit } = context;
+  const nowMs = clock.nowMs();
+  const id = newResourceId('nc');
+  const prepare = async (reads: Reads): Promise<NotificationConfiguration> => {
+    const { organization } = await requireSubscribable(reads, principal, subscribable);
+    const others = await notificationSubscriptions.keys(reads, [subscribable.id]);
+    if (others.length >= notificationsLimit) {
+      throw new KeelsonError('workspace.conflict', {
+        text: `there are at most ${notificationsLimit} notification configurations here`,
+      });
+    }
+    const configuration = {
+      ...settings,
+      id,
+      subscribable,
+      organizationId: organization.id,
+      baseUrl,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await check(context, reads, configuration);
+    return configuration;
+  };
+  const prepared = await prepare(store);
+  const response = prepared.enabled ? await verify(context, prepared) : undefined;
+  return store.transact(async (tx) => {
+    const configuration = await prepare(tx);
+    await storeNotification(tx, configuration);
+    if (response !== undefined) await addResponse(tx, id, response);
+    return toView(tx, configuration);
+  });
+};
+
+/** The part of a configuration that a verification proves. */
+const destinationOf = ({ url, token, userIds, emailAddresses }: NotificationConfiguration) => ({
+  url,
+  token,
+  userIds,
+  emailAddresses,
+});
+
+/** @throws KeelsonError `workspace.conflict` when its destination changed since it was verified */
+export const updateNotification = async (
+  context: WorkspacesContext,
+  principal: Principal,
+  id: string,
+  given: GivenNotification,
+  baseUrl: string,
+): Promise<NotificationView> => {
+  const { store, clock } = context;
+  const nowMs = clock.nowMs();
+  const prepare = async (reads: Reads): Promise<NotificationConfiguration> => {
+    const before = await requireConfiguration(reads, principal, id);
+    const { destinationType = before.destinationType } = given;
+    if (destinationType !== before.destinationType) {
+      const text = `destination-type stays ${before.destinationType}; create another configuration`;
+      refuseInvalid([attributeViolation('destination-type', text)]);
+    }
+    const { url = before.url, token = before.token } = given;
+    const configuration: NotificationConfiguration = {
+      ...before,
+      name: given.name ?? before.name,
+      enabled: given.enabled ?? before.enabled,
+      url,
+      token,
+      triggers: given.triggers ?? before.triggers,
+      userIds: given.userIds ?? before.userIds,
+      emailAddresses: given.emailAddresses ?? before.emailAddresses,
+      baseUrl,
+      updatedAtMs: nowMs,
+    };
+    await check(context, reads, configuration);
+    return configuration;
+  };
+  const prepared = await prepare(store);
+  const response = prepared.enabled ? await verify(context, prepared) : undefined;
+  return store.transact(async (tx) => {
+    const configuration = await prepare(tx);
+    const isVerified = isDeepStrictEqual(destinationOf(configuration), destinationOf(prepared));
+    if (configuration.enabled && !isVerified) {
+      throw new KeelsonError('workspace.conflict', {
+        text: 'the configuration was changed at the same time; try again',
+      });
+    }
+    await storeNotification(tx, configuration);
+    if (!configuration.enabled) await removeQueue(tx, id);
+    if (response !== undefined) await addResponse(tx, id, response);
+    return toView(tx, configuration);
+  });
+};
+
+/** Sends a verification whether it is enabled or not. */
+export const verifyNotification = async (
+  context: WorkspacesContext,
+  principal: Principal,
+  id: string,
+): Promise<NotificationView> => {
+  const { store } = context;
+  const response = await verify(context, await requireConfiguration(store, principal, id));
+  return store.transact(async (tx) => {
+    const configuration = await requireConfiguration(tx, principal, id);
+    await addResponse(tx, id, response);
+    return toView(tx, configuration);
+  });
+};
+
+export const deleteNotification = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  id: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    await removeNotification(tx, await requireConfiguration(tx, principal, id));
+  });

@@ -1,0 +1,104 @@
+/** Events that wait to be sent, written in the transaction in which they happen. */
+import { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { findStanding } from '../../identity/access/organization-access-operations.ts';
+import type { Organization } from '../../identity/model/domain/organization.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { loadWorkspaceAccess } from '../access/access-operations.ts';
+import type { Workspace } from '../model/domain/workspace.ts';
+import {
+  MAX_WAITING,
+  type NotificationConfiguration,
+  type NotificationEvent,
+  type NotificationTrigger,
+} from './domain/notification.ts';
+import {
+  loadNotifications,
+  notificationEvents,
+  notificationQueues,
+} from './notification-records.ts';
+
+/** Whether the runs of the workspace concern the team, by the rights that it has now. */
+const concerns = async (
+  reads: Reads,
+  { subscribable }: NotificationConfiguration,
+  organization: Organization,
+  workspace: Workspace,
+): Promise<boolean> => {
+  const team = Principal.fromPartial({ kind: 'team', id: subscribable.id });
+  const standing = await findStanding(reads, team, organization);
+  if (standing === undefined) return false;
+  const { permissions } = await loadWorkspaceAccess(reads, { organization, standing }, workspace);
+  return permissions.canReadRun;
+};
+
+const enqueue = async (
+  tx: Transaction,
+  { id }: NotificationConfiguration,
+  event: NotificationEvent,
+): Promise<void> => {
+  const queue = (await notificationQueues.find(tx, id)) ?? {
+    first: 0,
+    next: 0,
+    attempts: 0,
+    dueAtMs: 0,
+  };
+  if (queue.next - queue.first >= MAX_WAITING) return;
+  notificationEvents.write(tx, [id, String(queue.next)], event);
+  notificationQueues.write(tx, [id], { ...queue, next: queue.next + 1 });
+};
+
+/** An event without the names of where it happened. */
+type Happening = Pick<NotificationEvent, 'trigger' | 'message' | 'atMs' | 'run'>;
+
+const toEvent = (
+  happening: Happening,
+  workspace: Workspace,
+  organization: Organization,
+): NotificationEvent => ({
+  ...happening,
+  workspaceId: workspace.id,
+  workspaceName: workspace.name,
+  organizationName: organization.name,
+});
+
+/** Queues an event of a workspace for one configuration. */
+export const queueNotificationFor = async (
+  tx: Transaction,
+  configuration: NotificationConfiguration,
+  workspace: Workspace,
+  happening: Happening,
+): Promise<void> => {
+  const organization = await organizationRecords.find(tx, workspace.organizationId);
+  if (organization === undefined) return;
+  await enqueue(tx, configuration, toEvent(happening, workspace, organization));
+};
+
+/**
+ * Queues an event for every enabled configuration of the workspace, its project and the teams that may read
+ * its runs.
+ * @param describe the rest of the event; called only when somebody is told
+ */
+export const queueNotification = async (
+  tx: Transaction,
+  workspace: Workspace,
+  trigger: NotificationTrigger,
+  describe: () => Promise<Omit<Happening, 'trigger'>>,
+): Promise<void> => {
+  const wanted = async (ownerId: string) =>
+    (await loadNotifications(tx, ownerId)).filter(
+      ({ enabled, triggers }) => enabled && triggers.includes(trigger),
+    );
+  const own = [...(await wanted(workspace.id)), ...(await wanted(workspace.projectId))];
+  const ofTeams = await wanted(workspace.organizationId);
+  if (own.length + ofTeams.length === 0) return;
+  const organization = await organizationRecords.find(tx, workspace.organizationId);
+  if (organization === undefined) return;
+  const event = toEvent({ ...(await describe()), trigger }, workspace, organization);
+  for (const configuration of own) await enqueue(tx, configuration, event);
+  for (const configuration of ofTeams) {
+    if (await concerns(tx, configuration, organization, workspace)) {
+      await enqueue(tx, configuration, event);
+    }
+  }
+};

@@ -1,0 +1,119 @@
+import type { Reads, Transaction } from '@keelson/storage';
+import { keyedRecords } from '../../base/keyed-records.ts';
+import {
+  type DeliveryResponse,
+  MAX_RESPONSES,
+  type NotificationConfiguration,
+  type NotificationEvent,
+  REMINDER_TRIGGER,
+} from './domain/notification.ts';
+
+/** Keyed by `nc-…`. Written by `storeNotification` alone, which keeps the indexes below. */
+export const notificationRecords = keyedRecords<NotificationConfiguration>('shared/notifications/');
+
+/** Id of a workspace, project or team, `nc-…`; those of teams also below their organization's id. */
+export const notificationSubscriptions = keyedRecords<Record<never, never>>(
+  'shared/notification-subscriptions/',
+);
+
+/** `nc-…` with reminders of destruction -> the time of destruction that was reminded of last. */
+export const notificationReminders = keyedRecords<{ readonly remindedOfMs: number }>(
+  'shared/notification-reminders/',
+);
+
+/** `nc-…` -> what came of the newest notifications, newest first. */
+const notificationResponses = keyedRecords<{ readonly responses: readonly DeliveryResponse[] }>(
+  'shared/notification-responses/',
+);
+
+/** `nc-…` -> the events that wait: from number `first` to before `next`. Absent when none waits. */
+export const notificationQueues = keyedRecords<{
+  readonly first: number;
+  readonly next: number;
+  /** Attempts to send the first. */
+  readonly attempts: number;
+  /** Time of the next attempt. */
+  readonly dueAtMs: number;
+}>('shared/notification-queues/');
+
+/** `nc-…`, number -> event. */
+export const notificationEvents = keyedRecords<NotificationEvent>('shared/notification-events/');
+
+const placesOf = ({
+  id,
+  organizationId,
+  subscribable,
+}: NotificationConfiguration): readonly (readonly [string, string])[] => [
+  [subscribable.id, id],
+  ...(subscribable.kind === 'teams' ? [[organizationId, id] as const] : []),
+];
+
+export const storeNotification = async (
+  tx: Transaction,
+  configuration: NotificationConfiguration,
+): Promise<void> => {
+  const { id, enabled, triggers } = configuration;
+  notificationRecords.write(tx, [id], configuration);
+  for (const place of placesOf(configuration)) notificationSubscriptions.write(tx, place, {});
+  if (!enabled || !triggers.includes(REMINDER_TRIGGER)) notificationReminders.delete(tx, id);
+  else if ((await notificationReminders.find(tx, id)) === undefined) {
+    notificationReminders.write(tx, [id], { remindedOfMs: 0 });
+  }
+};
+
+/** Removes what waits for a configuration. */
+export const removeQueue = async (tx: Transaction, id: string): Promise<void> => {
+  const queue = await notificationQueues.find(tx, id);
+  if (queue === undefined) return;
+  for (let number = queue.first; number < queue.next; number += 1) {
+    notificationEvents.delete(tx, id, String(number));
+  }
+  notificationQueues.delete(tx, id);
+};
+
+export const removeNotification = async (
+  tx: Transaction,
+  configuration: NotificationConfiguration,
+): Promise<void> => {
+  const { id } = configuration;
+  for (const place of placesOf(configuration)) notificationSubscriptions.delete(tx, ...place);
+  notificationReminders.delete(tx, id);
+  notificationResponses.delete(tx, id);
+  await removeQueue(tx, id);
+  notificationRecords.delete(tx, id);
+};
+
+/** Configurations of a workspace, project or team, in order of creation; of an organization those of its teams. */
+export const loadNotifications = async (
+  reads: Reads,
+  ownerId: string,
+): Promise<readonly NotificationConfiguration[]> => {
+  const ids = await notificationSubscriptions.keys(reads, [ownerId]);
+  const found = await Promise.all(ids.map((id) => notificationRecords.find(reads, id)));
+  return found
+    .filter((configuration) => configuration !== undefined)
+    .toSorted((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/** With the workspace, project or team that they are about. */
+export const removeNotificationsOf = async (tx: Transaction, ownerId: string): Promise<void> => {
+  for (const configuration of await loadNotifications(tx, ownerId)) {
+    await removeNotification(tx, configuration);
+  }
+};
+
+/** Newest first. */
+export const loadResponses = async (
+  reads: Reads,
+  id: string,
+): Promise<readonly DeliveryResponse[]> =>
+  (await notificationResponses.find(reads, id))?.responses ?? [];
+
+export const addResponse = async (
+  tx: Transaction,
+  id: string,
+  response: DeliveryResponse,
+): Promise<void> => {
+  const responses = [response, ...(await loadResponses(tx, id))].slice(0, MAX_RESPONSES);
+  notificationResponses.write(tx, [id], { responses });
+};

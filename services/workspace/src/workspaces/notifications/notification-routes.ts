@@ -1,0 +1,168 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { DESTINATION_TYPES, type Subscribable } from './domain/notification.ts';
+import { toNotificationResource } from './notification-document.ts';
+import {
+  createNotification,
+  deleteNotification,
+  type GivenNotification,
+  listNotifications,
+  type NotificationView,
+  showNotification,
+  updateNotification,
+  verifyNotification,
+} from './notification-operations.ts';
+
+const name = Type.String({ minLength: 1, maxLength: 255 });
+const destinationType = Type.Union(DESTINATION_TYPES.map((type) => Type.Literal(type)));
+const attributes = {
+  enabled: Type.Optional(Type.Boolean()),
+  url: Type.Optional(nullable(Type.String({ maxLength: 2048 }))),
+  token: Type.Optional(nullable(Type.String({ maxLength: 1024 }))),
+  triggers: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 20 }))),
+  'email-addresses': Type.Optional(
+    nullable(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 50 })),
+  ),
+};
+const relationships = Type.Object({
+  users: Type.Optional(
+    Type.Object({
+      data: Type.Array(
+        Type.Object({ type: Type.Literal('users'), id: Type.String({ maxLength: 64 }) }),
+        { maxItems: 50 },
+      ),
+    }),
+  ),
+});
+const CREATE = resourceBody(
+  'notification-configurations',
+  Type.Object({ ...attributes, name, 'destination-type': destinationType }),
+  relationships,
+);
+const UPDATE = resourceBody(
+  'notification-configurations',
+  Type.Object({
+    ...attributes,
+    name: Type.Optional(name),
+    'destination-type': Type.Optional(destinationType),
+  }),
+  relationships,
+);
+
+/** An empty address or token is none, as clients send them. */
+const orNone = (text: string | null | undefined) => (text === '' ? null : text);
+
+const toGiven = ({ data }: Static<typeof UPDATE>): GivenNotification => ({
+  name: data.attributes.name,
+  enabled: data.attributes.enabled,
+  destinationType: data.attributes['destination-type'],
+  url: orNone(data.attributes.url),
+  token: orNone(data.attributes.token),
+  triggers: data.attributes.triggers === null ? [] : data.attributes.triggers,
+  emailAddresses:
+    data.attributes['email-addresses'] === null ? [] : data.attributes['email-addresses'],
+  userIds: data.relationships?.users?.data.map(({ id }) => id),
+});
+
+const toDocument = (view: NotificationView) => ({
+  document: { data: toNotificationResource(view) },
+});
+
+const ONE = '/notification-configurations/:notification_configuration_id';
+const ID = 'notification_configuration_id';
+
+export const notificationRoutes = (context: WorkspacesContext): Route[] => {
+  const of = (kind: Subscribable['kind'], parameter: string, what: string) => [
+    endpoint({
+      method: 'POST',
+      path: `/${kind}/:${parameter}/notification-configurations`,
+      summary: `Create a notification configuration of ${what}`,
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ head, principal, params, body }) => {
+        const given = toGiven(body);
+        const settings = {
+          name: body.data.attributes.name,
+          destinationType: body.data.attributes['destination-type'],
+          enabled: given.enabled ?? false,
+          url: given.url ?? null,
+          token: given.token ?? null,
+          triggers: given.triggers ?? [],
+          userIds: given.userIds ?? [],
+          emailAddresses: given.emailAddresses ?? [],
+        };
+        const subscribable = { kind, id: params[parameter] ?? '' };
+        return toDocument(
+          await createNotification(context, principal, subscribable, settings, head.baseUrl),
+        );
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: `/${kind}/:${parameter}/notification-configurations`,
+      summary: `List the notification configurations of ${what}`,
+      handle: async ({ head, principal, params, query }) => {
+        const page = parsePage(query);
+        const subscribable = { kind, id: params[parameter] ?? '' };
+        const all = await listNotifications(context, principal, subscribable);
+        const data = itemsOn(page, all).map(toNotificationResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+  ];
+  return jsonApiRoutes('notification configurations', [
+    ...of('workspaces', 'workspace_id', 'a workspace'),
+    ...of('projects', 'project_id', 'a project'),
+    ...of('teams', 'team_id', 'a team'),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show a notification configuration',
+      handle: async ({ principal, params }) =>
+        toDocument(await showNotification(context, principal, params[ID] ?? '')),
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update a notification configuration',
+      body: { schema: UPDATE },
+      handle: async ({ head, principal, params, body }) =>
+        toDocument(
+          await updateNotification(
+            context,
+            principal,
+            params[ID] ?? '',
+            toGiven(body),
+            head.baseUrl,
+          ),
+        ),
+    }),
+    endpoint({
+      method: 'POST',
+      path: `${ONE}/actions/verify`,
+      summary: 'Send a verification to the destination',
+      handle: async ({ principal, params }) =>
+        toDocument(await verifyNotification(context, principal, params[ID] ?? '')),
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete a notification configuration',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteNotification(context, principal, params[ID] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

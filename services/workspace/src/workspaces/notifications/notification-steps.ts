@@ -1,0 +1,8 @@
+/** Removal of configurations with the workspace or project that they are about. */
+import type { WorkspaceSteps } from '../seams/workspace-steps.ts';
+import { removeNotificationsOf } from './notification-records.ts';
+
+export const NOTIFICATION_STEPS: WorkspaceSteps = {
+  onWorkspaceRemoved: (tx, { id }) => removeNotificationsOf(tx, id),
+  onProjectRemoved: (tx, { id }) => removeNotificationsOf(tx, id),
+};

@@ -1,0 +1,198 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  itemsOn,
+  jsonApiRoutes,
+  nullable,
+  parseInclude,
+  parsePage,
+  type Resource,
+  resourceBody,
+  resourceListBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import type { Reads } from '@keelson/storage';
+import { Type } from 'typebox';
+import { toCamelKeys } from '../../base/validation/attribute-names.ts';
+import { findReadableProject } from '../access/access-operations.ts';
+import { SERVICE_PROVIDERS, type ServiceProvider } from '../model/domain/oauth-client.ts';
+import { oauthTokenRecords } from '../model/oauth-records.ts';
+import { toProjectResource } from '../projects/project-document.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toOAuthClientResource, toOAuthTokenResource } from './oauth-document.ts';
+import {
+  changeClientProjects,
+  createOAuthClient,
+  deleteOAuthClient,
+  listOAuthClients,
+  type OAuthClientAccess,
+  requireOAuthClient,
+  updateOAuthClient,
+} from './oauth-operations.ts';
+
+const text = (maxLength: number) => Type.Optional(nullable(Type.String({ maxLength })));
+const url = Type.String({ maxLength: 2048 });
+const tokenText = Type.String({ minLength: 1, maxLength: 16_384 });
+const changeable = {
+  name: text(255),
+  key: text(1024),
+  secret: text(16_384),
+  'rsa-public-key': text(16_384),
+  'organization-scoped': Type.Optional(Type.Boolean()),
+};
+const PROJECT = Type.Object({ type: Type.Literal('projects'), id: Type.String({ maxLength: 64 }) });
+const PROJECTS = resourceListBody(PROJECT);
+const providers = Object.keys(SERVICE_PROVIDERS) as ServiceProvider[];
+
+const CREATE = resourceBody(
+  'oauth-clients',
+  Type.Object({
+    ...changeable,
+    'service-provider': Type.Union(providers.map((name) => Type.Literal(name))),
+    'http-url': url,
+    'api-url': url,
+    'private-key': text(16_384),
+    'oauth-token-string': tokenText,
+  }),
+  Type.Object({ projects: Type.Optional(PROJECTS) }),
+);
+const UPDATE = resourceBody(
+  'oauth-clients',
+  Type.Object({ ...changeable, 'oauth-token-string': Type.Optional(tokenText) }),
+);
+
+const INCLUDES: ReadonlySet<string> = new Set(['oauth_tokens', 'projects']);
+
+/** The client with those of its projects that the caller may see. */
+const loadResource = async (reads: Reads, access: OAuthClientAccess): Promise<Resource> => {
+  const { client } = access;
+  const seen = await Promise.all(
+    client.projectIds.map((id) => findReadableProject(reads, access, id)),
+  );
+  const projectIds = seen.flatMap((project) => project?.id ?? []);
+  return toOAuthClientResource({ ...access, client: { ...client, projectIds } });
+};
+
+const loadIncluded = async (
+  reads: Reads,
+  include: ReadonlySet<string>,
+  accesses: readonly OAuthClientAccess[],
+): Promise<readonly Resource[]> => {
+  const found = new Map<string, Resource>();
+  for (const access of accesses) {
+    const { client, organization } = access;
+    const token = include.has('oauth_tokens')
+      ? await oauthTokenRecords.find(reads, client.tokenId)
+      : undefined;
+    if (token !== undefined) found.set(token.id, toOAuthTokenResource(token));
+    for (const id of include.has('projects') ? client.projectIds : []) {
+      const project = await findReadableProject(reads, access, id);
+      if (project !== undefined) found.set(id, toProjectResource({ project, organization }));
+    }
+  }
+  return [...found.values()];
+};
+
+const COLLECTION = '/organizations/:organization_name/oauth-clients';
+const ONE = '/oauth-clients/:oauth_client_id';
+
+export const oauthClientRoutes = (context: WorkspacesContext): Route[] => {
+  const changeProjects = (method: 'POST' | 'DELETE', change: 'add' | 'remove', summary: string) =>
+    endpoint({
+      method,
+      path: `${ONE}/relationships/projects`,
+      summary,
+      body: { schema: PROJECTS },
+      success: 204,
+      handle: async ({ principal, params, body }) => {
+        const ids = body.data.map(({ id }) => id);
+        const clientId = params['oauth_client_id'] ?? '';
+        await changeClientProjects(context, principal, clientId, ids, change);
+        return undefined;
+      },
+    });
+  return jsonApiRoutes('OAuth clients', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create an OAuth client with its token',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const { attributes, relationships } = body.data;
+        const absent = {
+          name: null,
+          key: null,
+          secret: null,
+          rsaPublicKey: null,
+          privateKey: null,
+        };
+        const projectIds = (relationships?.projects?.data ?? []).map(({ id }) => id);
+        const access = await createOAuthClient(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          {
+            ...absent,
+            organizationScoped: true,
+            projectIds: [...new Set(projectIds)],
+            ...toCamelKeys(attributes),
+          },
+        );
+        return { document: { data: await loadResource(context.store, access) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List OAuth clients',
+      handle: async ({ head, principal, params, query }) => {
+        const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const include = parseInclude(query, INCLUDES);
+        const page = parsePage(query);
+        const shown = itemsOn(page, all);
+        const included = await loadIncluded(context.store, include, shown);
+        const data = await Promise.all(shown.map((access) => loadResource(context.store, access)));
+        const totalCount = all.length;
+        return { document: toPaginatedDocument(head, { data, page, totalCount, included }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an OAuth client, without its secrets',
+      handle: async ({ principal, params, query }) => {
+        const include = parseInclude(query, INCLUDES);
+        const id = params['oauth_client_id'] ?? '';
+        const access = await requireOAuthClient(context.store, principal, id);
+        const included = await loadIncluded(context.store, include, [access]);
+        const data = await loadResource(context.store, access);
+        return { document: { data, ...(included.length === 0 ? {} : { included }) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Update an OAuth client',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) => {
+        const change = toCamelKeys(body.data.attributes);
+        const id = params['oauth_client_id'] ?? '';
+        const access = await updateOAuthClient(context, principal, id, change);
+        return { document: { data: await loadResource(context.store, access) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an OAuth client with its token',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteOAuthClient(context, principal, params['oauth_client_id'] ?? '');
+        return undefined;
+      },
+    }),
+    changeProjects('POST', 'add', 'Open an OAuth client to projects'),
+    changeProjects('DELETE', 'remove', 'Close an OAuth client to projects'),
+  ]);
+};

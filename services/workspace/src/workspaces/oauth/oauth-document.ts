@@ -1,0 +1,51 @@
+import { API_PREFIX, type Resource, toMany, toOne, toTimestamp } from '@keelson/jsonapi';
+import { type OAuthToken, SERVICE_PROVIDERS } from '../model/domain/oauth-client.ts';
+import type { OAuthClientAccess } from './oauth-operations.ts';
+
+/** A client without its secrets. */
+export const toOAuthClientResource = ({ client, organization }: OAuthClientAccess): Resource => ({
+  id: client.id,
+  type: 'oauth-clients',
+  attributes: {
+    name: client.name,
+    'created-at': toTimestamp(client.createdAtMs),
+    'service-provider': client.serviceProvider,
+    'service-provider-display-name': SERVICE_PROVIDERS[client.serviceProvider],
+    'http-url': client.httpUrl,
+    'api-url': client.apiUrl,
+    key: client.key,
+    'rsa-public-key': client.rsaPublicKey,
+    // Tokens are part of the request, so that there is no callback address for a provider.
+    'callback-url': null,
+    'connect-path': null,
+    'organization-scoped': client.organizationScoped,
+  },
+  relationships: {
+    organization: toOne('organizations', organization.name),
+    projects: toMany('projects', client.projectIds),
+    'oauth-tokens': toMany(
+      'oauth-tokens',
+      [client.tokenId],
+      `${API_PREFIX}/oauth-clients/${client.id}/oauth-tokens`,
+    ),
+  },
+  links: { self: `${API_PREFIX}/oauth-clients/${client.id}` },
+});
+
+export const toOAuthTokenResource = (token: OAuthToken): Resource => ({
+  id: token.id,
+  type: 'oauth-tokens',
+  attributes: {
+    'created-at': toTimestamp(token.createdAtMs),
+    'service-provider-user': null,
+    'has-ssh-key': token.sshKeyId !== null,
+  },
+  relationships: {
+    'oauth-client': toOne(
+      'oauth-clients',
+      token.clientId,
+      `${API_PREFIX}/oauth-clients/${token.clientId}`,
+    ),
+  },
+  links: { self: `${API_PREFIX}/oauth-tokens/${token.id}` },
+});

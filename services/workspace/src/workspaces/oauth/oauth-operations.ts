@@ -1,0 +1,266 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly, type Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { isWebUrl } from '../../base/validation/domain/web-url.ts';
+import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
+import {
+  findStanding,
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../../identity/access/organization-access-operations.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { findReadableProject } from '../access/access-operations.ts';
+import type { OAuthClient, OAuthToken } from '../model/domain/oauth-client.ts';
+import {
+  oauthClientRecords,
+  oauthTokenRecords,
+  organizationOAuthClients,
+} from '../model/oauth-records.ts';
+import { sshKeyRecords } from '../model/ssh-key-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+
+export type GivenOAuthClient = Pick<
+  OAuthClient,
+  | 'name'
+  | 'serviceProvider'
+  | 'httpUrl'
+  | 'apiUrl'
+  | 'key'
+  | 'secret'
+  | 'rsaPublicKey'
+  | 'privateKey'
+  | 'organizationScoped'
+  | 'projectIds'
+> & { readonly oauthTokenString: string };
+
+export interface OAuthClientAccess extends OrganizationAccessResult {
+  readonly client: OAuthClient;
+}
+
+const mayManage = ({ standing }: OrganizationAccessResult): boolean =>
+  decideOrganizationPermissions(standing).canUpdateOauth;
+
+const requireManagerOf = async (
+  reads: Reads,
+  principal: Principal,
+  organizationId: string | undefined,
+  resource: string,
+): Promise<OrganizationAccessResult> => {
+  const organization = await organizationRecords.find(reads, organizationId ?? '');
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (organization === undefined || standing === undefined) throw notFound(resource);
+  const access = { organization, standing };
+  if (!mayManage(access)) throw notFound(resource);
+  return access;
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireOAuthClient = async (
+  reads: Reads,
+  principal: Principal,
+  clientId: string,
+): Promise<OAuthClientAccess> => {
+  const client = await oauthClientRecords.find(reads, clientId);
+  const access = await requireManagerOf(reads, principal, client?.organizationId, 'OAuth client');
+  if (client === undefined) throw notFound('OAuth client');
+  return { ...access, client };
+};
+
+/**
+ * @throws KeelsonError `workspace.not_found` unless all are projects of the organization that the caller may
+ * see
+ */
+const requireProjects = async (
+  reads: Reads,
+  owner: OrganizationAccessResult,
+  projectIds: readonly string[],
+): Promise<void> => {
+  for (const id of projectIds) {
+    const project = await findReadableProject(reads, owner, id);
+    if (project?.organizationId !== owner.organization.id) throw notFound('project');
+  }
+};
+
+/** OAuth clients of one organization. */
+const MAX_CLIENTS = 500;
+
+const requireRoom = async (reads: Reads, organizationId: string): Promise<void> => {
+  const clients = await organizationOAuthClients.keys(reads, [organizationId]);
+  if (clients.length < MAX_CLIENTS) return;
+  throw new KeelsonError('workspace.conflict', {
+    text: `an organization has at most ${MAX_CLIENTS} OAuth clients`,
+  });
+};
+
+/** Creates a client with a token from the request; there is no authorization flow with the provider. */
+export const createOAuthClient = (
+  { store, clock }: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+  { oauthTokenString, ...given }: GivenOAuthClient,
+): Promise<OAuthClientAccess> =>
+  store.transact(async (tx) => {
+    const access = await requireOrganization(tx, principal, organizationName);
+    const { organization } = access;
+    if (!mayManage(access)) throw notFound('organization');
+    refuseInvalid(
+      (['httpUrl', 'apiUrl'] as const)
+        .filter((name) => !isWebUrl(given[name]))
+        .map((name) =>
+          attributeViolation(name === 'httpUrl' ? 'http-url' : 'api-url', 'is not a URL'),
+        ),
+    );
+    await requireProjects(tx, access, given.projectIds);
+    await requireRoom(tx, organization.id);
+    const createdAtMs = clock.nowMs();
+    const id = newResourceId('oc');
+    const token: OAuthToken = {
+      id: newResourceId('ot'),
+      organizationId: organization.id,
+      clientId: id,
+      token: oauthTokenString,
+      sshKeyId: null,
+      createdAtMs,
+    };
+    const client: OAuthClient = {
+      ...given,
+      id,
+      organizationId: organization.id,
+      tokenId: token.id,
+      createdAtMs,
+    };
+    oauthClientRecords.write(tx, [id], client);
+    oauthTokenRecords.write(tx, [token.id], token);
+    organizationOAuthClients.write(tx, [organization.id, id], {});
+    return { ...access, client };
+  });
+
+/** Absent attributes keep their values. */
+export type OAuthClientChange = Partial<
+  Pick<OAuthClient, 'name' | 'key' | 'secret' | 'rsaPublicKey' | 'organizationScoped'>
+> & {
+  /** Replaces the text of the token, which keeps its id, so that workspaces keep their repositories. */
+  readonly oauthTokenString?: string;
+};
+
+export const updateOAuthClient = (
+  { store, workspaceSteps }: WorkspacesContext,
+  principal: Principal,
+  clientId: string,
+  { oauthTokenString, ...change }: OAuthClientChange,
+): Promise<OAuthClientAccess> =>
+  store.transact(async (tx) => {
+    const access = await requireOAuthClient(tx, principal, clientId);
+    const client = { ...access.client, ...change };
+    oauthClientRecords.write(tx, [client.id], client);
+    const token = await oauthTokenRecords.find(tx, client.tokenId);
+    if (token !== undefined && oauthTokenString !== undefined) {
+      oauthTokenRecords.write(tx, [token.id], { ...token, token: oauthTokenString });
+    }
+    for (const step of workspaceSteps) await step.onOAuthClientUpdated?.(tx, client);
+    return { ...access, client };
+  });
+
+/** Adds or removes projects that may use a client; workspaces in removed projects keep their connection. */
+export const changeClientProjects = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  clientId: string,
+  projectIds: readonly string[],
+  change: 'add' | 'remove',
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const access = await requireOAuthClient(tx, principal, clientId);
+    const { client } = access;
+    if (change === 'add') await requireProjects(tx, access, projectIds);
+    const others = client.projectIds.filter((id) => !projectIds.includes(id));
+    const next = change === 'add' ? [...others, ...new Set(projectIds)] : others;
+    oauthClientRecords.write(tx, [client.id], { ...client, projectIds: next });
+  });
+
+/** Removes a client with its token; workspaces lose the repository that they reach with it. */
+export const removeOAuthClient = async (
+  { workspaceSteps }: WorkspacesContext,
+  tx: Transaction,
+  client: OAuthClient,
+): Promise<void> => {
+  for (const step of workspaceSteps) await step.onOAuthClientRemoved?.(tx, client);
+  oauthClientRecords.delete(tx, client.id);
+  oauthTokenRecords.delete(tx, client.tokenId);
+  organizationOAuthClients.delete(tx, client.organizationId, client.id);
+};
+
+export const deleteOAuthClient = (
+  context: WorkspacesContext,
+  principal: Principal,
+  clientId: string,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const { client } = await requireOAuthClient(tx, principal, clientId);
+    await removeOAuthClient(context, tx, client);
+  });
+
+/** In order of creation. */
+export const listOAuthClients = async (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<readonly OAuthClientAccess[]> => {
+  const access = await requireOrganization(store, principal, organizationName);
+  if (!mayManage(access)) throw notFound('organization');
+  const ids = await organizationOAuthClients.keys(store, [access.organization.id]);
+  const clients = await Promise.all(
+    ids.map((id) => oauthClientRecords.find(readableOnly(store), id)),
+  );
+  return clients
+    .filter((client) => client !== undefined)
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1))
+    .map((client) => ({ ...access, client }));
+};
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireOAuthToken = async (
+  reads: Reads,
+  principal: Principal,
+  tokenId: string,
+): Promise<OAuthToken> => {
+  const token = await oauthTokenRecords.find(reads, tokenId);
+  await requireManagerOf(reads, principal, token?.organizationId, 'OAuth token');
+  if (token === undefined) throw notFound('OAuth token');
+  return token;
+};
+
+/** The SSH key for cloning submodules of the repository. */
+export const assignOAuthTokenKey = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  tokenId: string,
+  sshKeyId: string | null,
+): Promise<OAuthToken> =>
+  store.transact(async (tx) => {
+    const token = await requireOAuthToken(tx, principal, tokenId);
+    const key = sshKeyId === null ? undefined : await sshKeyRecords.find(tx, sshKeyId);
+    if (sshKeyId !== null && key?.organizationId !== token.organizationId) {
+      refuseInvalid([
+        { pointer: '/data/relationships/ssh-key/data/id', text: 'Ssh key is invalid' },
+      ]);
+    }
+    const next = { ...token, sshKeyId };
+    oauthTokenRecords.write(tx, [token.id], next);
+    return next;
+  });
+
+/** A client has one token; deleting the token deletes the client. */
+export const deleteOAuthToken = (
+  context: WorkspacesContext,
+  principal: Principal,
+  tokenId: string,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const { clientId } = await requireOAuthToken(tx, principal, tokenId);
+    const client = await oauthClientRecords.find(tx, clientId);
+    if (client !== undefined) await removeOAuthClient(context, tx, client);
+  });

@@ -1,0 +1,112 @@
+import type { Route } from '@keelson/edge';
+import {
+  endpoint,
+  invalidAttribute,
+  itemsOn,
+  jsonApiRoutes,
+  nullable,
+  parsePage,
+  resourceBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toOAuthTokenResource } from './oauth-document.ts';
+import {
+  assignOAuthTokenKey,
+  deleteOAuthToken,
+  listOAuthClients,
+  requireOAuthClient,
+  requireOAuthToken,
+} from './oauth-operations.ts';
+
+const UPDATE = resourceBody(
+  'oauth-tokens',
+  Type.Object({ 'ssh-key': Type.Optional(nullable(Type.String())) }),
+  Type.Object({
+    'ssh-key': Type.Optional(
+      Type.Object({
+        data: nullable(
+          Type.Object({ type: Type.Literal('ssh-keys'), id: Type.String({ maxLength: 64 }) }),
+        ),
+      }),
+    ),
+  }),
+);
+
+const ONE = '/oauth-tokens/:oauth_token_id';
+
+export const oauthTokenRoutes = (context: WorkspacesContext): Route[] => {
+  const { store } = context;
+  return jsonApiRoutes('OAuth tokens', [
+    endpoint({
+      method: 'GET',
+      path: '/oauth-clients/:oauth_client_id/oauth-tokens',
+      summary: 'List the token of an OAuth client',
+      handle: async ({ head, principal, params, query }) => {
+        const id = params['oauth_client_id'] ?? '';
+        const { client } = await requireOAuthClient(store, principal, id);
+        const token = await requireOAuthToken(store, principal, client.tokenId);
+        const page = parsePage(query);
+        const data = page.number === 1 ? [toOAuthTokenResource(token)] : [];
+        return { document: toPaginatedDocument(head, { data, page, totalCount: 1 }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: '/organizations/:organization_name/oauth-tokens',
+      summary: 'List the OAuth tokens of an organization',
+      handle: async ({ head, principal, params, query }) => {
+        const all = await listOAuthClients(context, principal, params['organization_name'] ?? '');
+        const page = parsePage(query);
+        const tokens = await Promise.all(
+          itemsOn(page, all).map(({ client }) =>
+            requireOAuthToken(store, principal, client.tokenId),
+          ),
+        );
+        const data = tokens.map(toOAuthTokenResource);
+        return { document: toPaginatedDocument(head, { data, page, totalCount: all.length }) };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an OAuth token, without its text',
+      handle: async ({ principal, params }) => {
+        const token = await requireOAuthToken(store, principal, params['oauth_token_id'] ?? '');
+        return { document: { data: toOAuthTokenResource(token) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Give an OAuth token an SSH key, or none',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) => {
+        const id = params['oauth_token_id'] ?? '';
+        if (body.data.attributes['ssh-key']) {
+          throw invalidAttribute(
+            '/data/attributes/ssh-key',
+            'a token has no key of its own; make an SSH key and name it in the relationship ssh-key',
+          );
+        }
+        const assigned = body.data.relationships?.['ssh-key'];
+        const token =
+          assigned === undefined
+            ? await requireOAuthToken(store, principal, id)
+            : await assignOAuthTokenKey(context, principal, id, assigned.data?.id ?? null);
+        return { document: { data: toOAuthTokenResource(token) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an OAuth token with its client',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteOAuthToken(context, principal, params['oauth_token_id'] ?? '');
+        return undefined;
+      },
+    }),
+  ]);
+};

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Harness, startHarnessOf } from '../../../test/workspace-harness.ts';
+import { oauthTokenRecords } from '../model/oauth-records.ts';
+
+const O = '/organizations/acme';
+const CONNECTION = {
+  'service-provider': 'gitlab_hosted',
+  'http-url': 'https://gitlab.example',
+  'api-url': 'https://gitlab.example/api/v4',
+  'oauth-token-string': 'glpat-secret',
+  secret: 'client-secret',
+  'private-key': 'private-secret',
+};
+let harness: Harness;
+beforeAll(async () => {
+  harness = await startHarnessOf('acme', 'globex');
+});
+afterAll(() => harness[Symbol.asyncDispose]());
+
+const connect = async (organization = O) => {
+  const client = await harness.create(`${organization}/oauth-clients`, 'oauth-clients', CONNECTION);
+  const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+  return { client, tokenId: tokens?.[0]?.id ?? '' };
+};
+const storedToken = async (tokenId: string) =>
+  (await oauthTokenRecords.find(harness.store, tokenId))?.token;
+const withRepository = (name: string, tokenId: string) =>
+  harness.call('POST', `${O}/workspaces`, {
+    data: {
+      type: 'workspaces',
+      attributes: { name, 'vcs-repo': { identifier: 'a/b', 'oauth-token-id': tokenId } },
+    },
+  });
+
+describe('an OAuth client', () => {
+  test('takes another token under the id of the one it had', async () => {
+    const { client, tokenId } = await connect();
+    const change = (attributes: object) =>
+      harness.call('PATCH', `/oauth-clients/${client.id}`, {
+        data: { type: 'oauth-clients', attributes },
+      });
+    expect((await change({ 'oauth-token-string': 'glpat-next-secret' })).data).toEqual(client);
+    expect(await storedToken(tokenId)).toBe('glpat-next-secret');
+    await change({ name: 'renamed' });
+    expect(await storedToken(tokenId)).toBe('glpat-next-secret');
+    const { status, errors } = await change({ 'oauth-token-string': '' });
+    expect([status, errors[0]?.source?.pointer]).toEqual([
+      422,
+      '/data/attributes/oauth-token-string',
+    ]);
+  });
+
+  test('never shows a secret', async () => {
+    const { client, tokenId } = await connect();
+    const replies = [
+      client,
+      await harness.call('GET', `/oauth-clients/${client.id}`),
+      await harness.call('GET', `${O}/oauth-clients`),
+      await harness.call('GET', `/oauth-tokens/${tokenId}`),
+      await harness.call('GET', `${O}/oauth-tokens`),
+    ];
+    for (const reply of replies) expect(JSON.stringify(reply)).not.toMatch(/-secret/);
+  });
+
+  test('that is not for the organization is open to its projects', async () => {
+    const makeProject = async (name: string) =>
+      (await harness.create(`${O}/projects`, 'projects', { name })).id;
+    const [inside, outside] = [await makeProject('Inside'), await makeProject('Outside')];
+    const identified = (id: string) => ({ data: [{ type: 'projects', id }] });
+    const client = await harness.create(
+      `${O}/oauth-clients`,
+      'oauth-clients',
+      { ...CONNECTION, 'organization-scoped': false },
+      {
+        relationships: {
+          projects: { data: [inside, inside].map((id) => ({ type: 'projects', id })) },
+        },
+      },
+    );
+    expect(client.attributes['organization-scoped']).toBe(false);
+    expect(client.relationships['projects']?.data).toEqual(identified(inside).data);
+    const tokens = client.relationships['oauth-tokens']?.data as { id: string }[] | undefined;
+    const tokenId = tokens?.[0]?.id;
+    const connectIn = (name: string, projectId: string) =>
+      harness.call('POST', `${O}/workspaces`, {
+        data: {
+          type: 'workspaces',
+          attributes: { name, 'vcs-repo': { identifier: 'a/b', 'oauth-token-id': tokenId } },
+          relationships: { project: { data: { type: 'projects', id: projectId } } },
+        },
+      });
+    const REFUSED = '/data/attributes/vcs-repo/oauth-token-id';
+    const made = await connectIn('in-project', inside);
+    expect(made.status).toBe(201);
+    const refused = await connectIn('out-of-project', outside);
+    expect(refused.errors[0]?.source?.pointer).toBe(REFUSED);
+
+    const move = { relationships: { project: { data: { type: 'projects', id: outside } } } };
+    const moveOne = () =>
+      harness.call('PATCH', `/workspaces/${made.data.id}`, {
+        data: { type: 'workspaces', attributes: {}, ...move },
+      });
+    expect((await moveOne()).errors[0]?.source?.pointer).toBe(REFUSED);
+    const moveMany = await harness.call('POST', `/projects/${outside}/relationships/workspaces`, {
+      data: [{ type: 'workspaces', id: made.data.id }],
+    });
+    expect(moveMany.errors[0]?.source?.pointer).toBe(REFUSED);
+
+    const projects = `/oauth-clients/${client.id}/relationships/projects`;
+    const { data: globex } = await harness.call('GET', '/organizations/globex');
+    const theirs = globex.relationships['default-project']?.data as { id: string };
+    for (const id of ['prj-unknown', theirs.id]) {
+      expect((await harness.call('POST', projects, identified(id))).status).toBe(404);
+    }
+    const both = { data: [outside, inside, outside].map((id) => ({ type: 'projects', id })) };
+    expect((await harness.call('POST', projects, both)).status).toBe(204);
+    const open = await harness.call('GET', `/oauth-clients/${client.id}`);
+    expect(open.data.relationships['projects']?.data).toEqual(both.data.slice(0, 2));
+    expect((await moveOne()).status).toBe(200);
+    // Projects that the client is not assigned to are ignored.
+    for (const ids of [identified(outside), identified('prj-unknown')]) {
+      expect((await harness.call('DELETE', projects, ids)).status).toBe(204);
+    }
+    const described = {
+      data: { type: 'workspaces', attributes: { description: 'still connected' } },
+    };
+    const kept = await harness.call('PATCH', `/workspaces/${made.data.id}`, described);
+    expect(kept.data.attributes['vcs-repo-identifier']).toBe('a/b');
+    const opened = { data: { type: 'oauth-clients', attributes: { 'organization-scoped': true } } };
+    await harness.call('PATCH', `/oauth-clients/${client.id}`, opened);
+    expect((await connectIn('anywhere', outside)).status).toBe(201);
+  });
+
+  test('gives workspaces their repository, and takes it with it', async () => {
+    const { client, tokenId } = await connect();
+    const made = await withRepository('app', tokenId);
+    expect(made.status).toBe(201);
+    expect(made.data.attributes).toMatchObject({
+      'oauth-client-name': 'GitLab.com',
+      'vcs-repo-identifier': 'a/b',
+    });
+    expect((await harness.call('DELETE', `/oauth-clients/${client.id}`)).status).toBe(204);
+    expect((await harness.call('GET', `/oauth-tokens/${tokenId}`)).status).toBe(404);
+    const shown = await harness.call('GET', `/workspaces/${made.data.id}`);
+    expect(shown.data.attributes).toMatchObject({ 'oauth-client-name': null, 'vcs-repo': null });
+  });
+
+  test('of another organization, or of none, is refused', async () => {
+    const { tokenId } = await connect('/organizations/globex');
+    for (const id of [tokenId, 'ot-none']) {
+      const { status, errors } = await withRepository('foreign', id);
+      expect(status).toBe(422);
+      expect(errors[0]?.source?.pointer).toBe('/data/attributes/vcs-repo/oauth-token-id');
+    }
+  });
+
+  test.for([
+    [{ 'http-url': 'ftp://a.example' }, '/data/attributes/http-url'],
+    [{ 'api-url': 'https://user@a.example' }, '/data/attributes/api-url'],
+    [{ 'api-url': 'https://:secret@a.example' }, '/data/attributes/api-url'],
+    [{ 'oauth-token-string': '' }, '/data/attributes/oauth-token-string'],
+    [{ 'service-provider': 'cvs' }, '/data/attributes/service-provider'],
+  ] as const)('refuses %j', async ([change, pointer]) => {
+    const { status, errors } = await harness.call('POST', `${O}/oauth-clients`, {
+      data: { type: 'oauth-clients', attributes: { ...CONNECTION, ...change } },
+    });
+    expect(status).toBe(422);
+    expect(errors[0]?.source?.pointer).toBe(pointer);
+  });
+
+  test('takes an SSH key of its organization', async () => {
+    const { tokenId } = await connect();
+    const text = { data: { type: 'oauth-tokens', attributes: { 'ssh-key': 'PRIVATE KEY' } } };
+    const refused = await harness.call('PATCH', `/oauth-tokens/${tokenId}`, text);
+    expect([refused.status, refused.errors[0]?.source]).toEqual([
+      422,
+      { pointer: '/data/attributes/ssh-key' },
+    ]);
+    const value = '-----BEGIN PRIVATE KEY-----';
+    const key = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
+    const assign = (id: string | null) =>
+      harness.call('PATCH', `/oauth-tokens/${tokenId}`, {
+        data: {
+          type: 'oauth-tokens',
+          relationships: { 'ssh-key': { data: id === null ? null : { type: 'ssh-keys', id } } },
+        },
+      });
+    expect((await assign(key.id)).data.attributes['has-ssh-key']).toBe(true);
+    const shown = async () =>
+      (await harness.call('GET', `/oauth-tokens/${tokenId}`)).data.attributes['has-ssh-key'];
+    expect((await assign(null)).data.attributes['has-ssh-key']).toBe(false);
+    const other = await harness.create(`${O}/ssh-keys`, 'ssh-keys', { name: 'k', value });
+    await assign(key.id);
+    await harness.call('DELETE', `/ssh-keys/${other.id}`);
+    expect(await shown()).toBe(true);
+    await harness.call('DELETE', `/ssh-keys/${key.id}`);
+    expect(await shown()).toBe(false);
+    const far = '/organizations/globex/ssh-keys';
+    const foreign = await harness.create(far, 'ssh-keys', { name: 'k', value });
+    for (const id of ['sshkey-none', foreign.id]) {
+      expect((await assign(id)).errors[0]?.detail).toBe('Ssh key is invalid');
+    }
+  });
+});

@@ -1,0 +1,137 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import { type Reads, readableOnly } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
+import type { Standing } from '../../identity/access/domain/standing.ts';
+import {
+  findStanding,
+  requireOrganization,
+} from '../../identity/access/organization-access-operations.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { requireWorkspace, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { changeWorkspace } from '../access/workspace-change-operations.ts';
+import {
+  oauthClientRecords,
+  oauthTokenRecords,
+  organizationOAuthClients,
+} from '../model/oauth-records.ts';
+import { organizationSshKeys, type SshKey, sshKeyRecords } from '../model/ssh-key-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+
+const mayManage = (standing: Standing): boolean =>
+  decideOrganizationPermissions(standing).canUpdateSshKeys;
+
+/** @throws KeelsonError `workspace.not_found` */
+export const requireSshKey = async (
+  reads: Reads,
+  principal: Principal,
+  keyId: string,
+): Promise<SshKey> => {
+  const key = await sshKeyRecords.find(reads, keyId);
+  const organization = key && (await organizationRecords.find(reads, key.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (key === undefined || standing === undefined || !mayManage(standing)) {
+    throw notFound('SSH key');
+  }
+  return key;
+};
+
+const requireName = (name: string): void => {
+  if (name.trim() === '') refuseInvalid([attributeViolation('name', "Name can't be blank")]);
+};
+
+export const createSshKey = (
+  { store, clock }: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+  given: { readonly name: string; readonly value: string },
+): Promise<SshKey> =>
+  store.transact(async (tx) => {
+    const { organization, standing } = await requireOrganization(tx, principal, organizationName);
+    if (!mayManage(standing)) throw notFound('organization');
+    requireName(given.name);
+    if (given.value.trim() === '') {
+      refuseInvalid([attributeViolation('value', "Value can't be blank")]);
+    }
+    const key: SshKey = {
+      id: newResourceId('sshkey'),
+      organizationId: organization.id,
+      name: given.name,
+      value: given.value,
+      createdAtMs: clock.nowMs(),
+    };
+    sshKeyRecords.write(tx, [key.id], key);
+    organizationSshKeys.write(tx, [organization.id, key.id], {});
+    return key;
+  });
+
+export const renameSshKey = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  keyId: string,
+  name: string | undefined,
+): Promise<SshKey> =>
+  store.transact(async (tx) => {
+    const key = await requireSshKey(tx, principal, keyId);
+    if (name === undefined) return key;
+    requireName(name);
+    const next = { ...key, name };
+    sshKeyRecords.write(tx, [key.id], next);
+    return next;
+  });
+
+/** Workspaces and OAuth tokens that use the key continue without one. */
+export const deleteSshKey = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  keyId: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const key = await requireSshKey(tx, principal, keyId);
+    sshKeyRecords.delete(tx, key.id);
+    organizationSshKeys.delete(tx, key.organizationId, key.id);
+    for (const clientId of await organizationOAuthClients.keys(tx, [key.organizationId])) {
+      const client = await oauthClientRecords.find(tx, clientId);
+      const token = client && (await oauthTokenRecords.find(tx, client.tokenId));
+      if (token?.sshKeyId !== key.id) continue;
+      oauthTokenRecords.write(tx, [token.id], { ...token, sshKeyId: null });
+    }
+  });
+
+/** Keys of the organization, oldest first. */
+export const listSshKeys = async (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<readonly SshKey[]> => {
+  const { organization, standing } = await requireOrganization(store, principal, organizationName);
+  if (!mayManage(standing)) throw notFound('organization');
+  const ids = await organizationSshKeys.keys(store, [organization.id]);
+  const keys = await Promise.all(ids.map((id) => sshKeyRecords.find(readableOnly(store), id)));
+  return keys
+    .filter((key) => key !== undefined)
+    .sort((a, b) => a.createdAtMs - b.createdAtMs || (a.id < b.id ? -1 : 1));
+};
+
+/** Assigns a key of the organization to a workspace, or removes the assignment. */
+export const assignSshKey = (
+  context: WorkspacesContext,
+  principal: Principal,
+  workspaceId: string,
+  sshKeyId: string | null,
+): Promise<WorkspaceAccessResult> =>
+  changeWorkspace(
+    context,
+    (tx) => requireWorkspace(tx, principal, { workspaceId }, 'canUpdate'),
+    async ({ workspace, standing }, tx) => {
+      // An organization token may not see keys, so that it may not remove one either.
+      if (standing.kind === 'organization') throw notFound('workspace');
+      if (sshKeyId !== null) {
+        const key = await sshKeyRecords.find(tx, sshKeyId);
+        if (key?.organizationId !== workspace.organizationId) throw notFound('SSH key');
+      }
+      return { ...workspace, sshKeyId, updatedAtMs: context.clock.nowMs() };
+    },
+  );

@@ -1,0 +1,131 @@
+import type { Route } from '@keelson/edge';
+import {
+  API_PREFIX,
+  endpoint,
+  invalidAttribute,
+  jsonApiRoutes,
+  nullable,
+  type Resource,
+  resourceBody,
+} from '@keelson/jsonapi';
+import { type Static, Type } from 'typebox';
+import type { SshKey } from '../model/ssh-key-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { answerWorkspace } from '../workspaces/workspace-routes.ts';
+import {
+  assignSshKey,
+  createSshKey,
+  deleteSshKey,
+  listSshKeys,
+  renameSshKey,
+  requireSshKey,
+} from './ssh-key-operations.ts';
+
+const name = Type.String({ maxLength: 255 });
+
+const CREATE = resourceBody(
+  'ssh-keys',
+  Type.Object({ name, value: Type.String({ maxLength: 65_536 }) }),
+);
+const UPDATE = resourceBody('ssh-keys', Type.Object({ name: Type.Optional(name) }));
+
+const id = Type.Optional(nullable(Type.String({ maxLength: 64 })));
+
+// Clients use three forms: the id as an attribute of a workspace, the key as the data itself, and null to
+// remove it.
+const ASSIGNMENT = Type.Object({
+  data: nullable(
+    Type.Object({
+      type: Type.Union([Type.Literal('workspaces'), Type.Literal('ssh-keys')]),
+      id,
+      attributes: Type.Optional(Type.Object({ id })),
+    }),
+  ),
+});
+
+/** The key's id, or null for none. A missing id is refused, so that it does not remove the key. */
+const toKeyId = (data: NonNullable<Static<typeof ASSIGNMENT>['data']>): string | null => {
+  const isKey = data.type === 'ssh-keys';
+  const given = isKey ? data.id : data.attributes?.id;
+  if (given !== undefined) return given;
+  throw invalidAttribute(isKey ? '/data/id' : '/data/attributes/id', 'id is required');
+};
+
+const toResource = (key: SshKey): Resource => ({
+  id: key.id,
+  type: 'ssh-keys',
+  attributes: { name: key.name },
+  links: { self: `${API_PREFIX}/ssh-keys/${key.id}` },
+});
+
+const COLLECTION = '/organizations/:organization_name/ssh-keys';
+const ONE = '/ssh-keys/:ssh_key_id';
+
+export const sshKeyRoutes = (context: WorkspacesContext): Route[] =>
+  jsonApiRoutes('SSH keys', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create an SSH key',
+      body: { schema: CREATE },
+      success: 201,
+      handle: async ({ principal, params, body }) => {
+        const organizationName = params['organization_name'] ?? '';
+        const key = await createSshKey(context, principal, organizationName, body.data.attributes);
+        return { document: { data: toResource(key) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List SSH keys',
+      handle: async ({ principal, params }) => {
+        const keys = await listSshKeys(context, principal, params['organization_name'] ?? '');
+        return { document: { data: keys.map(toResource) } };
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: ONE,
+      summary: 'Show an SSH key, without its value',
+      handle: async ({ principal, params }) => {
+        const key = await requireSshKey(context.store, principal, params['ssh_key_id'] ?? '');
+        return { document: { data: toResource(key) } };
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: ONE,
+      summary: 'Rename an SSH key',
+      body: { schema: UPDATE },
+      handle: async ({ principal, params, body }) => {
+        const keyId = params['ssh_key_id'] ?? '';
+        const key = await renameSshKey(context, principal, keyId, body.data.attributes.name);
+        return { document: { data: toResource(key) } };
+      },
+    }),
+    endpoint({
+      method: 'DELETE',
+      path: ONE,
+      summary: 'Delete an SSH key',
+      success: 204,
+      handle: async ({ principal, params }) => {
+        await deleteSshKey(context, principal, params['ssh_key_id'] ?? '');
+        return undefined;
+      },
+    }),
+    endpoint({
+      method: 'PATCH',
+      path: '/workspaces/:workspace_id/relationships/ssh-key',
+      summary: 'Assign an SSH key to a workspace, or take it away',
+      body: { schema: ASSIGNMENT },
+      handle: async (exchange) => {
+        const { principal, params, body } = exchange;
+        const { data } = body;
+        const workspaceId = params['workspace_id'] ?? '';
+        const keyId = data === null ? null : toKeyId(data);
+        const access = await assignSshKey(context, principal, workspaceId, keyId);
+        return answerWorkspace(context, exchange, access);
+      },
+    }),
+  ]);

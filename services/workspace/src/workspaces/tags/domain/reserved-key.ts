@@ -1,0 +1,26 @@
+import { isBindingKey } from '../../model/domain/tag-binding.ts';
+
+/** A tag key that an organization has reserved. */
+export interface ReservedKey {
+  /** `rtk-…`. */
+  readonly id: string;
+  readonly organizationId: string;
+  readonly key: string;
+  /** Whether workspaces may not override the key where their project binds it. */
+  readonly disableOverrides: boolean;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+}
+
+/** Why a key cannot be reserved in addition to the others; undefined when it can. */
+export const findKeyFault = (
+  { id, key }: ReservedKey,
+  others: readonly ReservedKey[],
+): string | undefined => {
+  if (!isBindingKey(key)) return 'Key is invalid';
+  const isTaken = others.some((other) => other.id !== id && other.key === key);
+  return isTaken ? 'Key has already been taken' : undefined;
+};
+
+export const toLockedKeys = (reserved: readonly ReservedKey[]): ReadonlySet<string> =>
+  new Set(reserved.filter(({ disableOverrides }) => disableOverrides).map(({ key }) => key));

@@ -1,0 +1,130 @@
+import { newResourceId, refuseInvalid } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import { notFound } from '../../base/not-found.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { decideOrganizationPermissions } from '../../identity/access/domain/organization-permissions.ts';
+import {
+  findStanding,
+  type OrganizationAccessResult,
+  requireOrganization,
+} from '../../identity/access/organization-access-operations.ts';
+import { organizationRecords } from '../../identity/model/organization-records.ts';
+import { findProjectsBinding } from '../listing/project-listing.ts';
+import { projectNames, projectRecords } from '../model/project-records.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { findOverridden } from './binding-override-operations.ts';
+import { findKeyFault, type ReservedKey } from './domain/reserved-key.ts';
+import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './reserved-key-records.ts';
+
+export type GivenReservedKey = Partial<Pick<ReservedKey, 'key' | 'disableOverrides'>>;
+
+const mayReserve = ({ standing }: Pick<OrganizationAccessResult, 'standing'>): boolean =>
+  decideOrganizationPermissions(standing).canUpdate;
+
+const requireReservedKey = async (
+  reads: Reads,
+  principal: Principal,
+  id: string,
+): Promise<ReservedKey> => {
+  const place = await reservedKeyPlaces.find(reads, id);
+  const reserved = place && (await reservedKeys.find(reads, place.organizationId, id));
+  const organization = place && (await organizationRecords.find(reads, place.organizationId));
+  const standing = organization && (await findStanding(reads, principal, organization));
+  if (reserved === undefined || standing === undefined || !mayReserve({ standing })) {
+    throw notFound('reserved tag key');
+  }
+  return reserved;
+};
+
+/**
+ * Name of a project that binds the key and contains a workspace that binds it too; undefined: there is none.
+ */
+const findOverriding = async (
+  context: WorkspacesContext,
+  tx: Transaction,
+  { organizationId, key }: ReservedKey,
+): Promise<string | undefined> => {
+  // Reads the project names because a transaction watches them, unlike the projection; changes of bindings
+  // rewrite them.
+  await projectNames.keys(tx, [organizationId], { limit: 1 });
+  for (const id of await findProjectsBinding(context.store, organizationId, { key })) {
+    const project = await projectRecords.find(tx, id);
+    if (project === undefined) continue;
+    if ((await findOverridden(context, tx, project, [key])).length > 0) return project.name;
+  }
+  return undefined;
+};
+
+const requireFit = async (
+  context: WorkspacesContext,
+  tx: Transaction,
+  reserved: ReservedKey,
+): Promise<void> => {
+  const fault = findKeyFault(reserved, await loadReservedKeys(tx, reserved.organizationId));
+  if (fault !== undefined) refuseInvalid([attributeViolation('key', fault)]);
+  if (!reserved.disableOverrides) return;
+  const project = await findOverriding(context, tx, reserved);
+  if (project === undefined) return;
+  const text = `workspaces of the project ${project} override it; change them first`;
+  refuseInvalid([attributeViolation('disable-overrides', text)]);
+};
+
+export const reserveKey = (
+  context: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+  given: GivenReservedKey & Pick<ReservedKey, 'key'>,
+): Promise<ReservedKey> =>
+  context.store.transact(async (tx) => {
+    const owner = await requireOrganization(tx, principal, organizationName);
+    if (!mayReserve(owner)) throw notFound('organization');
+    const nowMs = context.clock.nowMs();
+    const reserved: ReservedKey = {
+      disableOverrides: false,
+      ...given,
+      id: newResourceId('rtk'),
+      organizationId: owner.organization.id,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+    };
+    await requireFit(context, tx, reserved);
+    reservedKeys.write(tx, [reserved.organizationId, reserved.id], reserved);
+    reservedKeyPlaces.write(tx, [reserved.id], { organizationId: reserved.organizationId });
+    return reserved;
+  });
+
+export const updateReservedKey = (
+  context: WorkspacesContext,
+  principal: Principal,
+  id: string,
+  given: GivenReservedKey,
+): Promise<ReservedKey> =>
+  context.store.transact(async (tx) => {
+    const current = await requireReservedKey(tx, principal, id);
+    const next = { ...current, ...given, updatedAtMs: context.clock.nowMs() };
+    await requireFit(context, tx, next);
+    reservedKeys.write(tx, [next.organizationId, id], next);
+    return next;
+  });
+
+/** Removes the reservation; existing bindings stay. */
+export const releaseKey = (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  id: string,
+): Promise<void> =>
+  store.transact(async (tx) => {
+    const { organizationId } = await requireReservedKey(tx, principal, id);
+    reservedKeys.delete(tx, organizationId, id);
+    reservedKeyPlaces.delete(tx, id);
+  });
+
+export const listReservedKeys = async (
+  { store }: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<readonly ReservedKey[]> => {
+  const { organization } = await requireOrganization(store, principal, organizationName);
+  return loadReservedKeys(store, organization.id);
+};

@@ -1,0 +1,202 @@
+import type { Route } from '@keelson/edge';
+import {
+  API_PREFIX,
+  type Endpoint,
+  endpoint,
+  itemsOn,
+  type JsonApiDocument,
+  jsonApiRoutes,
+  parsePage,
+  resourceListBody,
+  toPaginatedDocument,
+} from '@keelson/jsonapi';
+import { Type } from 'typebox';
+import { requireProject, requireWorkspace } from '../access/access-operations.ts';
+import { loadScope } from '../listing/visible-scope.ts';
+import type { Project } from '../model/domain/project.ts';
+import type { TagBinding } from '../model/domain/tag-binding.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toBindingResource, toEffectiveBindingResources, toTagResource } from './tag-document.ts';
+import {
+  addFlatTags,
+  type BindingChange,
+  changeProjectBindings,
+  changeWorkspaceBindings,
+  type GivenTag,
+  loadFlatTags,
+  removeFlatTags,
+} from './tag-operations.ts';
+import { GIVEN_BINDING } from './tag-request.ts';
+
+const BINDINGS = resourceListBody(GIVEN_BINDING, 100);
+
+const TAGS = resourceListBody(
+  Type.Object({
+    type: Type.Optional(Type.Literal('tags')),
+    id: Type.Optional(Type.String({ maxLength: 64 })),
+    attributes: Type.Optional(
+      Type.Object({ name: Type.Optional(Type.String({ maxLength: 255 })) }),
+    ),
+  }),
+  100,
+);
+
+const toBindingList = (own: readonly TagBinding[], target: string): JsonApiDocument => ({
+  data: own.map(toBindingResource),
+  links: { target },
+});
+
+const toEffectiveList = (
+  own: readonly TagBinding[],
+  project: Project,
+  target: string,
+): JsonApiDocument => ({ data: toEffectiveBindingResources(own, project), links: { target } });
+
+const WORKSPACE = '/workspaces/:workspace_id';
+const PROJECT = '/projects/:project_id';
+
+const idOf = (params: Readonly<Record<string, string>>) => params['workspace_id'] ?? '';
+
+const toLink = (id: string) => `${API_PREFIX}/workspaces/${id}`;
+
+const change = (
+  context: WorkspacesContext,
+  method: 'POST' | 'PATCH',
+  path: string,
+  kind: BindingChange,
+  isAnswered: boolean,
+): Endpoint =>
+  endpoint({
+    method,
+    path,
+    summary: kind === 'add' ? 'Add or change tag bindings' : 'Replace the tag bindings',
+    body: { schema: BINDINGS },
+    success: isAnswered ? 200 : 204,
+    handle: async ({ principal, params, body }) => {
+      const id = idOf(params);
+      const given = body.data.map(({ attributes }) => attributes);
+      const { workspace } = await changeWorkspaceBindings(context, principal, id, given, kind);
+      return isAnswered
+        ? { document: toBindingList(workspace.tagBindings, toLink(id)) }
+        : undefined;
+    },
+  });
+
+const list = ({ store }: WorkspacesContext, path: string): Endpoint =>
+  endpoint({
+    method: 'GET',
+    path,
+    summary: 'List the tag bindings of a workspace',
+    handle: async ({ principal, params }) => {
+      const workspaceId = idOf(params);
+      const { workspace } = await requireWorkspace(store, principal, { workspaceId });
+      return { document: toBindingList(workspace.tagBindings, toLink(workspaceId)) };
+    },
+  });
+
+const flat = (
+  context: WorkspacesContext,
+  method: 'POST' | 'DELETE',
+  summary: string,
+  apply: typeof addFlatTags,
+): Endpoint =>
+  endpoint({
+    method,
+    path: `${WORKSPACE}/relationships/tags`,
+    summary,
+    body: { schema: TAGS },
+    success: 204,
+    handle: async ({ principal, params, body }) => {
+      const given = body.data.map(
+        ({ id, attributes }): GivenTag => ({ id, name: attributes?.name }),
+      );
+      await apply(context, principal, idOf(params), given);
+      return undefined;
+    },
+  });
+
+const workspaceEndpoints = (context: WorkspacesContext): Endpoint[] => [
+  endpoint({
+    method: 'GET',
+    path: `${WORKSPACE}/relationships/tags`,
+    summary: 'List the flat tags of a workspace',
+    handle: async ({ head, principal, params, query }) => {
+      const id = idOf(params);
+      const { access, names } = await loadFlatTags(context, principal, id, query.one('name'));
+      const page = parsePage(query);
+      const { organization } = access;
+      const wanted = itemsOn(page, names);
+      const tags = await context.listing.findTags(await loadScope(context.store, access), wanted);
+      const data = wanted.flatMap((name) => tags.filter((tag) => tag.name === name));
+      return {
+        document: toPaginatedDocument(head, {
+          data: data.map((tag) => toTagResource(tag, organization.name)),
+          page,
+          totalCount: names.length,
+        }),
+      };
+    },
+  }),
+  flat(context, 'POST', 'Bind flat tags to a workspace', addFlatTags),
+  flat(context, 'DELETE', 'Remove flat tags from a workspace', removeFlatTags),
+  list(context, `${WORKSPACE}/tag-bindings`),
+  list(context, `${WORKSPACE}/relationships/tag-bindings`),
+  change(context, 'PATCH', `${WORKSPACE}/tag-bindings`, 'add', true),
+  change(context, 'POST', `${WORKSPACE}/relationships/tag-bindings`, 'add', false),
+  change(context, 'PATCH', `${WORKSPACE}/relationships/tag-bindings`, 'replace', false),
+  endpoint({
+    method: 'GET',
+    path: `${WORKSPACE}/effective-tag-bindings`,
+    summary: 'List own and inherited tag bindings of a workspace',
+    handle: async ({ principal, params }) => {
+      const workspaceId = idOf(params);
+      const { workspace, project } = await requireWorkspace(context.store, principal, {
+        workspaceId,
+      });
+      return {
+        document: toEffectiveList(workspace.tagBindings, project, toLink(workspaceId)),
+      };
+    },
+  }),
+];
+
+const projectEndpoints = (context: WorkspacesContext): Endpoint[] => [
+  ...(['tag-bindings', 'relationships/tag-bindings', 'effective-tag-bindings'] as const).map(
+    (name) =>
+      endpoint({
+        method: 'GET',
+        path: `${PROJECT}/${name}`,
+        summary: 'List the tag bindings of a project',
+        handle: async ({ principal, params }) => {
+          const { project } = await requireProject(
+            context.store,
+            principal,
+            params['project_id'] ?? '',
+          );
+          const target = `${API_PREFIX}/projects/${project.id}`;
+          return {
+            document:
+              name === 'effective-tag-bindings'
+                ? toEffectiveList(project.tagBindings, project, target)
+                : toBindingList(project.tagBindings, target),
+          };
+        },
+      }),
+  ),
+  endpoint({
+    method: 'PATCH',
+    path: `${PROJECT}/tag-bindings`,
+    summary: 'Add or change tag bindings of a project',
+    body: { schema: BINDINGS },
+    handle: async ({ principal, params, body }) => {
+      const id = params['project_id'] ?? '';
+      const given = body.data.map(({ attributes }) => attributes);
+      const { project } = await changeProjectBindings(context, principal, id, given);
+      const target = `${API_PREFIX}/projects/${project.id}`;
+      return { document: toBindingList(project.tagBindings, target) };
+    },
+  }),
+];
+
+export const tagRoutes = (context: WorkspacesContext): Route[] =>
+  jsonApiRoutes('tags', [...workspaceEndpoints(context), ...projectEndpoints(context)]);

@@ -1,0 +1,68 @@
+/** Variables of a workspace: input values of the configuration and environment variables of a run. */
+import { attributeViolation, type Violation } from '../../../base/validation/domain/violation.ts';
+
+export const VARIABLE_CATEGORIES = ['terraform', 'env'] as const;
+type VariableCategory = (typeof VARIABLE_CATEGORIES)[number];
+
+/** A variable of a workspace or of a variable set. */
+export interface VariableContent {
+  /** `var-…`. */
+  readonly id: string;
+  readonly key: string;
+  readonly value: string;
+  readonly description: string | null;
+  readonly category: VariableCategory;
+  /** Whether the value is an expression of the configuration language. */
+  readonly hcl: boolean;
+  /** Whether the value is write-only; once true, it stays true. */
+  readonly sensitive: boolean;
+  /** Changes with every write. */
+  readonly versionId: string;
+  readonly createdAtMs: number;
+}
+
+export interface Variable extends VariableContent {
+  readonly workspaceId: string;
+}
+
+export type GivenVariable = Partial<
+  Pick<VariableContent, 'key' | 'value' | 'description' | 'category' | 'hcl' | 'sensitive'>
+>;
+
+const KEY_RULES: Readonly<Record<VariableCategory, RegExp>> = {
+  terraform: /^\w[\w-]*$/,
+  env: /^\w+$/,
+};
+
+const KEY_TEXTS: Readonly<Record<VariableCategory, string>> = {
+  terraform:
+    'Key can only include letters, numbers, underscores and hyphens, and cannot begin with a hyphen',
+  env: 'Key can only include letters, numbers and underscores',
+};
+
+/**
+ * Checks the rules for a variable as it is after a request; `others` are the other variables of its workspace
+ * or set.
+ */
+export const checkVariable = (
+  next: VariableContent,
+  current: VariableContent | undefined,
+  others: readonly VariableContent[],
+): readonly Violation[] => {
+  const violations: Violation[] = [];
+  if (!KEY_RULES[next.category].test(next.key)) {
+    violations.push(attributeViolation('key', KEY_TEXTS[next.category]));
+  }
+  if (next.category === 'env' && next.hcl) {
+    violations.push(attributeViolation('hcl', 'hcl is for variables of the configuration only'));
+  }
+  if (current?.sensitive === true && !next.sensitive) {
+    violations.push(
+      attributeViolation('sensitive', 'a sensitive variable stays sensitive; delete it instead'),
+    );
+  }
+  if (others.some(({ key, category }) => key === next.key && category === next.category)) {
+    violations.push(attributeViolation('key', 'Key has already been taken'));
+  }
+  return violations;
+};

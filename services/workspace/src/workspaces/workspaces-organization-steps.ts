@@ -1,0 +1,131 @@
+/** Creates and deletes the records that this module keeps for an organization and for a team. */
+import { KeelsonError } from '@keelson/errors';
+import type { Transaction } from '@keelson/storage';
+import type { Organization } from '../identity/model/domain/organization.ts';
+import type { OrganizationContribution } from '../identity/seams/organization-contributions.ts';
+import type { OrganizationSteps } from '../identity/seams/organization-steps.ts';
+import { findReadableProject } from './access/access-operations.ts';
+import { removeGrantsTo } from './access/grant-records.ts';
+import { changePoolUse } from './access/pool-use-operations.ts';
+import { removeAgentPool } from './agent-pools/agent-pool-operations.ts';
+import { agentPoolNames, agentPoolRecords, registeredAgents } from './model/agent-pool-records.ts';
+import type { PoolUser } from './model/domain/agent-pool.ts';
+import { DEFAULT_PROJECT_NAME } from './model/domain/project.ts';
+import { oauthClientRecords, organizationOAuthClients } from './model/oauth-records.ts';
+import { projectNames, projectRecords } from './model/project-records.ts';
+import { organizationSshKeys, sshKeyRecords } from './model/ssh-key-records.ts';
+import { workspaceNames } from './model/workspace-records.ts';
+import { removeNotificationsOf } from './notifications/notification-records.ts';
+import { removeOAuthClient } from './oauth/oauth-operations.ts';
+import { toProjectResource } from './projects/project-document.ts';
+import type { WorkspacesContext } from './seams/workspaces-context.ts';
+import { loadReservedKeys, reservedKeyPlaces, reservedKeys } from './tags/reserved-key-records.ts';
+import { removeVariableSetsOf } from './variable-sets/variable-set-steps.ts';
+import { forceDeleteWorkspaces } from './workspaces/workspace-operations.ts';
+
+const toPoolUser = ({ id }: Organization): PoolUser => ({
+  kind: 'organization',
+  id,
+  organizationId: id,
+});
+
+const writeDefaultProject = (
+  tx: Transaction,
+  { id: organizationId, defaultProjectId: id, createdAtMs }: Organization,
+): void => {
+  projectRecords.write(tx, [id], {
+    id,
+    organizationId,
+    name: DEFAULT_PROJECT_NAME,
+    description: '',
+    autoDestroyActivityDuration: null,
+    ownExecution: null,
+    tagBindings: [],
+    createdAtMs,
+  });
+  projectNames.write(tx, [organizationId, DEFAULT_PROJECT_NAME], { id });
+};
+
+/** @throws KeelsonError `workspace.conflict` naming a workspace that was created in the meantime */
+const removeWhatBelongsTo = async (
+  context: WorkspacesContext,
+  tx: Transaction,
+  { id }: Organization,
+): Promise<void> => {
+  const [workspace] = await workspaceNames.keys(tx, [id], { limit: 1 });
+  if (workspace !== undefined) {
+    throw new KeelsonError('workspace.conflict', {
+      text: `the organization has the new workspace ${workspace}; try again`,
+    });
+  }
+  await removeVariableSetsOf(tx, id);
+  for (const projectName of await projectNames.keys(tx, [id])) {
+    const project = await projectNames.find(tx, id, projectName);
+    if (project !== undefined) {
+      await removeNotificationsOf(tx, project.id);
+      projectRecords.delete(tx, project.id);
+    }
+    projectNames.delete(tx, id, projectName);
+  }
+  for (const keyId of await organizationSshKeys.keys(tx, [id])) {
+    sshKeyRecords.delete(tx, keyId);
+    organizationSshKeys.delete(tx, id, keyId);
+  }
+  for (const clientId of await organizationOAuthClients.keys(tx, [id])) {
+    const client = await oauthClientRecords.find(tx, clientId);
+    if (client !== undefined) await removeOAuthClient(context, tx, client);
+  }
+  for (const poolName of await agentPoolNames.keys(tx, [id])) {
+    const found = await agentPoolNames.find(tx, id, poolName);
+    const pool = found && (await agentPoolRecords.find(tx, found.id));
+    if (pool !== undefined) await removeAgentPool(context, tx, pool);
+  }
+  for (const reserved of await loadReservedKeys(tx, id)) {
+    reservedKeys.delete(tx, id, reserved.id);
+    reservedKeyPlaces.delete(tx, reserved.id);
+  }
+};
+
+/** @param context called when a step runs, because the context itself contains the steps */
+export const workspacesOrganizationSteps = (
+  context: () => WorkspacesContext,
+): OrganizationSteps => ({
+  onOrganizationCreated: async (tx, organization) => {
+    const { agentPoolId } = organization.defaultExecution;
+    await changePoolUse(tx, toPoolUser(organization), null, agentPoolId);
+    writeDefaultProject(tx, organization);
+  },
+  onOrganizationUpdated: (tx, before, after) =>
+    changePoolUse(
+      tx,
+      toPoolUser(after),
+      before.defaultExecution.agentPoolId,
+      after.defaultExecution.agentPoolId,
+    ),
+  // Deletes a few at a time, so that an interrupted deletion leaves an organization with fewer workspaces.
+  beforeOrganizationRemoved: async (principal, organizationName) => {
+    while ((await forceDeleteWorkspaces(context(), principal, organizationName)) > 0);
+  },
+  onOrganizationRemoved: (tx, organization) => removeWhatBelongsTo(context(), tx, organization),
+  onTeamRemoved: async (tx, team) => {
+    await removeGrantsTo(tx, team.id);
+    await removeNotificationsOf(tx, team.id);
+  },
+});
+
+export const workspacesOrganizationContribution = ({
+  hasRunner,
+}: Pick<WorkspacesContext, 'hasRunner'>): OrganizationContribution => ({
+  /** Clients run locally while nobody would execute their runs. */
+  entitlements: async (reads, organizationId) => {
+    const agents = await registeredAgents.keys(reads, [organizationId], { limit: 1 });
+    return { operations: hasRunner || agents.length > 0 };
+  },
+  includes: {
+    default_project: async (reads, access) => {
+      const { organization } = access;
+      const project = await findReadableProject(reads, access, organization.defaultProjectId);
+      return project === undefined ? [] : [toProjectResource({ project, organization })];
+    },
+  },
+});

@@ -1,0 +1,151 @@
+/** Resources that are included with workspaces. */
+import { type Resource, withLinkage } from '@keelson/jsonapi';
+import type { RequestHead } from '@keelson/proto/edge/v1/edge';
+import type { Reads } from '@keelson/storage';
+import { findSitePolicy } from '../../base/retention/retention-records.ts';
+import { findVisibleTeam } from '../../identity/access/team-access.ts';
+import { userRecords } from '../../identity/model/user-records.ts';
+import { toOrganizationResource } from '../../identity/organizations/organization-document.ts';
+import { toUserResource } from '../../identity/users/user-document.ts';
+import { findReadableProject, type WorkspaceAccessResult } from '../access/access-operations.ts';
+import { toProjectResource } from '../projects/project-document.ts';
+import type {
+  LoadIncluded,
+  WorkspaceContribution,
+  WorkspaceInclude,
+} from '../seams/workspace-contributions.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toEffectiveBindingResources } from '../tags/tag-document.ts';
+import { toVariableResource } from '../variables/variable-document.ts';
+import { loadVariables } from '../variables/variable-operations.ts';
+
+const loadProject = async (
+  reads: Reads,
+  access: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const { organization, workspace } = access;
+  const project = await findReadableProject(reads, access, workspace.projectId);
+  return project === undefined ? [] : [toProjectResource({ project, organization })];
+};
+
+const loadLockHolder = async (
+  reads: Reads,
+  access: WorkspaceAccessResult,
+): Promise<readonly Resource[]> => {
+  const holder = access.workspace.lock?.holder;
+  if (holder?.kind === 'user') {
+    const user = await userRecords.find(reads, holder.id);
+    return user === undefined ? [] : [toUserResource(user, false)];
+  }
+  if (holder?.kind === 'team') {
+    const team = await findVisibleTeam(reads, access, holder.id);
+    return team === undefined
+      ? []
+      : [{ id: team.id, type: 'teams', attributes: { name: team.name } }];
+  }
+  return [];
+};
+
+/** A relationship that `include` may name although no resource belongs to it. */
+const EMPTY: WorkspaceInclude = { prepare: () => async () => [] };
+
+const EFFECTIVE_BINDINGS = 'effective_tag_bindings';
+
+/** Resources that can be included without a later module. */
+export const WORKSPACE_INCLUDES: WorkspaceContribution = {
+  includes: {
+    organization: {
+      isOpenToRuns: true,
+      prepare: async ({ context }) => {
+        const sitePolicy = await findSitePolicy(context.store);
+        return async (access) => [toOrganizationResource(access, sitePolicy)];
+      },
+    },
+    project: {
+      prepare:
+        ({ context }) =>
+        (access) =>
+          loadProject(context.store, access),
+    },
+    locked_by: {
+      prepare:
+        ({ context }) =>
+        (access) =>
+          loadLockHolder(context.store, access),
+    },
+    vars: {
+      prepare:
+        ({ context }) =>
+        async ({ permissions, workspace }) =>
+          permissions.canReadVariable
+            ? (await loadVariables(context.store, workspace)).map(toVariableResource)
+            : [],
+    },
+    [EFFECTIVE_BINDINGS]: {
+      prepare:
+        () =>
+        async ({ workspace, project }) =>
+          toEffectiveBindingResources(workspace.tagBindings, project),
+    },
+    no_code_module_version: EMPTY,
+  },
+};
+
+/** Names allowed in `include`. */
+export const toIncludeNames = (
+  contributions: readonly WorkspaceContribution[],
+): ReadonlySet<string> =>
+  new Set(contributions.flatMap(({ includes = {} }) => Object.keys(includes)));
+
+/** The workspace with relationships to the included resources, which are otherwise only links. */
+export const withIncludedLinkage = (
+  resource: Resource,
+  include: ReadonlySet<string>,
+  { workspace, project, standing }: WorkspaceAccessResult,
+): Resource => {
+  if (!include.has(EFFECTIVE_BINDINGS) || standing.kind === 'run') return resource;
+  const ids = toEffectiveBindingResources(workspace.tagBindings, project).map(({ id }) => id);
+  return withLinkage(resource, 'effective-tag-bindings', ids);
+};
+
+interface PreparedInclude {
+  readonly isOpenToRuns: boolean;
+  readonly load: LoadIncluded;
+}
+
+/** In the order of the request. */
+const prepareIncludes = (
+  context: WorkspacesContext,
+  { baseUrl }: Pick<RequestHead, 'baseUrl'>,
+  include: ReadonlySet<string>,
+): Promise<readonly PreparedInclude[]> =>
+  Promise.all(
+    [...include]
+      .flatMap((name) =>
+        context.workspaceContributions.flatMap(({ includes }) => includes?.[name] ?? []),
+      )
+      .map(async ({ isOpenToRuns = false, prepare }) => ({
+        isOpenToRuns,
+        load: await prepare({ context, baseUrl }),
+      })),
+  );
+
+/** The resources named in `include`, without duplicates. */
+export const loadIncluded = async (
+  context: WorkspacesContext,
+  head: Pick<RequestHead, 'baseUrl'>,
+  include: ReadonlySet<string>,
+  workspaces: readonly WorkspaceAccessResult[],
+): Promise<readonly Resource[]> => {
+  const prepared = await prepareIncludes(context, head, include);
+  const found = new Map<string, Resource>();
+  for (const access of workspaces) {
+    for (const { isOpenToRuns, load } of prepared) {
+      if (access.standing.kind === 'run' && !isOpenToRuns) continue;
+      for (const resource of await load(access)) {
+        found.set(`${resource.type} ${resource.id}`, resource);
+      }
+    }
+  }
+  return [...found.values()];
+};

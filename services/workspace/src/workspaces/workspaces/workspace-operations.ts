@@ -1,0 +1,370 @@
+import { KeelsonError } from '@keelson/errors';
+import { newResourceId, refuseInvalid, requireSameId, type Violation } from '@keelson/jsonapi';
+import type { Principal } from '@keelson/proto/edge/v1/edge';
+import type { Reads, Transaction } from '@keelson/storage';
+import {
+  checkExecution,
+  decideOwnExecution,
+  type GivenExecution,
+  WORKSPACE_EXECUTION_NAMES,
+} from '../../base/execution/domain/execution.ts';
+import { notFound } from '../../base/not-found.ts';
+import { noteRunDataPolicy } from '../../base/retention/retention-records.ts';
+import { attributeViolation } from '../../base/validation/domain/violation.ts';
+import { isWebUrl } from '../../base/validation/domain/web-url.ts';
+import { requireOrganization } from '../../identity/access/organization-access-operations.ts';
+import {
+  loadWorkspaceAccess,
+  requireProject,
+  requireWorkspace,
+  type WorkspaceAccessResult,
+  type WorkspaceAddress,
+} from '../access/access-operations.ts';
+import { removeGrantsOn, teamWorkspaceGrants } from '../access/grant-records.ts';
+import { changePoolUse, removePoolUser } from '../access/pool-use-operations.ts';
+import { changeWorkspace } from '../access/workspace-change-operations.ts';
+import { assessedWorkspaces, noteAssessed } from '../model/assessed-workspace-records.ts';
+import { consumerLists } from '../model/consumer-records.ts';
+import {
+  checkBindingCount,
+  checkBindings,
+  checkFlatTag,
+  type GivenBinding,
+  replaceBindings,
+  type TagBinding,
+  upsertBindings,
+} from '../model/domain/tag-binding.ts';
+import {
+  DEFAULT_WORKSPACE_SETTINGS,
+  isWorkspaceName,
+  MAX_NAME_LENGTH,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../model/domain/workspace.ts';
+import { NO_RUNS } from '../model/domain/workspace-runs.ts';
+import {
+  checkSettings,
+  decideSettings,
+  type GivenSettings,
+} from '../model/domain/workspace-settings.ts';
+import { NO_STATE } from '../model/domain/workspace-state.ts';
+import { projectWorkspaces, workspaceNames, workspaceRecords } from '../model/workspace-records.ts';
+import { requireConnection } from '../oauth/connection-operations.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { announceBindings } from '../tags/binding-override-operations.ts';
+import { variableRecords } from '../variables/variable-records.ts';
+import { moveTo, toPoolUser, withMove } from './workspace-move-operations.ts';
+
+/** A decoded create or update request. */
+export interface GivenWorkspace {
+  /** As given in the document; undefined, null and "" change nothing. */
+  readonly id?: string | null | undefined;
+  readonly name?: string | undefined;
+  readonly settings: GivenSettings;
+  readonly execution: GivenExecution;
+  /** "" and undefined mean the default project on creation, and no move on update. */
+  readonly projectId?: string | undefined;
+  readonly tagBindings?: readonly GivenBinding[] | undefined;
+  readonly flatTags?: readonly string[] | undefined;
+  /** Scheme and authority by which the caller reached the service. */
+  readonly baseUrl: string;
+}
+
+const NAME_RULE = 'Name can only include letters, numbers, -, and _.';
+const LENGTH_RULE = `Name must not have more than ${MAX_NAME_LENGTH} characters`;
+
+export const checkWorkspaceName = (name: string): readonly Violation[] => {
+  if (isWorkspaceName(name)) return [];
+  return [attributeViolation('name', name.length > MAX_NAME_LENGTH ? LENGTH_RULE : NAME_RULE)];
+};
+
+const requireFreeName = async (reads: Reads, organizationId: string, name: string) => {
+  if ((await workspaceNames.find(reads, organizationId, name)) !== undefined) {
+    refuseInvalid([attributeViolation('name', 'Name has already been taken')]);
+  }
+};
+
+const BINDINGS_POINTER = '/data/relationships/tag-bindings/data';
+const TAGS_POINTER = '/data/relationships/tags/data';
+
+const PROJECT_POINTER = '/data/relationships/project/data/id';
+
+const decideBindings = (
+  given: GivenWorkspace,
+  current: readonly TagBinding[],
+  nowMs: number,
+): readonly TagBinding[] => {
+  const source = { nowMs, newId: () => newResourceId('tb') };
+  if (given.tagBindings !== undefined) {
+    refuseInvalid(checkBindings(given.tagBindings, BINDINGS_POINTER));
+  }
+  const own =
+    given.tagBindings === undefined ? current : replaceBindings(current, given.tagBindings, source);
+  const { flatTags = [] } = given;
+  refuseInvalid(flatTags.flatMap((name, at) => checkFlatTag(name, `${TAGS_POINTER}/${at}`)));
+  const flat = flatTags.map((key) => ({ key }));
+  const next = upsertBindings(own, flat, source);
+  refuseInvalid(checkBindingCount(next, BINDINGS_POINTER));
+  return next;
+};
+
+export interface Creation {
+  readonly sourceName: string | null;
+  readonly sourceUrl: string | null;
+}
+
+/**
+ * Pages show the URL as a link.
+ * @param url absent, null and "" mean none
+ */
+export const checkSourceUrl = (url: string | null | undefined): readonly Violation[] =>
+  !url || isWebUrl(url)
+    ? []
+    : [attributeViolation('source-url', 'source-url must be an absolute http or https URL')];
+
+/** The releases of the built-in runner are its own, so that the newest of them is only known to it. */
+const toDefaultRelease = ({ hasRunner, runtimeVersions }: WorkspacesContext): string =>
+  hasRunner ? 'latest' : (runtimeVersions[0] ?? 'latest');
+
+export const createWorkspace = (
+  context: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+  given: GivenWorkspace & { readonly name: string },
+  creation: Creation,
+): Promise<WorkspaceAccessResult> =>
+  context.store.transact(async (tx) => {
+    const owner = await requireOrganization(tx, principal, organizationName);
+    const { organization } = owner;
+    const projectId = given.projectId || organization.defaultProjectId;
+    const { project } = await requireProject(tx, principal, projectId, 'canCreateWorkspace');
+    if (project.organizationId !== organization.id) {
+      refuseInvalid([{ pointer: PROJECT_POINTER, text: 'Project not found' }]);
+    }
+    const nowMs = context.clock.nowMs();
+    const defaults: WorkspaceSettings = {
+      ...DEFAULT_WORKSPACE_SETTINGS,
+      runtimeVersion: toDefaultRelease(context),
+      // A workspace that shares its state with its project does not share it with the whole organization.
+      globalRemoteState: context.globalRemoteState && given.settings.projectRemoteState !== true,
+    };
+    refuseInvalid([
+      ...checkWorkspaceName(given.name),
+      ...checkSourceUrl(creation.sourceUrl),
+      ...checkExecution(given.execution, undefined, WORKSPACE_EXECUTION_NAMES),
+      ...checkSettings(given.settings, undefined, context.runtimeVersions),
+    ]);
+    await requireFreeName(tx, organization.id, given.name);
+    const workspace: Workspace = {
+      id: newResourceId('ws'),
+      organizationId: organization.id,
+      projectId: project.id,
+      name: given.name,
+      settings: decideSettings(given.settings, defaults),
+      ownExecution: decideOwnExecution(given.execution, null),
+      source: 'tfe-api',
+      ...creation,
+      lock: null,
+      unlockedRunId: null,
+      tagBindings: decideBindings(given, [], nowMs),
+      sshKeyId: null,
+      variableIds: [],
+      currentConfigurationVersionId: null,
+      runs: NO_RUNS,
+      autoDestroyed: null,
+      retentionPolicy: null,
+      createdAtMs: nowMs,
+      updatedAtMs: nowMs,
+      state: NO_STATE,
+      latestChangeAtMs: nowMs,
+    };
+    await requireConnection(tx, workspace);
+    await announceBindings(tx, workspace, BINDINGS_POINTER);
+    await changePoolUse(tx, toPoolUser(workspace), null, workspace.ownExecution?.agentPoolId);
+    workspaceRecords.write(tx, [workspace.id], workspace);
+    noteAssessed(tx, undefined, workspace);
+    workspaceNames.write(tx, [organization.id, workspace.name], { id: workspace.id });
+    projectWorkspaces.write(tx, [project.id, workspace.id], {});
+    const change = { before: undefined, after: workspace, baseUrl: given.baseUrl };
+    for (const step of context.workspaceSteps) await step.onWorkspaceStored?.(tx, change);
+    return loadWorkspaceAccess(tx, owner, workspace);
+  });
+
+/**
+ * A request that only moves the workspace needs only the permission to move, as the endpoint that moves
+ * several does.
+ */
+const isMoveAlone = (given: GivenWorkspace): boolean =>
+  Boolean(given.projectId) &&
+  Object.keys(given.settings).length === 0 &&
+  [given.name, given.tagBindings, given.flatTags, ...Object.values(given.execution)].every(
+    (value) => value === undefined,
+  );
+
+export interface WorkspaceUpdate {
+  readonly access: WorkspaceAccessResult;
+  /** Changes that follow from others but are not in the request. */
+  readonly warnings: readonly string[];
+}
+
+const ASSESSMENTS_WARNING =
+  'assessments-enabled was not given: health assessments, which were enabled, are disabled now';
+
+export const updateWorkspace = async (
+  context: WorkspacesContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+  given: GivenWorkspace,
+): Promise<WorkspaceUpdate> => {
+  let warnings: readonly string[] = [];
+  const access = await changeWorkspace(
+    context,
+    (tx) =>
+      requireWorkspace(
+        tx,
+        principal,
+        address,
+        isMoveAlone(given) ? 'canReadSettings' : 'canUpdate',
+      ),
+    async ({ workspace, permissions, organization }, tx) => {
+      requireSameId(given.id, workspace.id);
+      const endsAssessments =
+        workspace.settings.assessmentsEnabled &&
+        given.settings.assessmentsEnabled === undefined &&
+        !organization.settings.assessmentsEnforced;
+      warnings = endsAssessments ? [ASSESSMENTS_WARNING] : [];
+      const nowMs = context.clock.nowMs();
+      if (!permissions.canUpdate) {
+        if (!given.projectId || given.projectId === workspace.projectId)
+          throw notFound('workspace');
+        const at = { nowMs, pointer: PROJECT_POINTER };
+        return withMove(tx, principal, workspace, given.projectId, at);
+      }
+      refuseInvalid([
+        ...(given.name === undefined ? [] : checkWorkspaceName(given.name)),
+        ...checkExecution(given.execution, workspace.ownExecution, WORKSPACE_EXECUTION_NAMES),
+        ...checkSettings(given.settings, workspace.settings, context.runtimeVersions),
+      ]);
+      const name = given.name ?? workspace.name;
+      if (name !== workspace.name) {
+        await requireFreeName(tx, workspace.organizationId, name);
+        workspaceNames.delete(tx, workspace.organizationId, workspace.name);
+        workspaceNames.write(tx, [workspace.organizationId, name], { id: workspace.id });
+      }
+      const next: Workspace = {
+        ...workspace,
+        name,
+        projectId: await moveTo(tx, principal, workspace, given.projectId),
+        // An update without this attribute disables assessments, unless the organization enforces them.
+        settings: decideSettings(
+          endsAssessments ? { ...given.settings, assessmentsEnabled: false } : given.settings,
+          workspace.settings,
+        ),
+        ownExecution: decideOwnExecution(given.execution, workspace.ownExecution),
+        tagBindings: decideBindings(given, workspace.tagBindings, nowMs),
+        updatedAtMs: nowMs,
+      };
+      noteAssessed(tx, workspace, next);
+      // Checked only when the request sets the connection or moves the workspace: an existing one stays
+      // valid.
+      if (given.settings.vcsRepo || next.projectId !== workspace.projectId) {
+        await requireConnection(tx, next);
+      }
+      if (given.tagBindings !== undefined || given.flatTags !== undefined) {
+        await announceBindings(tx, next, BINDINGS_POINTER);
+      } else if (next.projectId !== workspace.projectId) {
+        await announceBindings(tx, next, PROJECT_POINTER);
+      }
+      await changePoolUse(
+        tx,
+        toPoolUser(next),
+        workspace.ownExecution?.agentPoolId,
+        next.ownExecution?.agentPoolId,
+      );
+      const change = { before: workspace, after: next, baseUrl: given.baseUrl };
+      for (const step of context.workspaceSteps) await step.onWorkspaceStored?.(tx, change);
+      return next;
+    },
+  );
+  return { access, warnings };
+};
+
+/** Removes the workspace and everything that belongs only to it. */
+const removeWorkspace = async (
+  { workspaceSteps }: WorkspacesContext,
+  tx: Transaction,
+  workspace: Workspace,
+): Promise<void> => {
+  workspaceRecords.delete(tx, workspace.id);
+  workspaceNames.delete(tx, workspace.organizationId, workspace.name);
+  projectWorkspaces.delete(tx, workspace.projectId, workspace.id);
+  consumerLists.delete(tx, workspace.id);
+  if (workspace.settings.assessmentsEnabled) assessedWorkspaces.delete(tx, workspace.id);
+  noteRunDataPolicy(tx, workspace.id, workspace.retentionPolicy, null);
+  await removePoolUser(tx, toPoolUser(workspace), workspace.ownExecution?.agentPoolId);
+  for (const id of workspace.variableIds) variableRecords.delete(tx, id);
+  for (const step of workspaceSteps) await step.onWorkspaceRemoved?.(tx, workspace);
+  await removeGrantsOn(tx, teamWorkspaceGrants, workspace.id);
+};
+
+/** Deletes a workspace that is unlocked and manages nothing. */
+export const safeDeleteWorkspace = (
+  context: WorkspacesContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> =>
+  context.store.transact(async (tx) => {
+    const { workspace } = await requireWorkspace(tx, principal, address, 'canDestroy');
+    if (workspace.lock !== null) throw new KeelsonError('workspace.delete_locked');
+    const { pendingId, resourceCount } = workspace.state;
+    if (pendingId !== null || workspace.unlockedRunId !== null)
+      throw new KeelsonError('workspace.delete_processing');
+    if (resourceCount > 0) {
+      throw new KeelsonError('workspace.delete_managing', { count: resourceCount });
+    }
+    await removeWorkspace(context, tx, workspace);
+  });
+
+/** A caller who may delete only safely gets 403 with the reason, because the workspace is visible to it. */
+const forceRemove = async (
+  context: WorkspacesContext,
+  tx: Transaction,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> => {
+  const { workspace, permissions } = await requireWorkspace(tx, principal, address, 'canDestroy');
+  if (!permissions.canForceDelete) {
+    throw new KeelsonError('workspace.forbidden', {
+      text: `you are not authorized to force delete the workspace ${workspace.name}`,
+    });
+  }
+  await removeWorkspace(context, tx, workspace);
+};
+
+/** Deletes a workspace even if it is locked or manages resources. */
+export const forceDeleteWorkspace = (
+  context: WorkspacesContext,
+  principal: Principal,
+  address: WorkspaceAddress,
+): Promise<void> => context.store.transact((tx) => forceRemove(context, tx, principal, address));
+
+/** Limits the duration of a transaction, because others wait for its commit. */
+const DELETED_AT_ONCE = 50;
+
+/**
+ * Deletes some workspaces of the organization, even if they are locked or manage resources.
+ * @returns the number of deleted workspaces
+ */
+export const forceDeleteWorkspaces = (
+  context: WorkspacesContext,
+  principal: Principal,
+  organizationName: string,
+): Promise<number> =>
+  context.store.transact(async (tx) => {
+    const { organization } = await requireOrganization(tx, principal, organizationName);
+    const names = await workspaceNames.keys(tx, [organization.id], { limit: DELETED_AT_ONCE });
+    for (const workspaceName of names) {
+      await forceRemove(context, tx, principal, { organizationName, workspaceName });
+    }
+    return names.length;
+  });

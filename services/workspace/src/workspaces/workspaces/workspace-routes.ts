@@ -1,0 +1,214 @@
+import type { Route } from '@keelson/edge';
+import {
+  type DocumentAnswer,
+  type Endpoint,
+  endpoint,
+  type JsonApiExchange,
+  jsonApiRoutes,
+  parseInclude,
+  parsePage,
+  toPaginatedDocument,
+  withWarnings,
+} from '@keelson/jsonapi';
+import { type RecordedReads, recordReads } from '@keelson/storage';
+import { findSitePolicyFor } from '../../base/retention/retention-records.ts';
+import {
+  requireWorkspace,
+  type WorkspaceAccessResult,
+  type WorkspaceAddress,
+} from '../access/access-operations.ts';
+import { parseWorkspaceQuery } from '../listing/workspace-list-request.ts';
+import type { WorkspacesContext } from '../seams/workspaces-context.ts';
+import { toWorkspaceResource } from './workspace-document.ts';
+import { loadIncluded, toIncludeNames, withIncludedLinkage } from './workspace-includes.ts';
+import { listWorkspaces, type WorkspacePage } from './workspace-list-operations.ts';
+import {
+  createWorkspace,
+  forceDeleteWorkspace,
+  safeDeleteWorkspace,
+  updateWorkspace,
+} from './workspace-operations.ts';
+import {
+  CREATE_WORKSPACE,
+  checkWorkspaceTexts,
+  fromWorkspaceDocument,
+  UPDATE_WORKSPACE,
+  WORKSPACE_ALIASES,
+} from './workspace-request.ts';
+
+type Params = Readonly<Record<string, string>>;
+
+const toAddress = (params: Params): WorkspaceAddress => {
+  const workspaceId = params['workspace_id'];
+  return workspaceId === undefined
+    ? {
+        organizationName: params['organization_name'] ?? '',
+        workspaceName: params['workspace_name'] ?? '',
+      }
+    : { workspaceId };
+};
+
+/** The same endpoint under the workspace's id, and under its organization and name. */
+const inBothForms = (build: (path: string) => Endpoint): readonly Endpoint[] =>
+  ['/workspaces/:workspace_id', '/organizations/:organization_name/workspaces/:workspace_name'].map(
+    build,
+  );
+
+/** Counts by status of the current run: of all visible workspaces, and of those that match the request. */
+const toStatusCounts = ({
+  runStatusCounts,
+  organizationCount,
+  totalCount,
+}: WorkspacePage): Record<string, number> => {
+  const withRun = [...runStatusCounts.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    ...Object.fromEntries(
+      [...runStatusCounts].map(([status, count]) => [status.replaceAll('_', '-'), count]),
+    ),
+    // The two counts are made one after the other, so that a change in between may make this negative.
+    none: Math.max(0, organizationCount - withRun),
+    total: organizationCount,
+    matching: totalCount,
+  };
+};
+
+/**
+ * A response with one workspace and the resources named in `include`.
+ * @param recorded the reads on which `access` is based, if they were recorded
+ */
+export const answerWorkspace = async (
+  context: WorkspacesContext,
+  { head, query }: Pick<JsonApiExchange<unknown>, 'head' | 'query'>,
+  access: WorkspaceAccessResult,
+  recorded?: RecordedReads,
+): Promise<DocumentAnswer> => {
+  const include = parseInclude(query, toIncludeNames(context.workspaceContributions));
+  const sitePolicy = await findSitePolicyFor(recorded?.reads ?? context.store, [access]);
+  const data = withIncludedLinkage(
+    toWorkspaceResource(context.workspaceContributions, access, sitePolicy),
+    include,
+    access,
+  );
+  if (include.size === 0) return { document: { data }, isStillValid: recorded?.isStillValid };
+  const included = await loadIncluded(context, head, include, [access]);
+  return { document: { data, included } };
+};
+
+const COLLECTION = '/organizations/:organization_name/workspaces';
+
+export const workspaceRoutes = (context: WorkspacesContext): Route[] =>
+  jsonApiRoutes('workspaces', [
+    endpoint({
+      method: 'POST',
+      path: COLLECTION,
+      summary: 'Create a workspace',
+      body: { schema: CREATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
+      success: 201,
+      handle: async (exchange) => {
+        const { params, principal, body } = exchange;
+        const {
+          name,
+          'source-name': sourceName = null,
+          'source-url': sourceUrl = null,
+          ...attributes
+        } = body.data.attributes;
+        const given = fromWorkspaceDocument({ data: { ...body.data, attributes } }, exchange.head);
+        const access = await createWorkspace(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          { ...given, name },
+          { sourceName, sourceUrl },
+        );
+        return answerWorkspace(context, exchange, access);
+      },
+    }),
+    endpoint({
+      method: 'GET',
+      path: COLLECTION,
+      summary: 'List workspaces',
+      handle: async ({ head, params, principal, query }) => {
+        const include = parseInclude(query, toIncludeNames(context.workspaceContributions));
+        const page = parsePage(query);
+        const found = await listWorkspaces(
+          context,
+          principal,
+          params['organization_name'] ?? '',
+          parseWorkspaceQuery(query),
+          page,
+        );
+        const { workspaces, totalCount } = found;
+        const sitePolicy = await findSitePolicyFor(context.store, workspaces);
+        return {
+          document: toPaginatedDocument(head, {
+            data: workspaces.map((access) =>
+              withIncludedLinkage(
+                toWorkspaceResource(context.workspaceContributions, access, sitePolicy),
+                include,
+                access,
+              ),
+            ),
+            included: await loadIncluded(context, head, include, workspaces),
+            page,
+            totalCount,
+            meta: { 'status-counts': toStatusCounts(found) },
+          }),
+        };
+      },
+    }),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'GET',
+        path,
+        summary: 'Show a workspace',
+        handle: async (exchange) => {
+          const { principal, params } = exchange;
+          const recorded = await recordReads(context.store);
+          const access = await requireWorkspace(recorded.reads, principal, toAddress(params));
+          return answerWorkspace(context, exchange, access, recorded);
+        },
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'PATCH',
+        path,
+        summary: 'Update a workspace',
+        body: { schema: UPDATE_WORKSPACE, aliases: WORKSPACE_ALIASES, check: checkWorkspaceTexts },
+        handle: async (exchange) => {
+          const { access, warnings } = await updateWorkspace(
+            context,
+            exchange.principal,
+            toAddress(exchange.params),
+            fromWorkspaceDocument(exchange.body, exchange.head),
+          );
+          const { document } = await answerWorkspace(context, exchange, access);
+          return { document: { ...document, ...withWarnings(warnings) } };
+        },
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'POST',
+        path: `${path}/actions/safe-delete`,
+        summary: 'Delete a workspace that manages nothing',
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await safeDeleteWorkspace(context, principal, toAddress(params));
+          return undefined;
+        },
+      }),
+    ),
+    ...inBothForms((path) =>
+      endpoint({
+        method: 'DELETE',
+        path,
+        summary: 'Delete a workspace whatever it manages',
+        success: 204,
+        handle: async ({ principal, params }) => {
+          await forceDeleteWorkspace(context, principal, toAddress(params));
+          return undefined;
+        },
+      }),
+    ),
+  ]);

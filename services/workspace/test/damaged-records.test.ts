@@ -1,0 +1,100 @@
+/** Records that a disk has damaged: each takes down what depends on it, and nothing else of its organization. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Harness, startHarnessOf } from './workspace-harness.ts';
+
+const O = '/organizations/acme';
+let harness: Harness;
+const ids: Record<string, string> = {};
+
+beforeEach(async () => {
+  harness = await startHarnessOf('acme', 'globex');
+  for (const name of ['lost', 'kept']) {
+    const make = async (path: string, type: string, attributes: object) =>
+      (await harness.create(path, type, attributes)).id;
+    ids[`team ${name}`] = await make(`${O}/teams`, 'teams', { name, visibility: 'organization' });
+    ids[`project ${name}`] = await make(`${O}/projects`, 'projects', { name });
+    ids[`workspace ${name}`] = await make(`${O}/workspaces`, 'workspaces', { name });
+  }
+});
+afterEach(() => harness[Symbol.asyncDispose]());
+
+/** Damages the one record of this kind with an id in its path. @returns its path */
+const damage = async (prefix: string, id: string | undefined): Promise<string> => {
+  const paths = await harness.store.stored.listPaths('replicated', `shared/${prefix}`, 1000);
+  const [path] = paths.filter(
+    (one) => one.startsWith(`shared/${prefix}/`) && one.endsWith(`/${id}`),
+  );
+  if (path === undefined) throw new Error(`no record of ${prefix} ${id}`);
+  await harness.store.applyRecords('damage', [{ path, stored: Buffer.from([0]) }]);
+  return path;
+};
+const get = (path: string, token?: string) => harness.call('GET', path, undefined, token);
+const namesIn = async (path: string, attribute = 'name') => {
+  const { status, list } = await get(path);
+  expect(status).toBe(200);
+  return list.map(({ attributes }) => attributes[attribute]);
+};
+
+test.for([
+  ['workspaces', 'workspace', `${O}/workspaces`, '/workspaces/'],
+  ['teams', 'team', `${O}/teams`, '/teams/'],
+  ['projects', 'project', `${O}/projects`, '/projects/'],
+] as const)(
+  'one of the %s: it is refused with its path, the list has the others',
+  async ([prefix, kind, list, address]) => {
+    const path = await damage(prefix, ids[`${kind} lost`]);
+    const { status, errors } = await get(address + ids[`${kind} lost`]);
+    expect([status, errors[0]?.detail]).toEqual([500, expect.stringContaining(path)]);
+    const names = await namesIn(list);
+    expect(names).toContain('kept');
+    expect(names).not.toContain('lost');
+    expect((await get(address + ids[`${kind} kept`])).status).toBe(200);
+    expect((await get(O)).status).toBe(200);
+    expect(await harness.service.edge.check()).toEqual([
+      'records that cannot be decrypted (the log names them): 1',
+    ]);
+    await harness.runUpkeep();
+  },
+);
+
+test('a team: members have what their other teams grant', async () => {
+  const both = await harness.addUser('both', ids['team lost'] ?? '', ids['team kept'] ?? '');
+  const only = await harness.addUser('only', ids['team lost'] ?? '');
+  await damage('teams', ids['team lost']);
+  for (const { token } of [both, only]) expect((await get(O, token)).status).toBe(200);
+  expect((await get(`${O}/workspaces`, both.token)).status).toBe(200);
+});
+
+test('a membership: its user is refused, the list has the others', async () => {
+  const { token, id } = await harness.addUser('affected', ids['team kept'] ?? '');
+  const other = await harness.addUser('other', ids['team kept'] ?? '');
+  await damage('memberships', id);
+  expect((await get(O, token)).status).toBe(500);
+  expect((await get(O, other.token)).status).toBe(200);
+  const emails = await namesIn(`${O}/organization-memberships`, 'email');
+  expect(emails).toContain('other@keelson.example');
+  expect(emails).not.toContain('affected@keelson.example');
+  expect((await get('/organizations', token)).status).toBe(200);
+});
+
+test('an organization: the list has the others', async () => {
+  const [organization] = (await get('/organizations')).list.filter(
+    ({ attributes }) => attributes['name'] === 'globex',
+  );
+  const path = await damage('organizations', String(organization?.attributes['external-id']));
+  expect(await namesIn('/organizations')).toEqual(['acme']);
+  const { status, errors } = await get('/organizations/globex');
+  expect([status, errors[0]?.detail]).toEqual([500, expect.stringContaining(path)]);
+  await harness.runUpkeep();
+});
+
+test('a variable: the list has the others', async () => {
+  const vars = `/workspaces/${ids['workspace kept']}/vars`;
+  const [lost] = await Promise.all(
+    ['lost', 'kept'].map((key) =>
+      harness.create(vars, 'vars', { key, value: 'x', category: 'terraform' }),
+    ),
+  );
+  await damage('variables', lost?.id);
+  expect(await namesIn(vars, 'key')).toEqual(['kept']);
+});

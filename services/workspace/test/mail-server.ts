@@ -1,0 +1,37 @@
+/** An SMTP server that keeps the mails it is given. */
+import type { AddressInfo } from 'node:net';
+import { SMTPServer } from 'smtp-server';
+
+export interface MailServer extends AsyncDisposable {
+  readonly url: string;
+  /** As they came, headers included. */
+  readonly mails: string[];
+  /** Whether mails are taken; true at first. */
+  accepts: boolean;
+}
+
+export const startMailServer = async (): Promise<MailServer> => {
+  const mails: string[] = [];
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    onData: (stream, _session, done) => {
+      let text = '';
+      stream
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => (text += chunk))
+        .on('end', () => {
+          if (started.accepts) mails.push(text);
+          done(started.accepts ? null : new Error('the mailbox is full'));
+        });
+    },
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.server.address() as AddressInfo;
+  const started: MailServer = {
+    url: `smtp://127.0.0.1:${port}`,
+    mails,
+    accepts: true,
+    [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(resolve)),
+  };
+  return started;
+};
