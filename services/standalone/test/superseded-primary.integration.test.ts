@@ -99,8 +99,10 @@ describe('a primary that restarts after it was replaced', { timeout: WITHIN_MS }
     );
     // Its earlier data can be read; no other cluster is admitted.
     expect((await first.v1('GET', 'sys/policies/acl/default')).status).toBe(200);
-    const issued = await first.v1('POST', `${DR}/primary/secondary-token`, { id: 'late' });
-    expect(issued.status).toBe(503);
+    for (const kind of ['performance', 'dr']) {
+      const path = `sys/replication/${kind}/primary/secondary-token`;
+      expect((await first.v1('POST', path, { id: 'late' })).status).toBe(503);
+    }
     // The branch waits for its primary with all that it had of it, and gives no write to the other.
     expect((await write(branch, 'split-brain')).status).toBe(503);
     expect((await branch.v1('GET', 'sys/policies/acl/after')).status).toBe(200);

@@ -20,6 +20,7 @@ import { whilePrimary } from './primary-membership.ts';
 import {
   findRoles,
   isSuperseded,
+  type PrimaryRoleRecord,
   ROLE_PATHS,
   type RoleRecord,
   type Roles,
@@ -52,7 +53,10 @@ export interface ReplicationState {
   ownMembershipOf(kind: ReplicationKind, service?: string): Membership;
   /** Writes a role and applies it; also waits for all services unless called inside `switching`. */
   change(kind: ReplicationKind, role: RoleRecord | undefined): Promise<void>;
-  /** Records that another cluster was promoted to primary of the set, and stops acting as primary. */
+  /**
+   * Records that another cluster was promoted to primary of the set, and stops acting as a primary of either
+   * kind: the successor adopted both roles.
+   */
   supersede(kind: ReplicationKind, promotion: number): Promise<void>;
   /** Applies the recorded roles. */
   apply(): Promise<void>;
@@ -116,8 +120,8 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     new StoredMembership(store, kind, service, options.catalog);
   let turn: Promise<void> = Promise.resolve();
   let switched: Promise<unknown> | undefined;
-  /** Number of changes that some services have not applied yet. */
-  let takingUp = 0;
+  /** Number of changes that are being recorded, or that some services have not applied yet. */
+  let changing = 0;
   /** The roles in effect. When the recorded ones are another object, another replica changed a role. */
   let followed: Roles | undefined;
   const settled = async (): Promise<void> => {
@@ -138,18 +142,22 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
     turn = acting.catch(options.onError);
     return acting;
   };
-  const takeUp = async (): Promise<void> => {
-    takingUp += 1;
+  const whileSwitching = async <T>(work: () => Promise<T>): Promise<T> => {
+    changing += 1;
     try {
+      return await work();
+    } finally {
+      changing -= 1;
+    }
+  };
+  const takeUp = (): Promise<void> =>
+    whileSwitching(async () => {
       const { performance, dr } = effective(await recorded());
       await options.takeUp({
         performance: performance?.generation ?? '',
         dr: dr?.generation ?? '',
       });
-    } finally {
-      takingUp -= 1;
-    }
-  };
+    });
   const actOn = async (): Promise<void> => {
     await apply();
     if (switched === undefined) await takeUp();
@@ -177,22 +185,29 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
         if (effective(found)[kind]?.role !== 'primary')
           throw new KeelsonError('replication.not_ready');
       }),
-    change: async (kind, role) => {
-      await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
-      await actOn();
-    },
+    change: (kind, role) =>
+      whileSwitching(async () => {
+        await store.transact((tx) => writeRole(tx, seal.requireRootKey(), kind, role));
+        await actOn();
+      }),
     supersede: async (kind, promotion) => {
-      const rootKey = seal.requireRootKey();
-      const hasChanged = await store.transact(async (tx) => {
-        const role = (await findRoles(tx, rootKey))[kind];
-        if (role?.role !== 'primary' || role.supersededBy !== undefined) return false;
-        const generation = newGeneration();
-        writeRole(tx, rootKey, kind, { ...role, supersededBy: promotion, generation });
-        return true;
+      const isUnmarked = (role: RoleRecord | undefined): role is PrimaryRoleRecord =>
+        role?.role === 'primary' && role.supersededBy === undefined;
+      if (!isUnmarked((await recorded())[kind])) return;
+      await whileSwitching(async () => {
+        const rootKey = seal.requireRootKey();
+        await store.transact(async (tx) => {
+          const roles = await findRoles(tx, rootKey);
+          for (const each of REPLICATION_KINDS) {
+            const role = roles[each];
+            if (!isUnmarked(role)) continue;
+            const generation = newGeneration();
+            writeRole(tx, rootKey, each, { ...role, supersededBy: promotion, generation });
+          }
+        });
+        options.onError(new KeelsonError('replication.superseded'));
+        await actOn();
       });
-      if (!hasChanged) return;
-      options.onError(new KeelsonError('replication.superseded'));
-      await actOn();
     },
     apply,
     switching: async (work) => {
@@ -207,7 +222,7 @@ export const createReplicationState = (options: ReplicationStateOptions): Replic
       return changed;
     },
     get isSwitching() {
-      return switched !== undefined || takingUp > 0;
+      return switched !== undefined || changing > 0;
     },
     isDrSecondary: async () => {
       await turn;

@@ -14,7 +14,7 @@ import { revokeTree } from '../tokens/token-revocation-operations.ts';
 import { wrapResponse } from '../wrapping/wrapping-operations.ts';
 import { parseShownKey, sealBundle } from './activation-token.ts';
 import type { ActivationBundle } from './domain/activation-bundle.ts';
-import { activationTokens, type PrimaryRoleRecord } from './replication-records.ts';
+import { activationTokens, isSuperseded, type PrimaryRoleRecord } from './replication-records.ts';
 import { newGeneration, type ReplicationState } from './replication-state.ts';
 import type { ServiceMembers } from './service-members.ts';
 
@@ -70,6 +70,7 @@ export const enablePrimary = async (
   primaryClusterAddress: string,
 ): Promise<void> => {
   const roles = await state.recorded();
+  if (isSuperseded(roles)) throw new KeelsonError('replication.superseded');
   if (roles[kind] !== undefined)
     refuse(`${NAMES[kind]} replication is already enabled as ${roles[kind].role}`);
   if (transport.bus === undefined) throw new KeelsonError('replication.no_nats');
