@@ -9,8 +9,8 @@
  * | DELETE /organization-memberships/:id of an open invitation | 204; account and token go with the last one |
  * | leaving the last team | ends the membership only with `members-leave-with-last-team` |
  */
+import { type MailServer, startMailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type MailServer, startMailServer } from '../../../test/mail-server.ts';
 import { type Harness, type Identified, startHarness } from '../../../test/workspace-harness.ts';
 
 const O = '/organizations/acme';

@@ -13,8 +13,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type MailServer, startMailServer } from '@keelson/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type MailServer, startMailServer } from '../../../test/mail-server.ts';
 import { startRunHarness } from '../../../test/run-harness.ts';
 import type { Harness } from '../../../test/workspace-harness.ts';
 
