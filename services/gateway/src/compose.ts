@@ -95,6 +95,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const bodies: BodyLimits = {
     bodyBytes: config.requestBodyLimitBytes,
     anonymousBodyBytes: Math.min(config.anonymousBodyLimitBytes, config.requestBodyLimitBytes),
+    webhookBodyBytes: config.webhookBodyLimitBytes,
     budget: createBodyBudget({
       totalBytes: config.bodiesLimitBytes,
       clientBytes: config.clientBodiesLimitBytes,

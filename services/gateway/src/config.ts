@@ -58,6 +58,13 @@ export const gatewayConfig = Type.Object({
     // The largest message of ACME and EST.
     default: 256 * 1024,
   }),
+  webhookBodyLimitBytes: Type.Integer({
+    description:
+      'Largest delivery of a repository webhook. Providers send up to 25 MB after very large pushes.',
+    minimum: 1024,
+    maximum: 25 * 1024 * 1024,
+    default: 5 * 1024 * 1024,
+  }),
   bodiesLimitBytes: Type.Integer({
     description:
       'Total size of all request bodies in memory, a quarter of it for callers without a token; beyond it the answer is 503. Uploads to signed addresses do not count.',
@@ -143,17 +150,21 @@ export type GatewayConfig = Config<typeof gatewayConfig>;
 
 /** @throws ConfigError when a permitted body could never be received, or a proxy is not an address */
 export const requireConsistent = (config: GatewayConfig): void => {
-  const { requestBodyLimitBytes, anonymousBodyLimitBytes } = config;
+  const { requestBodyLimitBytes, anonymousBodyLimitBytes, webhookBodyLimitBytes } = config;
   const { bodiesLimitBytes, clientBodiesLimitBytes } = config;
   const problems: string[] = [];
   const require = (name: string, given: number, leastBytes: number, why: string): void => {
     if (given < leastBytes) problems.push(`${name} must be at least ${leastBytes}, ${why}.`);
   };
-  require('KEELSON_CLIENT_BODIES_LIMIT_BYTES', clientBodiesLimitBytes, requestBodyLimitBytes, 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES');
+  require('KEELSON_CLIENT_BODIES_LIMIT_BYTES', clientBodiesLimitBytes, Math.max(
+    requestBodyLimitBytes,
+    webhookBodyLimitBytes,
+  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES or KEELSON_WEBHOOK_BODY_LIMIT_BYTES');
   require('KEELSON_BODIES_LIMIT_BYTES', bodiesLimitBytes, Math.max(
     requestBodyLimitBytes,
     anonymousBodyLimitBytes / ANONYMOUS_PART,
-  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES');
+    webhookBodyLimitBytes / ANONYMOUS_PART,
+  ), 'one body of KEELSON_REQUEST_BODY_LIMIT_BYTES, and four of KEELSON_ANONYMOUS_BODY_LIMIT_BYTES or KEELSON_WEBHOOK_BODY_LIMIT_BYTES');
   if ((config.tlsCertificateFile === undefined) !== (config.tlsKeyFile === undefined))
     problems.push('KEELSON_TLS_CERTIFICATE_FILE and KEELSON_TLS_KEY_FILE go together.');
   try {

@@ -119,37 +119,62 @@ describe('a caller without a token', () => {
   });
 });
 
+describe('a delivery of a webhook', () => {
+  const path = '/api/v2/webhooks/repositories/whk-1';
+
+  test.for([{}, { isChunked: true }])(
+    'may have 5 MiB and no more, whoever sends it; a larger one is counted: %o',
+    async (how) => {
+      const gateway = await start();
+      expect(await statusOf(gateway, { path, size: 5 * 1024 * KIB, ...how })).toBe(200);
+      for (const headers of ['', BEARER]) {
+        const sent = { path, headers, size: 5 * 1024 * KIB + 1, ...how };
+        expect(await statusOf(gateway, sent)).toBe(413);
+      }
+      const metrics = await fetch(`http://127.0.0.1:${gateway.port}/metrics`);
+      expect(await metrics.text()).toMatch(/^keelson_oversized_deliveries_total 2$/m);
+    },
+  );
+});
+
 /** Tells how much of a body has come, in bytes, and when its end did not come. */
 const arrivals = new EventEmitter<{ arrived: [size: number]; broken: [] }>();
-const counting = createEdgeService({
-  service: 'sys',
-  version: '1',
-  pathPrefix: '/v1',
-  renderError: createSecretsErrorRenderer(() => undefined),
-  routes: (['/held', '/open/held'] as const).map((path) => ({
-    method: 'POST',
-    path,
-    operation: { summary: path },
-    handle: async ({ body }) => {
-      let size = 0;
-      try {
-        for await (const chunk of body.chunks()) {
-          size += chunk.byteLength;
-          arrivals.emit('arrived', size);
+const counting = (service: string, pathPrefix: string, paths: readonly string[]) =>
+  createEdgeService({
+    service,
+    version: '1',
+    pathPrefix,
+    renderError: createSecretsErrorRenderer(() => undefined),
+    routes: paths.map((path) => ({
+      method: 'POST' as const,
+      path,
+      operation: { summary: path },
+      handle: async ({ body }) => {
+        let size = 0;
+        try {
+          for await (const chunk of body.chunks()) {
+            size += chunk.byteLength;
+            arrivals.emit('arrived', size);
+          }
+        } catch (error) {
+          arrivals.emit('broken');
+          throw error;
         }
-      } catch (error) {
-        arrivals.emit('broken');
-        throw error;
-      }
-      return edgeResponse(204);
-    },
-  })),
-});
+        return edgeResponse(204);
+      },
+    })),
+  });
+
+const COUNTING = {
+  sys: counting('sys', '/v1', ['/held', '/open/held']),
+  workspace: counting('workspace', '/api/v2', ['/webhooks/held']),
+};
 
 /** Limits of which few requests take all. */
 const SMALL = {
   KEELSON_ANONYMOUS_BODY_LIMIT_BYTES: String(100 * KIB),
   KEELSON_REQUEST_BODY_LIMIT_BYTES: String(200 * KIB),
+  KEELSON_WEBHOOK_BODY_LIMIT_BYTES: String(100 * KIB),
   KEELSON_CLIENT_BODIES_LIMIT_BYTES: String(200 * KIB),
   KEELSON_BODIES_LIMIT_BYTES: String(400 * KIB),
 };
@@ -173,7 +198,7 @@ const hold = async (gateway: Gateway, sent: Sent) => {
 
 describe('bodies in progress', () => {
   test('are limited for one address, and finished ones no longer count', async () => {
-    const gateway = await start(SMALL, { sys: counting });
+    const gateway = await start(SMALL, COUNTING);
     const first = await hold(gateway, WITH_TOKEN);
     const refused = await send(gateway, WITH_TOKEN);
     const answer = await refused.answered();
@@ -190,18 +215,30 @@ describe('bodies in progress', () => {
   });
 
   test('are limited in total', async () => {
-    const gateway = await start(SMALL, { sys: counting });
+    const gateway = await start(SMALL, COUNTING);
     for (const from of ['127.0.0.1', '127.0.0.2']) await hold(gateway, { ...WITH_TOKEN, from });
     const refused = await send(gateway, { ...WITH_TOKEN, from: '127.0.0.3' });
     expect(await refused.answered()).toMatch(/^HTTP\/1\.1 503 [^]*of all clients/);
   });
 
   test('of callers without a token leave capacity for those with one', async () => {
-    const gateway = await start(SMALL, { sys: counting });
+    const gateway = await start(SMALL, COUNTING);
     await hold(gateway, OPEN);
     const refused = await send(gateway, { ...OPEN, from: '127.0.0.2' });
     expect(await refused.answered()).toMatch(/^HTTP\/1\.1 503 [^]*without a token/);
     expect(await statusOf(gateway, { ...WITH_TOKEN, from: '127.0.0.2' })).toBe(204);
+  });
+
+  test('of webhooks count as those of callers without a token, whatever they send along', async () => {
+    const gateway = await start(SMALL, COUNTING);
+    const delivery = { path: '/api/v2/webhooks/held', size: 100 * KIB, headers: BEARER };
+    const first = await hold(gateway, delivery);
+    for (const sent of [OPEN, delivery]) {
+      const refused = await send(gateway, { ...sent, from: '127.0.0.2' });
+      expect(await refused.answered()).toMatch(/^HTTP\/1\.1 503 [^]*without a token/);
+    }
+    first.finish();
+    expect(await first.answered()).toMatch(/^HTTP\/1\.1 204 /);
   });
 
   test.for([

@@ -86,6 +86,7 @@ const secretRoutes = (state: SystemState): Route[] => [
   ...METHODS.map((method) => echo(method)),
   ...pageRoutes,
   echo('POST', '/open/echo'),
+  echo('POST', '/webhooks/repositories/whk-1'),
   echo('GET', '/sys/health'),
   ...(['GET', 'POST'] as const).map((method) => numbered(method, state)),
   route('GET', '/gone', () => Promise.resolve(json(404, { errors: [] }))),

@@ -9,11 +9,12 @@ import type { ServeExchange } from '../answers/answer-with.ts';
 import type { AuditRecorder } from '../audit/audit-recorder.ts';
 import { clientNetwork } from '../limits/client-network.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import { type BodyLimits, bodyRules } from '../request/body-rules.ts';
+import { type BodyLimits, bodyRules, webhookBodyRules } from '../request/body-rules.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { bearerToken } from '../request/header-names.ts';
 import { incomingBody } from '../request/incoming-body.ts';
 import { isSignedAddress, recordedPath } from '../request/signed-address.ts';
+import { isWebhookAddress } from '../request/webhook-address.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -79,7 +80,9 @@ export const createServeApiV2 = (parts: ApiV2Parts): ServeExchange => {
       request,
       isTransfer
         ? { limitBytes: parts.uploadLimitBytes, isWhole: false }
-        : bodyRules(parts.bodies, exchange, principal === undefined, isAudited),
+        : isWebhookAddress(head.path)
+          ? webhookBodyRules(parts.bodies, exchange, isAudited)
+          : bodyRules(parts.bodies, exchange, principal === undefined, isAudited),
     );
     const serve = () => workspace.handle(exchange.toService({ ...head, principal }, body));
     return isAudited

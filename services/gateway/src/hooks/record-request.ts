@@ -4,9 +4,14 @@ import type { onRequestHookHandler } from 'fastify';
 import type { RequestMetrics } from '../metrics/metrics.ts';
 import type { Exchange } from '../request/exchange.ts';
 import { recordedPath } from '../request/signed-address.ts';
+import { isWebhookAddress } from '../request/webhook-address.ts';
 
 const loggedPath = ({ surface, head: { path } }: Exchange): string =>
   surface.prefix + (surface.name === 'api_v2' ? recordedPath(path) : path);
+
+/** A provider may give a webhook up after refusals, of which nobody else learns. */
+const isOversizedDelivery = ({ surface, head }: Exchange, status: number): boolean =>
+  status === 413 && surface.name === 'api_v2' && isWebhookAddress(head.path);
 
 export const recordRequest = (metrics: RequestMetrics, logger: Logger): onRequestHookHandler => {
   const logRequest = createRequestLog(logger);
@@ -24,6 +29,7 @@ export const recordRequest = (metrics: RequestMetrics, logger: Logger): onReques
         durationMs,
         remoteAddress: head.remoteAddress,
       });
+      if (isOversizedDelivery(exchange, response.statusCode)) metrics.oversizedDelivery();
       metrics.finished(group, request.method ?? '', response.statusCode, durationMs / 1000);
     });
     done();

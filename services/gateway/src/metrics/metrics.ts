@@ -6,6 +6,8 @@ export interface RequestMetrics {
   /** @param group "api_v2", "v1/pki", "v1/sys", "own" */
   finished(group: string, method: string, status: number, seconds: number): void;
   refusedByAudit(): void;
+  /** A delivery of a webhook that is larger than allowed. */
+  oversizedDelivery(): void;
   /** Text in the Prometheus exposition format. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -83,6 +85,11 @@ export const createMetrics = (states: () => Promise<ServiceStates>): RequestMetr
     help: 'Requests refused because no audit device could write.',
     registers: [registry],
   });
+  const oversized = new Counter({
+    name: 'keelson_oversized_deliveries_total',
+    help: 'Deliveries of repository webhooks refused because of their size.',
+    registers: [registry],
+  });
   const services = new Gauge({
     name: 'keelson_edge_service_ready',
     help: '1 when the service can serve requests, 0 when it or its store cannot be reached or was closed after a failed write.',
@@ -118,6 +125,7 @@ export const createMetrics = (states: () => Promise<ServiceStates>): RequestMetr
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     },
     refusedByAudit: () => audit.inc(),
+    oversizedDelivery: () => oversized.inc(),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };

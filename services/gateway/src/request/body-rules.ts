@@ -8,6 +8,8 @@ export interface BodyLimits {
   readonly bodyBytes: number;
   /** Largest body of a caller without a valid token, in bytes. */
   readonly anonymousBodyBytes: number;
+  /** Largest delivery of a webhook, in bytes. */
+  readonly webhookBodyBytes: number;
   readonly budget: BodyBudget;
 }
 
@@ -20,4 +22,15 @@ export const bodyRules = (
   limitBytes: isAnonymous ? anonymousBodyBytes : bodyBytes,
   isWhole,
   hold: () => exchange.holdBody(budget, isAnonymous),
+});
+
+/** Providers have no token; what they send counts in the share of callers without one. */
+export const webhookBodyRules = (
+  { webhookBodyBytes, budget }: BodyLimits,
+  exchange: Exchange,
+  isWhole: boolean,
+): BodyRules => ({
+  limitBytes: webhookBodyBytes,
+  isWhole,
+  hold: () => exchange.holdBody(budget, true),
 });

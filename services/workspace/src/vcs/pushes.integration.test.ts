@@ -422,10 +422,12 @@ describe('a delivery is refused', () => {
     expect(await statusOf(push, { deliveryId: 'two' })).toBe(409);
     expect(await statusOf({ ...push, after: '--upload-pack=x' })).toBe(400);
     expect(await statusOf({ ...push, ref: 'refs/heads/a:b' })).toBe(400);
-    expect(await statusOf({ ...push, filler: 'x'.repeat(1024 * 1024) })).toBe(413);
+    expect(await statusOf({ ...push, filler: 'x'.repeat(25 * 1024 * 1024) })).toBe(413);
+    const manyFiles = Array.from({ length: 60_000 }, (_, index) => `file-${index}.tf`);
+    expect(await statusOf({ ...push, commits: [{ added: manyFiles }] })).toBe(202);
     const nowhere = await harness.call('POST', '/webhooks/repositories/whk-none', push, null);
     expect(nowhere.status).toBe(404);
-    expect(await logOf(id)).toHaveLength(1);
+    expect(await logOf(id)).toHaveLength(2);
   });
 
   test('once its connection is deleted, and the webhook is removed', async () => {

@@ -23,6 +23,13 @@ import {
 const digestOf = (kind: 'id' | 'body', content: string | Uint8Array): string =>
   createHash('sha256').update(`${kind} `).update(content).digest('hex');
 
+/** A push can name as many files as fit in a delivery. */
+const PAYLOAD_LIMITS = {
+  ...JSON_API_LIMITS.json,
+  arrayElements: 500_000,
+  documentEntries: 500_000,
+};
+
 /** Longest id and name of a delivery that are kept. */
 const MAX_KEPT_LENGTH = 200;
 
@@ -46,7 +53,7 @@ export const receiveDelivery = async (
   const { headers, body } = delivery;
   const deliveryId = provider.deliveryId(headers)?.slice(0, MAX_KEPT_LENGTH) ?? '';
   const event = provider.eventName(headers).slice(0, MAX_KEPT_LENGTH);
-  const events = provider.toEvents(event, parseJson(body, JSON_API_LIMITS.json));
+  const events = provider.toEvents(event, parseJson(body, PAYLOAD_LIMITS));
   // The header with the id is not signed: a copy of a signed body is a replay under any id.
   const digests = [
     ...(deliveryId === '' ? [] : [digestOf('id', deliveryId)]),

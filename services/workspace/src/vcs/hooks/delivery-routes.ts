@@ -1,5 +1,5 @@
 /** Where providers send deliveries, and the log of deliveries that administrators read. */
-import { edgeResponse, JSON_API_LIMITS, type Route } from '@keelson/edge';
+import { edgeResponse, type Route } from '@keelson/edge';
 import {
   endpoint,
   itemsOn,
@@ -44,6 +44,9 @@ export const deliveryRoutes = (context: VcsContext): Route[] =>
     }),
   ]);
 
+/** The most that providers send; the gateway has a lower limit, which is a setting. */
+const MAX_DELIVERY_BYTES = 25 * 1024 * 1024;
+
 /** The signature of the provider is the credential. */
 export const webhookRoutes = (context: VcsContext): Route[] => [
   {
@@ -59,10 +62,11 @@ export const webhookRoutes = (context: VcsContext): Route[] => [
         403: { description: 'The signature, or the token, is not that of the webhook.' },
         404: { description: 'There is no such webhook.' },
         409: { description: 'The delivery has arrived before.' },
+        413: { description: 'The delivery is larger than this installation allows.' },
       },
     },
     handle: async ({ head, params, body }) => {
-      const bytes = await body.bytes(JSON_API_LIMITS.bodyBytes);
+      const bytes = await body.bytes(MAX_DELIVERY_BYTES);
       const delivery = { headers: head.headers, body: bytes };
       await receiveDelivery(context, params['hook_id'] ?? '', delivery);
       return edgeResponse(202);

@@ -1,0 +1,6 @@
+/** Addresses of /api/v2 at which providers of repositories deliver what has happened, without a token. */
+import { decodePath } from '@keelson/edge';
+
+/** @param path below the surface, percent-encoded */
+export const isWebhookAddress = (path: string): boolean =>
+  decodePath(path).startsWith('/webhooks/');
