@@ -30,7 +30,7 @@ export interface CertificateFields {
   readonly extensions: readonly Extension[];
 }
 
-/** The TBSCertificate that a signer of this scheme will sign. */
+/** The TBSCertificate for a signer of this scheme. */
 export const encodeTbsCertificate = (
   fields: CertificateFields,
   scheme: SignatureScheme,
@@ -114,8 +114,8 @@ export const parseCertificate = (der: Uint8Array): ParsedCertificate => {
 };
 
 /**
- * The end of validity of a certificate that was read or made before: its other fields are passed over,
- * which costs a fraction of reading them.
+ * The end of validity of a certificate that is known to be well-formed. Skips the other fields,
+ * which costs a fraction of parsing them.
  * @throws KeelsonError `pki.malformed`
  */
 export const readNotAfter = (der: Uint8Array): number => {
@@ -129,6 +129,9 @@ export const readNotAfter = (der: Uint8Array): number => {
   return validity.readTime();
 };
 
-/** True when the key to `publicKeyDer` signed the certificate with a scheme that is still trusted. */
+/**
+ * True when the private key of `publicKeyDer` signed the certificate with a scheme that is still
+ * trusted.
+ */
 export const isSignedBy = (certificate: ParsedCertificate, publicKeyDer: Uint8Array): boolean =>
   isStructureSignedBy({ ...certificate, content: certificate.tbs }, publicKeyDer);

@@ -1,4 +1,7 @@
-/** Certificates in a CMS message that signs nothing (RFC 5272 §4.1, RFC 5652 §5): how EST hands them out. */
+/**
+ * Degenerate CMS messages that carry only certificates (RFC 5272 §4.1, RFC 5652 §5), as EST returns
+ * them.
+ */
 import { contextTag, explicit, integer, sequence, setOf } from './der/der-types.ts';
 import { constructed, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';

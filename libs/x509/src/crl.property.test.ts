@@ -57,7 +57,7 @@ test('entries are parsed as they were written, however they were divided into pa
           parseCrl(der).entries.map(({ serialNumber, revokedAtMs, extensions }) => ({
             serialNumber: Buffer.from(serialNumber).toString('hex'),
             revokedAtMs,
-            // "unspecified" is not said (RFC 5280 §5.3.1).
+            // "unspecified" is not encoded (RFC 5280 §5.3.1).
             reason: findReason(extensions ?? []),
             count: extensions?.length,
           })),

@@ -1,7 +1,7 @@
 /**
- * Certificate revocation lists (RFC 5280 §5). Entries are written page by page as they arrive, with a
- * pause for other work after each, so that a list of a million entries neither stops the service nor
- * holds more than its own bytes.
+ * Certificate revocation lists (RFC 5280 §5). Entries are written page by page as they arrive,
+ * yielding to other work after each page, so that a list of a million entries neither blocks the
+ * service nor takes more memory than its encoding.
  */
 import { setImmediate } from 'node:timers/promises';
 import { DerReader } from './der/der-reader.ts';
@@ -83,11 +83,11 @@ const writeInteger = (target: Uint8Array, start: number, magnitude: Uint8Array):
 const DAY_MS = 86_400_000;
 const ZERO = 0x30;
 
-/** Encoded first moments of days; the times of a list fall on few of them. */
+/** Encoded midnights. Cached, because the times of a list fall on few days. */
 class Days {
   readonly #starts = new Map<number, Uint8Array>();
 
-  /** Time whose clock digits read 000000. */
+  /** Encoded time of the day's midnight; its clock digits are 000000. */
   startOf(day: number): Uint8Array {
     let start = this.#starts.get(day);
     if (start === undefined) {
@@ -116,7 +116,10 @@ const writeTime = (target: Uint8Array, start: number, epochMs: number, days: Day
   return end;
 };
 
-/** The entry extensions that say a reason, encoded once; undefined where nothing is said. */
+/**
+ * Entry extensions with the reason, encoded once per reason; undefined where there is nothing to
+ * encode.
+ */
 const encodedReasons = new Map<RevocationReason, Uint8Array | undefined>();
 const encodedReason = (reason: RevocationReason | undefined): Uint8Array | undefined => {
   if (reason === undefined) return undefined;
@@ -130,7 +133,10 @@ const encodedReason = (reason: RevocationReason | undefined): Uint8Array | undef
   return encodedReasons.get(reason);
 };
 
-/** Entries that say at most a reason, which is what a list of a million is made of, take no tree of nodes. */
+/**
+ * Fast path without a tree of nodes, for entries with at most a reason: nearly all entries of large
+ * lists.
+ */
 const encodePlainPage = (page: readonly CrlEntry[]): Uint8Array => {
   let maxBytes = page.length * MAX_PLAIN_ENTRY_BYTES;
   for (const { reason } of page) maxBytes += encodedReason(reason)?.byteLength ?? 0;
@@ -180,10 +186,10 @@ const sequenceHeader = (contentLength: number): Uint8Array => {
 const totalLength = (parts: readonly Uint8Array[]): number =>
   parts.reduce((total, part) => total + part.byteLength, 0);
 
-/** Bytes copied between two pauses. */
+/** Bytes copied before other work gets a turn. */
 const COPY_STEP_BYTES = 4 * 1024 * 1024;
 
-/** Copies parts one after the other and lets go of each; returns the offset after them. */
+/** Copies the parts in order, releasing each once it is copied; returns the offset after them. */
 const moveParts = async (
   parts: Uint8Array[],
   target: Uint8Array,
@@ -202,11 +208,14 @@ const moveParts = async (
   return offset;
 };
 
-/** Room for the header around the whole list, and for algorithm and signature after its content. */
+/**
+ * Space reserved before the content for the list's header, and after it for algorithm and
+ * signature.
+ */
 const HEADER_ROOM = 6;
 const SIGNATURE_ROOM = 4096;
 
-/** A signed version 2 list, DER, made in one buffer. Entries keep the order they arrive in. */
+/** A signed version 2 list, DER, encoded in one buffer. Entries keep their order. */
 export const createCrl = async (
   fields: CrlFields,
   entries: CrlEntries,
@@ -292,6 +301,8 @@ export const parseCrl = (der: Uint8Array): ParsedCrl => {
   };
 };
 
-/** True when the key to `publicKeyDer` signed the list with a scheme that is still trusted. */
+/**
+ * True when the private key of `publicKeyDer` signed the list with a scheme that is still trusted.
+ */
 export const isCrlSignedBy = (crl: ParsedCrl, publicKeyDer: Uint8Array): boolean =>
   isStructureSignedBy({ ...crl, content: crl.tbs }, publicKeyDer);

@@ -1,4 +1,4 @@
-/** The attributes that a server wants in requests (RFC 7030 §4.5.2): the type of the key. */
+/** The CSR attributes that an EST server asks for (RFC 7030 §4.5.2): here only the key type. */
 import { integer, sequence, setOf } from './der/der-types.ts';
 import { type Der, encodeDer } from './der/der-writer.ts';
 import { objectIdentifier } from './der/object-identifier.ts';
@@ -21,6 +21,6 @@ const keyAttribute = (key: KeyAlgorithm): Der => {
   }
 };
 
-/** CsrAttrs that ask for keys of this kind, DER. */
+/** CsrAttrs that request a key of this type and size, DER. */
 export const encodeCsrAttributes = (key: KeyAlgorithm): Uint8Array =>
   encodeDer(sequence(keyAttribute(key)));

@@ -23,7 +23,7 @@ const EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
 export interface CsrFields {
   /** Name, DER. */
   readonly subject: Uint8Array;
-  /** SubjectPublicKeyInfo, DER: of the key that signs. */
+  /** SubjectPublicKeyInfo of the signing key, DER. */
   readonly publicKeyDer: Uint8Array;
   readonly extensions: readonly Extension[];
 }
@@ -72,7 +72,7 @@ const requestedExtensions = (attributes: DerReader): readonly Extension[] => {
   return extensions;
 };
 
-/** The signed bytes of a request, and the key that verifies them. */
+/** The parts of a request needed to verify its signature. */
 interface Proof {
   readonly scheme: SignatureScheme;
   readonly key: KeyObject;
@@ -80,7 +80,7 @@ interface Proof {
   readonly signature: Uint8Array;
 }
 
-/** @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served */
+/** @throws KeelsonError `pki.malformed`; `request.invalid` for unsupported algorithms */
 const readRequest = (der: Uint8Array): { readonly csr: ParsedCsr; readonly proof: Proof } => {
   const { content, signatureAlgorithm, signature } = parseSignedStructure(der, MAX_CSR_BYTES);
   const fields = new DerReader(content).enter();
@@ -88,7 +88,7 @@ const readRequest = (der: Uint8Array): { readonly csr: ParsedCsr; readonly proof
     throw new KeelsonError('pki.malformed', { text: 'unknown request version' });
   const subject = fields.read(TAG.sequence).bytes;
   const publicKeyDer = fields.read(TAG.sequence).bytes;
-  // Some encoders leave the empty attribute set out.
+  // Some encoders omit an empty attribute set.
   const attributes = fields.readOptional(contextTag(0, 'constructed'));
   fields.expectEnd();
   const scheme = schemeOfIdentifier(signatureAlgorithm);
@@ -106,8 +106,8 @@ const readRequest = (der: Uint8Array): { readonly csr: ParsedCsr; readonly proof
 
 /**
  * The fields of an untrusted request whose signature proves possession of its key.
- * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature does not fit, or the key is
- *   of a type that is not served
+ * @throws KeelsonError `pki.malformed`; `request.invalid` when the signature is wrong or the key
+ * type is not supported
  */
 export const parseCsr = (der: Uint8Array): ParsedCsr => {
   const { csr, proof } = readRequest(der);

@@ -27,7 +27,7 @@ import {
   toDistinguishedName,
 } from './x509.ts';
 
-/** The key of RFC 8032 §7.1, test 1: Ed25519 signs the same bytes always the same. */
+/** The key of RFC 8032 §7.1, test 1. Ed25519 signatures are deterministic. */
 const key = createPrivateKey({
   key: Buffer.from(
     '302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
@@ -49,7 +49,7 @@ const names = subjectAltName([
   { kind: 'other', oid: '1.3.6.1.4.1.311.20.2.3', value: 'ü@example' },
 ]);
 
-/** The certificate that openssl asked about: SHA-1, serial number 81:23:45:67:89:ab:cd:ef. */
+/** The certificate in openssl's request: SHA-1, serial number 81:23:45:67:89:ab:cd:ef. */
 const [certId] = parseOcspRequest(
   Buffer.from(
     '304a3048304630443042300906052b0e03021a05000414424ef3366d8b17e4f9865ea7849fe102ba' +

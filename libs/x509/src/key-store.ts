@@ -1,8 +1,9 @@
 /**
  * Key stores in PKCS #12 form (RFC 7292): a private key with its certificate and the chain, under a
- * password. The structure is written with node-forge's ASN.1, whose own builder knows RSA keys and
- * SHA-1 only; here the key is carried as its PKCS #8 octets, of any type, and keys and certificates are
- * encrypted with AES-256 under PBKDF2 with SHA-256 (PBES2, RFC 8018), as OpenSSL 3, Java and NSS read them.
+ * password. The structure is encoded with node-forge's ASN.1 module. Its own PKCS #12 builder
+ * supports only RSA keys and SHA-1; here a key of any type is stored as PKCS #8, and keys and
+ * certificates are encrypted with AES-256 under PBKDF2 with SHA-256 (PBES2, RFC 8018), which
+ * OpenSSL 3, Java and NSS can read.
  */
 import { createCipheriv, createHmac, hash, pbkdf2, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -25,13 +26,16 @@ const OID = {
   hmacSha256: '1.2.840.113549.2.9',
   aes256Cbc: '2.16.840.1.101.3.4.1.42',
   sha256: '2.16.840.1.101.3.4.2.1',
-  /** Java's mark of a certificate that is trusted; without it keytool shows no certificate without a key. */
+  /**
+   * Java's attribute for trusted certificates; keytool does not list a certificate that has neither
+   * it nor a key.
+   */
   trustedKeyUsage: '2.16.840.1.113894.746875.1.1',
   anyExtendedKeyUsage: '2.5.29.37.0',
 } as const;
 
 /**
- * The default of Java's keytool; a guess costs an attacker as much by the integrity check as by the
+ * The default of Java's keytool; the integrity check is as expensive to guess against as the
  * encryption.
  */
 const ITERATIONS = 10_000;
@@ -41,7 +45,7 @@ const AES_BLOCK_BYTES = 16;
 const VERSION = 3;
 
 export interface KeyStore {
-  /** PKCS #8, DER. undefined: a store of certificates alone. */
+  /** PKCS #8, DER; undefined for a store of certificates only. */
   readonly privateKeyDer: Uint8Array | undefined;
   readonly certificateDer: Uint8Array;
   /** The issuer first. */
@@ -55,8 +59,8 @@ export interface KeyStore {
 const PASSWORD = /^[\u0020-\u007e]{6,128}$/;
 
 /**
- * @throws KeelsonError `request.invalid` for a password that not every program reads: keytool takes none
- *   with fewer than six characters, and beyond ASCII they differ in its octets
+ * @throws KeelsonError `request.invalid` for a password that some program cannot use: keytool
+ * requires six characters, and programs encode characters outside ASCII differently
  */
 export const checkStorePassword = (password: string): void => {
   if (!PASSWORD.test(password))
@@ -68,7 +72,7 @@ export const checkStorePassword = (password: string): void => {
 const toOctets = (binary: string): Buffer => Buffer.from(binary, 'latin1');
 const toBinary = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1');
 
-/** Short constructors of the nodes that a store consists of. */
+/** Short constructors for the ASN.1 nodes of a store. */
 const writerOf = (asn1: Asn1) => {
   const { Class, Type } = asn1;
   const universal = (type: number, value: string): Node =>
@@ -78,7 +82,7 @@ const writerOf = (asn1: Asn1) => {
   const toDer = (node: Node): Buffer => toOctets(asn1.toDer(node).getBytes());
   return {
     sequence: (...nodes: readonly Node[]) => constructed(Type.SEQUENCE, nodes),
-    /** DER wants the members of a SET OF in order. */
+    /** DER orders the members of a SET OF by their encoding. */
     set: (...nodes: readonly Node[]) =>
       constructed(
         Type.SET,
@@ -184,7 +188,7 @@ const certificateContent = async (
 const dataContent = (w: Writer, content: Uint8Array): Node =>
   w.sequence(w.oid(OID.data), w.explicit(w.octets(content)));
 
-/** ContentInfo of the private key, which is encrypted by itself. */
+/** ContentInfo of the private key, which is encrypted separately. */
 const keyContent = async (
   w: Writer,
   privateKeyDer: Uint8Array,
@@ -200,9 +204,9 @@ const keyContent = async (
   return dataContent(w, w.toDer(w.sequence(bag)));
 };
 
-/** A store as the bytes of a `.p12` file. The password is as `checkStorePassword` wants it. */
+/** The bytes of a `.p12` file. The password must have passed `checkStorePassword`. */
 export const encodeKeyStore = async (store: KeyStore): Promise<Uint8Array> => {
-  // Loaded with the first store: it is large, and most processes never make one.
+  // Loaded with the first store: the module is large, and most processes never create one.
   const { asn1 } = (await import('node-forge')).default;
   const w = writerOf(asn1);
   const { privateKeyDer, certificateDer, friendlyName, password } = store;

@@ -6,7 +6,7 @@ export interface PemBlock {
   readonly der: Uint8Array;
 }
 
-/** A block without a newline at its end. */
+/** A PEM block, without a trailing newline. */
 export const encodePem = (label: string, der: Uint8Array): string => {
   const base64 = Buffer.from(der.buffer, der.byteOffset, der.byteLength).toString('base64');
   let lines = '';
@@ -29,7 +29,7 @@ const withoutHeaders = (body: string): string => {
 };
 
 /**
- * The blocks of a text one after the other; text between them is ignored.
+ * Yields the blocks of a text in order; text between them is ignored.
  * @throws KeelsonError `pki.malformed` when a block is not closed or not base64
  */
 export function* readPemBlocks(text: string): Generator<PemBlock> {
@@ -52,7 +52,7 @@ export function* readPemBlocks(text: string): Generator<PemBlock> {
 }
 
 /**
- * All blocks of a text in their order.
+ * All blocks of a text in order.
  * @throws KeelsonError `pki.malformed` when a block is not closed or not base64
  */
 export const decodePem = (text: string): readonly PemBlock[] => [...readPemBlocks(text)];

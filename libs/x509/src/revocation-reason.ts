@@ -1,4 +1,4 @@
-/** Why a certificate was revoked: CRLReason (RFC 5280 §5.3.1), in lists and in OCSP answers. */
+/** Revocation reasons: CRLReason (RFC 5280 §5.3.1) in CRLs and OCSP responses. */
 import { DerReader } from './der/der-reader.ts';
 import { TAG } from './der/der-types.ts';
 import { type Der, primitive } from './der/der-writer.ts';
@@ -22,7 +22,7 @@ export type RevocationReason = (typeof REVOCATION_REASON)[keyof typeof REVOCATIO
 
 const CODES: readonly number[] = Object.values(REVOCATION_REASON);
 
-/** Whether a number is a code that RFC 5280 gives a meaning. */
+/** Whether a number is a reason code of RFC 5280. */
 export const isRevocationReason = (code: unknown): code is RevocationReason =>
   typeof code === 'number' && CODES.includes(code);
 
@@ -30,7 +30,10 @@ export const isRevocationReason = (code: unknown): code is RevocationReason =>
 export const enumeratedReason = (reason: RevocationReason): Der =>
   primitive(TAG.enumerated, Uint8Array.of(reason));
 
-/** The reasonCode of a list's entry; none for `unspecified`, which an entry should not say (§5.3.1). */
+/**
+ * The reasonCode extension of a CRL entry; none for `unspecified`, which entries should omit
+ * (§5.3.1).
+ */
 export const reasonExtensions = (reason: RevocationReason | undefined): readonly Extension[] =>
   reason === undefined || reason === REVOCATION_REASON.unspecified
     ? []

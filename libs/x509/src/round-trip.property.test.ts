@@ -1,4 +1,7 @@
-/** Certificates and requests of every kind of key, name and extension: written, read back, read by others. */
+/**
+ * Certificates and requests with every kind of key, name and extension: encoded, parsed, and read
+ * by OpenSSL.
+ */
 import { execFileSync } from 'node:child_process';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -55,7 +58,7 @@ const KEYS: readonly KeyAlgorithm[] = [
 ];
 const pairs = await Promise.all(KEYS.map((algorithm) => createKeyPair(algorithm)));
 
-/** Every scheme with every key that may sign by it. */
+/** Every scheme with every key that can sign by it. */
 const signing = fc.constantFrom(
   ...pairs.flatMap((pair) =>
     SIGNATURE_SCHEMES.filter((scheme) => keyTypeOfScheme(scheme) === pair.algorithm.type).map(
@@ -112,7 +115,7 @@ const onlyBytes = (extension: Extension): Written => ({
 const usageOrder = (usages: readonly string[]): readonly string[] =>
   KEY_USAGES.filter((usage) => usages.includes(usage));
 
-/** One of each kind that certificates may have. */
+/** One extension of each supported kind. */
 const extensions: fc.Arbitrary<readonly Written[]> = fc
   .tuple(
     fc.subarray([...KEY_USAGES], { minLength: 1 }).map(
@@ -221,7 +224,7 @@ describe('what is written is parsed again', () => {
           },
           by.signer,
         );
-        // Reading checks the signature.
+        // parseCsr also verifies the signature.
         const parsed = parseCsr(der);
         expect(asSets(parseName(parsed.subject))).toEqual(asSets(subject));
         expectWritten(parsed.extensions, written);

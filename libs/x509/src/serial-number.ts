@@ -4,7 +4,7 @@ import { KeelsonError } from '@keelson/errors';
 
 const OCTETS = 20;
 
-/** Numbers drawn at once: a draw costs the same for one. */
+/** Numbers drawn at once, because drawing one costs the same. */
 const DRAWN_COUNT = 64;
 const drawn = new Uint8Array(DRAWN_COUNT * OCTETS);
 let taken = DRAWN_COUNT;

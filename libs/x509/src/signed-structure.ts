@@ -18,7 +18,7 @@ export interface SignedStructure {
   readonly signature: Uint8Array;
 }
 
-/** Signs an encoded element and puts the three parts together. */
+/** Signs an encoded element and assembles the three parts. */
 export const signStructure = async (content: Uint8Array, signer: Signer): Promise<Uint8Array> =>
   encodeDer(
     sequence(content, algorithmIdentifier(signer.scheme), bitString(await signer.sign(content))),
@@ -41,7 +41,10 @@ export const parseSignedStructure = (der: Uint8Array, limitBytes: number): Signe
   return { content, signatureAlgorithm, signature };
 };
 
-/** True when the key to `publicKeyDer` signed the content with a scheme that is still trusted. */
+/**
+ * True when the private key of `publicKeyDer` signed the content with a scheme that is still
+ * trusted.
+ */
 export const isStructureSignedBy = (
   { content, signatureAlgorithm, signature }: SignedStructure,
   publicKeyDer: Uint8Array,

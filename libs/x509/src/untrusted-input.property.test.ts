@@ -53,7 +53,7 @@ const crl = await createCrl(
   signer,
 );
 
-/** One serial number and a nonce, as openssl writes them. */
+/** A request of openssl's, with one serial number and a nonce. */
 const statusRequest = Buffer.from(
   '306f306d304630443042300906052b0e03021a05000414424ef3366d8b17e4f9865ea7849fe102ba' +
     'd1a82e0414c8bdb946b4ab2abd927ca93af7a006693fb3d25c0209008123456789abcdefa2233021' +
@@ -61,7 +61,7 @@ const statusRequest = Buffer.from(
   'hex',
 );
 
-/** The outcome of reading: a result, a refusal meant for the client, or a bug. */
+/** The outcome of parsing: a result, a refusal meant for the client, or a bug. */
 const outcomeOf = (read: () => unknown): unknown => {
   try {
     read();

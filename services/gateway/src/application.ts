@@ -1,4 +1,7 @@
-/** The Fastify application: which hooks a request passes, in order, and which plugins answer it. */
+/**
+ * The Fastify application: the hooks that a request passes, in order, and the plugins that answer
+ * it.
+ */
 import type { EdgeService } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Logger } from '@keelson/logging';
@@ -58,7 +61,7 @@ const refuseSchemas = (): never => {
 
 const PROXIED_SURFACES = [V1, API_V2, EST];
 
-/** Own pages and probes: their answers carry the headers of the exchange. */
+/** For the gateway's own pages and probes, whose answers carry the headers of the exchange. */
 const setAnswerHeaders: onRequestHookHandler = ({ exchange, raw }, reply, done) => {
   requireHost(raw);
   reply.headers(exchange.answerHeaders);
@@ -77,7 +80,7 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
-    // The router could not decode the path: no hook has run.
+    // Called when the router cannot decode the path; no hook has run yet.
     frameworkErrors: (cause, request, reply) => {
       const { url = '/' } = request.raw;
       const surface = PROXIED_SURFACES.find(({ prefix }) => isBelow(url, prefix)) ?? OWN;
@@ -87,12 +90,13 @@ export const createApplication = (parts: ApplicationParts): FastifyInstance => {
       void handleError(error, request, reply);
     },
   });
-  // Fastify reads no body: those of the APIs are passed on as they arrive, and no other route has one.
+  // Fastify reads no bodies: those of the APIs are passed on as they arrive, and no other route has
+  // one.
   for (const method of ROUTED_METHODS)
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true });
   app.setErrorHandler(handleError);
 
-  /** Plugins with the hooks that their requests pass, in order. */
+  /** Registers plugins with the hooks that their requests pass, in order. */
   const serve = (
     surface: Surface,
     hooks: readonly (onRequestHookHandler | onRequestAsyncHookHandler)[],

@@ -51,20 +51,28 @@ export interface GatewayParts {
   readonly identity: RpcService<typeof IdentityDefinition>;
   /** Service that answers EST requests; EST is not served when absent. */
   readonly enrolment?: RpcService<typeof EnrolmentDefinition>;
-  /** Present when sys runs in this process; lets the gateway repeat responses that are still valid. */
+  /**
+   * Present when sys runs in this process; allows the gateway to repeat responses that are still
+   * valid.
+   */
   readonly decisionState?: DecisionStates;
-  /** Files and folders of this process that no audit device may write to; those of `config` are implied. */
+  /**
+   * Files and folders of this process that no audit device may write to, in addition to those in
+   * `config`.
+   */
   readonly ownFiles?: readonly string[];
   /** A fault that only a restart of this process can fix; `/healthz` reports it. */
   readonly needsRestart?: () => string | undefined;
   /** Certificate for HTTPS; HTTPS is not served when absent. */
   readonly tls?: CertificateSource | undefined;
-  /** Request counts of a rate limit that several gateways share; when absent, each gateway counts its own. */
+  /**
+   * Counter of a rate limit that several gateways share; when absent, each gateway counts alone.
+   */
   readonly sharedCount?: SharedCount | undefined;
 }
 
 export interface Gateway {
-  /** @returns addresses it listens on: "http://127.0.0.1:8200" */
+  /** @returns the addresses it listens on, such as "http://127.0.0.1:8200" */
   start(): Promise<{ addresses: readonly string[] }>;
   /** Reopens audit files and reloads the certificate. */
   reload(): Promise<void>;

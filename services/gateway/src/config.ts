@@ -55,7 +55,7 @@ export const gatewayConfig = Type.Object({
     description:
       'Largest request body of a caller without a token: ACME, OCSP, EST, unsealing, key ceremonies.',
     minimum: 1024,
-    // The largest message of ACME and EST.
+    // The largest message that ACME and EST need.
     default: 256 * 1024,
   }),
   webhookBodyLimitBytes: Type.Integer({

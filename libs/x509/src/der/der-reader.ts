@@ -1,6 +1,6 @@
 /**
- * Strict reading of untrusted DER (X.690): definite, minimal lengths, low tag numbers, nothing beyond
- * the bytes given. It descends only where its caller asks, so the depth of the input costs nothing.
+ * Strict reader of untrusted DER (X.690): definite, minimal lengths, low tag numbers, no trailing
+ * bytes. It descends only where its caller asks, so deeply nested input costs nothing.
  */
 import { KeelsonError } from '@keelson/errors';
 import { TAG } from './der-types.ts';

@@ -41,7 +41,7 @@ export const explicit = (number: number, part: Der): DerNode =>
 
 const TRUE = encodeDer(primitive(TAG.boolean, Uint8Array.of(0xff)));
 
-/** BOOLEAN TRUE. FALSE is always a default here, and DER leaves defaults out (X.690 §11.5). */
+/** BOOLEAN TRUE. FALSE is always the default here, and DER omits defaults (X.690 §11.5). */
 export const derTrue = (): Uint8Array => TRUE;
 
 export const derNull = (): DerNode => primitive(TAG.null, new Uint8Array(0));
@@ -116,7 +116,7 @@ const timeDigits = (epochMs: number): string => {
   return digits;
 };
 
-/** GeneralizedTime without fractions, whatever the year: what OCSP uses. */
+/** GeneralizedTime without fractions for any year, as OCSP requires. */
 export const generalizedTime = (epochMs: number): DerNode =>
   primitive(TAG.generalizedTime, Buffer.from(timeDigits(epochMs), 'latin1'));
 

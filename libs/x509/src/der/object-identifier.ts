@@ -30,7 +30,8 @@ const encode = (dotted: string): Uint8Array => {
   return encodeDer(primitive(TAG.objectIdentifier, Uint8Array.from(content)));
 };
 
-// The few identifiers of this library are used repeatedly, so callers' identifiers do not displace them.
+// Bounded. The few identifiers of this library are used so often that callers' identifiers cannot
+// displace them.
 const encoded = new LRUCache<string, Uint8Array>({ max: 512 });
 
 /** OBJECT IDENTIFIER element. */

@@ -22,7 +22,7 @@ const qualifiers = ({ cps, notice }: CertificatePolicy): readonly Der[] => [
     : []),
 ];
 
-/** RFC 5280 §4.2.1.4; qualifiers where a policy has them. */
+/** RFC 5280 §4.2.1.4, with the qualifiers of policies that have any. */
 export const certificatePolicies = (policies: readonly CertificatePolicy[]): Extension =>
   extension(
     EXTENSION.certificatePolicies,

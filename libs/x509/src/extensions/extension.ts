@@ -72,7 +72,7 @@ export const parseExtensions = (reader: DerReader): readonly Extension[] => {
   return extensions;
 };
 
-/** The first with this object identifier, dotted. */
+/** The first extension with this object identifier (dotted). */
 export const findExtension = (
   extensions: readonly Extension[],
   oid: string,

@@ -5,7 +5,7 @@ import { contextTag, octetString, sequence, TAG } from '../der/der-types.ts';
 import { primitive } from '../der/der-writer.ts';
 import { EXTENSION, type Extension, extension, findExtension } from './extension.ts';
 
-/** Octets of the subjectPublicKey BIT STRING, over which identifiers of keys are made. */
+/** Octets of the subjectPublicKey BIT STRING, from which key identifiers are computed. */
 export const publicKeyOctets = (publicKeyDer: Uint8Array): Uint8Array => {
   const spki = new DerReader(publicKeyDer).enter();
   spki.read(TAG.sequence);
@@ -20,7 +20,7 @@ export const keyIdentifierOf = (publicKeyDer: Uint8Array): Uint8Array =>
 export const subjectKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
   extension(EXTENSION.subjectKeyIdentifier, octetString(keyIdentifier));
 
-/** RFC 5280 §4.2.1.1, by the issuer's key identifier alone. */
+/** RFC 5280 §4.2.1.1, with the issuer's key identifier only. */
 export const authorityKeyIdentifier = (keyIdentifier: Uint8Array): Extension =>
   extension(
     EXTENSION.authorityKeyIdentifier,

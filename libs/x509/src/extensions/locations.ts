@@ -38,6 +38,6 @@ const distributionPoints = (urls: readonly string[]): Der =>
 export const crlDistributionPoints = (urls: readonly string[]): Extension =>
   extension(EXTENSION.crlDistributionPoints, distributionPoints(urls));
 
-/** RFC 5280 §4.2.1.15: where delta lists are. */
+/** RFC 5280 §4.2.1.15: the addresses of delta lists. */
 export const freshestCrl = (urls: readonly string[]): Extension =>
   extension(EXTENSION.freshestCrl, distributionPoints(urls));

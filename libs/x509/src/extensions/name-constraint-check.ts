@@ -51,7 +51,7 @@ export const parseNameConstraints = (value: Uint8Array): ParsedNameConstraints =
 const text = (content: Uint8Array): string => Buffer.from(content).toString('latin1').toLowerCase();
 
 /**
- * The names of a certificate that constraints speak of: alternative names, the subject itself, and the
+ * The names of a certificate that constraints apply to: alternative names, the subject, and the
  * e-mail addresses in it.
  * @param subjectAltName value of the extension
  */
@@ -78,7 +78,7 @@ const isHostBelow = (host: string, base: string): boolean =>
 const dnsMatches = (name: string, base: string): boolean =>
   base === '' || isHostBelow(name, base) || (!base.startsWith('.') && name.endsWith(`.${base}`));
 
-/** A wildcard reaches every name one label below, so one of those being excluded excludes it. */
+/** A wildcard matches every name one label below, so an excluded one among those excludes it. */
 const wildcardReaches = (name: string, base: string): boolean =>
   name.startsWith('*.') && base.slice(base.indexOf('.')) === name.slice(1);
 
@@ -87,7 +87,10 @@ const emailMatches = (address: string, base: string): boolean =>
     ? address === base
     : isHostBelow(address.slice(address.lastIndexOf('@') + 1), base);
 
-/** Only host names can be checked against a constraint; other authorities never match (RFC 5280 §4.2.1.10). */
+/**
+ * Only host names can be checked against a constraint, so a URI with any other authority never
+ * matches (RFC 5280 §4.2.1.10).
+ */
 const uriHost = (uri: string): string | undefined => {
   const host = URL.canParse(uri) ? new URL(uri).hostname : '';
   return host === '' || host.startsWith('[') || parseIpAddress(host) ? undefined : host;
@@ -130,7 +133,8 @@ const matches = (name: ConstrainedName, base: ConstrainedName, excludes: boolean
     case NAME_TAG.directory:
       return directoryMatches(name.content, base.content);
     default:
-      // A name form that is not interpreted is never permitted and always excluded.
+      // Fail closed: a constraint on a name form that is not interpreted permits nothing and
+      // excludes everything.
       return excludes;
   }
 };
@@ -140,7 +144,7 @@ const show = ({ tag, content }: ConstrainedName): string => {
   return tag === NAME_TAG.directory ? 'the subject' : JSON.stringify(text(content));
 };
 
-/** The reason why a name is not allowed; undefined when all are. */
+/** The reason why one of the names is not allowed; undefined when all are. */
 export const findConstraintViolation = (
   { permitted, excluded }: ParsedNameConstraints,
   names: readonly ConstrainedName[],

@@ -28,7 +28,7 @@ const subtrees = (number: number, trees: NameSubtrees): readonly Der[] => {
     ...(trees.email ?? []).map((value) => generalName({ kind: 'email', value })),
     ...(trees.uri ?? []).map((value) => generalName({ kind: 'uri', value })),
   ];
-  // `minimum` is 0 and therefore left out.
+  // `minimum` is its default, 0, which DER omits.
   return bases.length === 0
     ? []
     : [
@@ -39,7 +39,7 @@ const subtrees = (number: number, trees: NameSubtrees): readonly Der[] => {
       ];
 };
 
-/** Critical, as RFC 5280 §4.2.1.10 demands; undefined when nothing is constrained. */
+/** Critical, as RFC 5280 §4.2.1.10 requires; undefined when nothing is constrained. */
 export const nameConstraints = (
   permitted: NameSubtrees,
   excluded: NameSubtrees,

@@ -1,4 +1,7 @@
-/** Extensions about the use of a key: key usage, extended key usage, basic constraints (RFC 5280 §4.2.1). */
+/**
+ * Extensions that restrict the use of a key: key usage, extended key usage, basic constraints (RFC
+ * 5280 §4.2.1).
+ */
 import { DerReader } from '../der/der-reader.ts';
 import { derTrue, integer, namedBits, sequence, TAG } from '../der/der-types.ts';
 import { objectIdentifier } from '../der/object-identifier.ts';
@@ -65,7 +68,7 @@ export const parseExtendedKeyUsage = (value: Uint8Array): readonly string[] => {
 
 export interface BasicConstraints {
   readonly isCa: boolean;
-  /** Intermediate certificates that may follow below; undefined: no limit. */
+  /** Maximum number of intermediate certificates below this one; undefined: no limit. */
   readonly pathLength?: number | undefined;
 }
 

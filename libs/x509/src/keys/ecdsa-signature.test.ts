@@ -11,7 +11,7 @@ describe('an ECDSA signature of a JWS', () => {
     ['P-521', 66],
   ])('on %s verifies as DER', (namedCurve, coordinateBytes) => {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve });
-    // Enough of them that some numbers begin with zero octets, and others with a set bit.
+    // Enough signatures that some numbers begin with a zero octet and others with the top bit set.
     for (let count = 0; count < 100; count += 1) {
       const key = { key: privateKey, dsaEncoding: 'ieee-p1363' } as const;
       const der = ecdsaSignatureToDer(sign('sha256', DATA, key), coordinateBytes);

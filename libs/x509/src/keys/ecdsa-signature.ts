@@ -1,11 +1,11 @@
-/** ECDSA signatures as JSON Web Signatures hold them, and as certificates and node:crypto do. */
+/** Conversion of ECDSA signatures between the forms of JSON Web Signatures and of certificates. */
 import { sequence, unsignedInteger } from '../der/der-types.ts';
 import { encodeDer } from '../der/der-writer.ts';
 
 /**
- * Both numbers at full length, one after the other (RFC 7518 §3.4), as the DER of RFC 3279 §2.2.3.
- * node:crypto verifies the former too, but to ask it for that costs a third of a verification more.
- * @returns undefined where the length is not that of a curve with coordinates of `coordinateBytes`
+ * Converts the concatenated numbers of RFC 7518 §3.4 to the DER of RFC 3279 §2.2.3. node:crypto
+ * also verifies the former directly, but a verification then takes a third longer.
+ * @returns undefined when the length does not match coordinates of `coordinateBytes`
  */
 export const ecdsaSignatureToDer = (
   signature: Uint8Array,

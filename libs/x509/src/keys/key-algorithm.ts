@@ -39,7 +39,7 @@ const unsupportedType = (type: string): KeelsonError =>
 
 /**
  * The algorithm of a private or public key.
- * @throws KeelsonError `request.invalid` for algorithms that are not served (DSA, X25519, other curves)
+ * @throws KeelsonError `request.invalid` for unsupported algorithms (DSA, X25519, other curves)
  */
 export const describeKey = (key: KeyObject): KeyAlgorithm => {
   const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
@@ -62,9 +62,9 @@ const TYPES_BY_OID: ReadonlyMap<string, KeyAlgorithm['type']> = new Map([
 ]);
 
 /**
- * The type of a public key, as its bytes say.
+ * The type of a public key, read from its encoding.
  * @param publicKeyDer SubjectPublicKeyInfo
- * @throws KeelsonError `pki.malformed`; `request.invalid` for types that are not served
+ * @throws KeelsonError `pki.malformed`; `request.invalid` for unsupported types
  */
 export const publicKeyType = (publicKeyDer: Uint8Array): KeyAlgorithm['type'] => {
   const oid = new DerReader(publicKeyDer).enter().enter().readObjectIdentifier();
@@ -76,7 +76,8 @@ export const publicKeyType = (publicKeyDer: Uint8Array): KeyAlgorithm['type'] =>
 export const KEY_SIZES = { rsa: [2048, 3072, 4096, 8192], ec: [224, 256, 384, 521] } as const;
 
 /**
- * A key algorithm from its type and size as requests name them; 0 bits is the type's usual size.
+ * A key algorithm from its type and size as requests name them; 0 bits means the type's default
+ * size.
  * @throws KeelsonError `request.invalid`
  */
 export const toKeyAlgorithm = (type: string, bits: number): KeyAlgorithm => {

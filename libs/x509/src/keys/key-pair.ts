@@ -1,9 +1,10 @@
 /**
- * New key pairs, as the bytes that are stored and handed out.
+ * New key pairs, in the encodings that are stored and returned.
  *
- * EC keys are made on the calling thread: scalar multiplication takes some 25 µs for P-256, less than a
- * trip to the thread pool, and writing the DER here instead of exporting KeyObjects halves the cost of a
- * pair. RSA keys take from tens of milliseconds to seconds and come from the thread pool.
+ * EC keys are generated on the calling thread: scalar multiplication takes some 25 µs for P-256,
+ * less than a trip to the thread pool, and encoding the DER here instead of exporting KeyObjects
+ * halves the cost of a pair. RSA keys take from tens of milliseconds to seconds and come from the
+ * thread pool.
  */
 import { createECDH, type ECDH, generateKeyPair } from 'node:crypto';
 import { DerReader } from '../der/der-reader.ts';
@@ -70,7 +71,9 @@ const generateOnThreadPool = (algorithm: Exclude<KeyAlgorithm, { type: 'ec' }>):
 export const createKeyPair = async (algorithm: KeyAlgorithm): Promise<KeyPair> =>
   algorithm.type === 'ec' ? generateEcKeyPair(algorithm.bits) : generateOnThreadPool(algorithm);
 
-/** A private key in the form that came before PKCS#8: PKCS#1 for RSA, SEC 1 for EC; Ed25519 has none. */
+/**
+ * A private key in the format older than PKCS#8: PKCS#1 for RSA, SEC 1 for EC; Ed25519 has none.
+ */
 export interface TraditionalKey {
   readonly pemLabel: 'RSA PRIVATE KEY' | 'EC PRIVATE KEY' | 'PRIVATE KEY';
   readonly der: Uint8Array;

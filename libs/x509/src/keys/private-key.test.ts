@@ -81,7 +81,7 @@ describe('a private key combined with an unrelated public key', () => {
   );
 
   test('of a scalar out of range is refused', () => {
-    // Found by damaging: a scalar of 102 octets.
+    // Found by mutating valid keys: a scalar of 102 octets.
     const der = Buffer.from(
       'MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQRmq9mPsWCS3kp7k35/c5KMndIPSmiSjQnEswyawjL+Q4qh' +
         'RANCAASScokSzMEWHbCY7RnGI8niyoNpPk/xh+hocbYZ/UbHIsPoS8/x8cNYgb7wlBY1E5n4pAPqhdgWrbPBtKsnkwgW',

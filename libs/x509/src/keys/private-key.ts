@@ -1,4 +1,4 @@
-/** Private keys that come from outside, in any of the forms they are kept in. */
+/** Imported private keys, in any of the usual formats. */
 import {
   createECDH,
   createPrivateKey,
@@ -14,7 +14,7 @@ import { curveOfBits, describeKey, EC_PUBLIC_KEY, type KeyAlgorithm } from './ke
 import type { KeyPair } from './key-pair.ts';
 import { parsePublicKey, requireNamedCurve } from './signature-scheme.ts';
 
-/** The forms differ in their first elements, so that at most one of them reads. */
+/** The formats differ in their first elements, so at most one of them can be parsed. */
 const FORMS = ['pkcs8', 'sec1', 'pkcs1'] as const;
 const MAX_KEY_BYTES = 16 * 1024;
 
@@ -31,7 +31,7 @@ const readKey = (der: Uint8Array): KeyObject => {
       try {
         return createPrivateKey({ key: Buffer.from(der), format: 'der', type });
       } catch {
-        // The key is not in this form. The cause is dropped, because it could quote the key.
+        // The key is not in this format. The cause is dropped, because it could quote the key.
       }
   throw malformed(UNREADABLE);
 };
@@ -39,7 +39,10 @@ const readKey = (der: Uint8Array): KeyObject => {
 const toNumber = (base64url: string | undefined): bigint =>
   BigInt(`0x0${Buffer.from(base64url ?? '', 'base64url').toString('hex')}`);
 
-/** RFC 8017 §3.2: the factors make the modulus, and each exponent undoes the public one. */
+/**
+ * RFC 8017 §3.2: the product of the factors is the modulus, and each exponent inverts the public
+ * one.
+ */
 const isRsaPair = (jwk: JsonWebKey): boolean => {
   const [n, e, d, p, q, dp, dq, qi] = [
     jwk.n,
@@ -74,8 +77,8 @@ const isEcPair = (bits: 224 | 256 | 384 | 521, key: KeyObject): boolean => {
 };
 
 /**
- * Whether the private part belongs to the public one. OpenSSL does not verify the public part that an RSA
- * or EC key file contains, so that it could be the public key of somebody else.
+ * Whether the private part belongs to the public one. OpenSSL does not verify the public part in an
+ * RSA or EC key file, so it could be somebody else's public key.
  */
 const isPair = (key: KeyObject, algorithm: KeyAlgorithm): boolean => {
   switch (algorithm.type) {
@@ -90,9 +93,9 @@ const isPair = (key: KeyObject, algorithm: KeyAlgorithm): boolean => {
 };
 
 /**
- * The pair to a private key in PKCS#8, PKCS#1 or SEC 1 form, DER. It has been checked that both parts
- * belong together.
- * @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served
+ * The key pair of a private key in PKCS#8, PKCS#1 or SEC 1 format, DER, after checking that both
+ * parts belong together.
+ * @throws KeelsonError `pki.malformed`; `request.invalid` for unsupported algorithms
  */
 export const parsePrivateKey = (der: Uint8Array): KeyPair => {
   const key = readKey(der);
@@ -107,7 +110,7 @@ export const parsePrivateKey = (der: Uint8Array): KeyPair => {
         }
       : undefined;
   } catch {
-    // Numbers that are out of range. The cause could quote them.
+    // Numbers out of range. The cause is dropped, because it could quote them.
     throw malformed(UNREADABLE);
   }
   if (pair === undefined) throw malformed('the private and the public part of the key differ');
@@ -115,7 +118,7 @@ export const parsePrivateKey = (der: Uint8Array): KeyPair => {
   return pair;
 };
 
-/** The algorithm of a key on a curve whose point is written with both coordinates, DER; else undefined. */
+/** The algorithm of an EC key with an uncompressed point, DER; undefined for any other key. */
 const algorithmOfWholePoint = (publicKeyDer: Uint8Array): Uint8Array | undefined => {
   if (publicKeyOctets(publicKeyDer)[0] !== UNCOMPRESSED) return undefined;
   const algorithm = new DerReader(publicKeyDer).enter().read(TAG.sequence);
@@ -123,10 +126,11 @@ const algorithmOfWholePoint = (publicKeyDer: Uint8Array): Uint8Array | undefined
   return isEc ? algorithm.bytes : undefined;
 };
 
-/** True when both are the same public key, however its point is written. */
+/** True when both are the same public key, even if only one has a compressed point. */
 export const isSamePublicKey = (oneDer: Uint8Array, otherDer: Uint8Array): boolean => {
   if (Buffer.from(oneDer).equals(otherDer)) return true;
-  // There is one way to write such a point, and to make KeyObjects takes as long as a signature.
+  // An uncompressed point has only one encoding, and creating KeyObjects takes as long as a
+  // signature.
   const algorithm = algorithmOfWholePoint(oneDer);
   const otherAlgorithm = algorithm && algorithmOfWholePoint(otherDer);
   if (algorithm && otherAlgorithm && Buffer.from(algorithm).equals(otherAlgorithm)) return false;

@@ -96,7 +96,7 @@ export const SIGNATURE_SCHEMES = Object.keys(SCHEMES) as readonly SignatureSchem
 export const algorithmIdentifier = (scheme: SignatureScheme): Uint8Array =>
   SCHEMES[scheme].identifier;
 
-/** Algorithms that are met and not served, and those that are served with other parameters. */
+/** Names of known but unsupported algorithms, and of those supported only with other parameters. */
 const OTHER_ALGORITHMS: ReadonlyMap<string, string> = new Map([
   ['1.2.840.113549.1.1.4', 'RSA with MD5'],
   ['1.2.840.113549.1.1.5', 'RSA with SHA-1'],
@@ -114,8 +114,8 @@ const describeAlgorithm = (identifierDer: Uint8Array): string => {
 };
 
 /**
- * The scheme whose AlgorithmIdentifier these bytes are.
- * @throws KeelsonError `request.invalid` for others, SHA-1 among them
+ * The scheme with this AlgorithmIdentifier. @throws KeelsonError `request.invalid` for others,
+ * SHA-1 among them
  */
 export const schemeOfIdentifier = (identifierDer: Uint8Array): SignatureScheme => {
   const found = SIGNATURE_SCHEMES.find((scheme) =>
@@ -128,12 +128,12 @@ export const schemeOfIdentifier = (identifierDer: Uint8Array): SignatureScheme =
   return found;
 };
 
-/** The type of the keys that sign by it. */
+/** The type of key that signs by this scheme. */
 export const keyTypeOfScheme = (scheme: SignatureScheme): KeyAlgorithm['type'] =>
   SCHEMES[scheme].keyType;
 
 export interface SchemeChoice {
-  /** Hash size for RSA keys: 256, 384, 512; 0 for 256. EC keys fix it by their curve. */
+  /** Hash size for RSA keys: 256, 384 or 512; 0 means 256. For EC keys the curve determines it. */
   readonly signatureBits?: number;
   readonly usePss?: boolean;
 }
@@ -169,10 +169,10 @@ const keyInput = (scheme: SignatureScheme, key: KeyObject) =>
       }
     : key;
 
-/** Number of bytes above which even hashing runs on the thread pool. */
+/** Input size above which even hashing runs on the thread pool. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
-/** A private key together with how it signs. */
+/** A private key with its signature scheme. */
 export interface Signer {
   readonly scheme: SignatureScheme;
   /** Octets of the signature BIT STRING. */
@@ -196,7 +196,10 @@ export const createSigner = (privateKey: KeyObject, scheme: SignatureScheme): Si
   };
 };
 
-/** True when the signature over `data` was made by the key to `publicKeyDer` (SubjectPublicKeyInfo). */
+/**
+ * True when the private key of `publicKeyDer` (SubjectPublicKeyInfo) made the signature over
+ * `data`.
+ */
 export const verifySignature = (
   scheme: SignatureScheme,
   publicKeyDer: Uint8Array,
@@ -204,7 +207,7 @@ export const verifySignature = (
   signature: Uint8Array,
 ): boolean => verifyWithKey(scheme, parsePublicKey(publicKeyDer), data, signature);
 
-/** The same with a key that is at hand: making a KeyObject of its bytes costs as much as a verification. */
+/** The same for a key that already is a KeyObject: creating one costs as much as a verification. */
 export const verifyWithKey = (
   scheme: SignatureScheme,
   key: KeyObject,
@@ -215,8 +218,8 @@ export const verifyWithKey = (
   cryptoVerify(SCHEMES[scheme].digest, data, keyInput(scheme, key), signature);
 
 /**
- * Refuses an EC key whose curve is written out as parameters: RFC 5480 §2.1.1 allows named curves only,
- * and clients do not read certificates with others.
+ * Refuses an EC key with explicit curve parameters: RFC 5480 §2.1.1 allows only named curves, and
+ * clients reject certificates with others.
  * @throws KeelsonError `pki.malformed`
  */
 export const requireNamedCurve = (publicKeyDer: Uint8Array): void => {
@@ -250,9 +253,9 @@ const EC_IDENTIFIERS = NAMED_CURVES.map(({ bits, oid }) => ({
 }));
 
 /**
- * The algorithm of a public key that is at hand in both forms: node:crypto takes as long to tell the
- * curve of a KeyObject as to make it, and the curve is in the bytes.
- * @throws KeelsonError `pki.malformed`; `request.invalid` for algorithms that are not served
+ * The algorithm of a public key given in both forms. The curve is read from the DER, because
+ * node:crypto takes as long to report the curve of a KeyObject as to create the object.
+ * @throws KeelsonError `pki.malformed`; `request.invalid` for unsupported algorithms
  */
 export const describePublicKeyOf = (publicKeyDer: Uint8Array, key: KeyObject): KeyAlgorithm => {
   const identifier = new DerReader(publicKeyDer).enter().read(TAG.sequence).bytes;

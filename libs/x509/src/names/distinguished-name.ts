@@ -46,7 +46,9 @@ export interface SubjectAttributes {
 const rdn = (type: string, values: readonly string[] = []): readonly NameAttribute[] =>
   [...new Set(values)].filter((value) => value !== '').map((value) => ({ type, value }));
 
-/** The order of RDNs that compatible servers write: C, O, OU, L, ST, street, postal code, CN, serial, UID. */
+/**
+ * RDNs in the order of compatible servers: C, O, OU, L, ST, street, postal code, CN, serial, UID.
+ */
 export const toDistinguishedName = (subject: SubjectAttributes): DistinguishedName =>
   [
     rdn(ATTRIBUTE.country, subject.country),
@@ -58,7 +60,7 @@ export const toDistinguishedName = (subject: SubjectAttributes): DistinguishedNa
     rdn(ATTRIBUTE.postalCode, subject.postalCode),
     rdn(ATTRIBUTE.commonName, [subject.commonName ?? '']),
     rdn(ATTRIBUTE.serialNumber, [subject.serialNumber ?? '']),
-    // Compatible servers write these one by one (X.501 §9.3 allows one value of a type in an RDN).
+    // One RDN for each, as compatible servers do (X.501 §9.3 allows one value of a type in an RDN).
     ...rdn(ATTRIBUTE.userId, subject.userIds).map((userId) => [userId]),
   ].filter((attributes) => attributes.length > 0);
 

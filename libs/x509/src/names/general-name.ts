@@ -15,7 +15,7 @@ export type GeneralName =
   | { readonly kind: 'registeredId'; readonly oid: string }
   /** DER of a Name. */
   | { readonly kind: 'directory'; readonly name: Uint8Array }
-  /** A form that is carried but not interpreted: the complete element. */
+  /** A name form that is preserved but not interpreted: the complete element. */
   | { readonly kind: 'raw'; readonly element: Uint8Array };
 
 const refused = (text: string): KeelsonError => new KeelsonError('request.invalid', { text });

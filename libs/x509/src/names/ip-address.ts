@@ -1,10 +1,13 @@
 /**
- * IP addresses as text and as the 4 or 16 octets that certificates hold. Text is read by Node itself:
- * ipaddr.js 2.5 takes ::192.0.2.1 for ::ffff:192.0.2.1, which is another address.
+ * IP addresses as text and as the 4 or 16 octets in certificates. Text is parsed by Node, because
+ * ipaddr.js 2.5 mistakes ::192.0.2.1 for ::ffff:192.0.2.1, which is a different address.
  */
 import { isIP } from 'node:net';
 
-/** The groups of an IPv6 address in the one text that Node's URL has for it (RFC 5952, no IPv4 tail). */
+/**
+ * Octets of an IPv6 address, from the canonical text that Node's URL gives it (RFC 5952, no IPv4
+ * tail).
+ */
 const ipv6Octets = (text: string): number[] => {
   const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);
   const [head = [], tail = []] = canonical

@@ -9,7 +9,7 @@ import {
   parseExtensions,
 } from '../extensions/extension.ts';
 
-/** Digests that name an issuer: identifiers, not signatures, so SHA-1 is among them. */
+/** Digests that identify an issuer. SHA-1 is allowed, because they are not signatures. */
 const CERT_ID_HASHES = {
   '1.3.14.3.2.26': 'sha1',
   '2.16.840.1.101.3.4.2.1': 'sha256',
@@ -89,7 +89,7 @@ export const nonceExtension = (nonce: Uint8Array): Extension =>
   extension(NONCE_OID, octetString(nonce));
 
 /**
- * The content of a request. A signature is allowed and not looked at: answers are public.
+ * The content of a request. A signature is allowed but not verified, because answers are public.
  * @throws KeelsonError `pki.malformed`
  */
 export const parseOcspRequest = (der: Uint8Array): OcspRequest => {

@@ -88,7 +88,7 @@ export const createOcspResponse = async (
   );
 };
 
-/** OCSPResponseStatus of answers that say why there is none. */
+/** OCSPResponseStatus of error responses. */
 const FAILURES = { malformedRequest: 1, internalError: 2, unauthorized: 6 } as const;
 
 export type OcspFailure = keyof typeof FAILURES;

@@ -1,4 +1,6 @@
-/** Route handlers of the APIs: a service gives the response, whose bytes are passed on unchanged. */
+/**
+ * Route handlers of the APIs: a service produces the response, whose bytes are passed on unchanged.
+ */
 import type { EdgeResponse } from '@keelson/edge';
 import { context, propagation, type Span, SpanKind, trace } from '@opentelemetry/api';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -40,9 +42,9 @@ const serveInSpan = async (
 /**
  * Sends the response of `serve`; its errors go to the error handler.
  *
- * The one place that goes past Fastify: `reply.send` would serialize, check and copy an answer that is
- * complete already, at 7 µs of CPU for each request. `onSend` hooks therefore
- * do not run for the APIs.
+ * The only place that bypasses Fastify: `reply.send` would serialize, check and copy an answer that
+ * is already complete, at 7 µs of CPU per request. `onSend` hooks therefore do not run for the
+ * APIs.
  */
 export const answerWith =
   (serve: ServeExchange) =>

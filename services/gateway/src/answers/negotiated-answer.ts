@@ -11,10 +11,10 @@ import type { Exchange } from '../request/exchange.ts';
 import { API_V2 } from '../request/surface.ts';
 import { responseBytes } from './response-bytes.ts';
 
-/** Smaller bodies take longer to compress than to send, and are written with the head in one piece. */
+/** Smaller bodies take longer to compress than to send, and are written together with the head. */
 const LEAST_BYTES = 8192;
 
-/** Larger ones are streamed as they come. */
+/** Larger bodies are streamed as they arrive. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 const JSON_TYPE = /^application\/(?:vnd\.api\+)?json\b/;
@@ -61,9 +61,9 @@ const matches = (ifNoneMatch: string, etag: string): boolean =>
 const NO_BODY = new Uint8Array();
 
 /**
- * Gives the answer to a GET of /api/v2 an `ETag`, and answers 304 when the client has the same. The digest is of
- * the body that this caller is given, after its rights were checked, so it says nothing about another caller's.
- * An answer that may not be stored has none.
+ * Gives the answer to a GET of /api/v2 an `ETag`, and answers 304 when the client has the same. The
+ * digest covers the body that this caller receives after the check of its permissions, so it
+ * reveals nothing about other callers' answers. An answer with `no-store` gets no `ETag`.
  */
 const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeResponse => {
   const { body } = answer;
@@ -72,7 +72,7 @@ const validate = ({ surface, request }: Exchange, answer: EdgeResponse): EdgeRes
   }
   if (headerOf(answer, 'cache-control') !== undefined) return answer;
   const opaque = `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
-  // Weak, as one and the same validator stands for every content coding.
+  // Weak, because one validator covers every content coding.
   const added = { etag: `W/${opaque}`, 'cache-control': 'private, no-cache' };
   const known = request.headers['if-none-match'];
   return known !== undefined && matches(known, opaque)
@@ -91,7 +91,7 @@ const compress = async ({ request }: Exchange, answer: EdgeResponse): Promise<Ed
   return withHeaders(answer, compressed, { ...vary, 'content-encoding': encoding });
 };
 
-/** A body that came over the network in pieces, in one piece if it is small enough for what follows. */
+/** Joins a body that arrived in pieces, if it is small enough to be hashed or compressed. */
 const gathered = async (answer: EdgeResponse): Promise<EdgeResponse> => {
   if (answer.body instanceof Uint8Array) return answer;
   const bytes = Number(headerOf(answer, 'content-length') ?? Number.POSITIVE_INFINITY);
@@ -101,14 +101,14 @@ const gathered = async (answer: EdgeResponse): Promise<EdgeResponse> => {
 const negotiate200 = async (exchange: Exchange, answer: EdgeResponse): Promise<EdgeResponse> =>
   compress(exchange, validate(exchange, await gathered(answer)));
 
-/** The answer as this client accepts it. Only JSON with status 200 is changed. */
+/** The answer in a form that this client accepts. Only JSON answers with status 200 are changed. */
 export const negotiated = (
   exchange: Exchange,
   answer: EdgeResponse,
 ): EdgeResponse | Promise<EdgeResponse> => {
   const { head, body } = answer;
   if (head.status !== 200) return answer;
-  // Most answers of /v1, which this costs nothing.
+  // Most answers of /v1 return here, at no cost.
   const isSmall = body instanceof Uint8Array && body.byteLength < LEAST_BYTES;
   if (isSmall && exchange.surface !== API_V2) return answer;
   return JSON_TYPE.test(headerOf(answer, 'content-type') ?? '')

@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import type { EdgeResponse } from '@keelson/edge';
 
 /**
- * node:http sends text in one piece with the head, but bytes as a vector of two, which costs more than
- * everything else about a small answer. Latin-1 keeps every byte as it is.
+ * node:http sends a string in one write with the head, but bytes as a vector of two, which costs
+ * more than everything else about a small answer. Latin-1 preserves every byte.
  */
 const ONE_WRITE_BYTES = 8_192;
 const toLatin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
@@ -16,7 +16,8 @@ const toLatin1 = ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
 const hasNoContent = (status: number): boolean => status === 204 || status === 304 || status < 200;
 
 /**
- * Writes the response. If the body fails midway, the connection is closed, so no client takes it as whole.
+ * Writes the response. If the body fails midway, the connection is closed, so that no client takes
+ * it for complete.
  * @param headers override the service's headers of the same name
  * @returns undefined when the whole response has been written
  */

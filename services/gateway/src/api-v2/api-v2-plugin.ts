@@ -8,7 +8,10 @@ export interface ApiV2PluginParts {
   readonly rateLimit: RateLimit;
 }
 
-/** Every method and path but one: the service owns the routes below, and answers 404 and 405 itself. */
+/**
+ * Routes every method and path but one: the service owns the routes below, and answers 404 and 405
+ * itself.
+ */
 export const apiV2Plugin: FastifyPluginCallback<ApiV2PluginParts> = (
   app,
   { serveApiV2, rateLimit: { perSecond } },
@@ -16,7 +19,7 @@ export const apiV2Plugin: FastifyPluginCallback<ApiV2PluginParts> = (
 ) => {
   app.all('/ping', ({ exchange }, reply) => {
     reply.headers(exchange.answerHeaders);
-    // Clients limit themselves to this rate from the first call on.
+    // Clients throttle themselves to this rate from the first call on.
     if (perSecond !== undefined) reply.header('x-ratelimit-limit', perSecond);
     return reply.code(204).send();
   });

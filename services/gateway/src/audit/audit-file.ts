@@ -1,15 +1,18 @@
 /**
- * The file of an audit device. The server's own user writes it, so whoever may enable a device must not
- * reach the files that the server itself lives on, by their names or over symbolic links.
+ * The file of an audit device. Keelson writes it as its own user, so a caller who may enable a
+ * device must not be able to name Keelson's own files, directly or through symbolic links.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 
 export interface AuditFileRules {
-  /** Folders that audit files may lie in; none: any folder that is not reserved. */
+  /** Folders allowed for audit files; empty: any folder that is not reserved. */
   readonly folders: readonly string[];
-  /** Folders and files of Keelson's own. A folder of `folders` below one of these is open all the same. */
+  /**
+   * Keelson's own folders and files. A folder of `folders` below one of these is allowed
+   * nevertheless.
+   */
   readonly reserved: readonly string[];
 }
 
@@ -18,10 +21,10 @@ const FLAGS =
   constants.O_APPEND |
   constants.O_CREAT |
   constants.O_NOFOLLOW |
-  // A pipe without a reader is refused instead of waited for.
+  // Opening a pipe without a reader fails instead of waiting for one.
   constants.O_NONBLOCK;
 
-/** The target of a path; the path itself while nothing is there. */
+/** The target of a path after following links; the path itself if nothing exists there. */
 const resolveLinks = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
 
 const isWithin = (path: string, folder: string): boolean =>
@@ -45,9 +48,9 @@ const requireAllowed = async (path: string, rules: AuditFileRules): Promise<void
 };
 
 /**
- * Opens the file to add lines to, and makes it if it is absent.
+ * Opens the file for appending, and creates it if it is absent.
  * @param path absolute
- * @throws Error saying why it cannot be opened or may not be written
+ * @throws Error with the reason why it cannot be opened or is not allowed
  */
 export const openAuditFile = async (
   path: string,

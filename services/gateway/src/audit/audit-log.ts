@@ -1,6 +1,7 @@
 /**
- * The audit devices of the cluster as this process writes to them. With at least one device enabled, a
- * request is served, and its answer given, only after one of them has accepted the entry.
+ * The audit devices of the cluster, as this process writes to them. With at least one device
+ * enabled, a request is served, and its answer given, only after one of them has accepted the
+ * entry.
  */
 import type { Clock } from '@keelson/clock';
 import { KeelsonError } from '@keelson/errors';
@@ -26,7 +27,10 @@ interface OpenDevice {
 }
 
 export interface AuditLog {
-  /** Follows the devices of a generation. @returns whether requests must be recorded */
+  /**
+   * Adopts the devices of a generation of the configuration. @returns whether requests must be
+   * recorded
+   */
   follow(generation: number): Promise<boolean>;
   /** @throws KeelsonError `audit.not_recorded` */
   request(exchange: AuditedExchange): Promise<void>;
@@ -37,7 +41,7 @@ export interface AuditLog {
    * @throws KeelsonError `request.invalid` when it does not accept it
    */
   tryDevice(device: AuditDevice): Promise<void>;
-  /** Opens the files again under their names, after they were moved for rotation. */
+  /** Reopens the files by name, after log rotation has moved them. */
   reopen(): Promise<void>;
   close(): Promise<void>;
 }
@@ -55,7 +59,7 @@ export interface AuditLogParts {
 
 const MAX_FETCHES = 3;
 
-/** The entry that a device is tried with. */
+/** The entry written to test a device. */
 const TRIAL: AuditedExchange = {
   requestId: '',
   operation: 'update',
@@ -125,7 +129,8 @@ export const createAuditLog = (parts: AuditLogParts): AuditLog => {
 
   return {
     follow: async (current) => {
-      // 0: no device was ever enabled, or sys is sealed and serves nothing that devices record.
+      // 0 means that no device was ever enabled, or that sys is sealed and serves nothing that is
+      // recorded.
       if (current === 0) return false;
       // A fetch in progress may have been answered before the change, or by a lagging replica.
       for (let tries = 0; generation < current && tries < MAX_FETCHES; tries++) {

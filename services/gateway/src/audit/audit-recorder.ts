@@ -1,4 +1,4 @@
-/** Records an exchange: the request before it is served, the answer before it is given. */
+/** Records an exchange: the request before it is served, the answer before it is sent. */
 import type { EdgeBody, EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { Principal } from '@keelson/proto/edge/v1/edge';
@@ -11,9 +11,9 @@ import type { AuditedCaller, AuditedExchange, Json } from './domain/audit-entry.
 
 export interface RecordedExchange {
   readonly exchange: Exchange;
-  /** Below the server's root: "pki/issue/web", "api/v2/organizations". */
+  /** Full path without the leading slash: "pki/issue/web", "api/v2/organizations". */
   readonly path: string;
-  /** Body, already in memory; undefined when body, query and response content are not recorded. */
+  /** Body, already in memory; undefined if body, query and response content are not recorded. */
   readonly body: EdgeBody | undefined;
   readonly principal?: Principal | undefined;
   readonly context: AuditContext | undefined;
@@ -21,9 +21,12 @@ export interface RecordedExchange {
 
 export interface AuditRecorder {
   isEnabled(generation: number): Promise<boolean>;
-  /** @throws KeelsonError `request.invalid` when a device that is to be enabled accepts nothing */
+  /**
+   * @throws KeelsonError `request.invalid` when a device to be enabled does not accept the test
+   * entry
+   */
   tryDevice(device: AuditDevice): Promise<void>;
-  /** @throws what `serve` throws; KeelsonError `audit.not_recorded` in place of an answer */
+  /** @throws errors of `serve`; KeelsonError `audit.not_recorded` in place of an answer */
   record(recorded: RecordedExchange, serve: () => Promise<EdgeResponse>): Promise<EdgeResponse>;
 }
 

@@ -1,4 +1,7 @@
-/** Destination of an audit device: a file or a socket. A write that is not accepted in time has failed. */
+/**
+ * Destination of an audit device: a file or a socket. A write that is not accepted in time counts
+ * as failed.
+ */
 import { connect, type Socket } from 'node:net';
 import { parseDurationSeconds } from '@keelson/secrets-api';
 import { type AuditFileRules, openAuditFile } from './audit-file.ts';
@@ -53,7 +56,7 @@ const fileSink = (options: Options, rules: AuditFileRules): AuditSink => {
     close: async () => {
       const former = opened;
       opened = undefined;
-      // A file that could not be opened has failed the write that tried.
+      // If the file could not be opened, the write that tried has already reported it.
       await (await former?.catch(() => undefined))?.close();
     },
   };

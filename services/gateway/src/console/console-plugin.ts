@@ -1,7 +1,7 @@
 /**
- * The web console below `/ui/` and `/app/`, and the way there for a browser that asks for `/`. Provisioning
- * clients send people to addresses below `/app/`: `terraform login` to `/app/settings/tokens`, a run is
- * announced as `/app/<organization>/<workspace>/runs/<id>`.
+ * The web console below `/ui/` and `/app/`, and the redirect to it for a browser that requests `/`.
+ * Provisioning clients send people to addresses below `/app/`: `terraform login` to
+ * `/app/settings/tokens`, the page of a run is `/app/<organization>/<workspace>/runs/<id>`.
  */
 import {
   type Console,
@@ -17,7 +17,7 @@ const NOT_BUILT = 'The console has not been built: make console\n';
 
 type FileRequest = FastifyRequest<{ Params: { '*': string } }>;
 
-/** Whether a browser requests a page that it navigates to, rather than a script or image of a page. */
+/** Whether a browser navigates to a page, rather than loading a script or image of one. */
 const isNavigation = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/html') === true;
 
@@ -65,7 +65,7 @@ export const consolePlugin: FastifyPluginCallback = (app, _options, done) => {
     path: string,
   ): Promise<FastifyReply> => {
     const { files, contentSecurityPolicy } = await load();
-    // Every navigation gets the same page, whose script selects the view by the address.
+    // Every navigation gets the same page; its script selects the view by the URL.
     const file = files.get(path) ?? (isNavigation(request) ? files.get(PAGE) : undefined);
     if (file !== undefined) return send(request, reply, file, contentSecurityPolicy);
     if (files.size === 0 && path === PAGE)

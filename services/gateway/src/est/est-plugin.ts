@@ -1,7 +1,8 @@
 /**
- * /.well-known/est (RFC 7030 §3.2.2): each request is mapped to a path of the mount that answers it, and sys
- * decides about it as about any other there. The token is the password of HTTP Basic, or comes as on /v1;
- * without one, the certificate of the TLS client must do.
+ * /.well-known/est (RFC 7030 §3.2.2): each request is mapped to a path of the mount that answers
+ * it, and sys decides about it as about any other request to that path. The token is the password
+ * of HTTP Basic, or is sent as on /v1; without a token, the certificate of the TLS client
+ * authenticates the request.
  */
 import { hasCode, KeelsonError } from '@keelson/errors';
 import type { EnrolmentDefinition, Location } from '@keelson/proto/pki/v1/enrolment';
@@ -63,7 +64,8 @@ const createServeEst =
       exchange.token = token;
       return await serveV1(exchange);
     } catch (error) {
-      // Only the audit entry distinguishes an unknown token from one without permission.
+      // The client cannot distinguish an unknown token from one without permission; the audit entry
+      // does.
       const isDenied = hasCode(error, 'sys.permission_denied');
       if (!isDenied && !hasCode(error, 'pki.est_unauthenticated')) throw error;
       exchange.answerHeaders['www-authenticate'] = CHALLENGE;
@@ -78,7 +80,7 @@ const createServeEst =
     }
   };
 
-/** Every method and path, as the mount decides which ones exist. */
+/** Routes every method and path, because the mount decides which ones exist. */
 export const estPlugin: FastifyPluginCallback<EstParts> = (app, parts, done) => {
   const serve = createServeEst(parts);
   for (const path of ['/', '/*']) app.all(path, answerWith(serve));

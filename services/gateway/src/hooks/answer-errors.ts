@@ -14,10 +14,10 @@ export type ErrorHandler = (
   reply: FastifyReply,
 ) => Promise<void>;
 
-/** Whether the request has a body that no route reads, and whose size nothing limits. */
+/** Whether the request may have a body that no route reads and no limit bounds. */
 const isUnread = ({ surface, request }: Exchange): boolean => surface === OWN && !request.complete;
 
-/** @param logger receives responses that were interrupted, because a client only sees a closed connection */
+/** @param logger logs interrupted responses, because the client only sees a closed connection */
 export const createErrorHandler =
   (renderError: RenderError, logger: Logger): ErrorHandler =>
   async (thrown, { exchange }, reply) => {
@@ -29,7 +29,7 @@ export const createErrorHandler =
       return;
     }
     const error = KeelsonError.from(thrown);
-    // The rest of the body may take as long again, so the connection ends with the answer.
+    // The rest of the body may take as long again, so the connection is closed after the answer.
     if (error.code === 'request.deadline_exceeded') answerHeaders['connection'] = 'close';
     else if (error.httpStatus === 413 || isCutShort(request) || isUnread(exchange))
       await endWithAnswer(exchange);

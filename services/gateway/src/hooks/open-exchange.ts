@@ -1,4 +1,7 @@
-/** The first hook of every request: its context, with the id that answer, log and audit entries name. */
+/**
+ * The first hook of every request: creates its context, with the request id for the answer, the log
+ * and audit entries.
+ */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { Exchange } from '../request/exchange.ts';
 import type { createSecurityHeaders } from '../request/security-headers.ts';

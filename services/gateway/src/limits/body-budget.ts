@@ -1,11 +1,12 @@
 /**
- * The memory that request bodies may take. Bytes count from their arrival until their request is answered,
- * also when they are passed on, since the service then holds them. A request that goes over a limit is
- * refused and does not wait: requests that wait for each other with half a body each would never end.
+ * Limits the memory for request bodies. Bytes count from their arrival until the request is
+ * answered, even after they were passed on, because the service then holds them. A request over a
+ * limit is refused instead of queued: requests waiting for each other, each with half a body, would
+ * deadlock.
  */
 import { KeelsonError } from '@keelson/errors';
 
-/** Share of callers without a token, so that they cannot keep out callers with one. */
+/** Share for callers without a token, so that they cannot crowd out callers with one. */
 export const ANONYMOUS_PART = 1 / 4;
 
 export interface BodyBudgetLimits {
@@ -17,7 +18,7 @@ export interface BodyBudgetLimits {
 
 /** The share of the budget that one request holds. */
 export interface BodyHolding {
-  /** @throws KeelsonError `request.bodies_under_way` when the bytes go over a limit */
+  /** @throws KeelsonError `request.bodies_under_way` when the bytes exceed a limit */
   take(bytes: number): void;
   /** Releases everything; nothing is counted afterwards. */
   release(): void;
@@ -32,7 +33,7 @@ interface Share {
   readonly whose: string;
   readonly limitBytes: number;
   heldBytes: number;
-  /** Requests that hold a part of it. */
+  /** Number of requests that hold a part of the budget. */
   users: number;
 }
 

@@ -1,4 +1,7 @@
-/** Connections of each client address: one that takes many leaves room for the others, and for probes. */
+/**
+ * Limits the connections of each client address, so that one client leaves room for others and for
+ * probes.
+ */
 import type { Socket } from 'node:net';
 import { createNetworks } from '@keelson/edge/networks';
 import { clientNetwork, plainAddress } from './client-network.ts';

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** An IPv4 client of a socket that serves IPv6 as well. */
+/** Converts the IPv4-mapped form that a dual-stack socket reports for IPv4 clients. */
 export const plainAddress = (address: string): string =>
   address.replace(/^::ffff:(?=[\d.]+$)/i, '');
 

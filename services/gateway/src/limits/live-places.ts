@@ -1,4 +1,7 @@
-/** Places for live streams: each holds a connection and asks services as long as it lasts. */
+/**
+ * Limits the number of live streams, because each holds a connection and queries services while it
+ * lasts.
+ */
 import { KeelsonError } from '@keelson/errors';
 
 export interface LivePlaces {

@@ -1,6 +1,6 @@
 /**
- * One count for several gateways, in Redis. While Redis does not answer, each gateway counts for itself:
- * a limit that protects must not become the outage.
+ * One count for several gateways, in Redis. While Redis does not answer, each gateway counts alone:
+ * a protective limit must not itself cause an outage.
  */
 import { Redis } from 'ioredis';
 import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible';
@@ -14,7 +14,7 @@ export interface SharedCount {
   close(): void;
 }
 
-/** @param report called when Redis is lost; it is reconnected in the background */
+/** @param report called when the connection to Redis is lost; it is restored in the background */
 export const openSharedCount = (url: string, report: (error: unknown) => void): SharedCount => {
   const redis = new Redis(url, {
     enableOfflineQueue: false,

@@ -1,4 +1,4 @@
-/** `/live`: one stream of server-sent events for what a page of the console shows. */
+/** `/live`: one stream of server-sent events for each page of the console. */
 import { edgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import type { FastifyPluginCallback } from 'fastify';
@@ -27,7 +27,7 @@ export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, d
     const open = answerWith(async () => {
       const { head, request: incoming, answerHeaders } = exchange;
       const watches = parseWatches(head.query);
-      // Answers to requests without credentials are remembered by the address of the request.
+      // Required, because answers to requests without credentials are cached by URL.
       if ((serviceHeader(incoming.headers, 'token') || bearerToken(incoming.headers)) === '')
         throw new KeelsonError('request.invalid', { text: 'a live stream needs a token' });
       try {
@@ -41,7 +41,7 @@ export const livePlugin: FastifyPluginCallback<LivePluginParts> = (app, parts, d
     try {
       await open(request, reply);
     } catch (error) {
-      // A client ends its stream by leaving.
+      // An aborted request is the normal end of a stream: the client has disconnected.
       if (!exchange.signal.aborted) throw error;
       reply.hijack();
     }

@@ -1,7 +1,7 @@
 /**
- * A live stream: server-sent events that tell when the answer to a GET changes. The gateway asks the owning
- * service again and again as an ordinary request of the caller, so the token, its policies and its teams are
- * looked up each time, and audit devices record each. A refusal ends the stream.
+ * A live stream: server-sent events that report changes in the answer to a GET. The gateway repeats
+ * the GET as an ordinary request of the caller, so the token, its policies and its teams are
+ * checked each time, and audit devices record each request. A refusal ends the stream.
  */
 import { type Clock, pause } from '@keelson/clock';
 import type { EdgeResponse } from '@keelson/edge';
@@ -11,7 +11,7 @@ import type { Exchange } from '../request/exchange.ts';
 import type { Watch } from './watches.ts';
 
 const EVERY_MS = 1000;
-/** Proxies end connections on which nothing is sent for a minute. */
+/** Proxies close connections that are silent for a minute. */
 const SIGN_OF_LIFE_MS = 15_000;
 /** Shorter than the validity of the signed addresses in the documents that a stream carries. */
 const LIFETIME_MS = 10 * 60 * 1000;
@@ -24,7 +24,7 @@ const GROUP = 'live';
 export interface LiveParts {
   readonly clock: Clock;
   readonly serve: Readonly<Record<Watch['api'], ServeExchange>>;
-  /** Whether the process is about to stop: streams end, and clients come back elsewhere. */
+  /** Whether the process is about to stop; streams then end, and clients reconnect elsewhere. */
   readonly isDraining: () => boolean;
 }
 
@@ -53,10 +53,10 @@ const bytesOf = async ({ body }: EdgeResponse): Promise<Uint8Array> => {
 const event = (name: string, data: object): Uint8Array =>
   Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 
-/** Signed addresses have another expiry in each answer, which is no change. */
+/** Signed addresses have a new expiry in each answer, which does not count as a change. */
 const comparable = (text: string): string => text.replaceAll(/\/(?:uploads|downloads)\/[^"]*/g, '');
 
-/** A watch, with the last state that was sent. */
+/** A watched path with the last state that was sent. */
 interface Watched {
   readonly watch: Watch;
   readonly index: number;
@@ -65,7 +65,7 @@ interface Watched {
 }
 
 export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
-  /** The answer to a GET of the caller. */
+  /** Repeats a GET of the caller and returns the answer. */
   const ask = async (exchange: Exchange, { api, path }: Watch, query: string): Promise<Answer> => {
     const { head } = exchange;
     exchange.head = { ...head, method: 'GET', path, query };
@@ -77,7 +77,7 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     } finally {
       exchange.head = head;
       exchange.group = GROUP;
-      // Reading at a signed address sets another limit.
+      // Reading from a signed address has replaced the time limit.
       exchange.limitTo(2 * LIFETIME_MS);
     }
   };
@@ -111,7 +111,10 @@ export const createLiveStream = ({ clock, serve, isDraining }: LiveParts) => {
     return { status, frame: event('log', { watch: at, offset, base64 }) };
   };
 
-  /** Frames until the caller is refused or gone, the process stops, or the lifetime is over. */
+  /**
+   * Yields frames until the caller is refused or disconnects, the process stops, or the lifetime
+   * ends.
+   */
   return async function* frames(
     exchange: Exchange,
     watches: readonly Watch[],

@@ -10,7 +10,7 @@ export interface Watch {
   readonly path: string;
   /** Without the question mark. */
   readonly query: string;
-  /** Whether it is a log at a signed address, of which only what is appended is sent. */
+  /** Whether it is a log at a signed address, for which only appended text is sent. */
   readonly isLog: boolean;
 }
 

@@ -31,7 +31,7 @@ interface Group {
   readonly uncounted: Map<string, Map<number, number>>;
 }
 
-/** State of the services by their names: whether they serve, and faults of those that do. */
+/** State of the services by name: whether each is ready, and the faults of those that are. */
 export interface ServiceStates {
   readonly services: ReadonlyMap<string, boolean>;
   readonly impaired: ReadonlyMap<string, readonly string[]>;
@@ -46,7 +46,8 @@ export const createMetrics = (states: () => Promise<ServiceStates>): RequestMetr
     help: 'Requests answered.',
     labelNames: ['group', 'method', 'status'],
     registers: [registry],
-    // Only when they are read: prom-client builds a key from all labels at every call.
+    // Counted when metrics are read, because prom-client builds a key from all labels at every
+    // call.
     collect() {
       for (const [group, { uncounted }] of groups) {
         for (const [method, statuses] of uncounted)

@@ -1,6 +1,7 @@
 /**
- * `GET /v1/sys/metrics?format=prometheus`: what `/metrics` shows, for callers with a token that may read
- * the path, and what sys knows of replication. It wraps sys, because the gateway does the counting.
+ * `GET /v1/sys/metrics?format=prometheus`: the content of `/metrics` plus the replication metrics
+ * of sys, for callers whose token may read the path. Implemented as a wrapper of sys, because the
+ * gateway has the counters.
  */
 import { type EdgeService, edgeResponse } from '@keelson/edge';
 import { responseBytes } from '../answers/response-bytes.ts';

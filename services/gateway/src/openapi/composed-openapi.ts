@@ -21,7 +21,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'x-list',
 ]);
 
-/** Paths under their prefix, each operation tagged with the service that serves it. */
+/** The paths of a service with its prefix, each operation tagged with the service. */
 const prefixedPaths = ({ service, pathsJson, pathPrefix }: ServiceDescription) =>
   Object.entries(JSON.parse(pathsJson) as Record<string, Record<string, JsonObject>>).map(
     ([path, operations]) =>
@@ -38,7 +38,7 @@ const prefixedPaths = ({ service, pathsJson, pathPrefix }: ServiceDescription) =
       ] as const,
   );
 
-/** Leaves out a service that cannot be reached, so that only available routes are described. */
+/** Omits services that cannot be reached, so that only available routes are described. */
 export const composeOpenApi = async (
   services: readonly EdgeService[],
   version: string,

@@ -1,4 +1,4 @@
-/** The composed document as a page to read. */
+/** The composed document as an HTML page. */
 import { escapeHtml } from '../pages/html-page.ts';
 import type { OpenApiDocument } from './composed-openapi.ts';
 

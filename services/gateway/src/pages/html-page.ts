@@ -1,4 +1,4 @@
-/** Pages to read: plain HTML without scripts, so that they need nothing else. */
+/** Static HTML pages, without scripts or other resources. */
 import type { FastifyReply } from 'fastify';
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
- * Readiness for requests: all services can serve them, the seal is open, and this process is not about to
- * stop. A sealed or uninitialized installation is not ready, because load balancers send requests where they
- * can be served; it is unsealed through an address of its own.
+ * Readiness: all services can serve requests, the seal is open, and this process is not about to
+ * stop. A sealed or uninitialized installation is not ready, so load balancers avoid it; it is
+ * unsealed at the process's own address.
  */
 import type { EdgeService } from '@keelson/edge';
 import { type AccessDefinition, ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
@@ -16,7 +16,7 @@ export interface ReadinessState {
   readonly seal: SealState;
   /** Whether each service can serve requests, by name: both it and its store can be reached. */
   readonly services: ReadonlyMap<string, boolean>;
-  /** Faults of services that still serve requests, by name; services without faults are left out. */
+  /** Faults of services that still serve requests, by name; services without faults are omitted. */
   readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -36,7 +36,7 @@ const SEAL_STATES: Readonly<Record<string, SealState>> = {
   'sys.not_initialized': 'not initialized',
 };
 
-/** Checked like a request that requires only an open seal. */
+/** A question to sys that succeeds if the seal is open. */
 const PROBE = ResolveRequest.fromPartial({
   surface: Surface.API_V2,
   path: 'api/v2/ping',
@@ -51,10 +51,10 @@ export const createReadiness = ({ services, access }: ReadinessParts): Readiness
       const { outcome } = await access.resolve(PROBE);
       return outcome?.$case === 'refused' ? (SEAL_STATES[outcome.value.code] ?? 'unknown') : 'open';
     } catch {
-      return 'unknown'; // `services` names the one that cannot be reached.
+      return 'unknown'; // `services` reports the service that cannot be reached.
     }
   };
-  /** Undefined when the service cannot serve requests. */
+  /** Faults of each service; undefined for a service that cannot serve requests. */
   const checks = (): Promise<(readonly [string, readonly string[] | undefined])[]> =>
     Promise.all(
       Object.entries(services).map(async ([name, service]) => {

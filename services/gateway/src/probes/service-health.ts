@@ -1,17 +1,18 @@
 /**
- * The services that cannot serve requests, for `sys/health`. The gateway adds them, because in both forms it
- * is the one process that asks every service; load balancers often know no other endpoint.
+ * Adds the services that cannot serve requests to `sys/health`, because load balancers often check
+ * only that endpoint. The gateway does it, because in both forms it is the only process that
+ * reaches every service.
  */
 import type { EdgeService } from '@keelson/edge';
 
-/** Read by sys; a value that the client sent is replaced. */
+/** Header for sys; a value sent by the client is replaced. */
 const UNAVAILABLE_SERVICES = 'x-unavailable-services';
 
 export const withServiceHealth = (
   sys: EdgeService,
   services: Readonly<Record<string, EdgeService>>,
 ): EdgeService => {
-  /** Undefined where the service can serve requests. */
+  /** Name of the service; undefined if it can serve requests. */
   const unavailable = async ([name, service]: readonly [string, EdgeService]) =>
     service.check().then(
       () => undefined,

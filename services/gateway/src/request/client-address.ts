@@ -19,8 +19,8 @@ const parseAddress = (text: string): string | undefined => {
 
 /**
  * @param trustedProxies addresses and networks; only their X-Forwarded-For is trusted
- * @returns throws KeelsonError `request.invalid` for a list of such a proxy that holds no address where
- * the client's is looked for
+ * @returns a function that throws KeelsonError `request.invalid` if a trusted proxy's header has no
+ * address in the client's position
  * @throws KeelsonError `request.invalid` naming the entry that is neither an address nor a network
  */
 export const createClientAddress = (trustedProxies: readonly string[]): ClientAddress => {

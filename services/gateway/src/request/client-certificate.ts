@@ -1,4 +1,4 @@
-/** The certificate of a TLS client. Only possession of its key is verified here. */
+/** The certificate of a TLS client. TLS has verified possession of its key and nothing else. */
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { CLIENT_CERTIFICATE } from './header-names.ts';

@@ -8,7 +8,7 @@ import { clientNetwork } from '../limits/client-network.ts';
 import { emptyHead } from './request-head.ts';
 import type { Surface } from './surface.ts';
 
-/** Seconds that a client is asked to wait after a request over the limit. */
+/** `Retry-After` of a response to a request over the rate limit, in seconds. */
 const RETRY_AFTER_SECONDS = '1';
 
 export interface ExchangeOptions {
@@ -21,7 +21,7 @@ export interface ExchangeOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The part of an exchange that a service gets; the signal is created when the service asks for it. */
+/** The part of an exchange that is passed to a service; the signal is created on first use. */
 class ServiceRequest implements EdgeRequest {
   readonly head: RequestHead;
   readonly body: EdgeBody;
@@ -47,15 +47,15 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly requestId: string;
   readonly surface: Surface;
-  /** Headers of the response, whether a service or the error handler gives it. */
+  /** Headers of the response, whether from a service or the error handler. */
   readonly answerHeaders: Record<string, string>;
-  /** Ids, dialect, path, mount, caller and principal, as far as they are known yet. */
+  /** Ids, dialect, path, mount, caller and principal, as far as they have been determined. */
   head: RequestHead;
   /** Label of the metrics: "api_v2", "v1/pki". */
   group: string;
-  /** The caller's token where the surface takes it from elsewhere than the headers of /v1. */
+  /** The caller's token, if the surface does not take it from the headers of /v1. */
   token: string | undefined;
-  /** JSON for the audit entry that describes a body which only the service can read. */
+  /** JSON for the audit entry, describing a body that only the service can parse. */
   auditedRequest = '';
   readonly #response: ServerResponse;
   /** The part of the body budget that this request holds until it is answered. */
@@ -80,7 +80,7 @@ export class Exchange {
     response.on('close', () => this.#close());
   }
 
-  /** Calls back once the response has been sent or the client has disconnected. */
+  /** Calls `listener` once the response has been sent or the client has disconnected. */
   whenClosed(listener: () => void): void {
     this.#onClose = listener;
   }
@@ -110,7 +110,7 @@ export class Exchange {
     };
   }
 
-  /** Time limit of the whole request. */
+  /** Current time limit of the whole request. */
   get timeoutMs(): number {
     return this.#timeoutMs;
   }
@@ -135,7 +135,7 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** The request as the service gets it that answers it. */
+  /** The request in the form passed to the service that answers it. */
   toService(head: RequestHead, body: EdgeBody): EdgeRequest {
     return new ServiceRequest(this, head, body);
   }

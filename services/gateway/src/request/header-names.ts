@@ -1,6 +1,6 @@
 /**
- * The header names of the edge. The neutral name is the primary one; that of the widely deployed clients is
- * an alias. Any header of theirs on /v1 selects their dialect (docs/divergences).
+ * The header names of the edge. The neutral name is primary; the name used by the vendor's clients
+ * is an alias. Any vendor header on /v1 selects the vendor dialect (docs/divergences).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
@@ -10,7 +10,7 @@ const VENDOR = 'x-vault-';
 
 const named = (name: string) => ({ primary: NEUTRAL + name, alias: VENDOR + name });
 
-/** Headers that exist under both prefixes, by the name they are used under here. */
+/** Headers that exist under both prefixes, by their name in this code. */
 const SHARED = {
   token: named('token'),
   namespace: named('namespace'),
@@ -19,7 +19,7 @@ const SHARED = {
   index: named('index'),
 } as const;
 
-/** The value of a header under its primary name, else under its alias. */
+/** The value of a header by its primary name, else by its alias. */
 export const serviceHeader = (
   headers: IncomingHttpHeaders,
   name: keyof typeof SHARED,
@@ -38,7 +38,7 @@ export const dialectOf = (headers: IncomingHttpHeaders): Dialect => {
   return Dialect.SPECIFICATION;
 };
 
-/** Headers that services read. Everything else stays here, tokens above all. */
+/** Headers passed to services. All others stay in the gateway, tokens above all. */
 const FORWARDED: readonly string[] = [
   'accept',
   'accept-language',
@@ -67,7 +67,7 @@ const FORWARDED: readonly string[] = [
   'x-request-uuid',
 ];
 
-/** Headers for the service, `extra` ones (passed through for a mount) included. */
+/** Headers for the service, including `extra` ones that the mount's tuning passes through. */
 export const forwardedHeaders = (
   headers: IncomingHttpHeaders,
   extra: readonly string[] = [],
@@ -97,17 +97,20 @@ const isCredential = (name: string): boolean =>
   name === 'cookie';
 
 /**
- * The certificate that a TLS client has proven to have (RFC 9440 §2.1), for engines. Not among those a
- * client may send, nor one that a mount may pass through.
+ * Carries a TLS client's certificate, whose key the client has proven to hold, to engines (RFC 9440
+ * §2.1). Never accepted from a client, and never among the headers that a mount passes through.
  */
 export const CLIENT_CERTIFICATE = 'client-cert';
 
-/** An engine's account of a request for the audit entry, JSON in base64; never sent to a client. */
+/**
+ * An engine's description of a request for the audit entry, JSON in base64; never sent to a client.
+ */
 export const AUDITED_REQUEST = 'x-audited-request';
 
 /**
- * Headers an engine may always answer with; further ones are allowed by the mount's tuning. Those of
- * `access-control-` here say nothing without `access-control-allow-origin`, which is not among them.
+ * Headers that an engine may always answer with; the mount's tuning allows further ones. The
+ * `access-control-` headers here have no effect without `access-control-allow-origin`, which is not
+ * among them.
  */
 const ENGINE_ANSWERS: ReadonlySet<string> = new Set([
   'access-control-allow-headers',

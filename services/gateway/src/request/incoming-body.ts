@@ -5,15 +5,18 @@ import { KeelsonError } from '@keelson/errors';
 import type { BodyHolding } from '../limits/body-budget.ts';
 import type { Exchange } from './exchange.ts';
 
-/** A body announced as no larger is read at once, so that it travels in one frame with its head. */
+/**
+ * A body announced to be at most this large is read completely first, so that it fits into one
+ * frame with its head.
+ */
 const SMALL_BYTES = 65_536;
 
 const NOTHING = new Uint8Array(0);
 const NO_BODY = bufferedBody(NOTHING);
 
 /**
- * The pieces of a body in one block, which is twice as large when it is full. Pieces that are kept as they
- * come leave the C library with memory in small parts, which it does not give back to the system.
+ * Collects the pieces of a body in one block, doubled whenever it is full. Keeping the pieces
+ * themselves would fragment the C library's heap, which then returns no memory to the system.
  */
 class GatheredBytes {
   #block: Uint8Array = NOTHING;
@@ -21,7 +24,7 @@ class GatheredBytes {
 
   append(piece: Uint8Array): void {
     const length = this.#length + piece.byteLength;
-    // Most bodies are one piece.
+    // Most bodies arrive in one piece, which is used without copying.
     if (this.#length === 0) this.#block = piece;
     else {
       if (length > this.#block.byteLength) {
@@ -47,9 +50,12 @@ class GatheredBytes {
 /** Limits of one body. */
 export interface BodyRules {
   readonly limitBytes: number;
-  /** Read into memory before it is passed on, because it is audited or may be sent twice. */
+  /**
+   * Whether it is read into memory before it is passed on, because it is audited or may be sent
+   * twice.
+   */
   readonly isWhole: boolean;
-  /** Opens the budget that the bytes count in as they arrive; absent where they are not counted. */
+  /** Opens the holding in which arriving bytes are counted; absent if they are not counted. */
   readonly hold?: () => BodyHolding;
 }
 
@@ -68,7 +74,10 @@ const limited = async function* (
   }
 };
 
-/** A whole body by its events: small ones are most of what arrives, and iterating costs more than they do. */
+/**
+ * Reads a whole body by events: most bodies are small, and async iteration would cost more than
+ * reading them.
+ */
 const receive = (
   request: IncomingMessage,
   limitBytes: number,
@@ -86,7 +95,7 @@ const receive = (
         holding?.take(chunk.byteLength);
         gathered.append(chunk);
       } catch (error) {
-        // Bytes that still arrive are discarded.
+        // Later bytes are discarded.
         request.off('data', onData);
         gathered.clear();
         reject(error as Error);
@@ -94,7 +103,8 @@ const receive = (
     };
     request.on('data', onData);
     request.once('end', () => {
-      // 'close' follows every request: creating an unused error costs more than receiving the body.
+      // Removed, because 'close' follows every request, and creating an unused error costs more
+      // than receiving the body.
       request.off('close', breakOff);
       resolve(gathered.bytes);
     });
@@ -134,11 +144,11 @@ export const incomingBody = async (
 export const isCutShort = (request: IncomingMessage): boolean =>
   request.readableDidRead && !request.complete;
 
-/** Time for which the rest of an oversized body is still received. */
+/** Time for which the rest of an oversized body is received and discarded. */
 const DISCARD_WITHIN_MS = 1000;
 
 /**
- * Lets the rest of a refused body run dry, for a bounded time: closing a connection with bytes unread
+ * Discards the rest of a refused body, for a bounded time: closing a connection with unread bytes
  * resets it, and the client would see a broken connection instead of the answer.
  */
 const discardRest = (request: IncomingMessage): Promise<void> =>

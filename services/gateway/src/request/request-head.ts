@@ -15,8 +15,8 @@ const AUTHORITY = /^(?:[\w.-]+|\[[\da-fA-F:.]+\])(?::\d{1,5})?$/;
 const isHost = (name: string | undefined): boolean => name?.length === 4 && /^host$/i.test(name);
 
 /**
- * The one Host header of a request (RFC 9112 §3.2); HTTP/1.0 may be without it. Node shows the first of
- * several, while a proxy in front may have gone by another.
+ * The single Host header of a request (RFC 9112 §3.2); HTTP/1.0 may omit it. Several are refused,
+ * because Node shows the first, while a proxy in front may have used another.
  * @throws KeelsonError `request.invalid`
  */
 export const requireHost = ({ headers, httpVersion, rawHeaders }: IncomingMessage): string => {
@@ -36,7 +36,7 @@ export const requireHost = ({ headers, httpVersion, rawHeaders }: IncomingMessag
 const schemeOf = ({ socket }: IncomingMessage): string =>
   'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
 
-/** The client's own id where it is plain text of a bounded length, else a new one. */
+/** The client's request id if it is plain text of a bounded length, else a new one. */
 export const requestIdOf = ({ headers }: IncomingMessage): string => {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
@@ -60,7 +60,7 @@ export const emptyHead = (requestId: string, method: string): RequestHead => ({
 });
 
 export interface HeadRules {
-  /** Scheme and authority of links; taken from the request when undefined. */
+  /** Scheme and authority of links; undefined: taken from the request. */
   readonly publicUrl: string | undefined;
   readonly clientAddress: ClientAddress;
 }
@@ -68,7 +68,7 @@ export interface HeadRules {
 /**
  * Reads the head of a request, with nothing resolved yet.
  * @throws KeelsonError `request.invalid`; `request.unsupported_path` for a path that is below the
- *   surface's prefix only once decoded, since the bytes after the prefix would differ
+ * surface's prefix only when decoded, because the remaining bytes could not be determined
  */
 export const readHead = (
   request: IncomingMessage,

@@ -14,7 +14,7 @@ const invalid = (text: string): KeelsonError => new KeelsonError('request.invali
 export const toOriginForm = (url: string): string =>
   url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*/i, '') || '/';
 
-/** True for the prefix itself and what is below it. */
+/** True for the prefix itself and for paths below it. */
 export const isBelow = (url: string, prefix: string): boolean => {
   if (!url.startsWith(prefix)) return false;
   const next = url[prefix.length];

@@ -9,7 +9,7 @@ export type SecurityHeaders = (request: IncomingMessage) => Readonly<Record<stri
  */
 const IS_ANYWHERE = /^(?:[^:[]*\.)?localhost(?::|$)|^[\d.]+(?::|$)|^\[/i;
 
-/** @param hstsSeconds how long browsers use nothing but HTTPS for the host; 0 omits the header */
+/** @param hstsSeconds time for which browsers use only HTTPS for the host; 0 omits the header */
 export const createSecurityHeaders = (hstsSeconds: number): SecurityHeaders => {
   const plain = { 'x-content-type-options': 'nosniff' };
   const strict = { ...plain, 'strict-transport-security': `max-age=${hstsSeconds}` };

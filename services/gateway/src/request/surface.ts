@@ -1,4 +1,4 @@
-/** The surfaces of the gateway: where each begins, and what all of its answers carry. */
+/** The surfaces of the gateway, with the prefix and the common response headers of each. */
 
 export interface Surface {
   /** Selects the error document, and labels the metrics. */
@@ -15,7 +15,7 @@ export const V1: Surface = { name: 'v1', prefix: '/v1', headers: NOT_STORED };
 export const API_V2: Surface = {
   name: 'api_v2',
   prefix: '/api/v2',
-  // Provisioning clients look for these before anything else, and refuse a version below 2.5.
+  // Provisioning clients check these headers first, and refuse a version below 2.5.
   headers: { 'tfp-api-version': '2.6', 'tfp-appname': 'Keelson' },
 };
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
 const METHOD = Buffer.from('LIST ');
-/** As long as LIST and known to the parser; never answered as itself (see `ListMethod.admit`). */
+/** Same length as LIST and known to the parser; never answered as LINK (see `ListMethod.admit`). */
 const STAND_IN = Buffer.from('LINK ');
 
 /** Begins with a LIST request, whose method the parser sees as the stand-in. */
@@ -12,7 +12,7 @@ export class ContinuedConnection extends Duplex {
   readonly raw: Socket;
   /** Property of node:tls that distinguishes HTTPS from HTTP. */
   readonly encrypted: boolean;
-  /** The method only began like LIST, so the parser is right to refuse it. */
+  /** Set when the method only began like LIST, so the parser is right to refuse it. */
   isOtherMethod = false;
   #letters = Buffer.alloc(0);
   #isMethodSeen = false;
@@ -33,7 +33,7 @@ export class ContinuedConnection extends Duplex {
     for (const [event, listener] of this.#listeners) raw.on(event, listener as () => void);
   }
 
-  /** Bytes of the client, the method of the first request among them. */
+  /** Receives bytes of the client; the first ones contain the method. */
   receive(chunk: Buffer): void {
     const admitted = this.#isMethodSeen ? chunk : this.#admit(chunk);
     if (admitted !== undefined && admitted.length > 0 && !this.push(admitted)) this.raw.pause();
@@ -58,7 +58,7 @@ export class ContinuedConnection extends Duplex {
     return Buffer.concat([STAND_IN, held.subarray(METHOD.length)]);
   }
 
-  /** True once: for the first request. */
+  /** Returns true once, for the first request. */
   takeList(): boolean {
     const isList = this.#isListPending;
     this.#isListPending = false;

@@ -7,12 +7,13 @@ import type { CertificateSource } from '../tls/self-issued-certificate.ts';
 import { type ListMethod, teachList } from './list-method.ts';
 import { malformedRequestAnswer } from './malformed-request.ts';
 
-// An import loads whatever the module has getters for: undici, 5 MB and 30 ms.
+// Not an import, which would evaluate the module's getters and thereby load undici (5 MB and 30
+// ms).
 const { createServer: createHttpServer } = process.getBuiltinModule('node:http');
 
-/** Head of a request: request line and headers. */
+/** Limit of a request's head: request line and headers. */
 const MAX_HEAD_BYTES = 32_768;
-/** For the head of a request, and for the handshake of TLS before the first. */
+/** Time limit for a request's head, and for the TLS handshake before the first request. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
 const MAX_HEADERS = 100;
@@ -22,7 +23,7 @@ export interface ServerOptions {
   readonly httpPort: number;
   readonly httpsPort: number;
   readonly certificate?: CertificateSource | undefined;
-  /** HTTPS requests a client certificate; the services decide whether to accept it. */
+  /** Whether HTTPS requests a client certificate; the services decide whether to accept it. */
   readonly requestsClientCertificates: boolean;
   /** Time limit for receiving a whole request; each kind of request has a shorter one. */
   readonly requestTimeLimitMs: number;
@@ -64,7 +65,7 @@ export const createHttpServers = (options: ServerOptions): HttpServers => {
     requestTimeout: options.requestTimeLimitMs + HEADERS_TIMEOUT_MS,
     keepAliveTimeout: options.keepAliveMs,
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
-    // Answered with a Keelson error document instead.
+    // Keelson answers a missing Host header with its own error document.
     requireHostHeader: false,
   };
 

@@ -1,17 +1,17 @@
 /**
- * LIST as a real method, although Node's parser knows no such method.
+ * Support for the LIST method, which Node's parser does not know.
  *
- * The parser itself finds the place: it stops with HPE_INVALID_METHOD at the third letter of a request
- * that begins LIST, having framed everything before it. When the answers before it have been sent, the
- * connection is given to the server again from that request on, as a connection whose first method
- * reads LINK and is answered as LIST. No framing is done here, so there is no second opinion on where a
- * request ends, and nothing through which a request could be smuggled.
+ * The parser stops with HPE_INVALID_METHOD at the third letter of LIST, having framed everything
+ * before it. Once the earlier responses have been sent, the connection is handed to the server
+ * again, starting at that request, as a connection whose first method is changed to LINK and
+ * answered as LIST. No framing is done here: only one parser decides where a request ends, so no
+ * request can be smuggled.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { ContinuedConnection } from './continued-connection.ts';
 
-/** Letters of LIST that the parser accepts, as it knows LINK. */
+/** Letters of LIST that the parser accepts because it knows LINK. */
 const ACCEPTED = Buffer.from('LI');
 const REFUSED = 'S'.charCodeAt(0);
 
@@ -30,17 +30,18 @@ interface Parsed {
 
 /** The last two requests of a connection. */
 interface Progress {
-  /** While this request is incomplete, whatever stops the parser is in its body. */
+  /** While this request is incomplete, an error of the parser is in its body. */
   latest: IncomingMessage | undefined;
   latestResponse: ServerResponse | undefined;
   previousResponse: ServerResponse | undefined;
 }
 
 /**
- * Bytes from the start of a LIST request on; undefined when something else stopped the parser. Letters
- * that arrived in an earlier packet are assumed to be those of LIST: a listener for every packet would keep
- * Node from reading the socket in native code, at 6 µs for each request. What is lost is the refusal of
- * a method that does not exist and is cut within its first letters, as GE, then ST.
+ * The bytes from the start of a LIST request; undefined when something else stopped the parser.
+ * Letters that arrived in an earlier packet are assumed to be those of LIST, because a listener for
+ * every packet would keep Node from reading the socket in native code, at 6 µs per request. The
+ * only consequence: an unknown method that is split within its first letters, such as GE and ST, is
+ * not refused.
  */
 const listBytes = ({ code, bytesParsed, rawPacket }: ParseError): Buffer | undefined => {
   if (code !== 'HPE_INVALID_METHOD' || rawPacket === undefined || bytesParsed === undefined)
@@ -53,7 +54,7 @@ const listBytes = ({ code, bytesParsed, rawPacket }: ParseError): Buffer | undef
 };
 
 export interface ListMethod {
-  /** Called with each request, in order; gives one that was sent as LIST its method. */
+  /** Called with each request, in order; restores the method of a request that was sent as LIST. */
   admit(request: IncomingMessage, response: ServerResponse): void;
   /**
    * Returns true if the error was a LIST request, which is now handled; otherwise the connection is
@@ -61,8 +62,9 @@ export interface ListMethod {
    */
   continueAsList(error: ParseError, connection: Connection): boolean;
   /**
-   * Calls back when an answer to what stopped the parser is next: answers go out in the order of the
-   * requests (RFC 9112 §9.3.2). A request whose body is broken has no other answer than that.
+   * Calls `proceed` when the answer to the parser's error is next in line: answers are sent in the
+   * order of the requests (RFC 9112 §9.3.2). For a request whose body is malformed, the error is
+   * the answer.
    */
   whenNext(connection: Connection, proceed: () => void): void;
 }
@@ -89,14 +91,14 @@ export const teachList = (server: Server, event: 'connection' | 'secureConnectio
     const continued = new ContinuedConnection(raw, event === 'secureConnection');
     server.emit(event, continued);
     continued.receive(Buffer.concat([bytes, unread]));
-    // The end was signalled while nobody listened, because an earlier response was in progress.
+    // The connection ended while an earlier response was in progress, when nothing listened for it.
     if (raw.readableEnded) continued.push(null);
     raw.resume();
   };
 
   const whenNext = (connection: Connection, proceed: () => void): void => {
     const progress = progressOf.get(connection);
-    // Answers leave in the order of their requests: when the last one has been sent, all have.
+    // Answers are sent in the order of their requests: once the last one has been sent, all have.
     const last =
       progress?.latest?.complete === false ? progress.previousResponse : progress?.latestResponse;
     if (last === undefined || last.closed) proceed();
@@ -122,7 +124,8 @@ export const teachList = (server: Server, event: 'connection' | 'secureConnectio
       const progress = progressOf.get(connection);
       const bytes = progress && listBytes(error);
       if (progress === undefined || bytes === undefined) return false;
-      // A listener ends the native reading; paused before that, the socket would not be read again.
+      // A listener ends native reading; if the socket were paused before that, it would not be read
+      // again.
       connection.on('data', () => undefined);
       connection.pause();
       for (const listened of ['data', 'end']) connection.removeAllListeners(listened);

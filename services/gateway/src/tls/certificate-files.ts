@@ -4,13 +4,18 @@ import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { CertificateSource, ServerCertificate } from './self-issued-certificate.ts';
 
-/** Polling works on every file system, and where a mounted secret is exchanged by a symbolic link. */
+/**
+ * Polling interval. Polling works on every file system, also where a mounted secret is replaced by
+ * switching a symbolic link.
+ */
 const LOOK_EVERY_MS = 10_000;
 
 export interface CertificateFiles {
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Called with the reason when the files cannot be used; the certificate in use stays. */
+  /**
+   * Called with the reason when the files cannot be used; the current certificate remains in use.
+   */
   readonly report: (error: unknown) => void;
 }
 

@@ -76,7 +76,7 @@ describe('self-issued certificate', () => {
     for (let day = 0; day < 60; day++) {
       expect(notEarly).toEqual([]);
       clock.advance(DAY_MS);
-      // The look of each day ends in a microtask; only then is the next one set.
+      // The daily check ends in a microtask, which then schedules the next one.
       await new Promise(setImmediate);
     }
     const second = new X509Certificate(await renewed);

@@ -1,5 +1,5 @@
 /**
- * The certificate of an edge that was given none: Keelson creates an authority in a folder, and issues and
+ * The HTTPS certificate when none is configured: Keelson creates a CA in a folder, and issues and
  * renews the server's certificate from it. Clients trust `ca.pem`.
  */
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
@@ -31,7 +31,7 @@ import {
   toDistinguishedName,
 } from '@keelson/x509';
 
-/** A server certificate with its chain, as node:tls takes it. */
+/** A server certificate with its chain, in the form node:tls expects. */
 export interface ServerCertificate {
   readonly cert: string;
   readonly key: string;
@@ -39,9 +39,9 @@ export interface ServerCertificate {
 
 export interface CertificateSource {
   current(): ServerCertificate;
-  /** Calls back with each renewed certificate; the returned function ends that. */
+  /** Calls `listener` with each renewed certificate; the returned function unsubscribes it. */
   onRenewal(listener: (certificate: ServerCertificate) => void): () => void;
-  /** Reads files again that an operator may have exchanged. @throws Error when they cannot be used */
+  /** Rereads files that an operator may have replaced. @throws Error when they cannot be used */
   reload(): Promise<void>;
   close(): void;
 }
@@ -56,7 +56,7 @@ export interface SelfIssuedOptions {
 const DAY_MS = 86_400_000;
 const AUTHORITY_LIFE_MS = 3650 * DAY_MS;
 const SERVER_LIFE_MS = 90 * DAY_MS;
-/** Clients' clocks may be behind. */
+/** Allowance for clients whose clocks are behind. */
 const BACKDATED_MS = 30_000;
 /** setTimeout takes 32 bits; a daily check is enough to renew in time. */
 const LOOK_EVERY_MS = DAY_MS;
@@ -75,7 +75,7 @@ const READABLE = 0o644;
 const readKey = (privateKeyDer: Uint8Array): KeyObject =>
   createPrivateKey({ key: Buffer.from(privateKeyDer), format: 'der', type: 'pkcs8' });
 
-/** A certificate of the authority itself, for the key it has. */
+/** The CA's own certificate for its existing key. */
 const certifyAuthority = (key: KeyObject, nowMs: number): Promise<Uint8Array> => {
   const publicKeyDer = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const name = encodeName(toDistinguishedName({ commonName: 'Keelson edge authority' }));
@@ -110,8 +110,9 @@ const readPem = <T>(file: string, remedy: string, parse: (der: Uint8Array) => T)
 };
 
 /**
- * The authority of the folder, made on first use. The key is on disk first: a certificate alone would be
- * useless, whereas a key alone, as a crash leaves it, gets its certificate at the next start.
+ * The CA of the folder, created on first use. The key is written first: a certificate without its
+ * key would be useless, whereas a key without certificate, as a crash may leave it, gets one at the
+ * next start.
  * @throws Error naming a file that is missing or cannot be read
  */
 const openAuthority = async (folder: string, nowMs: number): Promise<Authority> => {
@@ -178,8 +179,8 @@ const issueServerCertificate = async (
 };
 
 /**
- * Opens the folder's authority and issues a certificate for `names`; a new one at every start, so that
- * the server's private key never touches the disk, and again when two thirds of its life have passed.
+ * Opens the folder's CA and issues a certificate for `names`: a new one at every start, so that the
+ * server's private key never touches the disk, and again after two thirds of its validity.
  */
 export const openSelfIssuedCertificate = async (
   options: SelfIssuedOptions,
@@ -201,7 +202,8 @@ export const openSelfIssuedCertificate = async (
   };
   const lookLater = (): void => {
     cancel = clock.after(LOOK_EVERY_MS, () => {
-      // The certificate in use has a third of its life left; a failure is tried again tomorrow.
+      // A third of the current certificate's validity is left, so a failure can wait for tomorrow's
+      // attempt.
       void look()
         .catch(() => undefined)
         .finally(lookLater);

@@ -1,8 +1,8 @@
 /**
- * Answers to requests without credentials. A cached answer is valid while the decision of sys rests on the
- * same state (`DecisionStates`) and the service says that its answer is still valid. Both compare with the
- * heads of their stores; nothing expires by time. The cache is used only within one process: a gateway that
- * reaches its services over the network asks them each time.
+ * Answers to requests without credentials. A cached answer is valid while the decision of sys is
+ * based on the same state (`DecisionStates`) and the service confirms that its answer is still
+ * valid. Both compare with the heads of their stores; nothing expires by time. The cache is used
+ * only within one process: a gateway that reaches its services over the network does not cache.
  */
 import type { IncomingMessage } from 'node:http';
 import type { CacheableResponse, EdgeBody } from '@keelson/edge';
@@ -15,10 +15,15 @@ export interface CachedAnswer {
   readonly group: string;
 }
 
-/** The state that decisions about requests without a token rest on: the same object while they hold; undefined while sealed. */
+/**
+ * The state on which decisions about requests without a token are based: the same object while they
+ * are valid; undefined while sealed.
+ */
 export type DecisionStates = () => Promise<object | undefined>;
 
-/** Memory of an answer in addition to its key and content, the part of pki included; measured. */
+/**
+ * Measured memory per answer in addition to its key and content, including the part held by pki.
+ */
 export const OVERHEAD_BYTES = 650;
 
 const LARGEST_REQUEST_BODY_BYTES = 4096;

@@ -48,11 +48,14 @@ export interface V1Parts {
   readonly bodies: BodyLimits;
   /** Public base URL of this API, when one is configured. */
   readonly publicUrl: string | undefined;
-  /** Present when sys runs in this process; lets the gateway repeat responses that are still valid. */
+  /**
+   * Present when sys runs in this process; allows the gateway to repeat responses that are still
+   * valid.
+   */
   readonly decisionState: DecisionStates | undefined;
 }
 
-/** Only headers that the mount may answer with. */
+/** Removes the headers that the mount may not answer with. */
 const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]): EdgeResponse =>
   response.head.headers.every(({ name }) => isAllowedAnswerHeader(name, allowed))
     ? response
@@ -64,7 +67,7 @@ const withAllowedHeaders = (response: EdgeResponse, allowed: readonly string[]):
         },
       };
 
-/** The question about a request for sys, without the body. */
+/** The question to sys about a request, without the body. */
 const toQuestion = ({ head, request, token }: Exchange): ResolveRequest => ({
   surface: Surface.V1,
   token: token ?? (serviceHeader(request.headers, 'token') || bearerToken(request.headers)),
@@ -165,7 +168,10 @@ export const createServeV1 = (parts: V1Parts): ServeExchange => {
   const { bodies, decisionState } = parts;
   const answers = createResponseCache<CachedAnswer>(OVERHEAD_BYTES);
 
-  /** The response to a request without credentials: a remembered one that is still valid, else a new one. */
+  /**
+   * The response to a request without credentials: a cached one that is still valid, else a new
+   * one.
+   */
   const recallOrServe = async (
     exchange: Exchange,
     decisions: DecisionStates,
@@ -173,7 +179,7 @@ export const createServeV1 = (parts: V1Parts): ServeExchange => {
     const { head, request } = exchange;
     const body = await incomingBody(request, bodyRules(bodies, exchange, true, false));
     const key = answerKey(request.url ?? '/', head.method, body);
-    // Before the decision: what changes during it counts as changed.
+    // Read before the decision, so that a change during it invalidates the cached answer.
     const state = await decisions();
     if (state === undefined) answers.clear();
     const known = answers.get(key);

@@ -3,7 +3,10 @@ import type { FastifyPluginCallback } from 'fastify';
 import type { ServeExchange } from '../answers/answer-with.ts';
 import { answerWith } from '../answers/answer-with.ts';
 
-/** Every method and path: the services own the routes below, and answer 404 and 405 themselves. */
+/**
+ * Routes every method and path: the services own the routes below, and answer 404 and 405
+ * themselves.
+ */
 export const v1Plugin: FastifyPluginCallback<{ readonly serveV1: ServeExchange }> = (
   app,
   { serveV1 },

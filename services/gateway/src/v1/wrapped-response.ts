@@ -8,7 +8,10 @@ import type { RpcService } from '@keelson/rpc';
 import { isJsonObject, parseDurationSeconds } from '@keelson/secrets-api';
 import { responseBytes } from '../answers/response-bytes.ts';
 
-/** Seconds of a wrap header; 0 when there is none. @throws KeelsonError `request.invalid` */
+/**
+ * Lifetime in seconds from a wrap header; 0 when there is none. @throws KeelsonError
+ * `request.invalid`
+ */
 export const parseWrapTtlSeconds = (text: string | undefined): number => {
   if (text === undefined || text === '') return 0;
   const seconds = parseDurationSeconds(text);

@@ -21,7 +21,7 @@ export interface AuditedCaller {
   readonly tokenType: string;
 }
 
-/** One exchange, in clear. It never leaves this process in this form. */
+/** One exchange in plain text. It never leaves this process in this form. */
 export interface AuditedExchange {
   readonly requestId: string;
   readonly operation: string;
@@ -44,7 +44,7 @@ export interface AuditedAnswer {
 
 export interface EntryRules {
   readonly key: Uint8Array;
-  /** Records plain values; for debugging only. */
+  /** Whether values are recorded in plain text; for debugging only. */
   readonly isRaw: boolean;
   readonly hidesAccessors: boolean;
   readonly elidesLists: boolean;
@@ -70,7 +70,7 @@ const hideValues = (value: Json, hide: Hide, plain: ReadonlySet<string>): Json =
   );
 };
 
-/** A list of keys is recorded as their number. */
+/** Replaces a list of keys by its length. */
 const elide = (data: Json | undefined): Json | undefined => {
   if (data === undefined || data === null || typeof data !== 'object' || Array.isArray(data))
     return data;
@@ -131,8 +131,8 @@ const warningsIn = (document: Json | undefined): readonly Json[] => {
 };
 
 /**
- * The entry written before the answer is given. Warnings stay readable: they are sentences of the server
- * that name settings and what became of them (/v1 `warnings`, /api/v2 `meta.warnings`).
+ * The entry written before the answer is given. Warnings stay readable: they are sentences of the
+ * server about settings and their effect (/v1 `warnings`, /api/v2 `meta.warnings`).
  */
 export const buildResponseEntry = (
   exchange: AuditedExchange,
