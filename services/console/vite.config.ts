@@ -44,7 +44,7 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       onLog: (level, log, handler) => {
-        // "use client" is for renderers on a server, of which there is none.
+        // "use client" matters only for server-side rendering, which is not used.
         if (log.code !== 'MODULE_LEVEL_DIRECTIVE') handler(level, log);
       },
     },

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Encodings that the build has made beforehand, the smaller one first, and the ending of their files. */
+/** Encodings prepared by the build, smallest first, with the suffix of their files. */
 const ENCODINGS = { br: '.br', gzip: '.gz' } as const;
 
 export type ContentEncoding = keyof typeof ENCODINGS;
@@ -15,14 +15,14 @@ export interface ConsoleFile {
   readonly encoded: ReadonlyMap<ContentEncoding, Uint8Array>;
   /** Strong entity tag of `body`, with its quotes. */
   readonly etag: string;
-  /** Whether the name holds a hash of the content, so that it may be kept for ever. */
+  /** Whether the name contains a hash of the content, so that it may be cached forever. */
   readonly isImmutable: boolean;
 }
 
 export interface Console {
-  /** By path below `/ui/`; the page itself is `index.html`. Empty where the console was not built. */
+  /** By path below `/ui/`; the page itself is `index.html`. Empty if the console was not built. */
   readonly files: ReadonlyMap<string, ConsoleFile>;
-  /** Lets the page load only from its own origin, and nobody frame it. */
+  /** Allows the page to load only from its own origin, and forbids framing it. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -66,7 +66,7 @@ const readConsoleFile = async (absolute: string, path: string): Promise<ConsoleF
   };
 };
 
-/** Reads the built files into memory; some hundred kilobytes, so ask once. */
+/** Reads the built files into memory, some hundred kilobytes; call it once. */
 export const loadConsole = async (): Promise<Console> => {
   const files = new Map<string, ConsoleFile>();
   const entries = await readdir(DIST_FOLDER, { recursive: true, withFileTypes: true }).catch(

@@ -1,4 +1,7 @@
-/** Every page of the console on a desktop and a telephone, light and dark: axe, and nothing that overhangs. */
+/**
+ * Checks every page of the console, on desktop and phone, light and dark: accessibility with axe,
+ * and no horizontal overflow.
+ */
 import { join } from 'node:path';
 import type { Page } from '@keelson/testkit/chromium';
 import axe from 'axe-core';
@@ -8,7 +11,7 @@ import { addPlannedRun } from './planned-run.ts';
 
 const site = useConsole();
 
-/** Addresses by what they show. */
+/** URLs by the content of the page. */
 const pages = new Map<string, string>([
   ['overview', '/ui/'],
   ['messages', '/ui/messages'],
@@ -69,12 +72,12 @@ const VARIANTS = [
   { name: 'telephone-dark', viewport: TELEPHONE, colorScheme: 'dark', isKept: true },
 ] as const;
 
-/** Pictures of the pages, to be looked at; not part of the repository. */
+/** Screenshots of the pages for manual review; not part of the repository. */
 const PICTURES = join(import.meta.dirname, '..', 'test-pictures');
 
-/** The faults of the page as it is shown: violations, and whether it has to be scrolled sideways. */
+/** The faults of the displayed page: violations, and whether it scrolls sideways. */
 const faultsOf = async (page: Page): Promise<readonly string[]> => {
-  // Not as a script of the page: its policy would refuse it.
+  // Evaluated instead of added as a script, which the page's content security policy would refuse.
   await page.evaluate(axe.source);
   const found = await page.evaluate<Violation[]>(
     'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)',

@@ -20,7 +20,7 @@ describe('administration', { timeout: PATIENCE_MS }, () => {
     await page.getByRole('link', { name: 'issuer' }).click();
     await page.getByLabel('Rules').fill('path "pki/issue/*" { capabilities = ["update"] }');
     await page.getByRole('button', { name: 'Save' }).click();
-    // Saved and read again: there is nothing left to undo.
+    // The policy was saved and read again, so nothing is left to undo.
     await page.getByRole('button', { name: 'Undo' }).waitFor({ state: 'detached' });
     const { auth } = await site.secrets('auth/token/create', { policies: ['issuer'] });
     await page.getByLabel('Accessor of the token').fill(auth.accessor);

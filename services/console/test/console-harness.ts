@@ -1,4 +1,4 @@
-/** The console in Chromium, served by a standalone control plane of the test file's own. */
+/** The console in Chromium, served by a standalone control plane for this test file alone. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NatsServer, startKeelson, startNats, temporaryDirectory } from '@keelson/testkit';
@@ -19,16 +19,19 @@ export interface ConsoleUnderTest {
   readonly rootToken: () => string;
   readonly apiToken: () => string;
   readonly unsealKeys: () => readonly string[];
-  /** POST below `/v1/`; the answer's body. */
+  /** Sends a POST below `/v1/`; returns the answer's body. */
   readonly secrets: (path: string, body: object, namespace?: string) => Promise<JsonObject>;
-  /** A call below `/api/v2/`; the answer's document. `token` is the first user's unless given. */
+  /**
+   * Sends a request below `/api/v2/`; returns the answer's document. `token` defaults to the first
+   * user's.
+   */
   readonly workspaces: (
     method: string,
     path: string,
     body?: object,
     token?: string,
   ) => Promise<JsonObject>;
-  /** A page of a new profile; closed after the test. */
+  /** Opens a page in a new profile; closed after the test. */
   readonly open: (path?: string) => Promise<WatchedPage>;
   /** Opens a page with both tokens given. */
   readonly openSignedIn: (path: string) => Promise<WatchedPage>;
@@ -38,7 +41,7 @@ export interface ConsoleUnderTest {
 export type JsonObject = any;
 
 export interface ConsoleOptions {
-  /** Whether the control plane has a nats-server, without which it does not replicate. */
+  /** Whether the control plane has a nats-server, which replication needs. */
   readonly hasNats?: boolean;
 }
 
@@ -131,7 +134,7 @@ export const signIn = async (page: Page, token: string, namespace = ''): Promise
 export const titled = (page: Page, title: string) =>
   expect.poll(() => page.title()).toBe(`${title} · Keelson`);
 
-/** No sideways scrolling on a telephone. */
+/** Expects that the page does not scroll sideways on a phone. */
 export const expectFitsTelephone = async (page: Page): Promise<void> => {
   await page.setViewportSize({ width: 360, height: 640 });
   const overhang = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

@@ -1,4 +1,4 @@
-/** The frame of the console: signing in and out, messages, the shape of what is served. */
+/** The frame of the console: signing in and out, messages, and the served files. */
 import type { Page } from '@keelson/testkit/chromium';
 import { describe, expect, test } from 'vitest';
 import { expectFitsTelephone, PATIENCE_MS, signIn, titled, useConsole } from './console-harness.ts';
@@ -47,7 +47,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     await page.getByLabel('Token').fill(site.rootToken());
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Custom messages' }).waitFor();
-    // The tab holds both, and nothing outlives it.
+    // Both tokens are stored for the tab only.
     const kept = await page.evaluate<string[]>(
       '[...Object.keys(localStorage), document.cookie].filter(Boolean)',
     );
@@ -81,10 +81,11 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     const { page, problems } = await openConsole();
     await signIn(page, site.rootToken());
     await page.keyboard.press('Control+k');
-    // The list of the empty text: its first item is selected, and Replication is among the others.
+    // The results for an empty text: the first item is selected, and Replication is among the
+    // others.
     await page.locator('.found-item[data-active-item]').waitFor();
     await page.getByRole('option', { name: /Replication/ }).waitFor();
-    // Typed and entered within one task: nothing can be drawn or selected in between.
+    // Text and Enter within one task, so that nothing can be rendered or selected in between.
     await page.evaluate(`{
       const input = document.querySelector('.search-input');
       const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
@@ -258,7 +259,7 @@ describe('the console', { timeout: PATIENCE_MS }, () => {
     const policy = answer.headers.get('content-security-policy');
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toContain('unsafe');
-    // Nothing inline, not even with a hash.
+    // The policy allows no inline scripts, not even by hash.
     expect(policy).not.toContain('sha256');
     const again = await fetch(`${site.origin()}/ui/`, {
       headers: { 'if-none-match': answer.headers.get('etag') ?? '' },

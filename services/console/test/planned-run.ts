@@ -1,10 +1,10 @@
-/** A run that waits to be confirmed, made by an agent that speaks the API itself. */
+/** A run that waits for confirmation, planned by a minimal agent that uses the API directly. */
 import { gzipSync } from 'node:zlib';
 import type { ConsoleUnderTest, JsonObject } from './console-harness.ts';
 
 const TAR_BLOCK = 512;
 
-/** An archive of one empty file, as configurations are uploaded. */
+/** A configuration archive with one empty file. */
 const emptyConfiguration = (): Uint8Array => {
   const header = Buffer.alloc(TAR_BLOCK);
   header.write('main.tf', 0);
@@ -29,14 +29,17 @@ const create = (type: string, attributes: object, relationships: object = {}): o
 export interface PlannedRun {
   readonly runId: string;
   readonly workspaceId: string;
-  /** Takes the next phase of the run. */
+  /** Claims the next phase of the run. */
   readonly claim: () => Promise<JsonObject>;
-  /** With the token of the phase that was claimed last. */
+  /** Appends to the log of the most recently claimed phase. */
   readonly log: (text: string) => Promise<void>;
   readonly finish: (counts?: object) => Promise<void>;
 }
 
-/** Makes the organization "acme", a pool with one agent, a workspace and a run whose plan has finished. */
+/**
+ * Creates the organization "acme", a pool with one agent, a workspace, and a run whose plan has
+ * finished.
+ */
 export const addPlannedRun = async (
   { workspaces, origin }: ConsoleUnderTest,
   name: string,

@@ -1,4 +1,4 @@
-/** A cluster's part in replication, changed in the console: primary, token, demotion, promotion. */
+/** Changing a cluster's replication role in the console: primary, token, demotion, promotion. */
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, useConsole } from './console-harness.ts';
 
@@ -36,7 +36,7 @@ describe('replication', { timeout: PATIENCE_MS }, () => {
     await dialog.getByLabel('to go on').fill('promote');
     await dialog.getByRole('button', { name: 'Promote it' }).click();
     await performance.getByRole('img', { name: /This cluster, primary/ }).waitFor();
-    // While its role changes, a cluster refuses what it cannot serve yet.
+    // While its role changes, a cluster refuses requests that it cannot serve yet.
     expect(problems.filter((one) => !one.includes('503'))).toEqual([]);
   });
 });

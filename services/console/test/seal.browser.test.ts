@@ -1,4 +1,4 @@
-/** Sealing the cluster in the console, and opening it again. */
+/** Sealing and unsealing the cluster in the console. */
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, signIn, useConsole } from './console-harness.ts';
 

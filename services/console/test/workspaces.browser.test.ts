@@ -1,4 +1,6 @@
-/** Workspaces and runs in the console: what `terraform` links to, and what a team does there. */
+/**
+ * Workspaces and runs in the console: the pages that `terraform` links to, and the work of a team.
+ */
 import { describe, expect, test } from 'vitest';
 import { PATIENCE_MS, titled, useConsole } from './console-harness.ts';
 import { addPlannedRun } from './planned-run.ts';

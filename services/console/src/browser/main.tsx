@@ -10,7 +10,8 @@ import './look/controls.css';
 import './look/frame.css';
 import './look/pages.css';
 
-// A new version has been installed since the page was loaded: its files have other names.
+// A file is missing because a new version, with other file names, was installed after the page was
+// loaded.
 addEventListener('vite:preloadError', () => location.reload());
 
 const place = document.getElementById('console');

@@ -38,15 +38,15 @@ export interface AcmeParts extends IssuingParts, RevocationParts {
   readonly hasReplicas: boolean;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
-  /** Mounts as of now; none while sealed. */
+  /** Returns the current mounts; none while sealed. */
   readonly mounts: () => readonly Mount[];
 }
 
 export interface AcmeService {
   readonly routes: readonly Route[];
-  /** Each runs until its signal aborts. */
+  /** Background workers by name; each runs until its signal aborts. */
   readonly workers: Readonly<Record<string, (signal: AbortSignal) => Promise<void>>>;
-  /** The mounts have changed. */
+  /** Called after the mounts have changed. */
   onMounts(): void;
 }
 

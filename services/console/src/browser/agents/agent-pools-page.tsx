@@ -1,4 +1,4 @@
-/** Agent pools: the tokens with which agents join, and the agents as they are now. */
+/** Agent pools: the tokens with which agents join, and the current state of the agents. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';

@@ -1,17 +1,19 @@
 /**
- * The live channel: one stream of server-sent events for all that the visible page watches, in place of
- * polling. While there is no stream, pages poll.
+ * The live channel: one stream of server-sent events for everything that the visible page watches.
+ * While there is no stream, pages poll.
  */
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react';
 import { bytesOfBase64 } from './base64.ts';
 import { readSession, subscribeToSession } from './session.ts';
 
 export interface Watch {
-  /** Path and query below the origin, asked for each time a stream is opened. */
+  /** Returns path and query; called each time a stream is opened. */
   readonly address: () => string;
-  /** An answer that differs from the last one; `text` is absent when it has no document. */
+  /**
+   * Called with an answer that differs from the last one; `text` is absent if it has no document.
+   */
   readonly onAnswer?: (status: number, text: string | undefined) => void;
-  /** Bytes of a log, which begin at `offset`. */
+  /** Called with bytes of a log that begin at `offset`. */
   readonly onLog?: (offset: number, bytes: Uint8Array) => void;
 }
 
@@ -23,9 +25,9 @@ interface LiveEvent {
   readonly base64?: string;
 }
 
-/** The gateway refuses more. */
+/** The gateway's limit. */
 const MAX_WATCHES = 8;
-/** A page that is being built adds its watches one by one. */
+/** Delay before a stream is opened, because a page being rendered adds its watches one by one. */
 const SETTLE_MS = 50;
 const AGAIN_MS = 5_000;
 
@@ -41,7 +43,7 @@ const tell = (next: readonly Watch[]): void => {
   for (const listener of listeners) listener();
 };
 
-/** Watches of the same address, in the order in which the stream numbers them. */
+/** Watches grouped by address, in the order in which the stream numbers them. */
 type Asked = readonly (readonly Watch[])[];
 
 const dispatch = (name: string, event: LiveEvent, asked: Asked): void => {
@@ -86,13 +88,13 @@ const stream = async (signal: AbortSignal): Promise<void> => {
   await readEvents(answer.body, asked);
 };
 
-/** Opens a stream for the present watches, and another one when it ends. */
+/** Opens a stream for the current watches, and another one when it ends. */
 const open = async (): Promise<void> => {
   abort?.abort();
   abort = undefined;
   if (told.size > 0) tell([]);
   const { secrets, workspaces } = readSession();
-  // A browser has few connections to one server: hidden tabs leave them to the visible one.
+  // A browser opens few connections to one server, so hidden tabs leave them to the visible one.
   if (watches.size === 0 || document.hidden || (secrets ?? workspaces) === undefined) return;
   const own = new AbortController();
   abort = own;
@@ -100,7 +102,7 @@ const open = async (): Promise<void> => {
   if (own.signal.aborted) return;
   const asked = told;
   tell([]);
-  // Whatever ended it, a refused token above all, shows in ordinary requests.
+  // The reason, such as a refused token, shows in the ordinary requests that follow.
   for (const { onAnswer } of asked) onAnswer?.(0, undefined);
   schedule(AGAIN_MS);
 };
@@ -123,7 +125,7 @@ export const watch = (one: Watch): (() => void) => {
   };
 };
 
-/** Whether a stream reports this watch at the moment, so that it need not poll. */
+/** Whether a stream currently reports this watch, so that it need not poll. */
 export const isTold = (one: Watch | undefined): boolean => one !== undefined && told.has(one);
 
 const subscribe = (listener: () => void): (() => void) => {
@@ -134,7 +136,7 @@ const subscribe = (listener: () => void): (() => void) => {
 /**
  * Watches an address while the component is shown.
  * @param address undefined watches nothing
- * @returns whether a stream reports it at the moment
+ * @returns whether a stream currently reports it
  */
 export const useWatch = (
   address: string | undefined,

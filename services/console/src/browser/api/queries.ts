@@ -17,7 +17,7 @@ import { useSession } from './session.ts';
 import { callWorkspaces } from './workspaces-api.ts';
 
 const STALE_MS = 10_000;
-/** The rate limit of `/api/v2` passes within a second. */
+/** Status of the rate limit of `/api/v2`, which resets within a second. */
 const BUSY_STATUS = 429;
 
 export const createQueryClient = (): QueryClient => {
@@ -58,7 +58,7 @@ interface ReadFunction<Value> {
   readonly live?: { readonly address: string; readonly valueOf: (document: unknown) => Value };
 }
 
-/** A read that is cached by its key, and repeated or watched while it is shown. */
+/** A read that is cached by its key, and polled or watched while it is shown. */
 const useRead = <Value>(
   { key, read, live }: ReadFunction<Value>,
   options: ReadOptions<Value>,
@@ -84,7 +84,7 @@ const useRead = <Value>(
   }) as UseQueryResult<Value>;
 };
 
-/** `data` of a GET below `/v1/`; null where there is nothing. */
+/** `data` of a GET below `/v1/`; null if nothing exists there. */
 export const useSecret = <Data>(
   path: string,
   options: ReadOptions<Data | null> & { readonly namespace?: string } = {},

@@ -65,7 +65,7 @@ export const callSecrets = async <Body>(
   throw new ApiProblem(answer.status, textOf(body, answer.status));
 };
 
-/** The `data` of an answer; undefined where there is nothing (404). */
+/** The `data` of an answer; undefined for a 404. */
 export const readData = async <Data>(
   path: string,
   call?: SecretsCall,

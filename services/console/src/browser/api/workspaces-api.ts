@@ -82,7 +82,7 @@ export const callWorkspaces = async <Document>(
   throw new ApiProblem(answer.status, textOf(body, answer.status));
 };
 
-/** The resource that a relationship names among those that came with a document. */
+/** The included resource that a relationship names. */
 export const includedOne = <Attributes>(
   { included = [] }: { readonly included?: readonly Resource[] },
   resource: Resource<unknown>,

@@ -98,7 +98,7 @@ export const Frame = () => {
   const session = useSession();
   const { data: health } = useHealth();
   const { pathname } = useLocation();
-  // The page for which the menu of a narrow screen is open; another page closes it.
+  // The page on which the menu of a narrow screen was opened; another page closes it.
   const [menuAt, setMenuAt] = useState<string>();
   if (!isSignedIn(session) || health?.sealed === true || health?.initialized === false)
     return <SignInPage />;

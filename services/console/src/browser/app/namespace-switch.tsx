@@ -7,7 +7,7 @@ const ancestorsOf = (path: string): readonly string[] => {
   return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'));
 };
 
-/** The root, the namespaces above, the present one and those directly below it. */
+/** Offers the root, the parent namespaces, the current one and those directly below it. */
 export const NamespaceSwitch = () => {
   const { namespace } = useSession();
   const { data } = useSecret<{ keys?: readonly string[] }>('sys/internal/ui/namespaces');

@@ -5,7 +5,7 @@ import type { ListDocument } from '../api/workspaces-api.ts';
 
 const SHOWN = 8;
 
-/** The pages of an organization, shown below the one that the user is in. */
+/** The pages of an organization, shown below the current organization. */
 const PAGES = [
   ['/app/$organization/projects', 'Projects'],
   ['/app/$organization/variable-sets', 'Variable sets'],
@@ -13,12 +13,12 @@ const PAGES = [
   ['/app/$organization/agent-pools', 'Agent pools'],
 ] as const;
 
-/** The first organizations, each leading to its workspaces; the page of organizations has them all. */
+/** Links to the workspaces of the first organizations; the organizations page lists all. */
 export const OrganizationLinks = () => {
   const { data } = useDocument<ListDocument<{ name: string }>>(`organizations?page[size]=${SHOWN}`);
   const { organization: current } = useParams({ strict: false });
   const listed = data?.data.map(({ id }) => id) ?? [];
-  // The one that the user is in is among the links even where it is not among the first.
+  // The current organization is always among the links.
   const shown = current === undefined || listed.includes(current) ? listed : [...listed, current];
   return shown.map((organization) => (
     <Fragment key={organization}>

@@ -1,4 +1,4 @@
-/** Which page an address names. Pages other than the frame are loaded when they are first shown. */
+/** The routes of the console. Pages other than the frame are loaded when they are first shown. */
 import {
   createRootRoute,
   createRoute,
@@ -150,7 +150,7 @@ const variableSets = createRoute({
     'VariableSetsPage',
   ),
 });
-// The address of a run that provisioning clients print.
+// The URL of a run that provisioning clients print.
 const run = createRoute({
   ...parent,
   path: '/app/$organization/$workspace/runs/$run',

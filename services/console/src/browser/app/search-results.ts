@@ -1,4 +1,4 @@
-/** Search results: screens immediately, entities as the APIs answer. */
+/** Search results: screens immediately, entities once the APIs answer. */
 import { useQueries } from '@tanstack/react-query';
 import { useDocument, useSecret, useSecretList } from '../api/queries.ts';
 import { useSession } from '../api/session.ts';
@@ -102,7 +102,7 @@ export const useFound = (text: string): readonly FoundGroup[] => {
     address: `/app/${name}/workspaces`,
   }));
   return [
-    // First, because they are known at once: what arrives later does not move them.
+    // First, because they are known immediately and later results must not move them.
     { title: 'Screens', found: matching(screens, screens.length) },
     { title: 'Workspaces', found: workspaces.slice(0, MAX_FOUND) },
     ...(text === ''

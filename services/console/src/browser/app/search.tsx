@@ -40,7 +40,7 @@ const Results = (props: { groups: readonly FoundGroup[]; onChoose: (found: Found
   </ComboboxList>
 );
 
-/** Enter, as pressed: for this text, with this item selected by the arrow keys or the pointer. */
+/** A press of Enter: the text at that time, and the item selected by arrow keys or pointer. */
 interface Entered {
   readonly text: string;
   readonly itemId: string | null | undefined;
@@ -58,7 +58,7 @@ const SearchBox = (props: { onDone: () => void }) => {
     setValue: (value) => {
       setText(value);
       setEntered(undefined);
-      // The selected item belongs to the results of the former text.
+      // The selected item belongs to the results of the previous text.
       combobox.setActiveId(null);
     },
   });
@@ -85,7 +85,7 @@ const SearchBox = (props: { onDone: () => void }) => {
         className="search-input"
         onKeyDownCapture={(event) => {
           if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
-          // Ariakit would click the selected item, whichever text it was found for.
+          // Ariakit would click the selected item, even if it was found for another text.
           event.preventDefault();
           setEntered({
             text: event.currentTarget.value,

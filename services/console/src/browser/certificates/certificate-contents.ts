@@ -1,4 +1,4 @@
-/** The contents of certificates and revocation lists, for people to read. Loaded with the pages that show them. */
+/** Readable contents of certificates and revocation lists. Loaded with the pages that show them. */
 import {
   AuthorityKeyIdentifierExtension,
   BasicConstraintsExtension,
@@ -85,7 +85,7 @@ const linesOf = (extension: Extension): readonly string[] => {
 
 export interface CertificateContents {
   readonly subject: string;
-  /** undefined where the subject has none. */
+  /** undefined if the subject has none. */
   readonly commonName: string | undefined;
   readonly issuer: string;
   readonly signature: string;

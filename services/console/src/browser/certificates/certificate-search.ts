@@ -24,7 +24,7 @@ export const parseCertificateSearch = (
 
 const DAY_MS = 86_400_000;
 
-/** The span of expiry as the API takes it. */
+/** The expiry filter as query parameters of the API. */
 export const expiryQuery = (expiry: Expiry, nowMs: number): string => {
   const at = (ms: number): string => encodeURIComponent(new Date(ms).toISOString());
   switch (expiry) {

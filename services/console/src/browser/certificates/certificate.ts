@@ -1,4 +1,4 @@
-/** Certificates as `certs/detailed` and `cert/:serial` carry them. */
+/** Certificates as returned by `certs/detailed` and `cert/:serial`. */
 
 export interface CertificateSummary {
   readonly common_name: string;
@@ -14,7 +14,7 @@ export interface ListedCertificate extends CertificateSummary {
   readonly serial: string;
 }
 
-/** Certificates whose names or serial number hold `text`, however it is written. */
+/** Certificates whose names or serial number contain `text`, ignoring case and separators. */
 export const matching = (
   certificates: readonly ListedCertificate[],
   text: string,
@@ -34,7 +34,10 @@ export interface ExpiryBucket {
   readonly count: number;
 }
 
-/** How many expire in each of so many equal spans from now on; what expires later is in none. */
+/**
+ * Counts the certificates that expire in each of `count` equal spans from now on; later ones are
+ * not counted.
+ */
 export const expiryBuckets = (
   certificates: readonly CertificateSummary[],
   { nowMs, spanMs, count }: { nowMs: number; spanMs: number; count: number },

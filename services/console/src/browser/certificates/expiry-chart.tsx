@@ -1,4 +1,4 @@
-/** When certificates expire, week by week, as bars; the list below says the same in words. */
+/** Bar chart of certificates by week of expiry; the list below contains the same as text. */
 import { AxisBottom, AxisLeft } from '@visx/axis';
 import { scaleBand, scaleLinear } from '@visx/scale';
 import { Bar } from '@visx/shape';

@@ -3,7 +3,10 @@ import { Card, Empty } from '../components/page.tsx';
 import { Pill } from '../components/pill.tsx';
 import type { CertificateContents } from './certificate-contents.ts';
 
-/** Every extension of a certificate, critical ones marked: clients that do not know one must refuse it. */
+/**
+ * All extensions of a certificate. Critical ones are marked, because clients must refuse a
+ * certificate with an unknown one.
+ */
 export const ExtensionList = ({ contents }: { contents: CertificateContents }) => (
   <Card title="Extensions">
     {contents.extensions.length === 0 ? (

@@ -19,7 +19,7 @@ interface Issued {
   };
 }
 
-/** Forms in which a certificate is handed out. */
+/** Formats in which a certificate is returned. */
 const FORMATS = {
   pem: 'PEM: text files',
   der: 'DER: binary files',
@@ -111,7 +111,7 @@ export const IssueForm = ({ mount, role }: { mount: string; role: string }) => {
   const [csr, setCsr] = useState('');
   const [format, setFormat] = useState<Format>('pem');
   const [password, setPassword] = useState('');
-  // The form in which it was asked for, whatever is selected since.
+  // Stored with the requested format, because the selection may have changed since.
   const [issued, setIssued] = useState<{ data: Issued['data']; name: string; format: Format }>();
   const path = `${mount}/${csr.trim() === '' ? 'issue' : 'sign'}/${encodeURIComponent(role)}`;
   const body = {

@@ -1,4 +1,4 @@
-/** Issuers of an authority by who signed whom, each with its validity on one scale of time. */
+/** Issuers of an authority as a tree of signatures, with their validity on a common time axis. */
 import { AxisBottom } from '@visx/axis';
 import { scaleTime } from '@visx/scale';
 import { shownTime } from '../components/format.ts';

@@ -13,7 +13,7 @@ export interface ChainedIssuer {
 
 export interface IssuerRow {
   readonly issuer: ChainedIssuer;
-  /** 0 for one whose signer is not here. */
+  /** 0 for an issuer whose signer is not in the mount. */
   readonly depth: number;
   /** Row of the signer. */
   readonly parentAt: number | undefined;
@@ -21,7 +21,7 @@ export interface IssuerRow {
   readonly signer: string | undefined;
 }
 
-/** @param issuers in any order; a chain that leads back to its beginning is cut */
+/** @param issuers in any order; a cycle of signatures is cut */
 export const issuerRows = (issuers: readonly ChainedIssuer[]): readonly IssuerRow[] => {
   const parentOf = (one: ChainedIssuer): ChainedIssuer | undefined => {
     const signer = one.chain.map((pem) => pem.trim()).find((pem) => pem !== one.certificate.trim());

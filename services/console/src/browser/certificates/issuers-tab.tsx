@@ -1,4 +1,4 @@
-/** Issuers of an authority: the chain of signatures over time, their rotation, and each by itself. */
+/** Issuers of an authority: the chain of signatures over time, rotation, and details of each. */
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCapabilities, useSecretList } from '../api/queries.ts';
@@ -127,7 +127,7 @@ const IssuerCard = (props: {
   );
 };
 
-/** The issuers as documents, by id. */
+/** The documents of the issuers, by id. */
 const useIssuers = (mount: string, ids: readonly string[]): ReadonlyMap<string, Issuer> => {
   const { secrets, namespace } = useSession();
   const answers = useQueries({

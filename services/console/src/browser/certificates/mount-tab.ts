@@ -2,7 +2,7 @@ export const MOUNT_TABS = ['certificates', 'issuers', 'roles', 'settings'] as co
 
 export type MountTab = (typeof MOUNT_TABS)[number];
 
-/** The part of an authority that the address names. */
+/** The tab of the authority page that the URL names. */
 export const parseMountTab = (
   search: Readonly<Record<string, unknown>>,
 ): { readonly tab?: MountTab } => {

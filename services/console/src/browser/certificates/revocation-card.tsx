@@ -1,4 +1,4 @@
-/** The revocation list as it is served, and how it and OCSP answers are made. */
+/** The revocation list as served, and the settings for CRLs and OCSP answers. */
 import { useQuery } from '@tanstack/react-query';
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets, readData } from '../api/secrets-api.ts';

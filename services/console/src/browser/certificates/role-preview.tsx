@@ -1,4 +1,4 @@
-/** The answer that a request for a name would get from a role, while the role is being written. */
+/** Preview, while a role is being edited, of how it would answer a request for a name. */
 import { useState } from 'react';
 import { Pill } from '../components/pill.tsx';
 import { type NameRules, nameDecision, nameRules } from './role.ts';
@@ -20,7 +20,7 @@ export const RolePreview = ({ rules }: { rules: NameRules }) => {
           autoComplete="off"
           value={name}
           onChange={({ target }) => setName(target.value)}
-          // Enter would submit the role.
+          // Prevents Enter from submitting the role.
           onKeyDown={(event) => {
             if (event.key === 'Enter') event.preventDefault();
           }}

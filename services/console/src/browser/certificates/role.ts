@@ -20,7 +20,7 @@ export interface Role {
   readonly no_store: boolean;
 }
 
-/** The members of a role that decide which names it allows. */
+/** The fields of a role that decide which names it allows. */
 export type NameRules = Pick<
   Role,
   | 'allow_any_name'
@@ -33,7 +33,7 @@ export type NameRules = Pick<
   | 'allow_ip_sans'
 >;
 
-/** The rules on names in sentences, in the order in which they matter. */
+/** The name rules as sentences, in the order in which they are checked. */
 export const nameRules = (role: NameRules): readonly string[] => {
   if (role.allow_any_name) return ['Any name is certified.'];
   const domains = role.allowed_domains.join(', ');
@@ -64,7 +64,7 @@ export interface NameDecision {
 
 const isAddress = (name: string): boolean => /^[\d.]+$/.test(name) || name.includes(':');
 
-/** Whether a name fits a pattern whose asterisks stand for any text. */
+/** Whether a name matches a pattern in which an asterisk matches any text. */
 const fitsPattern = (name: string, pattern: string): boolean => {
   const [first = '', ...rest] = pattern.split('*');
   const last = rest.pop();
@@ -78,7 +78,10 @@ const fitsPattern = (name: string, pattern: string): boolean => {
   return name.length - last.length >= at && name.endsWith(last);
 };
 
-/** The rule of a role that allows a name, or the one that is missing; the server has the last word. */
+/**
+ * The rule of a role that allows a name, or the one that is missing. An estimate; the server
+ * decides.
+ */
 export const nameDecision = (rules: NameRules, requested: string): NameDecision => {
   const name = requested.toLowerCase();
   const allowed = (reason: string): NameDecision => ({ isAllowed: true, reason });

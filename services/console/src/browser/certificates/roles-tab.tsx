@@ -43,7 +43,7 @@ const NEW_RULES: NameRules = {
   allow_ip_sans: false,
 };
 
-/** The rules that the form shows. */
+/** Reads the rules from the form's fields. */
 const rulesIn = ({ text, isChecked }: Fields): Partial<NameRules> => ({
   allowed_domains: text('domains')
     .split(',')
@@ -55,14 +55,14 @@ const rulesIn = ({ text, isChecked }: Fields): Partial<NameRules> => ({
   allow_ip_sans: isChecked('addresses'),
 });
 
-/** The fields of a role, and beside them what they mean for a request. */
+/** The fields of a role, next to a preview of their effect on a request. */
 const RoleFields = ({ role }: { role?: Role }) => {
   const [rules, setRules] = useState<NameRules>(role ?? NEW_RULES);
   return (
     <div
       onChange={(event) => {
         const form = event.currentTarget.closest('form');
-        // Rules that the form does not show stay as they are.
+        // Rules that the form does not show keep their values.
         if (form !== null) setRules({ ...(role ?? NEW_RULES), ...rulesIn(fieldsOf(form)) });
       }}
     >

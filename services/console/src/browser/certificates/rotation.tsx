@@ -1,4 +1,7 @@
-/** The rotation of an issuer as steps in order: make the successor, let clients trust it, issue by it, retire the old. */
+/**
+ * The rotation of an issuer in steps: create the successor, let clients trust it, issue with it,
+ * retire the old issuer.
+ */
 import { useState } from 'react';
 import { useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
@@ -9,7 +12,7 @@ import { Download } from './download.tsx';
 
 const TEN_YEARS = '87600h';
 const FIVE_YEARS = '43800h';
-/** Uses of an issuer that issues nothing any more, and still says what it has revoked. */
+/** Usage of a retired issuer: it issues no certificates, but still signs CRLs and OCSP answers. */
 const RETIRED_USAGE = 'read-only,crl-signing,ocsp-signing';
 
 const rootBody = (name: string): object => ({
@@ -50,7 +53,10 @@ interface UiMounts {
   readonly secret?: Readonly<Record<string, { readonly type: string }>>;
 }
 
-/** Makes a key and a request here, has it signed by another authority of this server, and takes it in. */
+/**
+ * Generates a key and a CSR, has the CSR signed by another authority of this server, and imports
+ * the certificate.
+ */
 const makeIntermediate = async (mount: string, signer: string, name: string): Promise<void> => {
   const { data: made } = await callSecrets<{ data: { csr: string } }>(
     'POST',
@@ -120,7 +126,7 @@ const AddIntermediate = ({ mount }: { mount: string }) => {
   );
 };
 
-/** A request for an authority elsewhere, and the place for what it has signed. */
+/** Shows a CSR for an external authority, and a field for the signed certificate. */
 const OutsideSigner = ({ mount }: { mount: string }) => {
   const [csr, setCsr] = useState<string>();
   const generate = `${mount}/issuers/generate/intermediate/internal`;
@@ -196,7 +202,7 @@ export const Rotation = ({ mount }: { mount: string }) => (
   </Card>
 );
 
-/** Takes from an issuer the right to issue, and finally the issuer itself. */
+/** Removes an issuer's right to issue, and finally the issuer itself. */
 export const RetireIssuer = (props: {
   mount: string;
   id: string;

@@ -95,7 +95,7 @@ const clientLines = (directory: string): readonly (readonly [string, string])[] 
   ['step', `step ca certificate www.example.com crt key --acme ${directory} --standalone`],
 ];
 
-/** Switches ACME on with the address that clients use, which the engine cannot guess. */
+/** Enables ACME with the URL that clients use, which the engine cannot determine itself. */
 const enableAcme = async (mount: string): Promise<void> => {
   const path = `${location.origin}/v1/${mount}`;
   await callSecrets('POST', `${mount}/config/cluster`, { body: { path } });

@@ -1,4 +1,4 @@
-/** Deleting what is no longer needed: the last run, a run by hand, and runs at intervals. */
+/** Tidying of expired data: the last run, manual runs, and runs at intervals. */
 import { useCapabilities, useSecret } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { ActionButton } from '../components/action-button.tsx';

@@ -1,6 +1,6 @@
 import { shownDistance, shownTime } from '../components/format.ts';
 
-/** The life of a certificate as a bar, filled up to now. */
+/** The validity of a certificate as a bar, filled up to now. */
 export const ValidityBar = ({ from, to }: { from: string; to: string }) => {
   const [begin, end, now] = [Date.parse(from), Date.parse(to), Date.now()];
   const share = Math.min(1, Math.max(0, (now - begin) / (end - begin)));

@@ -7,7 +7,7 @@ export interface Command {
   readonly text: string;
 }
 
-/** A text as one word of a shell. */
+/** Quotes a text as one word of a shell command. */
 export const quoted = (text: string): string =>
   /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 

@@ -54,7 +54,7 @@ export function DataTable<Row>(props: {
   );
 }
 
-/** Names and values below each other. */
+/** A vertical list of names and values. */
 export const FactList = (props: { facts: readonly (readonly [string, ReactNode])[] }) => (
   <dl className="facts">
     {props.facts.map(([name, value]) => (

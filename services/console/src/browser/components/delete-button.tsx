@@ -1,4 +1,7 @@
-/** The button of a row that deletes a resource of the workspace API, after a dialog that says what is lost. */
+/**
+ * A row's button that deletes a resource of the workspace API, after a dialog that explains what is
+ * lost.
+ */
 import type { ReactNode } from 'react';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from './action-button.tsx';

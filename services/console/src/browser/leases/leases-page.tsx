@@ -1,4 +1,4 @@
-/** Leases by the paths that they came from; each can be looked at and ended. */
+/** Leases by the path that created them; each can be inspected and revoked. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useCapabilities, useSecretList } from '../api/queries.ts';

@@ -34,7 +34,7 @@ export interface MessageFormProps {
   /** Default for a new message: shown after signing in (true) or before. */
   readonly authenticated: boolean;
   readonly hasActiveModal: boolean;
-  /** Called with what was saved, or without an argument when the form was left. */
+  /** Called with the saved message, or without an argument if the form was cancelled. */
   readonly onEnd: (saved?: { authenticated: boolean }) => void;
 }
 

@@ -10,7 +10,7 @@ export interface MessageInfo {
   readonly active: boolean;
   /** RFC 3339. */
   readonly start_time: string;
-  /** RFC 3339; null = never ends. */
+  /** RFC 3339; null means that it never ends. */
   readonly end_time: string | null;
 }
 

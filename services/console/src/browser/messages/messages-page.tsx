@@ -32,7 +32,7 @@ interface Editing {
 
 type Entry = readonly [id: string, message: Message];
 
-/** All messages of the present namespace, in two tabs: shown before and after login. */
+/** All messages of the current namespace, in two tabs: shown before and after sign-in. */
 export const MessagesPage = () => {
   const [authenticated, setAuthenticated] = useState(true);
   const [editing, setEditing] = useState<Editing>();

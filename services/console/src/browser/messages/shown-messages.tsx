@@ -1,4 +1,6 @@
-/** Messages as their readers see them: banners above the page, modals one after the other in front of it. */
+/**
+ * Messages as shown to users: banners above the page, modals one after the other in front of it.
+ */
 import { useEffect, useRef, useState } from 'react';
 import { useSecret } from '../api/queries.ts';
 import { fromBase64, linkOf, type Message, type MessageList, sortedByStart } from './message.ts';
@@ -36,13 +38,16 @@ export const Banner = (props: { message: Shown; onDismiss?: () => void }) => (
   </section>
 );
 
-/** The browser's own dialog: it opens at the start of its text, with the button to close it visible. */
+/**
+ * The browser's native dialog, which opens at the start of its text, with its close button visible.
+ */
 export const MessageModal = (props: { message: Shown; onDismiss: () => void }) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const text = useRef<HTMLElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
-    // Otherwise a link at the end of a long text would be first, and the text scrolled to it.
+    // Otherwise a link at the end of a long text would get the focus, and the text would scroll to
+    // it.
     text.current?.focus();
   }, []);
   return (
@@ -67,7 +72,10 @@ export const MessageModal = (props: { message: Shown; onDismiss: () => void }) =
 /** Number of messages above which all can be dismissed together. */
 const FEW = 3;
 
-/** Active messages of the present namespace and those above it; dismissed ones come back with the next load of the page. */
+/**
+ * Active messages of the current namespace and its parents; dismissed ones reappear when the page
+ * is reloaded.
+ */
 export const ShownMessages = (props: { isSignedIn: boolean }) => {
   const which = props.isSignedIn ? 'authenticated' : 'unauthenticated';
   const [dismissed, setDismissed] = useState<ReadonlySet<string>>(new Set());

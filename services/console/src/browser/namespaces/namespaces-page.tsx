@@ -1,4 +1,4 @@
-/** Namespaces directly below the present one: each has mounts, policies and tokens of its own. */
+/** Namespaces directly below the current one; each has its own mounts, policies and tokens. */
 import { useCapabilities, useSecretList } from '../api/queries.ts';
 import { callSecrets } from '../api/secrets-api.ts';
 import { changeSession, readSession, useSession } from '../api/session.ts';

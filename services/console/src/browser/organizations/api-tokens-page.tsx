@@ -1,4 +1,4 @@
-/** Tokens that a user makes for their own tools; `terraform login` opens this page. */
+/** Tokens that users create for their own tools; `terraform login` opens this page. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';

@@ -1,4 +1,7 @@
-/** Which rules of policies apply to a path, the one that decides first. The server has the last word. */
+/**
+ * Finds the policy rules that apply to a path, the deciding one first. An estimate; the server
+ * decides.
+ */
 
 export interface Rule {
   readonly policy: string;
@@ -22,7 +25,7 @@ export const rulesIn = (policy: string, text: string): readonly Rule[] =>
     }),
   );
 
-/** Whether the pattern of a rule covers a path: "+" is one segment, "*" at the end is anything. */
+/** Whether the pattern of a rule matches a path: "+" matches one segment, a final "*" anything. */
 const covers = (pattern: string, path: string): boolean => {
   const isPrefix = pattern.endsWith('*');
   const parts = (isPrefix ? pattern.slice(0, -1) : pattern).split('/');
@@ -35,13 +38,16 @@ const covers = (pattern: string, path: string): boolean => {
   });
 };
 
-/** The longer the part before the first wildcard, the stronger; an exact path is the strongest. */
+/**
+ * Priority of a pattern: it grows with the length before the first wildcard; an exact path has the
+ * highest.
+ */
 const strength = (pattern: string): number => {
   const at = pattern.search(/[+*]/);
   return at < 0 ? Number.POSITIVE_INFINITY : at;
 };
 
-/** @returns those that cover the path, the strongest first */
+/** @returns the rules that match the path, highest priority first */
 export const decidingRules = (rules: readonly Rule[], path: string): readonly Rule[] =>
   rules
     .filter((rule) => covers(rule.path, path.replace(/^\//, '')))

@@ -13,7 +13,7 @@ path "pki/issue/web" {
 }
 `;
 
-/** Policies of the present namespace. */
+/** Policies of the current namespace. */
 export const PoliciesPage = () => {
   const query = useSecretList('sys/policies/acl');
   const may = useCapabilities(['sys/policies/acl/new']);

@@ -14,7 +14,9 @@ interface Answer {
 
 interface Found {
   readonly capabilities: readonly string[];
-  /** Those that cover the path, the deciding one first; only of policies that may be read. */
+  /**
+   * Rules that match the path, the deciding one first; only from policies that the user may read.
+   */
   readonly rules: readonly Rule[];
   readonly policies: readonly string[];
 }
@@ -22,7 +24,7 @@ interface Found {
 const BY_ACCESSOR = 'sys/capabilities-accessor';
 const LOOKUP = 'auth/token/lookup-accessor';
 
-/** The capabilities as the server says, and the rules from which they come. */
+/** The capabilities reported by the server, and the rules that grant them. */
 const find = async (accessor: string, path: string): Promise<Found> => {
   const { data } = await callSecrets<Answer>('POST', BY_ACCESSOR, {
     body: { accessor, paths: [path] },

@@ -1,4 +1,4 @@
-/** Projects of an organization: groups of workspaces with rights and settings of their own. */
+/** Projects of an organization: groups of workspaces with their own access rights and settings. */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useDocument } from '../api/queries.ts';

@@ -1,4 +1,6 @@
-/** The clusters of a replication set as this one knows them: who gives data to whom, how far behind, in which state. */
+/**
+ * The clusters of a replication set as known to this one: direction of replication, lag and state.
+ */
 import { type ClusterNode, clusterNodes } from './cluster-nodes.ts';
 import type { Status } from './replication-status.ts';
 

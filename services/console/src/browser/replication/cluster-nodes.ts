@@ -1,4 +1,4 @@
-/** The clusters that a replication status names, as they are drawn. */
+/** The clusters named by a replication status, as nodes of the drawing. */
 import {
   type Health,
   healthOf,
@@ -13,7 +13,7 @@ export interface ClusterNode {
   readonly role: string;
   readonly state: string;
   readonly health: Health;
-  /** How far it is behind; "" for the primary. */
+  /** Its lag; "" for the primary. */
   readonly behind: string;
 }
 
@@ -41,7 +41,9 @@ const elsewhere = (status: Status): ClusterNode => {
   };
 };
 
-/** A primary on the left, those that follow it on the right. @param status of a cluster that takes part */
+/**
+ * The primary is on the left, its secondaries on the right. @param status of a cluster in the set
+ */
 export const clusterNodes = (
   status: Status,
 ): { readonly primary: ClusterNode; readonly secondaries: readonly ClusterNode[] } =>

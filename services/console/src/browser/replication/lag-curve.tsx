@@ -1,4 +1,4 @@
-/** How far secondaries are behind, since the page was opened. */
+/** Chart of the secondaries' lag since the page was opened. */
 import { AxisLeft } from '@visx/axis';
 import { scaleLinear } from '@visx/scale';
 import { LinePath } from '@visx/shape';

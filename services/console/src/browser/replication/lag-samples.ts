@@ -1,11 +1,11 @@
 import { type Facts, type Status, shownValue } from './replication-status.ts';
 
-/** So many readings are kept, one each second at most. */
+/** Maximum number of samples kept; at most one per second is taken. */
 export const MAX_SAMPLES = 300;
 
 export interface LagSample {
   readonly atMs: number;
-  /** Milliseconds behind, by the name of the secondary. */
+  /** Lag in milliseconds by name of the secondary. */
   readonly lags: ReadonlyMap<string, number>;
 }
 

@@ -1,4 +1,4 @@
-/** The ceremony by which holders of key shares make an operation token of a DR secondary, and what it is for. */
+/** The ceremony in which holders of key shares generate an operation token for a DR secondary. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { bytesOfBase64 } from '../api/base64.ts';
@@ -10,7 +10,7 @@ import { Card, Problem } from '../components/page.tsx';
 import { Promote } from './replication-actions.tsx';
 
 const BASE = 'sys/replication/dr/secondary/generate-operation-token';
-/** No token is needed, and on a DR secondary there is none. */
+/** Requests without a token: none is needed, and a DR secondary has none. */
 const OPEN = { token: '', namespace: '' } as const;
 
 interface Progress {
@@ -22,7 +22,7 @@ interface Progress {
   readonly otp: string;
 }
 
-/** The token, whose bytes are given combined with those of the one-time password (XOR). */
+/** Decodes the token, which is returned XORed with the one-time password. */
 const decodedToken = (encoded: string, password: string): string => {
   const mask = new TextEncoder().encode(password);
   const bytes = bytesOfBase64(encoded).map((byte, at) => byte ^ (mask[at] ?? 0));

@@ -1,4 +1,7 @@
-/** Changes of this cluster's part in a replication set; each says which data it wipes, loses or cuts off. */
+/**
+ * Actions that change this cluster's replication role; each explains which data it erases, loses or
+ * withholds.
+ */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useCapabilities } from '../api/queries.ts';
@@ -235,7 +238,7 @@ const OperationTokenField = () => (
   </label>
 );
 
-/** Promotion in two steps: what would be lost, then the deed. */
+/** Promotion in two steps: a preview of what would be lost, then the promotion itself. */
 export const Promote = ({ kind }: { kind: Kind }) => {
   const path = `sys/replication/${kind}/secondary/promote`;
   const [losses, setLosses] = useState<readonly string[]>();
@@ -339,7 +342,7 @@ const PrimaryActions = ({ kind, ids }: { kind: Kind; ids: readonly string[] }) =
   </>
 );
 
-/** The actions that fit the cluster's part, if the token may do them. */
+/** The actions that the cluster's role and the token's policies allow. */
 export const ReplicationActions = ({
   kind,
   status,

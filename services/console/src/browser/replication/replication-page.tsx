@@ -77,7 +77,7 @@ const Peers = (props: {
     </>
   );
 
-/** The states of a replication status that tell its health. */
+/** The fields of a replication status that indicate its health. */
 const wordsOf = (status: Status): readonly unknown[] => {
   if (status.mode === 'primary') return [status['state']];
   return status.mode === 'bootstrapping'
@@ -155,7 +155,10 @@ const Kind = (props: { title: string; status: Status | undefined; actions: React
   );
 };
 
-/** Both kinds of replication as this cluster sees them; public, so also for whoever has not signed in. */
+/**
+ * The status of both kinds of replication on this cluster. It is public, so it is also shown before
+ * sign-in.
+ */
 export const ReplicationStatus = () => {
   // Only the root namespace has replication endpoints.
   const query = useSecret<Statuses>('sys/replication/status', {

@@ -1,4 +1,4 @@
-/** Replication status as the API carries it (administration API), and in words for people. */
+/** The replication status of the administration API, and its conversion to readable text. */
 
 export type Facts = Readonly<Record<string, unknown>>;
 
@@ -19,7 +19,7 @@ export const healthOf = (word: unknown): Health => {
   return BUSY.some((one) => one === word) ? 'busy' : 'bad';
 };
 
-/** @param ms number, or text of one */
+/** @param ms a number, or its decimal text */
 export const shownDuration = (ms: unknown): string => {
   const value = Number(ms);
   if (ms === undefined || ms === null || ms === '' || !Number.isFinite(value)) return '–';
@@ -40,7 +40,7 @@ export const shownBytes = (bytes: unknown): string => {
     : `${(value / 1_000_000_000).toFixed(1)} GB`;
 };
 
-/** @param time RFC 3339, or seconds since 1970 as text, where nothing above 0 means never */
+/** @param time RFC 3339, or epoch seconds as text; 0 or less means never */
 export const shownMoment = (time: unknown): string => {
   const text = typeof time === 'string' ? time : '';
   const at = /^-?\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text);
@@ -49,7 +49,7 @@ export const shownMoment = (time: unknown): string => {
     : 'never';
 };
 
-/** Any value in one line. */
+/** Formats any value in one line. */
 export const shownValue = (value: unknown): string => {
   if (value === null || value === undefined || value === '') return '–';
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(shownValue).join(', ');

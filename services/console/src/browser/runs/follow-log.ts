@@ -1,4 +1,7 @@
-/** Follows the log of a plan or an apply while it grows: by the live channel, else by asking each second. */
+/**
+ * Follows the growing log of a plan or apply through the live channel, or by polling each second
+ * without it.
+ */
 import { useEffect, useRef, useState } from 'react';
 import { request } from '../api/api-problem.ts';
 import { isTold, type Watch, watch } from '../api/live-channel.ts';
@@ -9,7 +12,7 @@ const EVERY_MS = 1_000;
 /** The first and the last byte of a whole log. */
 const START = '\u0002';
 const END = '\u0003';
-/** Escape sequences by which tools colour their output. */
+/** Escape sequences that colour a tool's output. */
 const COLOURS = /(?![\n\r\t])\p{Cc}\[[0-9;]*[A-Za-z]/gu;
 
 export interface FollowedLog {
@@ -19,16 +22,19 @@ export interface FollowedLog {
 
 const EMPTY: FollowedLog = { blocks: [], isWhole: false };
 
-/** The address on this origin: the one in the document is as the service is known to its clients. */
+/**
+ * Replaces the URL's origin by this page's, because the document names the address known to API
+ * clients.
+ */
 const onThisOrigin = (url: string): string => {
   const { pathname, search } = new URL(url, location.origin);
   return `${pathname}${search}`;
 };
 
-/** @param url signed, as the phase's document names it at this moment; undefined: there is no log yet */
+/** @param url current signed URL in the phase's document; undefined if there is no log yet */
 export const useFollowedLog = (phaseId: string, url: string | undefined): FollowedLog => {
   const [log, setLog] = useState<FollowedLog>(EMPTY);
-  // A later document has a later signature for the same log.
+  // Later documents have newer signatures for the same log.
   const address = useRef(url);
   address.current = url;
   const hasLog = url !== undefined;
@@ -52,7 +58,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
     const watched: Watch = {
       address: () => `${onThisOrigin(address.current ?? '')}?offset=${offset}`,
       onLog: (at, bytes) => {
-        // A read may have come between with some of them.
+        // A poll may have delivered some of the bytes already.
         if (at <= offset) take(bytes.subarray(offset - at));
       },
     };
@@ -60,7 +66,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
     const readPiece = async (): Promise<void> => {
       let wasFull = false;
       try {
-        // The channel continues where the last read has ended.
+        // The channel continues where the last poll ended.
         if (isTold(watched)) return;
         const base = onThisOrigin(address.current ?? '');
         const begin = offset;
@@ -69,7 +75,7 @@ export const useFollowedLog = (phaseId: string, url: string | undefined): Follow
         });
         const bytes = answer.ok ? new Uint8Array(await answer.arrayBuffer()) : new Uint8Array();
         wasFull = bytes.length === PIECE_BYTES;
-        // The channel may have told of some of them in the meantime.
+        // The channel may have delivered some of the bytes meanwhile.
         if (begin === offset) take(bytes);
       } catch {
         // Retried below; the reader keeps the text received so far.

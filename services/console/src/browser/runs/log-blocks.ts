@@ -1,10 +1,10 @@
-/** A log in blocks of so many lines, so that a long one is drawn block by block. */
+/** Lines per block. A log is split into blocks so that a long one is rendered block by block. */
 
 const BLOCK_LINES = 400;
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
-/** Adds text to the last block, and begins others when it is full. */
+/** Appends text to the last block, and begins new ones when it is full. */
 export const appended = (blocks: readonly string[], text: string): readonly string[] => {
   const next = blocks.slice(0, -1);
   let block = blocks.at(-1) ?? '';

@@ -49,7 +49,7 @@ const ChangedResource = ({ change }: { change: ResourceChange }) => {
   );
 };
 
-/** The share of each kind of change, as a bar. */
+/** A bar with the share of each kind of change. */
 const ChangeBar = ({ changes }: { changes: readonly ResourceChange[] }) => {
   const kinds = (Object.keys(SIGNS) as ChangeKind[]).map(
     (kind) => [kind, changes.filter((one) => one.kind === kind).length] as const,
@@ -74,7 +74,10 @@ const ChangeBar = ({ changes }: { changes: readonly ResourceChange[] }) => {
   );
 };
 
-/** Changes of a finished plan; renders nothing when the plan's JSON is gone or may not be read. */
+/**
+ * Changes of a finished plan; renders nothing if the plan's JSON is gone or the user may not read
+ * it.
+ */
 export const PlanChangesView = ({ planId }: { planId: string }) => {
   const { workspaces } = useSession();
   const { data: plan, error } = useQuery({

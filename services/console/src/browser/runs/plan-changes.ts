@@ -67,7 +67,7 @@ export const resourceChanges = (plan: PlanJson): readonly ResourceChange[] =>
     return kind === undefined ? [] : [{ address, kind, attributes: attributeChanges(change) }];
   });
 
-/** Changes of outputs, as attributes of one thing. */
+/** Changes of outputs, as attributes of a single pseudo-resource. */
 export const outputChanges = (plan: PlanJson): readonly AttributeChange[] =>
   Object.entries(plan.output_changes ?? {}).flatMap(([name, change]) => {
     if (kindOf(change.actions) === undefined) return [];

@@ -1,4 +1,7 @@
-/** The page of one run, to which provisioning clients link: its plan and apply live, and what is done with it. */
+/**
+ * The page of one run, to which provisioning clients link: plan and apply live, actions and
+ * history.
+ */
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useDocument } from '../api/queries.ts';

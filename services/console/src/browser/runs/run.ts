@@ -1,4 +1,4 @@
-/** Runs, plans and applies as the workspace API carries them, and what their states mean. */
+/** Runs, plans and applies of the workspace API, and the meaning of their states. */
 import type { Tone } from '../components/pill.tsx';
 
 export interface RunAttributes {
@@ -65,7 +65,7 @@ const TONES: Readonly<Record<string, Tone>> = {
 /** Statuses without an entry are those of waiting or working runs, shown as busy. */
 export const runTone = (status: string): Tone => TONES[status] ?? 'busy';
 
-/** "2 to add, 0 to change, 1 to destroy"; undefined before the plan has counted. */
+/** "2 to add, 0 to change, 1 to destroy"; undefined until the plan has counted. */
 export const shownCounts = (phase: PhaseAttributes, isApplied: boolean): string | undefined => {
   const { 'resource-additions': added, 'resource-changes': changed } = phase;
   if (added === null || changed === null) return undefined;

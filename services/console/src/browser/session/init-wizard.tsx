@@ -48,7 +48,7 @@ const MadeKeys = (props: { made: InitAnswer; onKept: () => void }) => {
   );
 };
 
-/** Makes the keys of a new cluster and shows them once. */
+/** Generates the keys of a new cluster and shows them once. */
 export const InitWizard = (props: { onMade: () => void; onKept: () => void }) => {
   const [made, setMade] = useState<InitAnswer>();
   const action = useAction(

@@ -7,13 +7,13 @@ import { signIn } from './sign-in.ts';
 
 const trimmedPath = (path: string): string => path.trim().replaceAll(/^\/+|(?<!\/)\/+$/g, '');
 
-/** Asks for a token of either kind and proves it before it is kept. */
+/** Asks for a token of either API and verifies it before storing it. */
 export const SignInForm = (props: { withNamespace: boolean }) => {
   const [token, setToken] = useState('');
   const { namespace } = useSession();
   const action = useAction(signIn);
   const tokenInput = useRef<HTMLInputElement>(null);
-  // A token that is pasted as soon as the page is there must not be readable in the field above.
+  // Focused at once, so that a token pasted early does not end up readable in the field above.
   useEffect(() => tokenInput.current?.focus(), []);
   const submit = (event: FormEvent): void => {
     event.preventDefault();

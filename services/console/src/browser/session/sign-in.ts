@@ -11,13 +11,14 @@ const PROOFS: Readonly<Record<TokenKind, (token: string) => Promise<unknown>>> =
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiProblem && [400, 401, 403].includes(error.status);
 
-/** The API that a token is most likely for, by the form that Keelson gives it. */
+/** The APIs in order of likelihood, judged by the format of Keelson's tokens. */
 const likelyKinds = (token: string): readonly [TokenKind, TokenKind] =>
   token.includes('.atlasv1.') ? ['workspaces', 'secrets'] : ['secrets', 'workspaces'];
 
 /**
- * Finds out which API knows the token and keeps it for the tab, in addition to a token for the other API.
- * @throws {ApiProblem} when neither API knows the token
+ * Finds the API that accepts the token and stores the token for this tab, in addition to a token
+ * for the other API.
+ * @throws {ApiProblem} when neither API accepts the token
  */
 export const signIn = async (token: string): Promise<void> => {
   const [first, second] = likelyKinds(token);

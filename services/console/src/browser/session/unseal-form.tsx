@@ -16,7 +16,7 @@ interface SealStatus {
 
 const EVERY_MS = 3_000;
 
-/** Takes key shares one by one; others may give theirs elsewhere at the same time. */
+/** Accepts key shares one by one; other holders may enter theirs elsewhere at the same time. */
 export const UnsealForm = () => {
   const [share, setShare] = useState('');
   const { data: status } = useQuery({

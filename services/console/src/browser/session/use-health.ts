@@ -6,7 +6,7 @@ import type { ClusterHealth } from './cluster-health.ts';
 
 const EVERY_MS = 5_000;
 
-/** Requests the health such that every state is answered with 200. */
+/** Requests the health with parameters that make every state answer 200. */
 const readHealth = async (signal: AbortSignal): Promise<ClusterHealth> => {
   const codes = ['uninitcode', 'sealedcode', 'incompletecode', 'drsecondarycode'].map(
     (name) => `${name}=200`,

@@ -1,4 +1,4 @@
-/** Teams of an organization with their members, and everybody who belongs to it. */
+/** Teams of an organization with their members, and all members of the organization. */
 import { getRouteApi } from '@tanstack/react-router';
 import { useDocument } from '../api/queries.ts';
 import {
@@ -36,7 +36,7 @@ interface User {
 }
 
 const OWNERS = 'owners';
-/** The rights on the whole organization that the form offers. */
+/** Organization-wide permissions that the form offers. */
 const RIGHTS = [
   ['manage-workspaces', 'every workspace: create, change, delete'],
   ['manage-projects', 'every project with its workspaces'],

@@ -21,7 +21,7 @@ interface Token {
   readonly issue_time: string;
 }
 
-/** So many are looked up for one page; each takes a request. */
+/** Tokens looked up for one page; each takes a request. */
 const PAGE = 20;
 const LOOKUP = 'auth/token/lookup-accessor';
 const CREATE = 'auth/token/create';
@@ -129,7 +129,7 @@ const TokenList = ({ accessors }: { accessors: readonly string[] }) => {
     queryKey: ['tokens', secrets, namespace, ...page],
     queryFn: async ({ signal }) => {
       const found = await Promise.allSettled(page.map((accessor) => lookUp(accessor, signal)));
-      // One may have expired since the list was read.
+      // A token may have expired since the list was read.
       return found.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
     },
   });

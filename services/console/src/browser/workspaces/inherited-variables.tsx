@@ -1,4 +1,4 @@
-/** Variables that reach a workspace from variable sets. */
+/** Variables that a workspace inherits from variable sets. */
 import { useDocument } from '../api/queries.ts';
 import type { ListDocument, Resource } from '../api/workspaces-api.ts';
 import { Commands, workspacesCurl } from '../components/commands.tsx';

@@ -13,7 +13,7 @@ import { Pill } from '../components/pill.tsx';
 import { type RunAttributes, runTone } from '../runs/run.ts';
 import type { WorkspaceAttributes } from './workspace.ts';
 
-// The list of runs may be asked 30 times a minute.
+// The API allows 30 requests for the list of runs per minute.
 const REFRESH_MS = 10_000;
 
 const runBody = (workspaceId: string, message: string, isDestroy: boolean): object => ({

@@ -1,4 +1,4 @@
-/** The settings of a workspace that decide how it is planned and applied. */
+/** The settings of a workspace that affect plans and applies. */
 import { type FormEvent, useState } from 'react';
 import { messageOf } from '../api/api-problem.ts';
 import { useAction, useDocument } from '../api/queries.ts';
@@ -32,7 +32,7 @@ const attributesOf = (form: HTMLFormElement): object => {
 export const SettingsForm = (props: {
   organization: string;
   workspace: Resource<WorkspaceAttributes>;
-  /** Called with the new name, by which the page is addressed. */
+  /** Called with the new name, which is part of the page's URL. */
   onSaved: (name: string) => void;
 }) => {
   const { organization, workspace } = props;

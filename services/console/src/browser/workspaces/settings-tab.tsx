@@ -1,4 +1,4 @@
-/** Settings of a workspace, whom it shares what with, and its deletion. */
+/** Settings of a workspace, sharing, and deletion. */
 import { getRouteApi } from '@tanstack/react-router';
 import { callWorkspaces } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';

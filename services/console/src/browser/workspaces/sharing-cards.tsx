@@ -1,4 +1,4 @@
-/** The parts that a workspace shares: its state with consumers, its tags, and the runs that start others. */
+/** Sharing of a workspace: consumers of its state, tags, and run triggers. */
 import { useDocument } from '../api/queries.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';

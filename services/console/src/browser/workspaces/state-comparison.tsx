@@ -1,4 +1,4 @@
-/** Two stored states of a workspace side by side: what came, went and changed. */
+/** Comparison of two stored states of a workspace: additions, removals and changes. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiProblem, request } from '../api/api-problem.ts';
@@ -53,7 +53,7 @@ const StateSelect = (props: {
   </label>
 );
 
-/** @param states of one page of the list, the newest first; at least two */
+/** @param states one page of the list, newest first; at least two */
 export const StateComparison = ({ states }: { states: readonly Resource<StateVersion>[] }) => {
   const { workspaces } = useSession();
   const [earlierId, setEarlier] = useState(states[1]?.id ?? '');

@@ -21,7 +21,9 @@ export interface StateFile {
 export interface StateChange {
   readonly address: string;
   readonly kind: 'create' | 'update' | 'delete';
-  /** Names of the attributes that differ; empty for what is in one of the files only. */
+  /**
+   * Names of the attributes that differ; empty for an instance or output in only one of the files.
+   */
   readonly attributes: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Which teams may do what in a workspace. */
+/** The access of teams to a workspace. */
 import { useDocument } from '../api/queries.ts';
 import { callWorkspaces, type ListDocument, type Resource } from '../api/workspaces-api.ts';
 import { ActionButton } from '../components/action-button.tsx';

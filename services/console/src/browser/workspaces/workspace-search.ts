@@ -40,7 +40,7 @@ export const parseWorkspaceSearch = (
 
 const PAGE_SIZE = 50;
 
-/** The query of the API for a selection. */
+/** The API query for a set of filters. */
 export const toApiQuery = (search: WorkspaceSearch): string => {
   const pairs: readonly (readonly [string, string | undefined])[] = [
     ['include', 'current_run,project'],

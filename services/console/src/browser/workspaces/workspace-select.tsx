@@ -1,10 +1,10 @@
 import { useDocument } from '../api/queries.ts';
 import { type ListDocument } from '../api/workspaces-api.ts';
 
-/** A field that names another workspace of the organization; its value is the workspace's id. */
+/** A field to select another workspace of the organization; its value is the workspace's id. */
 export const WorkspaceSelect = (props: {
   organization: string;
-  /** Ids that are not offered. */
+  /** Ids that are excluded from the choice. */
   without: readonly string[];
   label: string;
 }) => {

@@ -2,7 +2,7 @@ export const WORKSPACE_TABS = ['overview', 'runs', 'states', 'variables', 'setti
 
 export type WorkspaceTab = (typeof WORKSPACE_TABS)[number];
 
-/** The part of a workspace that the address names. */
+/** The tab of the workspace page that the URL names. */
 export const parseWorkspaceTab = (
   search: Readonly<Record<string, unknown>>,
 ): { readonly tab?: WorkspaceTab } => {

@@ -47,7 +47,7 @@ interface Named {
   readonly name: string;
 }
 
-/** Narrows the list; the address follows, so that a selection can be shared. */
+/** Filters of the list; they are kept in the URL, so that a selection can be shared. */
 const Selection = (props: {
   search: WorkspaceSearch;
   onChange: (next: WorkspaceSearch) => void;

@@ -34,7 +34,7 @@ export const requireOpenAccount = ({ status }: Account): void => {
     throw new AcmeProblem('unauthorized', `the account is ${status}`, { status: 401 });
 };
 
-/** @throws AcmeProblem `badPublicKey` for a key whose certificate was revoked as compromised */
+/** @throws AcmeProblem `badPublicKey` for a key that was revoked as compromised */
 const requireTrustedKey = async (
   reads: Reads,
   mount: MountScope,
@@ -56,9 +56,9 @@ export interface NewAccount {
    * @throws AcmeProblem
    */
   readonly requested: () => Pick<Account, 'contacts' | 'termsAgreed' | 'termsUrl'>;
-  /** Only look for an account, do not create one. */
+  /** Whether only to look for an account, without creating one. */
   readonly onlyReturnExisting: boolean;
-  /** As sent; undefined: none. */
+  /** As the client sent it; undefined if absent. */
   readonly externalAccountBinding: unknown;
 }
 
@@ -93,7 +93,7 @@ export const openAccount = async (
       const known = await externalAccountRecords(mount).find(tx, presented.keyId);
       if (known?.directory !== directory) return unknownBinding();
       requireMac(presented, Buffer.from(known.macKey, 'base64url'));
-      // In the commit that makes the account: a refusal after this leaves the key unused.
+      // In the commit that creates the account, so that a later refusal leaves the key unused.
       externalAccountRecords(mount).delete(tx, presented.keyId);
       binding = {
         keyId: presented.keyId,
@@ -126,7 +126,7 @@ export const openAccount = async (
 const unknownAccount = (): AcmeProblem =>
   new AcmeProblem('accountDoesNotExist', 'there is no such account');
 
-/** Changes an account that is open. */
+/** Changes an open account. */
 const changeAccount = (
   store: Store,
   mount: MountScope,
@@ -142,10 +142,10 @@ const changeAccount = (
     return changed;
   });
 
-/** Changes that an owner makes to an account; undefined members stay as they are. */
+/** An owner's changes to an account; undefined members leave the value unchanged. */
 export interface AccountChange {
   readonly contacts: readonly string[] | undefined;
-  /** URL of the terms of service that are agreed to now. */
+  /** URL of the terms of service agreed to by this change. */
   readonly termsUrl: string | undefined;
 }
 
@@ -175,7 +175,7 @@ export const deactivateAccount = (
 
 export type KeyChangeOutcome =
   | { readonly kind: 'changed'; readonly account: Account }
-  /** Another account has the key. */
+  /** Another account already has the key. */
   | { readonly kind: 'taken'; readonly accountId: string };
 
 /** RFC 8555 §7.3.5: the old key is invalid from this commit on. */
@@ -189,7 +189,7 @@ export const changeAccountKey = (
     const account = await accountRecords(mount).find(tx, id);
     if (account === undefined) throw unknownAccount();
     requireOpenAccount(account);
-    // The request was signed by the key it replaces.
+    // The signing key must still be the account's; another change may have replaced it.
     if (account.thumbprint !== seen.thumbprint)
       throw new AcmeProblem('unauthorized', "the account's key was changed meanwhile");
     const thumbprint = thumbprintOf(key);

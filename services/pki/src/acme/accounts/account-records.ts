@@ -1,4 +1,4 @@
-/** Accounts of ACME clients. They are the cluster's own: accounts are not portable between clusters. */
+/** Accounts of ACME clients. They belong to one cluster and are not portable to others. */
 import { jsonRecords, type RecordCollection } from '@keelson/storage';
 import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
 import type { Account } from './domain/account.ts';
@@ -7,7 +7,7 @@ import type { Account } from './domain/account.ts';
 export const accountRecords = (mount: MountScope): RecordCollection<Account> =>
   jsonRecords(acmePrefix(mount, 'accounts'));
 
-/** Which account of a directory has a key; keys as `accountKeyIndex` makes them. */
+/** Index from a directory and a key to the account; built by `accountKeyIndex`. */
 export const accountKeyRecords = (
   mount: MountScope,
 ): RecordCollection<{ readonly accountId: string }> =>

@@ -79,7 +79,8 @@ const changeAccount = async (
   const { status, contact, termsOfServiceAgreed } = parsePayload(signed);
   const contacts = parseContacts(contact);
   if (status === 'deactivated') return show(await deactivateAccount(parts, mount, id));
-  // The one way to agree to terms that came after the account (docs/divergences/acme.md).
+  // The only way to agree to terms introduced after the account was created
+  // (docs/divergences/acme.md).
   const agrees = termsOfServiceAgreed === true && mayAgreeAgain(parts.terms, account);
   const termsUrl = agrees ? parts.terms.url : undefined;
   // RFC 8555 §7.3.2: any other status is ignored, like all unknown members; absent members are unchanged.

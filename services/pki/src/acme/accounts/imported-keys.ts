@@ -1,4 +1,7 @@
-/** Imported keys of accounts: importing one costs as much as a signature, exporting it two thirds of that. */
+/**
+ * Caches the imported keys of accounts: importing a key costs as much as a signature, exporting it
+ * two thirds of that.
+ */
 import { type PublicJwk } from '../../keys/domain/jwk-thumbprint.ts';
 import { importPublicJwk } from '../jws/public-jwk.ts';
 import type { Account } from './domain/account.ts';
@@ -6,11 +9,14 @@ import type { Account } from './domain/account.ts';
 export interface ImportedKey {
   /** SubjectPublicKeyInfo. */
   readonly der: Uint8Array;
-  /** The same, a character an octet. */
+  /** The same, with one character per octet. */
   readonly derText: string;
 }
 
-/** As long as the store keeps the record, it hands out the same object. */
+/**
+ * Keyed by the record object, which the store's cache returns unchanged while the record does not
+ * change.
+ */
 const imported = new WeakMap<Account, ImportedKey>();
 
 /** @throws AcmeProblem `badPublicKey` for a point that is not on its curve */

@@ -21,13 +21,13 @@ import { type KnownAccount, requireOpenAccount } from './account-operations.ts';
 import { accountRecords } from './account-records.ts';
 import { type ImportedKey, importKey, keyOfAccount } from './imported-keys.ts';
 
-/** RFC 8555 §6.2: most requests name their account; two may come with a key instead. */
+/** RFC 8555 §6.2: most requests name their account; two resources accept a key instead. */
 export type SignerKind = 'account' | 'key' | 'either';
 
 export interface SignedRequest {
   readonly jwk: PublicJwk;
   readonly key: ImportedKey;
-  /** undefined where the request came with a key. */
+  /** undefined if the request contains a key. */
   readonly signer: KnownAccount | undefined;
   /** URL of this request. */
   readonly url: string;
@@ -94,7 +94,8 @@ const findSigner = async (
 };
 
 const urlOf = ({ head }: RouteExchange, { urls, path }: OpenDirectory): string => {
-  // The path below the mount, as the client sent it; the mount's own address is the configured one.
+  // The path below the mount is compared as the client sent it, after the configured URL of the
+  // mount.
   const mountUrl = urls.base.slice(0, urls.base.length - path.length - 1);
   return mountUrl + head.path + (head.query === '' ? '' : `?${head.query}`);
 };
@@ -123,7 +124,7 @@ export const readSignedRequest = async (
   const found = await findSigner(parts, directory, jws, kind);
   if (!(await parts.signatures.isSigned(signedTextOf(jws, found.jwk), found.key.derText)))
     throw unsigned();
-  // After the signature, so that nobody can use up the nonces of others.
+  // Only after the signature was verified, so that nobody can use up the nonces of other clients.
   if (!(await parts.nonces.redeem(nonce)))
     throw new AcmeProblem('badNonce', 'the nonce is unknown, too old or used');
   if (found.signer !== undefined) checkAccount(directory, found.signer);
@@ -140,8 +141,7 @@ const checkAccount = ({ config }: OpenDirectory, { account }: KnownAccount): voi
 };
 
 /**
- * The members of a payload. Null counts as absent: clients whose language has no absent values
- * send all members of a record.
+ * The members of a payload. Null counts as absent, because some clients always send all members.
  * @throws AcmeProblem `malformed`
  */
 export const parsePayload = ({ payload }: Pick<SignedRequest, 'payload'>): JsonMembers =>
@@ -166,7 +166,7 @@ export const base64UrlOf = (value: unknown, name: string): Buffer => {
 
 /**
  * The account that signed.
- * @throws AcmeProblem `malformed` where a key did
+ * @throws AcmeProblem `malformed` if the request was signed with a key instead
  */
 export const signerOf = ({ signer }: SignedRequest): KnownAccount => {
   if (signer === undefined) throw malformed('this resource needs a "kid"');

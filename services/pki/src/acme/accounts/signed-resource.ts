@@ -2,7 +2,7 @@ import type { AcmeAnswer } from '../answers/acme-answer.ts';
 import type { AcmeRequest } from '../directories/open-resource.ts';
 import type { SignedRequest, SignerKind } from './signed-request.ts';
 
-/** Handles a request whose signature was verified. */
+/** Handler of a request whose signature has been verified. */
 export type SignedHandler = (
   request: AcmeRequest,
   signed: SignedRequest,

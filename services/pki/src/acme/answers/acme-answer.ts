@@ -1,4 +1,4 @@
-/** Answers to ACME clients, with the headers that all of them have, refusals included. */
+/** Answers to ACME clients, refusals included, with their common headers. */
 import type { EdgeResponse } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { AcmeProblem } from '../problems/problem.ts';
@@ -13,9 +13,9 @@ export interface AcmeAnswer {
   readonly location?: string;
   readonly retryAfterSeconds?: number;
   readonly allow?: string;
-  /** URL and relation, in addition to the index (RFC 8555 §7.1). */
+  /** URLs and relations of `Link` headers, in addition to the index (RFC 8555 §7.1). */
   readonly links?: readonly (readonly [string, string])[];
-  /** Instead of `no-store`. */
+  /** Replaces the default, `no-store`. */
   readonly cacheControl?: string;
 }
 
@@ -32,8 +32,8 @@ const contentOf = ({
 
 /**
  * @param indexUrl of the directory
- * @param nonce RFC 8555 §6.5: in every answer to a POST, and to a refusal; undefined where the answer may
- *   be kept by others
+ * @param nonce RFC 8555 §6.5: in every answer to a POST and every error; undefined for answers that
+ * may be cached
  */
 export const renderAcme = (
   indexUrl: string,
@@ -57,7 +57,7 @@ export const renderAcme = (
   return { head: { status, headers }, body: content };
 };
 
-/** The problem document for anything that was thrown; `serverInternal` for a bug in this service. */
+/** The problem document for any thrown value; `serverInternal` for a bug in this service. */
 export const toProblem = (thrown: unknown, requestId: string): AcmeProblem => {
   if (thrown instanceof AcmeProblem) return thrown;
   const error = KeelsonError.from(thrown);

@@ -4,7 +4,7 @@ import type { DirectoryUrls } from '../directories/domain/directory.ts';
 import { type Authorization, authorizationStatus, type Challenge } from '../orders/domain/order.ts';
 import { storedProblem } from '../problems/problem-document.ts';
 
-/** The order of an authorization, and its index in the order. */
+/** Position of an authorization: its order, and its index there. */
 export interface AuthorizationPlace {
   readonly orderId: string;
   readonly index: number;
@@ -23,7 +23,7 @@ export const challengeDocument = (
   ...storedProblem(error),
 });
 
-/** RFC 8555 §7.1.4: all challenges that may be tried, or the one that decided. */
+/** RFC 8555 §7.1.4: all challenges while pending, afterwards the one that decided. */
 const shownChallenges = ({ status, challenges }: Authorization): readonly Challenge[] => {
   if (status === 'valid') return challenges.filter((one) => one.status === 'valid');
   if (status === 'invalid') return challenges.filter((one) => one.status === 'invalid');

@@ -22,7 +22,9 @@ export interface AuthorizationParts extends OrderParts {
   readonly firstAttempts: FirstAttempts;
 }
 
-/** Seconds after which a waiting client should ask again; validation usually takes less. */
+/**
+ * `Retry-After` for a client that waits for validation, in seconds; validation usually takes less.
+ */
 const POLL_AFTER_SECONDS = 1;
 
 interface FoundAuthorization {
@@ -88,7 +90,7 @@ const challenge = async (
   if (type === undefined || findChallenge(shown, type) === undefined)
     throw malformed('there is no such challenge', { status: 404 });
   if (signed.payload !== '') {
-    // RFC 8555 §7.5.1: an object; unknown members are ignored.
+    // RFC 8555 §7.5.1: the payload must be an object; its members are ignored.
     parsePayload(signed);
     if (isStartable(order, shown, type, parts.clock.nowMs())) {
       const { id: accountId, account } = signerOf(signed);

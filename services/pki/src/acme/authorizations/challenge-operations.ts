@@ -1,8 +1,8 @@
 /**
- * Attempts at challenges, and the queue of challenges that wait for one. An entry is a record, so nothing is
- * lost with a replica; the replica that works on it claims it for a time, so that others leave it alone
- * meanwhile. A challenge whose first attempt ends at once is never queued: only its outcome is
- * recorded.
+ * Validation attempts, and the queue of challenges that wait for one. A queue entry is a record, so
+ * nothing is lost when a replica fails. A replica claims an entry for a limited time before it
+ * works on it, so that no other replica does the same work. A challenge whose first attempt ends
+ * immediately is never queued: only its outcome is stored.
  */
 
 import type { Clock } from '@keelson/clock';
@@ -33,34 +33,34 @@ export interface ChallengeParts {
   readonly clock: Clock;
 }
 
-/** How long a claim lasts: longer than any attempt. */
+/** Duration of a claim, longer than any attempt. */
 export const CLAIM_MS = 30_000;
 
-/** A challenge of an open account, with everything that an attempt needs. */
+/** A challenge of an open account, with the data needed for an attempt. */
 export interface TriedChallenge extends Trying {
-  /** Key of its queue entry, whether or not there is one. */
+  /** Key that its queue entry has or would have. */
   readonly key: string;
   readonly type: ChallengeType;
   readonly identifier: Identifier;
   readonly wildcard: boolean;
   readonly token: string;
-  /** RFC 8555 §8.1. */
+  /** Key authorization of the token (RFC 8555 §8.1). */
   readonly keyAuthorization: string;
   readonly accountId: string;
   /**
-   * Directory of the account: "roles/web/acme/"; the account's URL is the cluster's path, this, "account/"
-   * and the id.
+   * Directory of the account: "roles/web/acme/". The account's URL is the cluster's path, followed
+   * by this, "account/" and the id.
    */
   readonly directory: string;
 }
 
-/** An entry of the queue that this replica has claimed. */
+/** A queue entry that this replica has claimed. */
 export interface ClaimedChallenge extends TriedChallenge {
-  /** Until then, no other replica takes it. */
+  /** Other replicas do not claim the entry before this time. */
   readonly claimedUntilMs: number;
 }
 
-/** The challenge that a client is ready for. */
+/** Position of the challenge for which a client reported that it is ready. */
 export interface ChallengePlace {
   readonly mount: MountScope;
   readonly accountId: string;
@@ -69,7 +69,7 @@ export interface ChallengePlace {
   readonly type: ChallengeType;
 }
 
-/** @returns undefined where the authorization has no such challenge */
+/** @returns undefined if the authorization has no such challenge */
 export const describeChallenge = (
   { accountId, orderId, authorizationIndex, type }: Omit<ChallengePlace, 'mount'>,
   { thumbprint, directory }: Account,
@@ -99,14 +99,19 @@ const describe = async (
 
 export interface TriggerOutcome {
   readonly authorization: Authorization;
-  /** The challenge that this replica is to try at once; undefined when an attempt is already in progress. */
+  /**
+   * The challenge that this replica tries immediately; undefined if an attempt is already in
+   * progress.
+   */
   readonly claimed: ClaimedChallenge | undefined;
 }
 
 interface FoundChallenge {
   readonly order: Order;
   readonly authorization: Authorization;
-  /** It was not started yet, so it may be tried. Otherwise it is under way or settled (RFC 8555 §7.5.1). */
+  /**
+   * True if it has not been started yet. Otherwise it is in progress or decided (RFC 8555 §7.5.1).
+   */
   readonly isNew: boolean;
 }
 
@@ -137,7 +142,7 @@ const newEntry = (
 });
 
 /**
- * The client is ready for a challenge: puts it into the queue, claimed by this replica.
+ * Queues a challenge for which the client is ready, claimed by this replica.
  * @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled
  */
 export const triggerChallenge = (
@@ -164,13 +169,13 @@ export const triggerChallenge = (
 
 export interface ClaimLimits {
   readonly count: number;
-  /** Accounts whose challenges are not claimed. */
+  /** Accounts whose challenges are not to be claimed. */
   readonly busyAccounts: ReadonlySet<string>;
 }
 
 /**
- * Claims entries that are due and that no replica works on: those whose wait is over, and those of a
- * replica that ended. Entries of closed orders and accounts are removed.
+ * Claims due entries that no replica works on: those whose delay has passed, and those left behind
+ * by a failed replica. Entries of closed orders and accounts are removed.
  */
 export const nextChallenges = async (
   { store, clock }: ChallengeParts,
@@ -186,7 +191,7 @@ export const nextChallenges = async (
     .slice(0, count);
   const claimed: ClaimedChallenge[] = [];
   for (const [key] of due) {
-    // One commit each: replicas that claim at once get in each other's way as little as possible.
+    // One commit per entry, to minimize conflicts between replicas that claim at the same time.
     const one = await store.transact(async (tx) => {
       const entry = await queue.find(tx, key);
       if (entry === undefined || !isDue(entry)) return undefined;
@@ -201,7 +206,7 @@ export const nextChallenges = async (
   return claimed;
 };
 
-/** Releases a claimed entry whose attempt was not made, so that any replica may take it at once. */
+/** Releases a claimed entry without an attempt, so that any replica may claim it immediately. */
 export const releaseChallenge = (
   { store }: ChallengeParts,
   mount: MountScope,
@@ -210,7 +215,7 @@ export const releaseChallenge = (
   store.transact(async (tx) => {
     const queue = challengeQueueRecords(mount);
     const entry = await queue.find(tx, key);
-    // Unless another replica has claimed it meanwhile.
+    // Leaves the entry alone if another replica has claimed it meanwhile.
     if (entry?.claimedUntilMs === claimedUntilMs)
       queue.write(tx, key, { ...entry, claimedUntilMs: 0 });
   });
@@ -218,7 +223,7 @@ export const releaseChallenge = (
 /** The outcome of an attempt. */
 export type AttemptOutcome =
   | { readonly kind: 'valid' }
-  /** To be tried again at `retryAtMs`; until then the challenge shows the problem. */
+  /** Another attempt follows at `retryAtMs`; until then the challenge shows the problem. */
   | {
       readonly kind: 'retry';
       readonly problem: Problem;
@@ -245,8 +250,8 @@ const applyOutcome = (
 };
 
 /**
- * Records the outcome of the first attempt at a challenge that is not in the queue. Nothing is changed where
- * another request has started it meanwhile.
+ * Records the outcome of a first attempt at a challenge that is not queued. Changes nothing if
+ * another request has started the challenge meanwhile.
  * @returns the authorization as it is now
  * @throws AcmeProblem `malformed` where the authorization or another challenge of it is settled
  */
@@ -277,9 +282,9 @@ export const recordFirstOutcome = (
   });
 
 /**
- * Records the outcome of an attempt in the order and the queue, in one commit. Nothing is changed where
- * the entry is gone: another replica settled it after this one's claim had ended.
- * @returns the order as it is now; undefined where there is none
+ * Records the outcome of an attempt in the order and the queue, in one commit. Changes nothing if
+ * the entry is gone, because another replica finished it after this one's claim expired. @returns
+ * the current order; undefined if there is none
  */
 export const recordOutcome = (
   { store, clock }: ChallengeParts,
@@ -306,7 +311,7 @@ export const recordOutcome = (
     const order = await records.find(tx, key);
     const authorization = order?.authorizations[entry.authorizationIndex];
     if (order === undefined || authorization === undefined) return undefined;
-    // Deactivated or expired meanwhile: no attempt brings it back.
+    // Deactivated or expired meanwhile, which is final.
     if (authorizationStatus(authorization, nowMs) !== 'pending') {
       queue.delete(tx, challenge.key);
       return order;

@@ -2,7 +2,10 @@ import { jsonRecords, type RecordCollection } from '@keelson/storage';
 import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
 import type { ChallengeType } from '../orders/domain/challenge-types.ts';
 
-/** A challenge that waits for an attempt. The replica that makes the attempt claims it for a time. */
+/**
+ * A challenge that waits for an attempt. The replica that makes the attempt first claims the entry
+ * for a limited time.
+ */
 export interface QueuedChallenge {
   readonly accountId: string;
   readonly orderId: string;
@@ -13,7 +16,7 @@ export interface QueuedChallenge {
   readonly attempts: number;
   readonly dueAtMs: number;
   readonly claimedUntilMs: number;
-  /** When the first attempt began; undefined: none was made. */
+  /** When the first attempt began; undefined before it. */
   readonly triedSinceMs?: number;
 }
 

@@ -1,4 +1,4 @@
-/** First attempts on a store, with a web server that answers, refuses, or takes its time. */
+/** First attempts on a store, with a web server that answers, refuses, or delays its answer. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openChallengeSite, until } from '../../../test/challenge-site.ts';
 import { AcmeProblem } from '../problems/problem.ts';
@@ -16,7 +16,7 @@ afterEach(async () => {
   await site.close();
 });
 
-/** Resolves when the web server is asked; it answers when it is told to. */
+/** Resolves when the web server is asked; the test decides when it answers. */
 const holdAnswers = () => {
   const asked = Promise.withResolvers<void>();
   const release = Promise.withResolvers<void>();
@@ -103,7 +103,7 @@ describe('the first attempt at a challenge', () => {
     const { release } = holdAnswers();
     const orders = ['o2', 'o3', 'o4', 'o5'];
     for (const order of orders) await site.order(order);
-    // All of them ask the same host.
+    // All orders name the same host.
     const begun = orders.map((order) => worker.begin(order));
     await until(() => site.requests.length === orders.length);
     expect(await worker.begin('o1')).toMatchObject({ challenges: [{ status: 'processing' }] });

@@ -1,7 +1,7 @@
 /**
- * The first attempt at a challenge. Most succeed within milliseconds: then the client learns it at once
- * and need not ask again, which saves both sides a signature and usually a second of waiting, and the
- * outcome is the only thing that is recorded. What takes longer is put into the queue meanwhile.
+ * The first attempt at a challenge. Most succeed within milliseconds: the response to the client
+ * then contains the result, which saves a signed request and usually a second of waiting, and only
+ * the outcome is stored. A challenge whose attempt takes longer is queued meanwhile.
  */
 import type { Clock } from '@keelson/clock';
 import type { Store } from '@keelson/storage';
@@ -20,21 +20,21 @@ import {
   triggerChallenge,
 } from './challenge-operations.ts';
 
-/** Longest time that a client waits for the answer. */
+/** Maximum time that the response to the client is delayed. */
 const MAX_WAIT_MS = 500;
 
-/** Makes attempts; the validation worker does. */
+/** Makes attempts; implemented by the validation worker. */
 export interface Attempts {
   /**
-   * Begins an attempt where there is a slot, else answers false.
-   * @param record called once, with the outcome; undefined: the attempt was not made
+   * Begins an attempt if a slot is free; returns whether it did. @param record called once with the
+   * outcome, or with undefined if the attempt was not made
    */
   tryNow(
     mount: MountScope,
     challenge: TriedChallenge,
     record: (outcome: AttemptOutcome | undefined) => Promise<void>,
   ): boolean;
-  /** Makes an attempt at a challenge that this replica has claimed, when there is a slot. */
+  /** Makes an attempt at a challenge that this replica has claimed, as soon as a slot is free. */
   take(mount: MountScope, challenge: ClaimedChallenge): void;
 }
 
@@ -46,7 +46,7 @@ export interface FirstAttemptParts {
 
 export class FirstAttempts {
   readonly #parts: FirstAttemptParts;
-  /** By mount and key: two requests for one challenge share an attempt. */
+  /** By mount and key, so that two requests for one challenge share an attempt. */
   readonly #underWay = new Map<string, Promise<Authorization>>();
 
   constructor(parts: FirstAttemptParts) {
@@ -54,9 +54,8 @@ export class FirstAttempts {
   }
 
   /**
-   * Tries a challenge that was not started yet.
-   * @returns its authorization as it is at the end of the attempt, or when that takes too long
-   * @throws AcmeProblem `malformed` where it was settled meanwhile
+   * Tries a challenge that has not been started. @returns its authorization after the attempt, or
+   * when the attempt takes too long @throws AcmeProblem `malformed` if it was decided meanwhile
    */
   begin(
     place: ChallengePlace,
@@ -80,7 +79,7 @@ export class FirstAttempts {
     const { clock, attempts } = this.#parts;
     const shown = Promise.withResolvers<Authorization>();
     let queued: Promise<ClaimedChallenge | undefined> | undefined;
-    /** Puts the challenge into the queue, and answers the client. */
+    /** Queues the challenge and answers the client. */
     const queue = async (): Promise<ClaimedChallenge | undefined> => {
       try {
         const { authorization, claimed } = await triggerChallenge(this.#parts, place);
@@ -97,7 +96,7 @@ export class FirstAttempts {
     const hasSlot = attempts.tryNow(place.mount, challenge, async (outcome) => {
       cancel();
       if (queued === undefined && outcome !== undefined) {
-        // An error goes to the client that waits for the answer.
+        // An error of the commit is returned to the waiting client.
         shown.resolve(recordFirstOutcome(this.#parts, place, outcome));
         await shown.promise.catch(() => undefined);
         return;

@@ -12,13 +12,14 @@ import {
   parseDefaultPolicy,
 } from './domain/acme-config.ts';
 
-/** Configurations of all mounts, each read again only when it changed. */
+/** Cached configurations of all mounts; each is reread only after it changed. */
 export interface AcmeConfigs {
   of(mount: MountScope): Promise<AcmeConfig>;
 }
 
 /**
- * @param isPublicDisabled every account needs an external account binding, whatever a mount says
+ * @param isPublicDisabled every account needs an external account binding, regardless of the
+ * mount's configuration
  */
 export const createAcmeConfigs = (store: Store, isPublicDisabled: boolean): AcmeConfigs => {
   const views = new Map<string, () => Promise<AcmeConfig>>();

@@ -2,7 +2,9 @@ import { Type } from 'typebox';
 
 const Port = { minimum: 1, maximum: 65_535 };
 
-/** Settings of ACME that hold for all mounts of the process, in addition to what each mount configures. */
+/**
+ * ACME settings of the process, which apply to all mounts in addition to the configuration of each.
+ */
 export const acmeSettingsSchema = Type.Object({
   acmeHttpPort: Type.Integer({
     description: 'Port that http-01 validation connects to; 80 in RFC 8555.',

@@ -5,7 +5,7 @@ export interface DirectoryMeta {
   readonly externalAccountRequired: boolean;
   /** Names of roles. */
   readonly profiles: readonly string[];
-  /** URL; undefined: there are none. */
+  /** URL; undefined if there are no terms. */
   readonly termsOfService: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Opens directories: whether one is served, and under which policy it issues. */
+/** Opens directories: decides whether a directory is served and under which policy it issues. */
 import type { Store } from '@keelson/storage';
 import type { Authority } from '../../issuers/domain/authority.ts';
 import type { Authorities } from '../../issuers/issuer-records.ts';
@@ -18,11 +18,11 @@ export interface DirectoryParts {
   readonly policy: PolicyOffer;
 }
 
-/** The role or the policy that decides about a certificate. */
+/** The role or external policy that decides about a certificate. */
 export type Issuance =
   | {
       readonly kind: 'role';
-      /** "": everything that is proven. */
+      /** "" allows every proven name. */
       readonly roleName: string;
       readonly role: Role;
       readonly issuerRef: string;
@@ -38,7 +38,7 @@ export interface OpenDirectory {
   readonly config: AcmeConfig;
   readonly authority: Authority;
   readonly urls: DirectoryUrls;
-  /** Relative to the mount: what accounts and bindings belong to. */
+  /** Path relative to the mount; accounts and bindings belong to it. */
   readonly path: string;
   readonly issuance: Issuance;
   /** Roles that an order may choose by name instead (docs/acme.md). */
@@ -52,7 +52,7 @@ const refuse = (detail: string): never => {
   throw new AcmeProblem('unauthorized', detail);
 };
 
-/** @throws AcmeProblem for an issuer that does not exist or that paths may not name */
+/** @throws AcmeProblem for an unknown issuer, or one that `allowed_issuers` excludes */
 const checkNamedIssuer = (
   authority: Authority,
   { allowedIssuers }: AcmeConfig,
@@ -67,8 +67,7 @@ const checkNamedIssuer = (
 };
 
 /**
- * A role under which ACME may issue.
- * @throws AcmeProblem
+ * The role of this name, if ACME may issue under it. @throws AcmeProblem
  */
 export const requireAcmeRole = async (
   { store }: Pick<DirectoryParts, 'store'>,
@@ -84,10 +83,10 @@ export const requireAcmeRole = async (
   return allowRoleExtKeyUsage ? role : forServersOnly(role);
 };
 
-/** Roles restricted to servers, by the role they derive from. */
+/** Roles restricted to server authentication, by the original role. */
 const serversOnly = new WeakMap<Role, Role>();
 
-/** Reference §7.7: server authentication, whatever the role says. */
+/** Reference §7.7: only server authentication, regardless of the role. */
 const forServersOnly = (role: Role): Role => {
   const known = serversOnly.get(role);
   if (known !== undefined) return known;
@@ -135,16 +134,16 @@ const decideIssuance = async (
   }
 };
 
-/** Roles that orders in this directory may name; none where all roles are allowed. */
+/** Roles that orders in this directory may name; none if `allowed_roles` is `*`. */
 const profilesOf = (path: DirectoryPath, config: AcmeConfig): readonly string[] =>
   path.isExternal || path.role !== undefined || allowsAll(config.allowedRoles)
     ? []
     : config.allowedRoles;
 
 /**
- * The directory at a path, as it is now.
- * @throws NotServed while ACME is disabled, has no address, or is forbidden on this path
- * @throws AcmeProblem for a role or issuer that is none or not allowed
+ * The directory at a path under the current configuration. @throws NotServed while ACME is
+ * disabled, the cluster has no path, or the policy forbids this directory @throws AcmeProblem for a
+ * role or issuer that is unknown or not allowed
  */
 export const openDirectory = async (
   parts: DirectoryParts,

@@ -17,7 +17,7 @@ export interface OpenResource {
   readonly method: EdgeMethod;
   /** Responses that may be cached by anyone carry no nonce. */
   readonly hasNonce: boolean;
-  /** Read by POST-as-GET too. */
+  /** Whether it can also be read by POST-as-GET. */
   readonly isReadSigned?: true;
   readonly handle: (request: AcmeRequest) => Promise<AcmeAnswer> | AcmeAnswer;
 }

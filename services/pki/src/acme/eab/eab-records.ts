@@ -2,7 +2,7 @@ import { jsonRecords, type RecordCollection } from '@keelson/storage';
 import { acmePrefix, type MountScope } from '../../mounts/mount-records.ts';
 import type { BoundIdentity } from './domain/external-account-binding.ts';
 
-/** A binding that no account has used (reference §7.6). */
+/** A key that no account has used yet (reference §7.6). */
 export interface ExternalAccountKey {
   /** MAC key in base64url. Secret. */
   readonly macKey: string;

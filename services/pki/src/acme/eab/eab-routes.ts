@@ -23,9 +23,11 @@ import {
 import { type BoundIdentity } from './domain/external-account-binding.ts';
 import { type ExternalAccountKey, externalAccountRecords } from './eab-records.ts';
 
-/** Bytes that are `vault-eab-0-` in base64url, the prefix by which tools recognize such keys. */
+/**
+ * Bytes whose base64url encoding is `vault-eab-0-`, the prefix by which tools recognize such keys.
+ */
 const KEY_PREFIX = Buffer.from('vault-eab-0-', 'base64url');
-/** 48 with the prefix: dehydrated up to 0.7.0 reads only keys of whole groups of 16 bytes. */
+/** 48 bytes with the prefix, because dehydrated up to 0.7.0 accepts only multiples of 16 bytes. */
 const KEY_BYTES = 39;
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 

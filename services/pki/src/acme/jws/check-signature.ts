@@ -4,12 +4,14 @@ import { type ParsedCsr, parseCsr, parsePublicKey } from '@keelson/x509';
 import { LRUCache } from 'lru-cache';
 import { isSigned, type SignedText } from './jws.ts';
 
-/** Plain data, as text where possible: a view of octets is copied with its whole buffer. */
+/**
+ * Plain data, with octets as text where possible, because posting a view copies its whole buffer.
+ */
 export type SignatureJob =
   | {
       readonly kind: 'jws';
       readonly signed: SignedText;
-      /** SubjectPublicKeyInfo, a character an octet. */
+      /** SubjectPublicKeyInfo, one character per octet. */
       readonly publicKey: string;
     }
   | { readonly kind: 'csr'; readonly der: Uint8Array };
@@ -20,7 +22,7 @@ export type CheckedSignature =
 
 const MAX_KEPT_KEYS = 1000;
 
-/** Making a key from its octets costs a third of a verification. */
+/** Cached, because importing a key costs a third of a verification. */
 const keys = new LRUCache<string, KeyObject>({ max: MAX_KEPT_KEYS });
 
 const keyOf = (publicKey: string): KeyObject => {

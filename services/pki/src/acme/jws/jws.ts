@@ -8,7 +8,7 @@ import { AcmeProblem, malformed } from '../problems/problem.ts';
 interface Algorithm {
   readonly hash: string | null;
   readonly fits: (key: PublicJwk) => boolean;
-  /** ECDSA only: a signature is two coordinates of this length. */
+  /** ECDSA only: length of each of the two numbers of a signature. */
   readonly coordinateBytes?: number;
 }
 
@@ -17,7 +17,7 @@ const onCurve =
   (key: PublicJwk): boolean =>
     key.kty === 'EC' && key.crv === curve;
 
-/** RFC 8555 §6.2: at least ES256; no MAC and not `none`. */
+/** RFC 8555 §6.2 requires ES256 and forbids MACs and `none`. */
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   ES256: { hash: 'sha256', fits: onCurve('P-256'), coordinateBytes: 32 },
   ES384: { hash: 'sha384', fits: onCurve('P-384'), coordinateBytes: 48 },
@@ -29,7 +29,7 @@ export const SIGNATURE_ALGORITHMS: readonly string[] = Object.keys(ALGORITHMS);
 
 export type JsonMembers = Readonly<Record<string, unknown>>;
 
-/** A JWS whose signature was not checked. */
+/** A JWS whose signature has not been verified. */
 export interface ParsedJws {
   readonly protectedHeader: JsonMembers;
   /** As sent; the signature covers these texts. */
@@ -42,7 +42,7 @@ export interface ParsedJws {
 
 /** The signed text, its signature and its algorithm, as plain data that can be sent to another thread. */
 export interface SignedText {
-  /** For node:crypto; null: the algorithm has its own. */
+  /** Hash for node:crypto; null if the algorithm includes hashing. */
   readonly hash: string | null;
   /** ECDSA only. */
   readonly coordinateBytes: number | undefined;
@@ -66,8 +66,7 @@ const depthOf = (value: unknown): number => {
 };
 
 /**
- * Parses JSON text of a client as an object.
- * @param what names it in the refusal
+ * Parses a client's JSON text as an object. @param what name of the text in the error
  * @throws AcmeProblem `malformed`
  */
 export const parseMembers = (text: string, what: string): JsonMembers => {
@@ -84,7 +83,8 @@ export const parseMembers = (text: string, what: string): JsonMembers => {
 
 const decode = (members: JsonMembers, name: string): readonly [string, Buffer] => {
   const text = members[name];
-  // RFC 8555 §6.1: no padding. One character over a group of four encodes nothing.
+  // RFC 8555 §6.1: no padding. A remainder of one character cannot occur, because it encodes less
+  // than an octet.
   if (typeof text !== 'string' || !BASE64URL.test(text) || text.length % 4 === 1)
     throw malformed(`"${name}" must be base64url without padding`);
   return [text, Buffer.from(text, 'base64url')];
@@ -101,13 +101,13 @@ export const parseJws = (value: JsonMembers): ParsedJws => {
   const [payloadText, payload] = decode(value, 'payload');
   const [signatureText, signature] = decode(value, 'signature');
   const protectedHeader = parseMembers(protectedBytes.toString(), 'the protected header');
-  // RFC 7515 §4.1.11, RFC 7797: critical extensions; none is supported.
+  // RFC 7515 §4.1.11, RFC 7797: no critical extension is supported.
   if ('crit' in protectedHeader) throw malformed('critical header parameters are not understood');
   if ('b64' in protectedHeader) throw malformed('an unencoded payload is not accepted');
   return { protectedHeader, protectedText, payloadText, payload, signatureText, signature };
 };
 
-/** @throws AcmeProblem `badSignatureAlgorithm` naming those that are accepted (RFC 8555 §6.2) */
+/** @throws AcmeProblem `badSignatureAlgorithm` with the accepted algorithms (RFC 8555 §6.2) */
 export const requireAlgorithm = ({ alg }: JsonMembers): string => {
   if (typeof alg === 'string' && Object.hasOwn(ALGORITHMS, alg)) return alg;
   throw new AcmeProblem(
@@ -118,8 +118,8 @@ export const requireAlgorithm = ({ alg }: JsonMembers): string => {
 };
 
 /**
- * The signature of a JWS, as a key of this kind verifies it.
- * @throws AcmeProblem `badSignatureAlgorithm` where the algorithm is not for such a key
+ * The signature of a JWS in the form that verification with this key needs. @throws AcmeProblem
+ * `badSignatureAlgorithm` if the algorithm does not fit the key type
  */
 export const signedTextOf = (jws: ParsedJws, jwk: PublicJwk): SignedText => {
   const name = requireAlgorithm(jws.protectedHeader);
@@ -138,11 +138,11 @@ export const isSigned = (signed: SignedText, key: KeyObject): boolean => {
   const { hash, coordinateBytes } = signed;
   const signature =
     coordinateBytes === undefined ? octets : ecdsaSignatureToDer(octets, coordinateBytes);
-  // A key in an object with options takes node:crypto twice as long.
+  // Passed directly: wrapped in an object with options, a key takes node:crypto twice as long.
   return (
     signature !== undefined && verify(hash, Buffer.from(signed.text, 'latin1'), key, signature)
   );
 };
 
-/** The refusal of a JWS whose signature does not verify. */
+/** The problem for a JWS with an invalid signature. */
 export const unsigned = (): AcmeProblem => malformed('the signature does not verify');

@@ -17,7 +17,7 @@ const refuse = (detail: string): never => {
   throw new AcmeProblem('badPublicKey', detail);
 };
 
-/** Re-encoded, so that a key has one spelling and one thumbprint. */
+/** Re-encodes the member, so that a key has only one spelling and one thumbprint. */
 const textOf = (jwk: Readonly<Record<string, unknown>>, member: string): string => {
   const value = jwk[member];
   return typeof value === 'string' && BASE64URL.test(value)

@@ -75,7 +75,7 @@ describe('a worker thread that checks signatures', () => {
       (round) => [
         ...clients.flatMap((client): SignatureJob[] => [
           { kind: 'jws', signed: client.sign(`${round}`), publicKey: client.publicKey },
-          // The signature of another payload, and that of another key.
+          // A signature of another payload, and one by another key.
           {
             kind: 'jws',
             signed: { ...client.sign(`${round}`), text: client.sign('other').text },
@@ -93,7 +93,7 @@ describe('a worker thread that checks signatures', () => {
     const answers: Promise<CheckedSignature>[] = [];
     for (const [at, job] of jobs.entries()) {
       answers.push(pool.run(job));
-      // Some come in a turn of the event loop, some while the thread is at others.
+      // Some arrive in the same turn of the event loop, others while the thread is busy.
       if (at % 7 === 0) await setImmediate();
     }
     expect(await Promise.all(answers)).toEqual(jobs.map(checkSignature));
@@ -106,7 +106,7 @@ describe('a worker thread that checks signatures', () => {
       code: 'pki.malformed',
     });
     const forged = Uint8Array.from(der);
-    // The version, behind two headers and its own.
+    // The version, after two SEQUENCE headers and the header of the INTEGER.
     forged[forged.indexOf(0x02) + 2] = 1;
     await expect(pool.run({ kind: 'csr', der: forged })).rejects.toMatchObject({
       code: 'pki.malformed',
@@ -123,17 +123,17 @@ test('gives the same results on any thread, and after the thread ended', {
   const checks = createSignatureChecks({ logger, stopping: stopping.signal });
   const client = clientWith('ES256', onCurve('P-256'), 'sha256');
   const signed = client.sign('{}');
-  // The first is checked here, and starts the thread.
+  // The first one is checked on the main thread, and starts the worker.
   for (let count = 0; count < 2; count += 1) {
     expect(await checks.isSigned(signed, client.publicKey)).toBe(true);
     expect(await checks.isSigned({ ...signed, text: 'a.b' }, client.publicKey)).toBe(false);
-    // One that was started later is up.
+    // A pool that was started later is ready.
     const later = openSignaturePool(logger);
     await later.whenStarted();
     await later.end(new Error('over'));
   }
   const der = await requestOf();
-  // Part of a larger buffer, as requests that were decoded are.
+  // Part of a larger buffer, as decoded requests are.
   const within = Buffer.concat([Buffer.alloc(100), der, Buffer.alloc(100)]).subarray(100, -100);
   expect((await checks.readCsr(within)).publicKeyDer.byteLength).toBe(91);
   stopping.abort(new Error('over'));

@@ -7,9 +7,9 @@ import { type CheckedSignature, checkSignature, type SignatureJob } from './chec
 import type { SignedText } from './jws.ts';
 
 export interface SignatureChecks {
-  /** @param publicKey SubjectPublicKeyInfo, a character an octet */
+  /** @param publicKey SubjectPublicKeyInfo, one character per octet */
   isSigned(signed: SignedText, publicKey: string): Promise<boolean>;
-  /** As `parseCsr`. */
+  /** Like `parseCsr`, on a worker thread. */
   readCsr(der: Uint8Array): Promise<ParsedCsr>;
 }
 

@@ -1,4 +1,4 @@
-/** Entry of the threads that check signatures. */
+/** Entry point of the threads that check signatures. */
 import { serveJobs } from '../../threads/settled.ts';
 import { checkSignature } from './check-signature.ts';
 

@@ -15,7 +15,7 @@ import {
 } from './jws.ts';
 import { importPublicJwk, parsePublicJwk } from './public-jwk.ts';
 
-/** Permitted outcomes for untrusted input: it is read, or refused with a problem of the client. */
+/** The permitted outcomes for untrusted input: it is parsed, or refused with an AcmeProblem. */
 const isReadOrRefused = (read: () => unknown): boolean => {
   try {
     read();
@@ -61,7 +61,7 @@ describe('a JWS', () => {
       .map(([name, at, shift]) => {
         const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
         const text = String(good[name]);
-        // The last character of a group may hold bits that mean nothing.
+        // The last character is excluded, because it may contain unused bits.
         const place = at % (text.length - 1);
         const index = alphabet.indexOf(text.charAt(place));
         const put = alphabet.charAt((index + 1 + shift) % 64);

@@ -1,22 +1,25 @@
 /**
- * Nonces of a service with one process: a number, and a random secret that is kept until it is used.
- * Nothing outlives the process, so a nonce from before a restart is refused.
+ * Nonces for a service with one process: a number and a random secret, which is remembered until it
+ * is used. Nothing outlives the process, so a nonce issued before a restart is refused.
  */
 import { randomFillSync, timingSafeEqual } from 'node:crypto';
 import type { Nonces } from './nonces.ts';
 
-/** How many of the last nonces are accepted; older ones are refused, and the client uses a new one. */
+/**
+ * Number of most recent nonces that are accepted. The client of an older one retries with a new
+ * nonce.
+ */
 const USUAL_WINDOW = 1 << 17;
 const NUMBER_BYTES = 6;
 const SECRET_BYTES = 16;
-/** Secrets generated at once: a call for random bytes costs more than the bytes. */
+/** Secrets generated at once, because a call for random bytes costs more than the bytes. */
 const BATCH = 64;
 
 /** @param window a multiple of 64 */
 export const createInProcessNonces = (window = USUAL_WINDOW): Nonces => {
   /** By number modulo the window: 2 MiB. */
   const secrets = Buffer.alloc(window * SECRET_BYTES);
-  /** A bit for each: used. */
+  /** One bit for each: whether it was used. */
   const used = new Uint8Array(window / 8);
   let issued = 0;
 
@@ -25,7 +28,7 @@ export const createInProcessNonces = (window = USUAL_WINDOW): Nonces => {
     return secrets.subarray(at, at + SECRET_BYTES);
   };
 
-  /** Byte and bit of a number. */
+  /** Index of the byte and mask of the bit of a number. */
   const placeOf = (number: number): readonly [number, number] => {
     const at = number % window;
     return [at >> 3, 1 << (at & 7)];
@@ -34,7 +37,7 @@ export const createInProcessNonces = (window = USUAL_WINDOW): Nonces => {
   return {
     issue: () => {
       const number = issued;
-      // Overwrites up to 63 of the oldest accepted nonces early.
+      // A batch overwrites up to 63 of the oldest accepted nonces early.
       if (number % BATCH === 0)
         randomFillSync(secrets, (number % window) * SECRET_BYTES, BATCH * SECRET_BYTES);
       issued = number + 1;

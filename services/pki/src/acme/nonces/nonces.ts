@@ -3,6 +3,6 @@
 export interface Nonces {
   /** A new nonce, base64url. */
   issue(): Promise<string>;
-  /** True once for each nonce that was issued and is not too old. */
+  /** Returns true exactly once for each nonce that was issued and is not too old. */
   redeem(nonce: string): Promise<boolean>;
 }

@@ -1,7 +1,7 @@
 /**
- * Nonces of a service with several replicas: random, with their expiry and a MAC under a key that all replicas
- * know. A used nonce is a record until it would have expired, so it is accepted once, whichever replica it
- * reaches. Unused nonces are not stored.
+ * Nonces for a service with several replicas: random, with an expiry time and a MAC under a key
+ * shared by all replicas. A used nonce is stored until its expiry, so it is accepted only once,
+ * whichever replicas it reaches. Unused nonces are not stored.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
@@ -10,7 +10,9 @@ import type { Store } from '@keelson/storage';
 import type { Nonces } from './nonces.ts';
 
 const KEY_PATH = 'local/acme-nonce-key';
-/** Neither encrypted nor replicated: a used nonce is no secret, and other clusters have no use for it. */
+/**
+ * Neither encrypted nor replicated: a used nonce is not secret, and other clusters do not need it.
+ */
 const USED_PREFIX = 'node/acme-nonces/';
 const LIFETIME_MS = 15 * 60_000;
 const BUCKET_MS = 60_000;
@@ -21,7 +23,7 @@ const NONCE_BYTES = EXPIRY_BYTES + RANDOM_BYTES + TAG_BYTES;
 const USED = Uint8Array.of(1);
 
 export interface StoredNonces extends Nonces {
-  /** Removes records of expired nonces; true when there is more to do at once. */
+  /** Removes records of expired nonces; returns true if more remain to be removed now. */
   removeEnded(options: RoundOptions): Promise<boolean>;
 }
 
@@ -34,7 +36,7 @@ export const createStoredNonces = ({
   readonly store: Store;
   readonly clock: Clock;
 }): StoredNonces => {
-  /** The MAC key; the first replica that needs it creates it. */
+  /** Loads the MAC key; the first replica that needs it creates it. */
   const loadKey = async (): Promise<Uint8Array> => {
     const known = await store.read(KEY_PATH);
     if (known !== undefined) return known.value;
@@ -79,7 +81,7 @@ export const createStoredNonces = ({
     removeEnded: async ({ fence }) => {
       const names = await store.list(USED_PREFIX, { limit: 1 });
       const bucket = USED_PREFIX + (names[0] ?? '');
-      // One more minute, in case the clocks of replicas differ.
+      // Kept for one more minute, in case the clocks of replicas differ.
       if (names.length === 0 || bucket >= bucketOf(clock.nowMs() - BUCKET_MS)) return false;
       await store.transact(
         async (tx) => {

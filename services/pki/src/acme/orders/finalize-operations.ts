@@ -35,7 +35,7 @@ const asBadCsr = (error: unknown): unknown =>
     ? new AcmeProblem('badCSR', error.message, { cause: error })
     : error;
 
-/** @throws AcmeProblem `badCSR` for an invalid CSR, and for a key that is known to be compromised */
+/** @throws AcmeProblem `badCSR` for an invalid CSR or a key known to be compromised */
 const readCsr = async (
   { compromisedKeys, signatures }: FinalizeParts,
   mount: MountScope,
@@ -57,7 +57,8 @@ const requireReady = (order: Order, nowMs: number): void => {
 
 const commonNameFor = (role: Role, asked: string, identifiers: readonly Identifier[]): string => {
   const isAddress = identifiers.some(({ type, value }) => type === 'ip' && value === asked);
-  // An address is not a host name: it is in the alternative names whether or not the role allows it here.
+  // An address is not a host name. If the role does not accept it as common name, it is still an
+  // alternative name.
   if (asked !== '' && !(isAddress && !acceptsCommonName(role, asked, undefined))) return asked;
   return role.requireCn ? chooseCommonName(identifiers) : '';
 };
@@ -134,7 +135,7 @@ const issue = async (parts: FinalizeParts, finalizing: Finalizing): Promise<Poli
       csrDer,
       csr,
     });
-  // Outside the conversion to `badCSR`: another CSR would not help where the issuer cannot sign.
+  // Not converted to `badCSR`, because another CSR would not help if the issuer cannot sign.
   const issuer = requireSigner(directory.authority, issuance.issuerRef);
   const { role } = issuance;
   try {
@@ -151,8 +152,9 @@ export interface FinalizeRequest {
 }
 
 /**
- * Issues the certificate of an order. Certificate, order, and what it replaces are one commit; of two
- * concurrent requests one is refused, and its certificate is neither stored nor shown.
+ * Issues the certificate of an order. The certificate, the order and the mark on the certificate it
+ * replaces are one commit. Of two concurrent requests, one is refused, and its certificate is
+ * neither stored nor returned.
  * @throws AcmeProblem `orderNotReady`, `badCSR`
  */
 export const finalizeOrder = async (

@@ -1,7 +1,8 @@
 /**
- * Limits on the open orders of an account, and on the pending authorizations in them (RFC 8555 §6.6). Each
- * replica adds up the orders it makes, and counts the stored ones when the sum reaches a limit, so an order
- * needs no read of its own. Several replicas may allow a few more between two counts.
+ * Limits on the open orders of an account, and on the pending authorizations in them (RFC 8555
+ * §6.6). Each replica adds up the orders it creates, and counts the stored ones only when the sum
+ * reaches a limit, so that most orders need no extra read. Several replicas together may allow a
+ * few more between two counts.
  */
 
 import type { Clock } from '@keelson/clock';
@@ -27,17 +28,17 @@ export interface OpenOrderParts {
 interface Count {
   orders: number;
   pending: number;
-  /** All orders before this one are closed. */
+  /** Id below which all orders are closed. */
   from: string;
-  /** When the first of the open orders ends, epoch milliseconds. */
+  /** When the first of the open orders expires, epoch milliseconds. */
   endsAtMs: number;
   foundFullAtMs?: number;
 }
 
 const PAGE_SIZE = 500;
-/** Accounts whose count is remembered. */
+/** Maximum number of accounts whose count is cached. */
 const MAX_COUNTS = 10_000;
-/** An account that was counted and had no room is not counted again within this time. */
+/** Minimum time between two counts of an account that has reached its limit. */
 const COUNT_EVERY_MS = 1000;
 
 const isOpen = (order: Order, nowMs: number): boolean => {
@@ -59,9 +60,9 @@ export class OpenOrders {
   }
 
   /**
-   * Reserves an order with this many authorizations. A reservation without an order is dropped when
-   * the account is counted next.
-   * @throws AcmeProblem `rateLimited` saying when the first of the open orders ends
+   * Reserves an order with this many authorizations. A reservation without an order is dropped at
+   * the next count. @throws AcmeProblem `rateLimited` with the time at which the first open order
+   * expires
    */
   async take(mount: MountScope, accountId: string, authorizations: number): Promise<void> {
     const key = `${mount.uuid}/${accountId}`;
@@ -110,7 +111,7 @@ export class OpenOrders {
     const countedAtMs = clock.nowMs();
     const records = orderRecords(mount);
     const prefix = records.path(orderKey(accountId, ''));
-    // Orders expire, so older ones are closed.
+    // Orders expire after a fixed time, so older ones are closed.
     let after = prefix + (from ?? firstOrderIdOf(countedAtMs - ORDER_LIFETIME_MS));
     const count: Count = { orders: 0, pending: 0, from: '', endsAtMs: countedAtMs };
     for (;;) {

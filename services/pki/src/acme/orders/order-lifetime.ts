@@ -13,22 +13,22 @@ export interface LifetimeRequest {
   readonly config: AcmeConfig;
   readonly role: Role;
   readonly issuer: IssuerInUse;
-  /** As requested by the order; undefined: the role decides. */
+  /** Requested by the order; undefined if the role decides. */
   readonly notBeforeMs: number | undefined;
   readonly notAfterMs: number | undefined;
-  /** When the order was made: a validity that was allowed then remains allowed. */
+  /** When the order was created: a validity that was allowed then remains allowed. */
   readonly orderedAtMs: number;
 }
 
-/** How long before its order a validity may begin, since the clocks of clients differ. */
+/** How far before its order a validity may begin, because the clocks of clients differ. */
 const MAX_BACKDATING_SECONDS = 300;
 
 const wholeSecond = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /**
- * The role's lifetime, cut to the mount's and ACME's longest and to the issuer's end; or what the order
- * asks for within the same bounds.
- * @throws AcmeProblem `malformed` where an order asks for more
+ * The role's lifetime, limited by the maxima of the mount and of ACME and by the issuer's expiry;
+ * or the lifetime requested by the order, within the same limits. @throws AcmeProblem `malformed`
+ * if an order requests more
  */
 export const decideOrderLifetime = (
   parts: IssuingParts,

@@ -46,7 +46,7 @@ export interface NewOrder {
 }
 
 /**
- * The policy of an order: that of its profile where it names one, else that of its directory.
+ * The policy of an order: that of its profile if it names one, else that of its directory.
  * @throws AcmeProblem `invalidProfile`
  */
 export const issuanceOf = async (
@@ -96,7 +96,10 @@ const refusalUnder = (role: Role, { type, value }: Identifier): string | undefin
   }
 };
 
-/** @throws AcmeProblem `rejectedIdentifier` with one subproblem for each that the role does not allow */
+/**
+ * @throws AcmeProblem `rejectedIdentifier` with one subproblem for each identifier that the role
+ * does not allow
+ */
 const checkIdentifiers = (role: Role, identifiers: readonly Identifier[]): void => {
   const refused = identifiers.flatMap((identifier): Subproblem[] => {
     const detail = refusalUnder(role, identifier);
@@ -107,7 +110,8 @@ const checkIdentifiers = (role: Role, identifiers: readonly Identifier[]): void 
 };
 
 /**
- * RFC 9773 §5: the certificate is this account's, shares a name with the order, and was not replaced.
+ * RFC 9773 §5: the replaced certificate must belong to this account, share a name with the order,
+ * and not have been replaced yet.
  * @throws AcmeProblem `malformed`, `alreadyReplaced`
  */
 const checkReplaced = async (
@@ -189,7 +193,7 @@ export const createOrder = async (
   return { id, order };
 };
 
-/** @throws AcmeProblem `malformed` with 404 where the account has no such order */
+/** @throws AcmeProblem `malformed` with 404 if the account has no such order */
 export const requireOrder = async (
   reads: Reads,
   mount: MountScope,
@@ -206,13 +210,13 @@ export const requireOrder = async (
 
 export interface OrderPage {
   readonly ids: readonly string[];
-  /** Where the next page begins; undefined: there is none. */
+  /** Position after which the next page begins; undefined on the last page. */
   readonly after: string | undefined;
 }
 
 const PAGE_SIZE = 500;
 
-/** RFC 8555 §7.1.2.1: orders that are not invalid, a page at a time. */
+/** RFC 8555 §7.1.2.1: one page of the orders that are not invalid. */
 export const listOrders = async (
   { store, clock }: IssuingParts,
   mount: MountScope,

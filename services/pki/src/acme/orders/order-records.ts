@@ -12,7 +12,7 @@ export const orderRecords = (mount: MountScope): RecordCollection<Order> =>
 
 export const orderKey = (accountId: string, orderId: string): string => `${accountId}/${orderId}`;
 
-/** Which order a certificate came from; keys are serial numbers as in record paths. */
+/** Index from a certificate to its order; keys are serial numbers as in record paths. */
 export interface CertificateOrigin {
   readonly accountId: string;
   readonly orderId: string;

@@ -29,6 +29,6 @@ export const refusalDocument = ({ type, message, status, extras }: AcmeProblem):
   ...(extras.terms !== undefined && { instance: extras.terms }),
 });
 
-/** The problem that an order or a challenge shows. */
+/** The problem document shown in an order or a challenge. */
 export const storedProblem = (problem: Problem | undefined): JsonObject =>
   problem === undefined ? {} : { error: problemDocument(problem, PROBLEM_STATUS[problem.type]) };

@@ -1,6 +1,6 @@
 /** Refusals of ACME requests (RFC 8555 §6.7, RFC 7807). The types are a closed list. */
 
-/** Statuses by type; RFC 8555 leaves most of them open (docs/divergences/acme.md). */
+/** HTTP status by type; RFC 8555 leaves most of them open (docs/divergences/acme.md). */
 export const PROBLEM_STATUS = {
   accountDoesNotExist: 400,
   alreadyReplaced: 409,
@@ -36,7 +36,7 @@ export type ProblemType = keyof typeof PROBLEM_STATUS;
 export interface Problem {
   readonly type: ProblemType;
   readonly detail: string;
-  /** RFC 8555 §6.7.1: one for each identifier that is refused. */
+  /** RFC 8555 §6.7.1: one for each refused identifier. */
   readonly subproblems?: readonly Subproblem[] | undefined;
 }
 
@@ -81,8 +81,8 @@ export const malformed = (detail: string, extras?: ProblemExtras): AcmeProblem =
   new AcmeProblem('malformed', detail, extras);
 
 /**
- * Several refusals as one: a single one keeps its type, more of them become `compound` with
- * subproblems, or keep their type where it is the same for all (RFC 8555 §6.7.1).
+ * Combines several problems into one: a single problem is returned unchanged; several become
+ * subproblems of their common type, or of `compound` if their types differ (RFC 8555 §6.7.1).
  */
 export const combineProblems = (found: readonly [Subproblem, ...Subproblem[]]): AcmeProblem => {
   const [first] = found;

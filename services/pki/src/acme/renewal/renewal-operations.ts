@@ -10,7 +10,7 @@ import { malformed } from '../problems/problem.ts';
 import { isNamedBy, parseCertificateId } from './domain/certificate-id.ts';
 import { type RenewalWindow, renewalWindow } from './domain/renewal-window.ts';
 
-/** @throws AcmeProblem `malformed`, with 404 for a certificate that is not known */
+/** @throws AcmeProblem `malformed`, with 404 for an unknown certificate */
 export const findRenewalWindow = async (
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   mount: MountScope,

@@ -27,17 +27,17 @@ import { AcmeProblem, malformed } from '../problems/problem.ts';
 export interface AcmeRevocation {
   readonly mount: MountScope;
   readonly certificateDer: Uint8Array;
-  /** As sent; undefined: none given. */
+  /** As the client sent it; undefined if absent. */
   readonly reason: unknown;
-  /** The account that signed the request; undefined where the certificate's key did. */
+  /** The account that signed the request; undefined if the certificate's key did. */
   readonly signer: KnownAccount | undefined;
   /** SubjectPublicKeyInfo of the key that signed the request. */
   readonly signerKeyDer: Uint8Array;
 }
 
 /**
- * Reasons that a subscriber can know. The other reasons are the authority's own to give (2, 9,
- * 10), no revocation for good (6, 8), or none at all (7); RFC 8555 §7.6 lets a server choose.
+ * Reasons that a subscriber can know. The others are for the CA to give (2, 9, 10), not final (6,
+ * 8), or unused (7). RFC 8555 §7.6 leaves the choice to the server.
  */
 const REASONS: readonly RevocationReason[] = [
   REVOCATION_REASON.unspecified,
@@ -52,7 +52,8 @@ const readReason = ({ reason, signer }: AcmeRevocation): RevocationReason | unde
   const known = REASONS.find((one) => one === reason);
   if (reason !== undefined && known === undefined)
     throw new AcmeProblem('badRevocationReason', `"reason" must be one of ${REASONS.join(', ')}`);
-  // A request signed with the certificate's key proves that the key is known to others than its owner.
+  // A request signed with the certificate's key suggests that the key is no longer known to its
+  // owner alone.
   if (signer === undefined) return REVOCATION_REASON.keyCompromise;
   return known === REVOCATION_REASON.unspecified ? undefined : known;
 };
@@ -68,7 +69,10 @@ const readCertificate = (der: Uint8Array): ParsedCertificate => {
 
 const PAGE_SIZE = 200;
 
-/** Whether the account has valid authorizations for all these names, whoever ordered the certificate. */
+/**
+ * Whether the account has valid authorizations for all these names, even if another account ordered
+ * the certificate.
+ */
 const holdsAll = async (
   { store, clock }: { readonly store: Store; readonly clock: Clock },
   mount: MountScope,
@@ -90,7 +94,7 @@ const holdsAll = async (
         const { identifier, wildcard } = authorization;
         if (authorizationStatus(authorization, nowMs) !== 'valid') continue;
         missing.delete(`${identifier.type}:${wildcard ? '*.' : ''}${identifier.value}`);
-        // An authorization for a wildcard was proven in the DNS, so it covers the parent name, too.
+        // An authorization for a wildcard was proven in the DNS, so it also covers the parent name.
         if (wildcard) missing.delete(`dns:${identifier.value}`);
       }
     after = page.length < PAGE_SIZE ? undefined : page.at(-1)?.path;

@@ -40,7 +40,7 @@ export interface ServingParts extends DirectoryParts, RequestParts {
   readonly logger: Logger;
 }
 
-/** Reference §7.3: the answer where no directory is served explains nothing. */
+/** Reference §7.3: the answer at a path without a directory contains no explanation. */
 const NOT_SERVED = edgeResponse(
   404,
   { 'content-type': 'application/json', 'cache-control': 'no-store' },
@@ -61,12 +61,15 @@ const describe = (summary: string): Readonly<Record<string, unknown>> => ({
   tags: ['acme'],
 });
 
-/** The parts of all routes, and the methods by path: a resource may be read in several ways. */
+/**
+ * The parts shared by all routes, and the methods by path, because a resource may be readable in
+ * several ways.
+ */
 interface Serving extends ServingParts {
   readonly methodsOf: ReadonlyMap<string, readonly EdgeMethod[]>;
 }
 
-/** A refusal carries the headers of every answer, even where the directory itself cannot be opened. */
+/** Renders an error with the usual headers, even if the directory itself cannot be opened. */
 const refuse = async (
   { authorities, nonces, logger }: Serving,
   thrown: unknown,
@@ -128,7 +131,7 @@ const requestOf = (exchange: RouteExchange, directory: OpenDirectory): AcmeReque
   signal: exchange.signal,
 });
 
-/** POST, signed by `signer`. */
+/** A POST route whose requests are signed by an account or a key, as `signer` says. */
 const signedRoute = (
   serving: Serving,
   form: DirectoryForm,

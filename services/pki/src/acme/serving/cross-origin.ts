@@ -1,7 +1,7 @@
 /**
- * Clients in browsers (RFC 8555 §6.1). Any web page could then use an ACME server that only its
- * visitor can reach, so a mount shares its answers only where its tuning says so: with
- * `Access-Control-Allow-Origin` among its `allowed_response_headers`.
+ * Clients in browsers (RFC 8555 §6.1). Cross-origin access lets any web page use an ACME server
+ * that only its visitor can reach, so a mount must enable it: by `Access-Control-Allow-Origin` in
+ * its `allowed_response_headers`.
  */
 import { type EdgeMethod, type EdgeResponse, edgeResponse, methodRefused } from '@keelson/edge';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
@@ -10,7 +10,7 @@ const ALLOW_ORIGIN = 'access-control-allow-origin';
 /** How long a browser may cache the answer to a preflight request. */
 const MAX_AGE_SECONDS = 86_400;
 
-/** Without credentials, which ACME does not use: the signature identifies the client. */
+/** Without credentials, because ACME clients are identified by their signature. */
 const SHARED = [
   { name: ALLOW_ORIGIN, value: '*' },
   { name: 'access-control-expose-headers', value: 'Link, Location, Replay-Nonce, Retry-After' },
@@ -24,13 +24,13 @@ export const withCrossOrigin = (mount: Mount, response: EdgeResponse): EdgeRespo
     ? { ...response, head: { ...response.head, headers: [...response.head.headers, ...SHARED] } }
     : response;
 
-/** The methods of a resource; OPTIONS only where the mount is shared with other origins. */
+/** The methods of a resource, with OPTIONS only if the mount is shared with other origins. */
 export const methodsOn = (mount: Mount, methods: readonly EdgeMethod[]): readonly EdgeMethod[] =>
   isShared(mount) ? [...methods, 'OPTIONS'] : methods;
 
 /**
  * The answer to the preflight request that a browser sends before a POST with the content type of JOSE.
- * @throws KeelsonError `request.unsupported_operation` where the mount is not shared
+ * @throws KeelsonError `request.unsupported_operation` if the mount is not shared
  */
 export const answerPreflight = (mount: Mount, methods: readonly EdgeMethod[]): EdgeResponse => {
   if (!isShared(mount)) throw methodRefused(methods);

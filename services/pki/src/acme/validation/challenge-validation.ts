@@ -7,7 +7,7 @@ import { validateHttp01 } from './http-01.ts';
 import { validateTlsAlpn01 } from './tls-alpn-01.ts';
 import { ValidationFailure, type ValidationProblem } from './validation-failure.ts';
 
-/** `retry`: may succeed later (a record that is not everywhere yet); `invalid`: will not. */
+/** `retry` may succeed later, for example once a DNS record has propagated; `invalid` will not. */
 export type ChallengeOutcome =
   | { readonly kind: 'valid' }
   | { readonly kind: 'retry' | 'invalid'; readonly problem: ValidationProblem };
@@ -25,8 +25,8 @@ const VALIDATIONS: Readonly<
 };
 
 /**
- * Never throws for the behaviour of the other side, only when `stopping` is aborted. Problems
- * contain nothing of a response: the service must not become a way to read what only it can
+ * Throws only when `stopping` is aborted, never because of the peer's behaviour. Problems quote
+ * nothing from a response, so that the service cannot be used to read from hosts that only it can
  * reach.
  */
 export const validateChallenge = async (

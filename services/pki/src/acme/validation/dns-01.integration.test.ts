@@ -113,7 +113,7 @@ describe('dns-01', () => {
     const address = `127.0.0.1:${relay.address().port}`;
     for (let quick = 0; quick < 10; quick += 1)
       expect(await validate({}, address)).toEqual({ kind: 'valid' });
-    // As often as one resolver asks.
+    // The number of queries that one resolver makes before it gives up.
     unanswered = 2;
     expect(await validate({}, address)).toEqual({ kind: 'valid' });
     relay.close();

@@ -8,7 +8,8 @@ import { addressesOf } from './name-lookup.ts';
 import { connectToPermitted, NotConnected } from './permitted-connection.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
 
-// An import loads whatever the module has getters for: undici, 5 MB and 30 ms.
+// Not an import, which would evaluate the module's getters and thereby load undici (5 MB and 30
+// ms).
 const { request: httpRequest } = process.getBuiltinModule('node:http');
 
 const MAX_BODY_OCTETS = 512;
@@ -48,8 +49,8 @@ interface Destination {
 }
 
 /**
- * RFC 8555 §8.3 proves control over port 80, so the certificate of the server does not matter: the client
- * may not have one yet.
+ * RFC 8555 §8.3 proves control over port 80. The server's certificate is not verified, because the
+ * client may not have one yet.
  */
 const connectTls = ({ host, port }: Destination, name: string): TLSSocket =>
   tlsConnect({
@@ -75,7 +76,7 @@ const requestFrom = (
     headers: { host: url.host, 'user-agent': 'keelson-acme-validation', accept: '*/*' },
     maxHeaderSize: MAX_HEADER_OCTETS,
     signal,
-    // Without an agent: it would cost more than it saves for one request.
+    // No agent, which would cost more than it saves for a single request.
     createConnection: () => (isTls ? connectTls(destination, name) : connect(destination)),
   });
   let connected = false;
@@ -91,14 +92,15 @@ const requestFrom = (
   request.on('error', (cause) => {
     reject(connected ? cause : new NotConnected('no connection', { cause }));
   });
-  // Without a response and without an error: the other side changed the protocol.
+  // Closed without a response or an error: the server switched protocols.
   request.once('close', () => reject(new Error('closed without a response')));
   request.end();
   return promise;
 };
 
 /**
- * Returns a redirect's target instead of following it. Each call looks the host up again.
+ * Fetches a file. Returns a redirect's target instead of following it. Each call resolves the host
+ * again.
  * @throws ValidationFailure
  */
 export const fetchFile = async (

@@ -8,7 +8,7 @@ const MAX_REDIRECTS = 10;
 const MAX_URL_CHARACTERS = 2000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The target of a redirect, if it may be followed. The client never sees the target itself. */
+/** The target of a redirect, if it may be followed. Errors never show the target to the client. */
 const followRedirect = (
   from: URL,
   location: string | undefined,

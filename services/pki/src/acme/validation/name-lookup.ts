@@ -1,4 +1,6 @@
-/** Names to addresses and TXT records, from the chosen DNS server or as the system does it. */
+/**
+ * Looks up addresses and TXT records, through the configured DNS server or the system's resolver.
+ */
 
 import { lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -10,7 +12,7 @@ type Lookup = Pick<ValidationSettings, 'dnsResolver' | 'timeoutsMs'>;
 const TRIES = 2;
 const MAX_ALIASES = 8;
 
-/** Kept of those that are not in use. */
+/** Maximum number of idle resolvers kept. */
 const MAX_IDLE = 64;
 
 const openResolver = ({ dnsResolver, timeoutsMs }: Lookup): Resolver => {
@@ -20,8 +22,9 @@ const openResolver = ({ dnsResolver, timeoutsMs }: Lookup): Resolver => {
 };
 
 /**
- * Idle resolvers of the last DNS server, because creating one costs twice as much as a look-up. They cache no
- * answers. None is kept for the system's resolver, whose settings may change.
+ * Idle resolvers of the most recent DNS server, kept because creating one costs twice as much as a
+ * look-up. They cache no answers. None is kept for the system's resolver, whose settings may
+ * change.
  */
 let idle: { readonly key: string; readonly resolvers: Resolver[] } = { key: '', resolvers: [] };
 
@@ -32,9 +35,9 @@ const idleFor = ({ dnsResolver, timeoutsMs }: Lookup): Resolver[] => {
 };
 
 /**
- * A resolver serves one task at a time, and is discarded after a failure: c-ares remembers failures, and
- * shortens its time limit after quick answers. A look-up that times out on a reused resolver is therefore
- * repeated on a new one.
+ * A resolver serves one task at a time and is discarded after a failure, because c-ares remembers
+ * failures. It also shortens its time limit after quick answers, so a look-up that times out on a
+ * reused resolver is repeated on a new one.
  */
 const withKeptResolver = async <T>(
   settings: Lookup,
@@ -66,8 +69,8 @@ const orNone = async <T>(records: Promise<readonly T[]>): Promise<readonly T[]> 
 };
 
 /**
- * The records that `query` finds at `name`. Recursive servers follow CNAMEs themselves; for others,
- * each alias is asked for in turn.
+ * The records that `query` finds at `name`. Recursive servers follow CNAMEs themselves; for other
+ * servers, each alias is looked up in turn.
  */
 const queryFollowingAliases = async <T>(
   resolver: Resolver,
@@ -93,7 +96,7 @@ const withResolver = async <T>(
   work: (resolver: Resolver) => Promise<T>,
 ): Promise<T> => {
   let resolver: Resolver | undefined;
-  // A look-up by the system cannot be cancelled: it is left behind.
+  // A look-up by the system's resolver cannot be cancelled; its result is ignored.
   const aborted = Promise.withResolvers<never>();
   const cancel = (): void => {
     aborted.reject(signal.reason);
@@ -115,11 +118,11 @@ const withResolver = async <T>(
   }
 };
 
-/** As every program on this machine sees the name, its hosts file included. */
+/** Addresses as every program on this machine resolves them, including the hosts file. */
 const systemAddresses = async (name: string): Promise<readonly string[]> =>
   (await orNone(lookup(name, { all: true, order: 'ipv6first' }))).map(({ address }) => address);
 
-/** IPv6 first. @throws ValidationFailure `dns` when there is none */
+/** Addresses of a name, IPv6 first. @throws ValidationFailure `dns` when there is none */
 export const lookUpAddresses = async (
   name: string,
   settings: Lookup,
@@ -138,7 +141,7 @@ export const lookUpAddresses = async (
   return addresses;
 };
 
-/** The addresses of an identifier: itself when it is one (RFC 8738). */
+/** The addresses of an identifier, which may itself be an address (RFC 8738). */
 export const addressesOf = (
   { type, value }: ChallengeAttempt['identifier'],
   settings: Lookup,

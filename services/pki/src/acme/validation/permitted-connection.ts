@@ -1,6 +1,6 @@
 /**
- * Connects to one of the addresses of a name. Each is checked, and the connection is made to the checked
- * address.
+ * Connects to one of the addresses of a name. The connection goes to the very address that was
+ * checked, so that a second DNS answer cannot replace it.
  */
 
 import { isIP } from 'node:net';
@@ -8,10 +8,10 @@ import { createAddressPolicy } from '@keelson/outbound/addresses';
 import { type ValidationSettings } from './challenge-attempt.ts';
 import { errorCode, ValidationFailure } from './validation-failure.ts';
 
-/** Limits how many hosts one name can have the service connect to. */
+/** Limits the number of hosts to which one name can direct the service. */
 const MAX_ADDRESSES = 3;
 
-/** Thrown by `connect` when no connection was established; another address may answer. */
+/** Thrown by `connect` when no connection was established, so that the next address is tried. */
 export class NotConnected extends Error {}
 
 /** "host:port" as errors show it. */
@@ -27,7 +27,8 @@ const inOrder = (addresses: readonly string[]): readonly string[] => {
 
 /**
  * Connects to the addresses in turn until one accepts.
- * @throws ValidationFailure `rejectedIdentifier` when the policy lets none in, `connection` when none accepts
+ * @throws ValidationFailure `rejectedIdentifier` when the address policy permits none, `connection`
+ * when none accepts
  */
 export const connectToPermitted = async <T>(
   { name, addresses, port }: { name: string; addresses: readonly string[]; port: number },

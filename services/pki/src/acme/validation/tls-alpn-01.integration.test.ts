@@ -79,7 +79,7 @@ describe('tls-alpn-01', () => {
   });
 
   test('is not proven with TLS 1.1', async () => {
-    // Such a server needs ciphers that are off otherwise.
+    // Old protocol versions need ciphers that are disabled by default.
     const old = {
       minVersion: 'TLSv1',
       maxVersion: 'TLSv1.1',
@@ -94,7 +94,7 @@ describe('tls-alpn-01', () => {
   test('offers only its protocol, sends no data, resumes no session', async () => {
     const offered: (readonly string[])[] = [];
     const port = await serve(PROOF, {
-      // The server is the first to have finished; with TLS 1.3 it may see nothing but a reset.
+      // In TLS 1.2 the server finishes the handshake first; in TLS 1.3 it might see only a reset.
       maxVersion: 'TLSv1.2',
       ALPNProtocols: undefined,
       ALPNCallback: ({ protocols }) => {
@@ -115,7 +115,7 @@ describe('tls-alpn-01', () => {
     });
     for (const _ of [1, 2]) expect(await validate(port)).toEqual({ kind: 'valid' });
     expect(offered).toEqual([['acme-tls/1'], ['acme-tls/1']]);
-    // Closed by the validation: nobody else does.
+    // Only the validation closes these connections.
     await expect.poll(() => connections.length).toBe(2);
     expect(await Promise.all(connections)).toEqual([
       [false, 0],

@@ -1,4 +1,7 @@
-/** tls-alpn-01 (RFC 8737, RFC 8738 §4, §6): a certificate for this protocol alone on port 443. */
+/**
+ * tls-alpn-01 (RFC 8737, RFC 8738 §4, §6): a certificate on port 443 that is served only for this
+ * protocol.
+ */
 
 import { createHash } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -20,7 +23,7 @@ const PROTOCOL = 'acme-tls/1';
 const ACME_IDENTIFIER = '1.3.6.1.5.5.7.1.31';
 const DER_OCTET_STRING_OF_32 = [0x04, 0x20];
 
-/** The name that represents an address in SNI: RFC 1035 §3.5, RFC 3596 §2.5. */
+/** The reverse name that represents an address in SNI (RFC 1035 §3.5, RFC 3596 §2.5). */
 export const reverseName = (address: string): string => {
   const octets = [...(parseIpAddress(address) ?? [])];
   if (octets.length === 4) return `${octets.reverse().join('.')}.in-addr.arpa`;
@@ -28,7 +31,7 @@ export const reverseName = (address: string): string => {
   return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 };
 
-/** A completed handshake with `address`. */
+/** Completes a handshake with `address`. */
 const handshake = async (
   address: string,
   port: number,
@@ -85,7 +88,7 @@ const names = (identifier: ChallengeAttempt['identifier'], name: GeneralName): b
   return name.kind === 'dns' && name.value.toLowerCase() === identifier.value.toLowerCase();
 };
 
-/** The reason why a certificate is not the proof of RFC 8737 §3; undefined when it is. */
+/** The reason why a certificate is not a valid proof by RFC 8737 §3; undefined when it is. */
 const findFault = (
   der: Uint8Array,
   { identifier, keyAuthorization }: ChallengeAttempt,

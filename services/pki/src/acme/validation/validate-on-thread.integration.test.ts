@@ -19,7 +19,7 @@ const server = createServer(({ url = '' }, response) => {
 let settings = someSettings();
 const on = (token: string) => anAttempt({ identifier: { type: 'ip', value: '127.0.0.1' }, token });
 
-/** Resolves when the server is asked for a file that it does not answer with. */
+/** Resolves when the server receives a request that it never answers. */
 const whenAsked = (): Promise<void> => {
   const next = Promise.withResolvers<void>();
   asked.push(next);
@@ -83,7 +83,7 @@ test('stopping aborts an attempt on any thread', { timeout: 60_000 }, async () =
   const stopping = new AbortController();
   const logger = createLogger({ name: 'test', level: 'silent' });
   const validate = validateOnThread(logger)(stopping.signal);
-  // The first is made here, and starts the thread.
+  // The first attempt is made on the main thread, and starts the worker.
   expect(await validate(on('right'), settings)).toEqual({ kind: 'valid' });
   const isAsked = whenAsked();
   const attempt = validate(on('silent'), settings);

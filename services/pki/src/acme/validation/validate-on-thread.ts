@@ -1,13 +1,13 @@
 /**
- * Where challenges are validated: beside the event loop. A name lookup and a request to a web server are a
- * quarter of what an order costs it (docs/decisions/0014).
+ * Validates challenges on a worker thread, because name look-ups and requests to web servers were a
+ * quarter of the main thread's work for an order (docs/decisions/0014).
  */
 import type { Logger } from '@keelson/logging';
 import { ThreadPool } from '../../threads/thread-pool.ts';
 import type { ChallengeAttempt, ValidationSettings } from './challenge-attempt.ts';
 import { type ChallengeOutcome, validateChallenge } from './challenge-validation.ts';
 
-/** As `validateChallenge`; rejects when the attempt was not brought to its end. */
+/** Like `validateChallenge`; rejects if the attempt did not complete. */
 export type Validate = (
   attempt: ChallengeAttempt,
   settings: ValidationSettings,
@@ -18,14 +18,17 @@ export interface ValidationJob {
   readonly settings: ValidationSettings;
 }
 
-/** @param stopping aborts all attempts in progress for good */
+/** @param stopping aborts all attempts in progress */
 export type OpenValidation = (stopping: AbortSignal) => Validate;
 
-/** On the calling thread. */
+/** Validates on the calling thread. */
 export const validateHere: OpenValidation = (stopping) => (attempt, settings) =>
   validateChallenge(attempt, settings, stopping);
 
-/** Attempts of one thread at a time: those of all slots, since one may take seconds. */
+/**
+ * Concurrent attempts on one thread: as many as there are slots, because one attempt may take
+ * seconds.
+ */
 const ATTEMPTS_AT_A_TIME = 64;
 
 /** Opens a separate pool; also used by tests, which wait until it is ready. */

@@ -1,4 +1,4 @@
-/** Why an attempt did not prove control. */
+/** Reasons why an attempt did not prove control. */
 
 /** `type` follows "urn:ietf:params:acme:error:" (RFC 8555 §6.7). */
 export interface ValidationProblem {
@@ -21,7 +21,7 @@ export class ValidationFailure extends Error {
   }
 }
 
-/** The code of a system, DNS or TLS error: "ECONNREFUSED". */
+/** The code of a system, DNS or TLS error, such as "ECONNREFUSED". */
 export const errorCode = (error: unknown): string => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'unknown error';

@@ -1,10 +1,13 @@
-/** How a mount's challenges are validated: by its own settings and those of the process. */
+/** Settings for validating a mount's challenges, combined from the mount and the process. */
 
 import type { AcmeSettings } from '../config/acme-settings.ts';
 import type { AcmeConfig } from '../config/domain/acme-config.ts';
 import { type ValidationSettings } from './challenge-attempt.ts';
 
-/** An attempt is over before its claim on the queue's entry is (`CLAIM_MS`). */
+/**
+ * Shorter than a claim on a queue entry (`CLAIM_MS`), so that an attempt ends before its claim
+ * expires.
+ */
 export const TIMEOUTS_MS = { connect: 10_000, attempt: 20_000 } as const;
 
 export const toValidationSettings = (

@@ -1,6 +1,6 @@
 /**
- * Limits on concurrent validations of a replica: in total, per account, per host. No account can
- * block the others, and none can point the whole replica at one host.
+ * Limits the concurrent validations of a replica in total, per account and per host, so that no
+ * account can block the others or direct the whole replica at one host.
  */
 export interface SlotLimits {
   readonly total: number;
@@ -8,7 +8,7 @@ export interface SlotLimits {
   readonly perHost: number;
 }
 
-/** The account and host that an attempt occupies a slot for. */
+/** The account and host for which an attempt occupies a slot. */
 export interface SlotUse {
   readonly accountId: string;
   readonly host: string;
@@ -41,7 +41,7 @@ export class ValidationSlots {
     );
   }
 
-  /** False when the attempt has to wait. */
+  /** Takes a slot; returns false if the attempt has to wait. */
   take({ accountId, host }: SlotUse): boolean {
     if (
       this.free <= 0 ||

@@ -1,4 +1,4 @@
-/** Entry of the threads that validate challenges. */
+/** Entry point of the threads that validate challenges. */
 import { serveJobs } from '../../threads/settled.ts';
 import { validateChallenge } from './challenge-validation.ts';
 import type { ValidationJob } from './validate-on-thread.ts';

@@ -60,7 +60,7 @@ describe('the validation of challenges', () => {
   });
 
   test('ends thirty seconds after its first attempt, however long the server takes', async () => {
-    // As if each attempt took the 20 s that it may.
+    // Simulates attempts that take the full 20 s.
     site.answer((request) => {
       site.clock.advance(20_000);
       request.socket.destroy();
@@ -129,7 +129,7 @@ describe('the validation of challenges', () => {
     }
     for (const order of orders)
       await until(async () => (await site.challengeOf(order))?.status === 'valid');
-    // All of them ask the same host.
+    // All orders name the same host.
     expect(most).toBeLessThanOrEqual(4);
     await worker.stop();
   });

@@ -1,6 +1,6 @@
 /**
- * Validates challenges: at once those that this replica was asked for, later those that are to be tried
- * again, and those that a replica left behind when it ended.
+ * Validates challenges: immediately those requested from this replica, later those due for a retry,
+ * and those left behind by a replica that failed.
  */
 
 import type { Clock } from '@keelson/clock';
@@ -24,10 +24,10 @@ import type { OpenValidation, Validate } from './validate-on-thread.ts';
 import { TIMEOUTS_MS } from './validation-settings.ts';
 import { type SlotLimits, type SlotUse, ValidationSlots } from './validation-slots.ts';
 
-/** How often the worker looks for entries that another replica left behind. */
+/** Interval at which the worker looks for entries that another replica left behind. */
 const POLL_MS = 15_000;
 
-/** Most claimed challenges without a slot; more are released again. */
+/** Maximum number of claimed challenges that wait for a slot; further ones are released. */
 const WAITING_LIMIT = 1000;
 
 const LIMITS: SlotLimits = { total: 64, perAccount: 16, perHost: 4 };
@@ -36,11 +36,11 @@ export interface ValidationParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Mounts as of now; none while sealed. */
+  /** Returns the current mounts; none while sealed. */
   readonly mounts: () => readonly MountScope[];
   readonly openValidation: OpenValidation;
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
-  /** URL of the account, as its owner knows it; needed by some types of challenge. */
+  /** URL of the account as known to its owner; some challenge types need it. */
   readonly accountUrl: (mount: MountScope, challenge: TriedChallenge) => Promise<string>;
 }
 
@@ -80,11 +80,11 @@ export class ValidationWorker implements Attempts {
   readonly #stopping = new AbortController();
   readonly #validate: Validate;
   readonly #underWay = new Set<Promise<void>>();
-  /** Claimed, without a slot. */
+  /** Claimed challenges that wait for a slot. */
   #waiting: Work[] = [];
-  /** Mounts to look at, and when. */
+  /** Mounts to check, and when. */
   #due: { readonly atMs: number; readonly mount: MountScope }[] = [];
-  /** Mounts that may have more challenges than there were slots for. */
+  /** Mounts that may have more challenges than slots were free. */
   readonly #unfinished = new Map<string, MountScope>();
   #pollAtMs: number;
 
@@ -114,7 +114,7 @@ export class ValidationWorker implements Attempts {
     }
   }
 
-  /** Looks for work now: the mounts have changed. */
+  /** Looks for work now, because the mounts have changed. */
   wake(): void {
     this.#pollAtMs = this.#parts.clock.nowMs();
     this.#wakeup.ring();
@@ -144,7 +144,7 @@ export class ValidationWorker implements Attempts {
     try {
       await releaseChallenge(this.#parts, mount, challenge);
     } catch (err) {
-      // The claim expires.
+      // The claim expires by itself.
       this.#parts.logger.warn({ err, mount: mount.uuid }, 'a challenge was not released');
     }
   }
@@ -174,7 +174,7 @@ export class ValidationWorker implements Attempts {
     }
   }
 
-  /** Makes an attempt for which a slot was taken. */
+  /** Makes an attempt whose slot has been taken. */
   #begin(
     mount: MountScope,
     challenge: TriedChallenge,
@@ -187,7 +187,7 @@ export class ValidationWorker implements Attempts {
         await record(outcome);
         if (outcome?.kind === 'retry') this.#lookAt(mount, outcome.retryAtMs);
       } catch (err) {
-        // A claim expires.
+        // The claim expires by itself.
         logger.warn({ err, mount: mount.uuid }, 'the outcome of a challenge was not recorded');
       }
       this.#slots.release(slotOf({ challenge }));
@@ -211,7 +211,7 @@ export class ValidationWorker implements Attempts {
     const lastStartMs = this.#parts.clock.nowMs() + TIMEOUTS_MS.attempt;
     this.#waiting = this.#waiting.filter((work) => {
       const { claimedUntilMs } = work.challenge;
-      // The claim would expire during the attempt.
+      // The claim would expire during the attempt, so the challenge is claimed again afterwards.
       if (claimedUntilMs < lastStartMs) this.#lookAt(work.mount, claimedUntilMs);
       else if (!this.#stopping.signal.aborted && this.#slots.take(slotOf(work)))
         this.#beginClaimed(work);
@@ -230,7 +230,7 @@ export class ValidationWorker implements Attempts {
     this.#unfinished.set(mount.uuid, mount);
   }
 
-  /** Mounts whose time has come; all of them when it is time to poll. */
+  /** Mounts that are due; all mounts when it is time to poll. */
   #mountsToLookAt(): Iterable<MountScope> {
     const nowMs = this.#parts.clock.nowMs();
     const dueNow = this.#due.filter(({ atMs }) => atMs <= nowMs);

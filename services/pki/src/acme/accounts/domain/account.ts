@@ -1,9 +1,9 @@
-/** Accounts (RFC 8555 §7.1.2): who orders, known by the key that signs. */
+/** Accounts (RFC 8555 §7.1.2), identified by the key that signs their requests. */
 import { type PublicJwk } from '../../../keys/domain/jwk-thumbprint.ts';
 import type { BoundIdentity } from '../../eab/domain/external-account-binding.ts';
 import { AcmeProblem, malformed } from '../../problems/problem.ts';
 
-/** The external account binding that an account was made with. */
+/** The external account binding with which an account was created. */
 export interface AccountBinding {
   readonly keyId: string;
   readonly keyType: string;
@@ -17,30 +17,29 @@ export interface Account {
   /** "roles/web/acme/": accounts belong to one directory. */
   readonly directory: string;
   readonly key: PublicJwk;
-  /** RFC 7638, base64url: what key authorizations end in. */
+  /** RFC 7638, base64url; the last part of every key authorization. */
   readonly thumbprint: string;
   readonly contacts: readonly string[];
   readonly termsAgreed: boolean;
-  /** URL of the terms that it agreed to; undefined where there were none, or it did not. */
+  /** URL of the terms it agreed to; undefined if there were none or it did not agree. */
   readonly termsUrl?: string | undefined;
   /** `deactivated` by the client, `revoked` by the server. */
   readonly status: 'valid' | 'deactivated' | 'revoked';
   readonly createdAtMs: number;
-  /** When it was closed, by whichever of them. */
+  /** When the client or the server closed it. */
   readonly revokedAtMs?: number | undefined;
   readonly binding?: AccountBinding | undefined;
 }
 
 const MAX_CONTACTS = 10;
 const MAX_CONTACT_LENGTH = 320;
-/** RFC 6068 without its options: one address, nothing else. */
+/** RFC 6068 restricted to a single address without header fields. */
 const MAILTO =
   /^mailto:[^\s@?,%<>"]+@(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/i;
 
 /**
- * The contacts a client gives (RFC 8555 §7.3), without the white space that some clients leave around an
- * address.
- * @returns undefined where none are given, which leaves those there are
+ * Parses the contacts sent by a client (RFC 8555 §7.3), without the white space that some clients
+ * leave around an address. @returns undefined if absent, which leaves the stored contacts unchanged
  * @throws AcmeProblem `malformed`, `unsupportedContact`, `invalidContact`
  */
 export const parseContacts = (raw: unknown): readonly string[] | undefined => {

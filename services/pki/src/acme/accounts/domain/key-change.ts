@@ -1,4 +1,4 @@
-/** Key rollover (RFC 8555 §7.3.5): the new key signs that it replaces the old one. */
+/** Key rollover (RFC 8555 §7.3.5): the new key signs a statement that it replaces the old one. */
 import { type PublicJwk, thumbprintOf } from '../../../keys/domain/jwk-thumbprint.ts';
 import { isSigned, parseJws, parseMembers, signedTextOf, unsigned } from '../../jws/jws.ts';
 import { importPublicJwk, parsePublicJwk } from '../../jws/public-jwk.ts';

@@ -1,12 +1,14 @@
-/** Terms of service (RFC 8555 §7.3, §7.3.3): who must agree to them, and when. */
+/** Terms of service (RFC 8555 §7.3, §7.3.3) and the rules for agreeing to them. */
 
 import { AcmeProblem } from '../../problems/problem.ts';
 import type { Account } from './account.ts';
 
 export interface Terms {
-  /** undefined: there are none. */
+  /** undefined if there are no terms. */
   readonly url: string | undefined;
-  /** Accounts that were made under other terms, or under none, must agree before they order. */
+  /**
+   * Whether accounts created under other terms, or under none, must agree before they can order.
+   */
   readonly bindExisting: boolean;
 }
 
@@ -16,8 +18,8 @@ const mustAgree = (terms: string): AcmeProblem =>
   });
 
 /**
- * The agreement that a new account records.
- * @throws AcmeProblem `userActionRequired` where there are terms and no agreement
+ * The agreement to store with a new account. @throws AcmeProblem `userActionRequired` if there are
+ * terms that the client did not agree to
  */
 export const acceptTerms = (
   { url }: Terms,
@@ -27,7 +29,7 @@ export const acceptTerms = (
   return { termsAgreed, termsUrl: url };
 };
 
-/** @throws AcmeProblem `userActionRequired` for an account that may not order before it agrees */
+/** @throws AcmeProblem `userActionRequired` for an account that must agree before it can order */
 export const requireTermsInForce = (
   { url, bindExisting }: Terms,
   { termsUrl }: Pick<Account, 'termsUrl'>,

@@ -4,7 +4,9 @@ import { attemptLimitMs, delayBeforeRetry } from './attempt-schedule.ts';
 const BEGUN_MS = 1_000_000;
 const ATTEMPT_MS = 20_000;
 
-/** When attempts begin and end that all take as long as they may, at most `tookMs`. */
+/**
+ * Start and end of each attempt, in seconds, if each takes `tookMs` or as long as it is allowed to.
+ */
 const attemptsOf = (type: 'connection' | 'incorrectResponse' | 'tls' | 'dns', tookMs: number) => {
   const seconds: (readonly [number, number])[] = [];
   let nowMs = BEGUN_MS;

@@ -1,22 +1,22 @@
-/** When a challenge is tried again, and for how long (RFC 8555 §8.2 leaves both to the server). */
+/** The schedule of attempts at a challenge (RFC 8555 §8.2 leaves it to the server). */
 import type { ProblemType } from '../../problems/problem.ts';
 
 /** Delays before the second and later attempts when the server could not be reached. */
 export const RETRY_DELAYS_MS = [1000, 2000, 3000, 5000, 8000] as const;
 
 /**
- * Delay before the only further attempt after a wrong answer: the proof may not have reached all servers
+ * Delay before the single retry after a wrong answer: the proof may not have reached all servers
  * yet.
  */
 export const WRONG_ANSWER_DELAY_MS = 3000;
 
-/** Longest time from the first attempt to the end of the last. */
+/** Maximum time from the start of the first attempt to the end of the last. */
 export const TRYING_TIME_MS = 30_000;
 
 export interface Trying {
-  /** Attempts made before. */
+  /** Number of earlier attempts. */
   readonly attempts: number;
-  /** When the first of them began; undefined: there was none. */
+  /** When the first of them began; undefined if there was none. */
   readonly triedSinceMs?: number | undefined;
 }
 
@@ -24,9 +24,9 @@ const isWrongAnswer = (type: ProblemType): boolean =>
   type === 'incorrectResponse' || type === 'tls';
 
 /**
- * How long to wait after an attempt that may succeed later.
+ * The delay after a failed attempt that may succeed later.
  * @param triedSinceMs when the first attempt began
- * @returns undefined where the attempt was the last one
+ * @returns undefined if that attempt was the last one
  */
 export const delayBeforeRetry = (
   type: ProblemType,
@@ -42,8 +42,8 @@ export const delayBeforeRetry = (
 };
 
 /**
- * How long an attempt may take. One that begins late, because its replica ended or there was no slot, is
- * the last one and has the whole time of an attempt.
+ * Time limit of an attempt. One that begins late, because a replica failed or no slot was free, is
+ * the last one and has the full time of an attempt.
  */
 export const attemptLimitMs = (
   { triedSinceMs }: Trying,

@@ -9,9 +9,8 @@ import {
 import { malformed } from '../../problems/problem.ts';
 
 /**
- * @param authorization of the order
- * @returns false for a challenge that is under way or settled: it is shown as it is
- * @throws AcmeProblem `malformed` where there is no such challenge, or it cannot be tried any more
+ * @returns false for a challenge that is in progress or decided, which is shown unchanged
+ * @throws AcmeProblem `malformed` if there is no such challenge, or it can no longer be tried
  */
 export const isStartable = (
   order: Order,

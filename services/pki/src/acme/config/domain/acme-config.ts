@@ -1,4 +1,4 @@
-/** How a mount serves ACME (reference §7.7). */
+/** The ACME configuration of a mount (reference §7.7). */
 import { KeelsonError } from '@keelson/errors';
 import { parseIpAddress, parseIpRange } from '@keelson/x509';
 
@@ -13,7 +13,7 @@ export interface AcmeConfig {
   readonly allowRoleExtKeyUsage: boolean;
   /** As written; `parseDefaultPolicy` parses it. */
   readonly defaultDirectoryPolicy: string;
-  /** "address:port"; "": that of the system. */
+  /** "address:port"; "" means the system's resolver. */
   readonly dnsResolver: string;
   readonly eabPolicy: EabPolicy;
   readonly maxTtlSeconds: number;

@@ -1,4 +1,4 @@
-/** The mount that a directory is in. */
+/** The mount of a directory. */
 export interface DirectoryMount {
   readonly uuid: string;
   readonly local: boolean;
@@ -11,6 +11,8 @@ export interface DirectoryMount {
 }
 
 export interface PolicyOffer {
-  /** Whether the mount has a policy service: without one its directories do not exist. */
+  /**
+   * Whether the mount has a policy service; without one, external-policy directories do not exist.
+   */
   isOffered(mount: DirectoryMount): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-/** The directories of a mount: under which paths ACME is served, and the URLs of its resources. */
+/** The directories of a mount: the paths at which ACME is served, and the URLs of its resources. */
 
 /** A form of directory path. `+` in `pattern` matches one segment, as in the special paths of an engine. */
 export interface DirectoryForm {
@@ -6,7 +6,7 @@ export interface DirectoryForm {
   readonly route: string;
   /** "issuer/+/acme/". */
   readonly pattern: string;
-  /** An external policy takes the place of the role. */
+  /** Whether an external policy decides instead of a role. */
   readonly isExternal: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface DirectoryPath {
   readonly issuerRef: string | undefined;
   readonly role: string | undefined;
   readonly isExternal: boolean;
-  /** "": none named. */
+  /** "" if the path names none. */
   readonly policy: string;
 }
 
@@ -79,7 +79,7 @@ export interface DirectoryUrls {
   orders(accountId: string, after?: string): string;
   order(id: string): string;
   finalize(orderId: string): string;
-  /** 0: the chain that is given out first. */
+  /** @param chainIndex 0 is the default chain */
   certificate(orderId: string, chainIndex: number): string;
   authorization(orderId: string, index: number): string;
   challenge(orderId: string, index: number, type: string): string;
@@ -102,7 +102,7 @@ export const directoryUrls = (clusterPath: string, directory: string): Directory
   };
 };
 
-/** The order, and the index in it, that the id of an authorization names. */
+/** The order and the index that an authorization's id consists of. */
 export const parseAuthorizationId = (
   id: string,
 ): { readonly orderId: string; readonly index: number } | undefined => {

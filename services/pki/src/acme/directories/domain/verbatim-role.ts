@@ -1,4 +1,7 @@
-/** The role of directories with the policy sign-verbatim: every identifier that a client proves is allowed. */
+/**
+ * The role of directories with the policy sign-verbatim: it allows every identifier that a client
+ * has proven.
+ */
 import type { Role } from '../../../roles/domain/role.ts';
 
 export const VERBATIM_ROLE: Role = {

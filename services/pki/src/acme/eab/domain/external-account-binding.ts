@@ -1,4 +1,7 @@
-/** External account binding (RFC 8555 §7.3.4): a MAC over the account's key with a key issued before. */
+/**
+ * External account binding (RFC 8555 §7.3.4): a MAC over the account's public key, under a key
+ * issued beforehand.
+ */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { thumbprintOf } from '../../../keys/domain/jwk-thumbprint.ts';
@@ -19,7 +22,7 @@ const MACS: Readonly<Record<string, string>> = {
   HS512: 'sha512',
 };
 
-/** A binding whose MAC was not checked. */
+/** A binding whose MAC has not been verified. */
 export interface PresentedBinding {
   readonly keyId: string;
   readonly hash: string;
@@ -69,5 +72,8 @@ export const requireMac = ({ hash, jws }: PresentedBinding, macKey: Uint8Array):
   if (!isEqual) refuse();
 };
 
-/** One refusal for a key that is unknown, used, or of another directory, so that a client cannot tell which. */
+/**
+ * The same refusal for a key that is unknown, used, or of another directory, so that a client
+ * cannot distinguish them.
+ */
 export const unknownBinding = refuse;

@@ -1,4 +1,6 @@
-/** Which challenges can prove which identifiers (RFC 8555 §8, RFC 8737, RFC 8738 §4). */
+/**
+ * The challenge types available for each kind of identifier (RFC 8555 §8, RFC 8737, RFC 8738 §4).
+ */
 import type { Identifier } from './identifier.ts';
 
 export const CHALLENGE_TYPES = ['http-01', 'dns-01', 'tls-alpn-01', 'dns-account-01'] as const;
@@ -11,7 +13,7 @@ export interface ExtraChallenges {
   readonly tlsAlpn01ForAddresses: boolean;
 }
 
-/** RFC 8555 §7.1.3, §8.4: wildcards are proven by DNS only, addresses never. */
+/** RFC 8555 §7.1.3, §8.4: wildcards are proven only by DNS, addresses never by DNS. */
 export const challengeTypesFor = (
   { type }: Identifier,
   wildcard: boolean,

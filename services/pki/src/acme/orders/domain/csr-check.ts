@@ -34,7 +34,7 @@ const fromCommonName = (text: string): Identifier => {
 };
 
 export interface CheckedCsr {
-  /** The first common name; "": none. */
+  /** The first common name; "" if there is none. */
   readonly commonName: string;
 }
 
@@ -58,7 +58,7 @@ export const checkOrderedCsr = (
   if (extra !== undefined) refuse(`the CSR names ${extra}, which was not ordered`);
   const missing = [...ordered].find((name) => !asked.includes(name));
   if (missing !== undefined) refuse(`the CSR does not name ${missing}, which was ordered`);
-  // RFC 8555 §11.1: a key is for one purpose.
+  // RFC 8555 §11.1: the account key must not be used for anything else.
   if (isSamePublicKey(csr.publicKeyDer, accountKeyDer))
     refuse('the key of the CSR is that of the account');
   const constraints = findExtension(csr.extensions, EXTENSION.basicConstraints);
@@ -68,9 +68,9 @@ export const checkOrderedCsr = (
 };
 
 /**
- * RFC 8555 §7.4: a CSR that requests an extension which the certificate will not have may be refused. This
- * one is, since its owner would rely on clients that require a stapled status (RFC 7633);
- * the role decides about usages.
+ * RFC 8555 §7.4: a CSR may be refused if it requests an extension that the certificate will not
+ * have. This one is refused, because the owner would rely on clients requiring a stapled status
+ * (RFC 7633). Key usages are decided by the role.
  * @throws AcmeProblem `badCSR`
  */
 export const refuseTlsFeature = ({ extensions }: Pick<CsrFields, 'extensions'>): void => {
@@ -82,8 +82,8 @@ export const refuseTlsFeature = ({ extensions }: Pick<CsrFields, 'extensions'>):
 const MAX_COMMON_NAME_LENGTH = 64;
 
 /**
- * The common name for a role that needs one and a CSR without: the wildcard, then the first host name,
- * then the first address (reference §7.11); "" where none is short enough.
+ * The common name when the role requires one and the CSR has none: the wildcard, else the first
+ * host name, else the first address (reference §7.11); "" if none is short enough.
  */
 export const chooseCommonName = (identifiers: readonly Identifier[]): string => {
   const fitting = identifiers.filter(({ value }) => value.length <= MAX_COMMON_NAME_LENGTH);

@@ -21,10 +21,10 @@ const asObject = (value: unknown): Readonly<Record<string, unknown>> =>
 
 const ENCODED_LABEL = /(?:^|\.)xn--/;
 
-/** RFC 8555 §7.1.4: labels that begin with "xn--" must be the encoding of what they decode to. */
+/** RFC 8555 §7.1.4: a label that begins with "xn--" must equal the encoding of its decoded form. */
 const isProperlyEncoded = (name: string): boolean => {
   if (!ENCODED_LABEL.test(name)) return true;
-  // A label that cannot be decoded stays encoded.
+  // domainToUnicode leaves a label that cannot be decoded encoded.
   const decoded = domainToUnicode(name);
   return !ENCODED_LABEL.test(decoded) && domainToASCII(decoded) === name;
 };
@@ -33,7 +33,8 @@ const isProperlyEncoded = (name: string): boolean => {
 const toDnsName = (text: string): string | undefined => {
   const name = text.toLowerCase();
   const bare = name.startsWith('*.') ? name.slice(2) : name;
-  // RFC 8555 §7.1.4: a name beyond ASCII comes in its encoded form. A final dot is not part of a SAN.
+  // RFC 8555 §7.1.4: internationalized names must be sent in their encoded form. A final dot is not
+  // part of a SAN.
   const isPlain = toAsciiHostname(bare) === bare && isHostname(bare) && !bare.endsWith('.');
   if (
     !isPlain ||
@@ -42,7 +43,7 @@ const toDnsName = (text: string): string | undefined => {
     parseIpAddress(bare) !== undefined
   )
     return undefined;
-  // Labels of digits alone at the end would be read as an address by some.
+  // Some programs would take a name whose last label has only digits for an address.
   return /(?:^|\.)\d+$/.test(bare) ? undefined : name;
 };
 
@@ -86,7 +87,7 @@ const readOne = (raw: unknown): Identifier => {
 };
 
 /**
- * The identifiers of a new order: lower case, each once, in their order.
+ * The identifiers of a new order in lower case, without duplicates, in the order of the request.
  * @throws AcmeProblem `malformed`, `unsupportedIdentifier`, `rejectedIdentifier`
  */
 export const parseIdentifiers = (raw: unknown): readonly Identifier[] => {

@@ -1,18 +1,18 @@
 /**
- * The port to an external service that decides about the certificate of an order instead of a role
- * (reference §8.5).
+ * The port to an external policy service, which decides about the certificate of an order instead
+ * of a role (reference §8.5).
  */
 import type { CsrFields } from '@keelson/x509';
 import type { Account } from '../../accounts/domain/account.ts';
 import type { DirectoryMount, PolicyOffer } from '../../directories/domain/directory-mount.ts';
 import type { Order } from './order.ts';
 
-/** A finalized order: its identifiers are proven, and its CSR names exactly them. */
+/** An order being finalized: its identifiers are proven, and its CSR names exactly these. */
 export interface PolicyRequest {
   readonly mount: DirectoryMount;
-  /** "": none named. */
+  /** "" if the directory names none. */
   readonly policyName: string;
-  /** From the path; undefined where the policy service may choose. */
+  /** Issuer named in the path; undefined if the policy service may choose. */
   readonly issuerRef: string | undefined;
   readonly accountId: string;
   readonly account: Account;
@@ -32,8 +32,8 @@ export interface PolicyCertificate {
 
 export interface IssuancePolicy extends PolicyOffer {
   /**
-   * Obtains the decision and signs the certificate. The commit of the order stores it.
-   * @throws AcmeProblem or KeelsonError where it is refused
+   * Obtains the decision and signs the certificate, which is stored by the commit of the order.
+   * @throws AcmeProblem or KeelsonError if it is refused
    */
   issue(request: PolicyRequest): Promise<PolicyCertificate>;
 }

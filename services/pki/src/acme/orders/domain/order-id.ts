@@ -1,4 +1,4 @@
-/** Ids of orders begin with their time, so that their records are in the order they were made in. */
+/** Ids of orders begin with the creation time, so that their records are sorted by it. */
 
 /** 12 hexadecimal digits of time, 20 of randomness. */
 export const newOrderId = (nowMs: number, random: Uint8Array): string =>

@@ -1,7 +1,7 @@
 /**
- * Orders with their authorizations and challenges (RFC 8555 §7.1.3–7.1.6): what they are, and how they
- * change state. An authorization belongs to one order and is part of its record, so that everything that
- * decides about an order is read and written at once.
+ * Orders with their authorizations and challenges (RFC 8555 §7.1.3–7.1.6), and their state
+ * transitions. An authorization belongs to one order and is part of its record, so that all data
+ * that decides about an order is read and written together.
  */
 
 import type { Problem } from '../../problems/problem.ts';
@@ -17,7 +17,7 @@ export interface Challenge {
   readonly token: string;
   readonly status: ChallengeStatus;
   readonly validatedAtMs?: number | undefined;
-  /** Problem of the last attempt that failed. */
+  /** Problem of the latest failed attempt. */
   readonly error?: Problem | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface Authorization {
   /** Without "*.". */
   readonly identifier: Identifier;
   readonly wildcard: boolean;
-  /** `expired` is never stored: it follows from the time. */
+  /** `expired` is never stored, because it follows from `expiresAtMs`. */
   readonly status: Exclude<AuthorizationStatus, 'expired'>;
   readonly expiresAtMs: number;
   readonly challenges: readonly Challenge[];
@@ -41,7 +41,7 @@ export interface OrderedCertificate {
 
 export interface Order {
   readonly accountId: string;
-  /** Path of the directory it was made in: "roles/web/acme/". */
+  /** Path of the directory where it was created: "roles/web/acme/". */
   readonly directory: string;
   readonly identifiers: readonly Identifier[];
   readonly notBeforeMs?: number | undefined;
@@ -52,13 +52,13 @@ export interface Order {
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
   readonly authorizations: readonly Authorization[];
-  /** Set by the server; the others follow from the authorizations. */
+  /** Final status, once decided by the server; other statuses follow from the authorizations. */
   readonly outcome?: 'valid' | 'invalid' | undefined;
   readonly error?: Problem | undefined;
   readonly certificate?: OrderedCertificate | undefined;
 }
 
-/** How long a client has for an order (reference §7.8). */
+/** Time that a client has to complete an order (reference §7.8). */
 export const ORDER_LIFETIME_MS = 24 * 3600 * 1000;
 
 /** Validity of a valid authorization (reference §7.9). */
@@ -79,7 +79,7 @@ export const orderStatus = (order: Order, nowMs: number): OrderStatus => {
   return statuses.every((status) => status === 'valid') ? 'ready' : 'pending';
 };
 
-/** The reason shown for an order that became invalid by a challenge of one of its authorizations. */
+/** The error shown for an order that became invalid because a challenge failed. */
 export const orderError = (order: Order): Problem | undefined => {
   if (order.error !== undefined) return order.error;
   const failed = order.authorizations.flatMap(({ identifier, status, challenges }) => {
@@ -91,7 +91,7 @@ export const orderError = (order: Order): Problem | undefined => {
   return first && { type: first.type, detail: first.detail, subproblems: failed };
 };
 
-/** The order with one of its authorizations changed. */
+/** Returns the order with one of its authorizations changed. */
 export const changeAuthorization = (
   order: Order,
   index: number,
@@ -112,11 +112,11 @@ const changeChallenge = (
   ),
 });
 
-/** The client is ready for the challenge. */
+/** Applies the client's message that it is ready for the challenge. */
 export const beginChallenge = (authorization: Authorization, type: ChallengeType): Authorization =>
   changeChallenge(authorization, type, { status: 'processing' });
 
-/** An attempt succeeded: the challenge, and with it the authorization, is valid. */
+/** After a successful attempt, the challenge and its authorization are valid. */
 export const completeChallenge = (
   authorization: Authorization,
   type: ChallengeType,
@@ -131,14 +131,16 @@ export const completeChallenge = (
   expiresAtMs: nowMs + VALID_AUTHORIZATION_MS,
 });
 
-/** An attempt failed and will be repeated: the challenge shows why (RFC 8555 §8.2). */
+/**
+ * After a failed attempt that will be repeated, the challenge shows the problem (RFC 8555 §8.2).
+ */
 export const noteFailedAttempt = (
   authorization: Authorization,
   type: ChallengeType,
   error: Problem,
 ): Authorization => changeChallenge(authorization, type, { error });
 
-/** The last attempt failed: the challenge, and with it the authorization, is invalid. */
+/** After the last failed attempt, the challenge and its authorization are invalid. */
 export const failChallenge = (
   authorization: Authorization,
   type: ChallengeType,

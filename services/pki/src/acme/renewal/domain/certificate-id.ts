@@ -1,9 +1,9 @@
-/** How renewal information names a certificate (RFC 9773 §4.1). */
+/** Certificate identifiers of renewal information (RFC 9773 §4.1). */
 import { namesAuthorityKey, type ParsedCertificate, toSerialKey } from '@keelson/x509';
 import { malformed } from '../../problems/problem.ts';
 
 export interface CertificateId {
-  /** Identifier of the key that signed it. */
+  /** Key identifier of its issuer. */
   readonly keyIdentifier: Uint8Array;
   /** As in record paths. */
   readonly serialKey: string;
@@ -31,7 +31,7 @@ export const parseCertificateId = (text: string): CertificateId => {
   const [keyIdentifier, serial, ...rest] = text.split('.');
   if (rest.length > 0) throw malformed('the name of a certificate has two parts');
   const octets = decode(serial);
-  // As in DER: a leading zero where the first bit is set, and no other.
+  // As in DER: a leading zero only if the next bit is set.
   const isMinimal = octets[0] !== 0 || octets.byteLength === 1 || (octets[1] as number) >= 0x80;
   if (!isMinimal || (octets[0] as number) >= 0x80)
     throw malformed('the serial number is not the content of a DER integer');
@@ -41,7 +41,7 @@ export const parseCertificateId = (text: string): CertificateId => {
   };
 };
 
-/** Whether the id names this certificate. */
+/** Whether the id identifies this certificate. */
 export const isNamedBy = (
   { extensions }: Pick<ParsedCertificate, 'extensions'>,
   { keyIdentifier }: CertificateId,

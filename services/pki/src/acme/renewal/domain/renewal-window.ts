@@ -1,9 +1,9 @@
-/** When a certificate is best renewed (RFC 9773 §4.2). */
+/** The suggested time window for renewing a certificate (RFC 9773 §4.2). */
 
 export interface RenewalWindow {
   readonly startMs: number;
   readonly endMs: number;
-  /** RFC 9773 §4.3.2: when to ask again. */
+  /** RFC 9773 §4.3.2: delay before the client should ask again. */
   readonly retryAfterSeconds: number;
 }
 
@@ -11,8 +11,8 @@ const MAX_RETRY_SECONDS = 6 * 3600;
 const MIN_RETRY_SECONDS = 60;
 
 /**
- * The first half of the last third of the validity, so that enough time is left when something goes
- * wrong. A revoked certificate is due at once.
+ * The first half of the last third of the validity, so that enough time is left if a renewal fails.
+ * For a revoked certificate, the window is now.
  */
 export const renewalWindow = (
   { notBeforeMs, notAfterMs }: { readonly notBeforeMs: number; readonly notAfterMs: number },
