@@ -1,0 +1,82 @@
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:tls';
+import { systemClock } from '@keelson/clock';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startGateway, TOKEN } from '../../test/neighbours.ts';
+import { openCertificateFiles, openSelfIssuedCertificate } from '../compose.ts';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'keelson-https-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Certificate and key from a separate issuer. */
+const issue = async (name: string) => {
+  const issued = await openSelfIssuedCertificate({
+    folder: join(folder, name),
+    names: ['127.0.0.1'],
+    clock: systemClock,
+  });
+  issued.close();
+  return issued.current();
+};
+
+/** Says one request over TLS, byte for byte, and returns the answer and the certificate shown. */
+const converse = async (address: string, request: string) => {
+  // The certificates are from test issuers; the test checks only which one is presented.
+  const socket = connect({
+    host: '127.0.0.1',
+    port: Number(new URL(address).port),
+    rejectUnauthorized: false,
+  });
+  let answer = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    answer += text;
+  });
+  await once(socket, 'secureConnect');
+  const { fingerprint256 } = socket.getPeerX509Certificate() as X509Certificate;
+  socket.write(request);
+  await once(socket, 'close');
+  return { answer, fingerprint256 };
+};
+
+const listRequest = `LIST /v1/pki/echo HTTP/1.1\r\nhost: h\r\nx-service-token: ${TOKEN}\r\nconnection: close\r\n\r\n`;
+
+describe('HTTPS with certificate files', () => {
+  test('serves LIST, and shows a renewed certificate without a restart', async () => {
+    const [first, second] = [await issue('first'), await issue('second')];
+    const [certificateFile, keyFile] = [join(folder, 'server.pem'), join(folder, 'server.key')];
+    await Promise.all([writeFile(certificateFile, first.cert), writeFile(keyFile, first.key)]);
+    const files = await openCertificateFiles({
+      certificateFile,
+      keyFile,
+      // Files that do not belong together are a step of the test.
+      report: () => undefined,
+    });
+    const gateway = await startGateway({}, files);
+    const shown = (certificate: { cert: string }) => ({
+      answer: expect.stringContaining('"method":"LIST"') as unknown,
+      fingerprint256: new X509Certificate(certificate.cert).fingerprint256,
+    });
+    try {
+      expect(await converse(gateway.https, listRequest)).toEqual(shown(first));
+
+      await writeFile(keyFile, second.key);
+      await expect(files.reload()).rejects.toThrow('key');
+      expect(await converse(gateway.https, listRequest)).toEqual(shown(first));
+
+      await writeFile(certificateFile, second.cert);
+      await files.reload();
+      expect(await converse(gateway.https, listRequest)).toEqual(shown(second));
+    } finally {
+      await gateway.stop();
+      files.close();
+    }
+  });
+});

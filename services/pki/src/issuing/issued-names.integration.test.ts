@@ -1,0 +1,205 @@
+/** Alternative names of requests: which become part of a certificate, and what becomes of the others. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Mounts, newRequest, openMounts } from '../../test/open-mounts.ts';
+
+let mounts: Mounts;
+beforeAll(async () => {
+  mounts = await openMounts();
+  await mounts.root();
+  const role = { allowed_domains: 'example.com', allow_subdomains: true, key_type: 'ec' };
+  await mounts.post('roles/web', role);
+  await mounts.post('roles/relaxed', { ...role, enforce_hostnames: false });
+  await mounts.post('roles/any', { allow_any_name: true, key_type: 'ec' });
+  await mounts.post('roles/body', { ...role, use_csr_sans: false });
+});
+afterAll(() => mounts.close());
+
+const NAME = 'a.example.com';
+/** Alternative names as OpenSSL shows them. */
+const namesOf = (pem: string): string | undefined =>
+  /Alternative Name:.*\n\s*(.*)/.exec(mounts.textOf(pem))?.[1];
+/** A certificate or a request as OpenSSL shows it. */
+const shownOf = (pem: string): string =>
+  pem.includes('REQUEST')
+    ? mounts.openssl('req', '-noout', '-text', '-in', mounts.file('shown.csr', pem))
+    : mounts.textOf(pem);
+const certificateCount = async (): Promise<number> =>
+  (await mounts.pki.call('LIST', 'certs')).data.keys.length;
+
+/** The same asked of `issue` in the body, and of `sign` in the CSR. */
+const bothWays = (role: string, name: string) => [
+  { path: `issue/${role}`, body: { common_name: NAME, alt_names: [name] } },
+  {
+    path: `sign/${role}`,
+    body: { csr: newRequest(mounts, `/CN=${NAME}`, [`subjectAltName=DNS:${NAME},DNS:${name}`]) },
+  },
+];
+
+const NO_HOST_NAMES = [
+  'foo_bar.example.com',
+  'b.example.com:8443',
+  'http://b.example.com',
+  'b.example.com/evil',
+  'a..b.example.com',
+  '-x.example.com',
+  '.example.com',
+  'ex ample.com',
+  `${'l'.repeat(64)}.example.com`,
+];
+
+describe('a name that is not a valid host name', () => {
+  test.for(NO_HOST_NAMES)(
+    'such as %s refuses the request with an error that names it',
+    async (name) => {
+      const before = await certificateCount();
+      for (const { path, body } of bothWays('web', name)) {
+        const refusal = await mounts.refusal(path, body);
+        expect([path, refusal]).toEqual([
+          path,
+          `subject alternative names that cannot be in the certificate: "${name}" (not a host name)`,
+        ]);
+      }
+      expect(await certificateCount()).toBe(before);
+    },
+  );
+
+  test.for(NO_HOST_NAMES)(
+    'such as %s is left out with a warning for vendor clients',
+    async (name) => {
+      for (const { path, body } of bothWays('web', name)) {
+        const { status, data, json } = await mounts.pki.call('POST', path, body, { vendor: true });
+        expect([path, status]).toEqual([path, 200]);
+        expect(namesOf(data.certificate)).toBe(`DNS:${NAME}`);
+        expect(json.warnings).toEqual([
+          `subject alternative names left out of the certificate: "${name}" (not a host name)`,
+        ]);
+      }
+    },
+  );
+
+  test('is reported with nine others at most', async () => {
+    const alt_names = Array.from({ length: 12 }, (_, i) => `no host ${i}`);
+    const refusal = await mounts.refusal('issue/web', { common_name: NAME, alt_names });
+    expect(refusal).toContain('"no host 9" (not a host name) and 2 more');
+    expect(refusal).not.toContain('no host 10');
+  });
+
+  test('may contain underscores if the role enforces no host names', async () => {
+    for (const { path, body } of bothWays('relaxed', '_sip._tcp.example.com')) {
+      const { data } = await mounts.post(path, body);
+      expect([path, namesOf(data.certificate)]).toEqual([
+        path,
+        expect.stringContaining('DNS:_sip._tcp.example.com'),
+      ]);
+    }
+    const named = await mounts.post('issue/relaxed', { common_name: 'foo_bar.example.com' });
+    expect(namesOf(named.data.certificate)).toBe('DNS:foo_bar.example.com');
+    for (const { path, body } of bothWays('relaxed', 'a..b.example.com'))
+      expect(await mounts.refusal(path, body)).toContain('"a..b.example.com"');
+  });
+
+  test.for(['root/generate/internal', 'intermediate/generate/internal', 'root/sign-intermediate'])(
+    'refuses %s, or is left out of it with a warning',
+    async (path) => {
+      const body = {
+        common_name: 'An Authority',
+        alt_names: 'ca.example.com,a..b',
+        key_type: 'ec',
+        csr: newRequest(mounts, '/CN=An Authority'),
+      };
+      expect(await mounts.refusal(path, body)).toContain('"a..b" (not a host name)');
+      const { json, data } = await mounts.pki.call('POST', path, body, { vendor: true });
+      expect(json.warnings).toContainEqual(expect.stringContaining('"a..b" (not a host name)'));
+      const made = data.certificate ?? data.csr;
+      expect(shownOf(made)).toContain('DNS:ca.example.com');
+      expect(shownOf(made)).not.toContain('a..b');
+    },
+  );
+});
+
+test('a name that the role does not allow refuses the request in both dialects', async () => {
+  for (const vendor of [false, true])
+    for (const { path, body } of bothWays('web', 'www.example.org')) {
+      const { status, json } = await mounts.pki.call('POST', path, body, { vendor });
+      expect([path, status, json.errors]).toEqual([
+        path,
+        400,
+        ['subject alternate name www.example.org not allowed by this role'],
+      ]);
+    }
+});
+
+describe('a CSR with a form of name that no role allows', () => {
+  /** GeneralNames: dNSName, registeredID 1.2.3.4, directoryName CN=Al. */
+  const names = [
+    `820d${Buffer.from(NAME).toString('hex')}`,
+    '88032a0304',
+    'a40f300d310b300906035504030c02416c',
+  ];
+  const content = names.join('');
+  const csr = (): string =>
+    newRequest(mounts, `/CN=${NAME}`, [
+      `subjectAltName=DER:30${(content.length / 2).toString(16)}${content}`,
+    ]);
+  const described = 'the registeredID 1.2.3.4 (no role allows it), a directoryName';
+
+  test('is refused, or signed without it and with a warning', async () => {
+    expect(await mounts.refusal('sign/web', { csr: csr() })).toContain(described);
+    const { data, json } = await mounts.pki.call(
+      'POST',
+      'sign/web',
+      { csr: csr() },
+      { vendor: true },
+    );
+    expect(namesOf(data.certificate)).toBe(`DNS:${NAME}`);
+    expect(json.warnings).toEqual([expect.stringContaining(described)]);
+  });
+
+  test('is signed if the role uses no names from it, and verbatim with all of them', async () => {
+    const { data, json } = await mounts.post('sign/body', { csr: csr() });
+    expect([namesOf(data.certificate), json.warnings]).toEqual([`DNS:${NAME}`, null]);
+    const verbatim = await mounts.post('sign-verbatim', { csr: csr() });
+    expect(namesOf(verbatim.data.certificate)).toContain('Registered ID:1.2.3.4');
+  });
+});
+
+describe('repeated names', () => {
+  test('are in the certificate once, host names in any case, addresses in any notation', async () => {
+    const { data } = await mounts.post('issue/any', {
+      common_name: 'A.b.example',
+      alt_names: 'a.B.example,c.example,C.example,me@example.com,me@example.com',
+      ip_sans: '10.0.0.1,::1,10.0.0.1,0:0:0:0:0:0:0:1',
+    });
+    expect(namesOf(data.certificate)).toBe(
+      'DNS:a.B.example, DNS:c.example, email:me@example.com, IP Address:10.0.0.1, IP Address:0:0:0:0:0:0:0:1',
+    );
+  });
+
+  test('in a CSR are in the certificate once, too', async () => {
+    const names = 'DNS:a.example,DNS:A.example,IP:10.0.0.1,IP:10.0.0.1';
+    const csr = newRequest(mounts, '/CN=A.EXAMPLE', [`subjectAltName=${names}`]);
+    const { data } = await mounts.post('sign/any', { csr });
+    expect(namesOf(data.certificate)).toBe('DNS:a.example, IP Address:10.0.0.1');
+  });
+});
+
+describe('a common name that is an IP address', () => {
+  test.for([
+    [false, 'IP Address:10.1.2.3'],
+    [true, 'DNS:10.1.2.3'],
+  ] as const)('is repeated for vendor clients (%s) as %s', async ([vendor, shown]) => {
+    const body = { common_name: '10.1.2.3' };
+    const { data } = await mounts.pki.call('POST', 'issue/any', body, { vendor });
+    expect(namesOf(data.certificate)).toBe(shown);
+    const csr = newRequest(mounts, '/CN=10.1.2.3');
+    const signed = await mounts.pki.call('POST', 'sign/any', { csr }, { vendor });
+    expect(namesOf(signed.data.certificate)).toBe(shown);
+  });
+
+  test('must be allowed by the role’s rules for addresses', async () => {
+    await mounts.post('roles/no-ip', { allow_any_name: true, allow_ip_sans: false });
+    expect(await mounts.refusal('issue/no-ip', { common_name: '10.1.2.3' })).toContain(
+      'IP Subject Alternative Names are not allowed in this role',
+    );
+  });
+});

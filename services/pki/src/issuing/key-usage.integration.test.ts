@@ -1,0 +1,63 @@
+/** Key usages of leaves: the defaults of each key type, and requested usages. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { MERGE_PATCH, type Mounts, openMounts } from '../../test/open-mounts.ts';
+
+let mounts: Mounts;
+beforeAll(async () => {
+  mounts = await openMounts();
+  await mounts.root();
+});
+afterAll(() => mounts.close());
+
+const NAME = { common_name: 'a.example.com' };
+const DEFAULT = ['DigitalSignature', 'KeyAgreement', 'KeyEncipherment'];
+const ALL = 'Digital Signature, Key Encipherment, Key Agreement';
+
+const usageOf = (pem: string): string | undefined =>
+  /Key Usage: critical\n\s*(.*)/.exec(mounts.textOf(pem))?.[1];
+
+const requestOf = (type: string): string => {
+  const algorithm = { rsa: 'rsa:2048', ec: 'ec', ed25519: 'ed25519' }[type] ?? '';
+  const curve = type === 'ec' ? ['-pkeyopt', 'ec_paramgen_curve:P-256'] : [];
+  const key = ['-newkey', algorithm, ...curve, '-nodes', '-keyout', mounts.file('request.key', '')];
+  return mounts.openssl('req', '-new', ...key, '-subj', '/CN=a.example.com');
+};
+
+test.for<readonly [string, string]>([
+  ['rsa', 'Digital Signature, Key Encipherment'],
+  ['ec', 'Digital Signature, Key Agreement'],
+  ['ed25519', 'Digital Signature'],
+])('a %s key gets the usages %s by default', async ([key_type, shown]) => {
+  await mounts.post('roles/plain', { allow_any_name: true, key_type });
+  const csr = requestOf(key_type);
+  for (const path of ['issue/plain', 'sign/plain', 'sign-verbatim', 'sign-verbatim/plain']) {
+    const { data } = await mounts.post(path, { csr, ...NAME });
+    expect([path, usageOf(data.certificate)]).toEqual([path, shown]);
+  }
+});
+
+test('requested usages are set, whatever the key', async () => {
+  await mounts.post('roles/asked', { allow_any_name: true, key_type: 'ec', key_usage: DEFAULT });
+  const csr = requestOf('ec');
+  for (const [path, body] of [
+    ['issue/asked', NAME],
+    ['sign/asked', { csr }],
+    ['sign-verbatim', { csr, key_usage: DEFAULT }],
+  ] as const) {
+    const { data } = await mounts.post(path, body);
+    expect([path, usageOf(data.certificate)]).toEqual([path, ALL]);
+  }
+});
+
+test('a role without key usages shows the default, and keeps it when it is patched', async () => {
+  const { data } = await mounts.post('roles/kept', { allow_any_name: true, key_type: 'ec' });
+  expect(data.key_usage).toEqual(DEFAULT);
+  const patch = (body: object) => mounts.pki.call('PATCH', 'roles/kept', body, MERGE_PATCH);
+  const issued = async () => usageOf((await mounts.post('issue/kept', NAME)).data.certificate);
+  expect((await patch({ ttl: '1h' })).data.key_usage).toEqual(DEFAULT);
+  expect(await issued()).toBe('Digital Signature, Key Agreement');
+  await patch({ key_usage: DEFAULT });
+  expect(await issued()).toBe(ALL);
+  expect((await patch({ key_usage: null })).data.key_usage).toEqual(DEFAULT);
+  expect(await issued()).toBe('Digital Signature, Key Agreement');
+});
