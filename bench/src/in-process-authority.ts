@@ -1,10 +1,12 @@
 /** A certificate authority alone in this process, driven through the interface the gateway uses. */
+
 import { join } from 'node:path';
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { composePki, PKI_PROJECTIONS, pkiConfigSchema } from '@keelson/pki-service';
 import { Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openBarrierFor, openSqliteStore, type Store } from '@keelson/storage';
@@ -66,6 +68,7 @@ export const openAuthority = async (
   });
   await openBarrierFor(store, barrier, new Uint8Array(32).fill(1));
   const pki = composePki({
+    registry: createRegistry('test'),
     config: parseConfig(pkiConfigSchema, environment),
     store,
     barrier,

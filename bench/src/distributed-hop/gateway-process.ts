@@ -1,9 +1,11 @@
 /** The real gateway in front of one service, held directly or reached through the edge stream. */
+
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { connectEdge } from '@keelson/edge/stream';
 import { composeGateway, gatewayConfig } from '@keelson/gateway-service';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import type { RpcService } from '@keelson/rpc';
@@ -18,6 +20,7 @@ const start = async (port: number | null): Promise<string> => {
     port === null ? undefined : connectEdge({ addresses: [`127.0.0.1:${port}`], service: 'pki' });
   const service = connected?.edge ?? echoService;
   const gateway = composeGateway({
+    registry: createRegistry('test'),
     config: parseConfig(gatewayConfig, { KEELSON_HTTP_PORT: '0' }),
     clock: systemClock,
     logger: createLogger({ name: 'bench', level: 'error' }),

@@ -1,10 +1,12 @@
 /** The workspace service alone in this process, called as the gateway calls it. */
+
 import { join } from 'node:path';
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { Dialect, type Principal } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import {
@@ -55,6 +57,7 @@ export const startWorkspaces = async (folder: string): Promise<InProcessWorkspac
     projections: WORKSPACE_PROJECTIONS,
   });
   const service = composeWorkspace({
+    registry: createRegistry('test'),
     config: { ...parseConfig(workspaceConfigSchema, {}), workspaceRuntimeVersions: ['1.11.4'] },
     store,
     barrier,

@@ -12,7 +12,7 @@ export const allowedImports: AllowedImports = {
   libs: [
     'clock config errors lint testcontainers testkit',
     'logging storage x509',
-    'locks rpc runtime',
+    'locks metrics rpc runtime',
     'bus edge',
     'jsonapi outbound replication secrets-api',
     'cluster-member',
@@ -30,7 +30,7 @@ export const allowedImports: AllowedImports = {
   ],
 
   'services/pki/src': [
-    'lints mounts names threads validity',
+    'lints metrics mounts names threads validity',
     'authority-urls crl-config keys',
     'certificates',
     'clusters',

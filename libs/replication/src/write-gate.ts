@@ -115,6 +115,7 @@ export const guardWrites = (store: Store, gate: WriteGate): Store => {
     hasChangedSince: (paths, position) => store.hasChangedSince(paths, position),
     damagedPaths: () => store.damagedPaths(),
     onDamaged: (listener) => store.onDamaged(listener),
+    sizeBytes: () => store.sizeBytes(),
     wal: store.wal,
     merkle: store.merkle,
     stored: store.stored,

@@ -1,4 +1,4 @@
-/** HTTP probes for orchestrators, for services whose own port only serves gRPC over mTLS. */
+/** HTTP probes and metrics for orchestrators, for services whose own port only serves gRPC over mTLS. */
 import type { Server } from 'node:http';
 
 // An import would evaluate the getters of the module and load undici with it: 5 MB and 30 ms.
@@ -36,15 +36,25 @@ const listen = (server: Server, address: string): Promise<number> =>
     });
   });
 
+export interface ProbedProcess {
+  /** Rejects when a service that this process depends on does not answer. */
+  askNeighbours(): Promise<unknown>;
+  readonly metrics: {
+    /** Text in the Prometheus exposition format. */
+    metrics(): Promise<string>;
+    readonly contentType: string;
+  };
+}
+
 /**
  * `GET /healthz`: 200 if the process runs. `GET /readyz`: 200 if the services that this one depends on answer
- * as well, otherwise 503. The responses contain no secrets and need no authentication.
+ * as well, otherwise 503. `GET /metrics`: the metrics of the process. The responses contain no secrets and
+ * need no authentication.
  * @param address host:port; undefined: no probes
- * @param askNeighbours rejects when one of these services does not answer
  */
 export const startProbes = async (
   address: string | undefined,
-  askNeighbours: () => Promise<unknown>,
+  { askNeighbours, metrics }: ProbedProcess,
 ): Promise<Probes> => {
   if (address === undefined) return { port: undefined, close: () => Promise.resolve() };
   let isStopping = false;
@@ -58,6 +68,14 @@ export const startProbes = async (
     if (request.url === '/healthz') answer(200, 'alive');
     else if (request.url === '/readyz')
       void isReady().then((ready) => answer(ready ? 200 : 503, ready ? 'ready' : 'not ready'));
+    else if (request.url === '/metrics')
+      metrics.metrics().then(
+        (text) => {
+          response.writeHead(200, { 'content-type': metrics.contentType, connection: 'close' });
+          response.end(text);
+        },
+        () => answer(500, 'metrics could not be read'),
+      );
     else answer(404, 'unknown');
   });
   const port = await listen(server, address);

@@ -53,5 +53,7 @@ export interface Backend extends TreeRows, LogRows, ProjectionTables {
   findByPart(searched: Searched, query: PartQuery): Promise<readonly string[] | undefined>;
   /** Numbers of rows of a projection by tally key. */
   loadTallies(table: string, keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  /** Space that the database takes. */
+  sizeBytes(): Promise<number>;
   close(): Promise<void>;
 }

@@ -264,6 +264,11 @@ export class RecordStore implements Store {
     this.#reader.damaged.onFound = listener;
   }
 
+  sizeBytes(): Promise<number> {
+    this.#requireOpen();
+    return this.#backend.sizeBytes();
+  }
+
   async close(): Promise<void> {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();

@@ -301,6 +301,8 @@ export interface Store extends Reads {
   damagedPaths(): readonly string[];
   /** Replaces the listener that is called once for each of them. */
   onDamaged(listener: (path: string) => void): void;
+  /** Space that the store takes on disk: its SQLite file, or its PostgreSQL database. */
+  sizeBytes(): Promise<number>;
   readonly wal: WalReader;
   readonly merkle: Merkle;
   readonly stored: StoredReads;

@@ -2,6 +2,7 @@
 import type { Clock } from '@keelson/clock';
 import type { EdgeService } from '@keelson/edge';
 import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import type { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import type { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
@@ -69,6 +70,8 @@ export interface GatewayParts {
    * Counter of a rate limit that several gateways share; when absent, each gateway counts alone.
    */
   readonly sharedCount?: SharedCount | undefined;
+  /** Metrics of the process, which `/metrics` shows. */
+  readonly registry: MetricsRegistry;
 }
 
 export interface Gateway {
@@ -84,7 +87,7 @@ export const composeGateway = (parts: GatewayParts): Gateway => {
   const { config, clock, services, access, identity, tls } = parts;
   const logger = parts.logger.child({ service: 'gateway' });
   const readiness = createReadiness({ services, access });
-  const metrics = createMetrics(() => readiness.state());
+  const metrics = createMetrics(parts.registry, () => readiness.state());
   const auditLog = createAuditLog({
     access,
     clock,

@@ -3,11 +3,12 @@ import { systemClock } from '@keelson/clock';
 import type { Config } from '@keelson/config';
 import { connectEdge } from '@keelson/edge/stream';
 import type { Logger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { IdentityDefinition } from '@keelson/proto/workspace/v1/identity';
 import { enrolIdentityFromFiles } from '@keelson/rpc';
-import { runConfiguredProcess } from '@keelson/runtime';
+import { runConfiguredProcess, VERSION } from '@keelson/runtime';
 import { composeGateway, openCertificateFiles } from './compose.ts';
 import { gatewayProcessConfig } from './config.ts';
 import { openSharedCount } from './limits/shared-count.ts';
@@ -48,6 +49,7 @@ const start = async (config: Config<typeof gatewayProcessConfig>, logger: Logger
     ownFiles: [config.internalCaFile, config.joinTokenFile],
     tls,
     sharedCount,
+    registry: createRegistry(VERSION),
   });
   await gateway.start();
   return {

@@ -1,9 +1,11 @@
 /** Small real services for the gateway's tests: routes made with createEdgeService, a token, a policy. */
+
 import { systemClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { createEdgeService, type EdgeMethod, edgeResponse, type Route } from '@keelson/edge';
 import { createErrorRenderer } from '@keelson/jsonapi';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { Caller } from '@keelson/proto/edge/v1/edge';
 import {
   type AccessDefinition,
@@ -227,6 +229,7 @@ export const startGateway = async (
     wrapped: new Map(),
   };
   const gateway = composeGateway({
+    registry: createRegistry('test'),
     config: parseConfig(gatewayConfig, {
       KEELSON_HTTP_PORT: '0',
       KEELSON_HTTPS_PORT: '0',

@@ -13,6 +13,7 @@ import { createEdgeService, type EdgeService, type Route } from '@keelson/edge';
 import { KeelsonError } from '@keelson/errors';
 import { type LeaseStore, Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
@@ -40,6 +41,7 @@ import { crlRoutes } from './crl/crl-routes.ts';
 import { crlConfigRoutes } from './crl-config/crl-config-routes.ts';
 import { estConfigRoutes } from './est/est-config-routes.ts';
 import { estRoutes } from './est/est-routes.ts';
+import { registerExpiryMetrics } from './expiry-metrics.ts';
 import { createAcmeIssuance } from './external-policy/acme-issuance.ts';
 import {
   type ExternalPolicyRouteParts,
@@ -62,6 +64,7 @@ import { CertificateMaker } from './issuing/certificate-maker.ts';
 import { type IssuingRouteParts, issuingRoutes } from './issuing/issuing-routes.ts';
 import { createCompromisedKeys } from './keys/compromised-keys.ts';
 import { keyRoutes } from './keys/key-routes.ts';
+import { createPkiCounters, type PkiCounters } from './metrics/counters.ts';
 import { MountCleaning } from './mounts/mount-cleaning.ts';
 import { type MountScope, REPLICATED_AREAS } from './mounts/mount-records.ts';
 import { createOcspResponder, type OcspResponder } from './ocsp/ocsp-operations.ts';
@@ -97,6 +100,8 @@ export interface PkiParts {
   /** Other processes serve the same mounts from the same store. */
   readonly hasReplicas?: true;
   readonly replication?: ReplicationParts | undefined;
+  /** Metrics of the process. */
+  readonly registry: MetricsRegistry;
 }
 
 export interface PkiService {
@@ -126,6 +131,7 @@ const unsealedOnly = (edge: EdgeService, barrier: Barrier): EdgeService => ({
 });
 
 interface SharedParts extends IssuingRouteParts, RevocationParts {
+  readonly counters: PkiCounters;
   readonly crlBuilder: CrlBuilder;
   readonly logger: Logger;
 }
@@ -262,7 +268,8 @@ export const composePki = (parts: PkiParts): PkiService => {
     clock,
     mayHaveUnstored: createUnstoredView(store),
   });
-  const maker = new CertificateMaker(logger);
+  const counters = createPkiCounters(parts.registry);
+  const maker = new CertificateMaker(logger, () => counters.issued.inc());
   const shared = {
     store,
     cluster: () => thisCluster,
@@ -275,12 +282,14 @@ export const composePki = (parts: PkiParts): PkiService => {
     logger,
     leases,
     ledger,
+    counters,
   };
   const policyCalls = new PolicyCalls(clock);
   const isPerformanceSecondary = () => member.roleOf('performance')?.role === 'secondary';
   const policy = { ...shared, policyCalls, isPerformanceSecondary };
   const tidy = createTidyRunner({ ...shared, stopping: stopping.signal });
   let mounts: readonly Mount[] = [];
+  registerExpiryMetrics(parts.registry, { ...shared, mounts: () => mounts });
   const upkeepWakeup = new Wakeup();
   const acme = createAcmeService({
     ...shared,

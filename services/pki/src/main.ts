@@ -5,6 +5,7 @@ import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
+import { createRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { EnrolmentDefinition } from '@keelson/proto/pki/v1/enrolment';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
@@ -18,7 +19,7 @@ import {
   enrolIdentityFromFiles,
   implementService,
 } from '@keelson/rpc';
-import { runConfiguredProcess, startProbes } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes, VERSION } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composePki, PKI_PROJECTIONS } from './compose.ts';
@@ -43,6 +44,8 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
     projections: PKI_PROJECTIONS,
     cacheBytes: config.storeCacheBytes,
   });
+  const registry = createRegistry(VERSION);
+  registerStoreMetrics(registry, { pki: store });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
   const sys = { address: config.sysAddresses, service: 'sys', tls } as const;
   const cluster = createRpcClient(ClusterDefinition, sys);
@@ -50,6 +53,7 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
   const sets = createRpcClient(ReplicationSetsDefinition, sys);
   const transport = await openNatsTransport(config);
   const pki = composePki({
+    registry,
     hasReplicas: true,
     config,
     store,
@@ -71,7 +75,10 @@ const start = async (config: Config<typeof pkiProcessConfig>, logger: Logger) =>
       implementService(ReplicationMemberDefinition, pki.replica, { report }),
     ],
   });
-  const probes = await startProbes(config.probeAddress, () => store.position());
+  const probes = await startProbes(config.probeAddress, {
+    askNeighbours: () => store.position(),
+    metrics: registry,
+  });
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
 import { temporaryDirectory } from '@keelson/testkit';
 import { accountRecords } from '../src/acme/accounts/account-records.ts';
@@ -24,6 +25,7 @@ import {
 import { orderKey, orderRecords } from '../src/acme/orders/order-records.ts';
 import { validateHere } from '../src/acme/validation/validate-on-thread.ts';
 import { ValidationWorker } from '../src/acme/validation/validation-worker.ts';
+import { createPkiCounters } from '../src/metrics/counters.ts';
 import { someSettings } from './acme-attempt.ts';
 
 export const MOUNT = { uuid: '8f0b1c1e-0000-4000-8000-000000000001', local: false };
@@ -58,6 +60,7 @@ export const openChallengeSite = async () => {
   const startWorker = () => {
     const abort = new AbortController();
     const worker = new ValidationWorker({
+      counters: createPkiCounters(createRegistry('test')),
       store,
       clock,
       logger: createLogger({ name: 'test', level: 'silent' }),

@@ -1,4 +1,5 @@
 /** The whole service on a store in a temporary folder, driven through the interface the gateway uses. */
+
 import { EventEmitter, on } from 'node:events';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -7,6 +8,7 @@ import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { type Caller, Dialect, type Mount } from '@keelson/proto/edge/v1/edge';
 import type { ClusterState, RegisterLeaseRequest } from '@keelson/proto/sys/v1/cluster';
 import { createBarrier, openBarrierFor, openSqliteStore } from '@keelson/storage';
@@ -82,6 +84,7 @@ export const openPki = async (
   const states = new EventEmitter();
   const compose = (settings = environment) =>
     composePki({
+      registry: createRegistry('test'),
       ...(hasReplicas && { hasReplicas }),
       config: parseConfig(pkiConfigSchema, settings),
       store,

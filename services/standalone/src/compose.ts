@@ -6,10 +6,12 @@ import { hasCode } from '@keelson/errors';
 import { composeGateway } from '@keelson/gateway-service';
 import { InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import { createRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { composePki } from '@keelson/pki-service';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
+import { VERSION } from '@keelson/runtime';
 import { composeSys, type SysService } from '@keelson/sys-service';
 import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
@@ -112,7 +114,13 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
       );
     },
   });
-  const parts = { config, leases, clock, logger };
+  const registry = createRegistry(VERSION);
+  registerStoreMetrics(registry, {
+    sys: stores.sys.store,
+    pki: stores.pki.store,
+    workspace: stores.workspace.store,
+  });
+  const parts = { config, leases, clock, logger, registry };
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();
   const replicas = new Map<string, RpcService<typeof ReplicationMemberDefinition>>();
@@ -153,6 +161,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
     ),
     needsRestart: () => restartReason(lost),
     tls: tls.source,
+    registry,
   });
   const listening = await gateway.start();
   // Provisioning CLIs take a host name, and the certificate's first name is localhost.

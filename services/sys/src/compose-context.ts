@@ -11,6 +11,7 @@ import {
 import type { EdgeService } from '@keelson/edge';
 import type { LeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import { guardWrites, recordGroups, WriteGate } from '@keelson/replication';
@@ -59,6 +60,8 @@ export interface SysParts {
   readonly replicas?: ReadonlyMap<string, RpcService<typeof ReplicationMemberDefinition>>;
   /** "sqlite" or "postgresql"; shown by `sys/seal-status`. */
   readonly storageType?: string;
+  /** Metrics of the process. */
+  readonly registry: MetricsRegistry;
 }
 
 const createSeal = ({ config, barrier }: SysParts, store: Store): Seal => {

@@ -1,5 +1,10 @@
 /** The composition root of sys. */
-import { awaitIndex, forwardingRoutes, replicationSets } from '@keelson/cluster-member';
+import {
+  awaitIndex,
+  forwardingRoutes,
+  NO_TRANSPORT,
+  replicationSets,
+} from '@keelson/cluster-member';
 import type { Route } from '@keelson/edge';
 import { createEdgeService, type EdgeService } from '@keelson/edge';
 import type { PeriodicWork } from '@keelson/locks';
@@ -13,6 +18,7 @@ import { accessRpc } from './access/access-rpc.ts';
 import type { DecisionStates } from './access/decision-state.ts';
 import { composeContext, type SysContext, type SysParts } from './compose-context.ts';
 import { leaseRpc } from './leases/lease-rpc.ts';
+import { registerSysMetrics } from './metrics/sys-metrics.ts';
 import { toEdgeMount } from './mounts/mount-document.ts';
 import { sysPeriodicWork } from './periodic-work.ts';
 import { createCluster } from './rpc/cluster-rpc.ts';
@@ -131,6 +137,11 @@ export const composeSys = (parts: SysParts): SysService => {
     clusterName: parts.config.clusterName,
   };
   const initialize = createInitializer(initialization);
+  registerSysMetrics(parts.registry, {
+    seal,
+    transport: parts.transport ?? NO_TRANSPORT,
+    clock: parts.clock,
+  });
   const edge = sysEdge(context, sysRoutes(context, initialize));
   const periodicWork = sysPeriodicWork(context);
   const workers = createSysWorkers(context, periodicWork);

@@ -5,6 +5,7 @@ import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
+import { createRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import { AccessDefinition } from '@keelson/proto/sys/v1/access';
 import { ClusterDefinition, LeasesDefinition } from '@keelson/proto/sys/v1/cluster';
@@ -19,7 +20,7 @@ import {
   implementService,
   openInternalIssuer,
 } from '@keelson/rpc';
-import { runConfiguredProcess, startProbes } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes, VERSION } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeSys } from './compose.ts';
@@ -39,6 +40,8 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
     clock,
     cacheBytes: config.storeCacheBytes,
   });
+  const registry = createRegistry(VERSION);
+  registerStoreMetrics(registry, { sys: store });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
   const pkiTarget = { address: config.pkiAddresses, service: 'pki', tls } as const;
   const workspaceTarget = {
@@ -53,6 +56,7 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
   };
   const transport = await openNatsTransport(config);
   const sys = composeSys({
+    registry,
     config,
     newStores: config.newStores,
     store,
@@ -80,7 +84,10 @@ const start = async (config: Config<typeof sysProcessConfig>, logger: Logger) =>
       }),
     ],
   });
-  const probes = await startProbes(config.probeAddress, () => store.position());
+  const probes = await startProbes(config.probeAddress, {
+    askNeighbours: () => store.position(),
+    metrics: registry,
+  });
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {

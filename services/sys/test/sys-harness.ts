@@ -2,6 +2,7 @@
  * The sys service on a real store in a temporary folder, called the way the gateway calls it: Access.Resolve
  * first, then the edge, then wrapping.
  */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { bufferedBody, type EdgeResponse } from '@keelson/edge';
 import { type ErrorCode, type ErrorParams, KeelsonError } from '@keelson/errors';
 import { InProcessLeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { Dialect } from '@keelson/proto/edge/v1/edge';
 import type { EngineDefinition, RevokeLeaseRequest } from '@keelson/proto/engine/v1/engine';
 import { type Resolution, type ResolveRequest, Surface } from '@keelson/proto/sys/v1/access';
@@ -130,6 +132,7 @@ export const openSysHarness = async (options: SysHarnessOptions = {}): Promise<S
   const engine = new RecordingEngine();
   let rootToken = '';
   const sys = composeSys({
+    registry: createRegistry('test'),
     config: {
       clusterName: 'test',
       compatibleVersion: '1.21.0+ent',

@@ -18,6 +18,7 @@ import { KeelsonError } from '@keelson/errors';
 import { createErrorRenderer, metaWarnings } from '@keelson/jsonapi';
 import { type LeaseStore, type PeriodicWork, runPeriodically } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
+import type { MetricsRegistry } from '@keelson/metrics';
 import { createOutbound } from '@keelson/outbound';
 import type { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
@@ -60,6 +61,7 @@ import { stateUpkeep } from './state/state-upkeep.ts';
 import type { VcsContext } from './vcs/seams/vcs-context.ts';
 import { vcsRoutes, vcsSignedRoutes, vcsUpkeep } from './vcs/vcs-module.ts';
 import { vcsWorkspaceSteps } from './vcs/vcs-steps.ts';
+import { registerWorkspaceMetrics } from './workspace-metrics.ts';
 import { AGENT_POOL_TOKEN_OWNER } from './workspaces/agent-pools/agent-pool-token-owner.ts';
 import { createWorkspaceListing } from './workspaces/listing/projected-workspace-listing.ts';
 import { LISTING_PROJECTIONS } from './workspaces/listing/workspace-projections.ts';
@@ -91,6 +93,8 @@ export interface WorkspaceParts {
   readonly logger: Logger;
   readonly cluster: RpcService<typeof ClusterDefinition>;
   readonly replication?: ReplicationParts | undefined;
+  /** Metrics of the process. */
+  readonly registry: MetricsRegistry;
 }
 
 export interface WorkspaceService {
@@ -229,6 +233,7 @@ export const composeWorkspace = (parts: WorkspaceParts): WorkspaceService => {
     edge: () => edge,
   });
   const context = createContext(store, clock, config, logger);
+  registerWorkspaceMetrics(parts.registry, { store, clock });
   const edge: CachingService = cacheResponses(
     createEdgeService({
       service: 'workspace',

@@ -8,6 +8,7 @@ import type { Config } from '@keelson/config';
 import { createEdgeServer } from '@keelson/edge/stream';
 import { RedisLeaseStore } from '@keelson/locks/redis';
 import type { Logger } from '@keelson/logging';
+import { createRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { ClusterDefinition } from '@keelson/proto/sys/v1/cluster';
 import {
   ReplicationMemberDefinition,
@@ -20,7 +21,7 @@ import {
   enrolIdentityFromFiles,
   implementService,
 } from '@keelson/rpc';
-import { runConfiguredProcess, startProbes } from '@keelson/runtime';
+import { runConfiguredProcess, startProbes, VERSION } from '@keelson/runtime';
 import { createBarrier } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
 import { composeWorkspace, WORKSPACE_PROJECTIONS } from './compose.ts';
@@ -51,8 +52,11 @@ const start = async (given: Config<typeof workspaceProcessConfig>, logger: Logge
   const cluster = createRpcClient(ClusterDefinition, sys);
   const sets = createRpcClient(ReplicationSetsDefinition, sys);
   const transport = await openNatsTransport(config);
+  const registry = createRegistry(VERSION);
+  registerStoreMetrics(registry, { workspace: store });
   const leases = new RedisLeaseStore({ connection: { url: config.redisUrl }, clock });
   const service = composeWorkspace({
+    registry,
     config,
     store,
     barrier,
@@ -72,7 +76,10 @@ const start = async (given: Config<typeof workspaceProcessConfig>, logger: Logge
       implementService(ReplicationMemberDefinition, service.replica, { report }),
     ],
   });
-  const probes = await startProbes(config.probeAddress, () => store.position());
+  const probes = await startProbes(config.probeAddress, {
+    askNeighbours: () => store.position(),
+    metrics: registry,
+  });
   logger.info({ port: server.port }, 'serving');
   return {
     stop: async () => {

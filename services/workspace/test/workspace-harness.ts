@@ -1,10 +1,12 @@
 /** The whole service on a store of its own, called as the gateway calls it. */
+
 import { join } from 'node:path';
 import { ManualClock } from '@keelson/clock';
 import { parseConfig } from '@keelson/config';
 import { bufferedBody } from '@keelson/edge';
 import { InProcessLeaseStore, type LeaseStore } from '@keelson/locks';
 import { createLogger } from '@keelson/logging';
+import { createRegistry } from '@keelson/metrics';
 import { Dialect, RequestHead } from '@keelson/proto/edge/v1/edge';
 import { createBarrier, openSqliteStore, type Store } from '@keelson/storage';
 import { openPostgresStore } from '@keelson/storage/postgres';
@@ -109,6 +111,7 @@ export const startHarness = async (options: HarnessOptions = {}): Promise<Harnes
       : await openPostgresStore({ ...parts, connectionString });
   const leases = options.leases ?? new InProcessLeaseStore({ clock });
   const service = composeWorkspace({
+    registry: createRegistry('test'),
     config: {
       ...parseConfig(workspaceConfigSchema, {}),
       workspaceRuntimeVersions: ['1.11.4', '1.10.5', '1.5.7'],

@@ -252,6 +252,15 @@ export const registerRecordContract = (context: StoreContext): void => {
     });
   });
 
+  test('the size of a store includes what was written', async () => {
+    const before = await context.store.sizeBytes();
+    const value = new Uint8Array(1_000_000);
+    await context.store.transact((tx) => {
+      for (let record = 0; record < 4; record += 1) tx.write(`local/big/${record}`, value);
+    });
+    expect(await context.store.sizeBytes()).toBeGreaterThan(before + 4 * value.byteLength);
+  });
+
   describe('derived views', () => {
     test('are rebuilt only when something below their prefixes changed', async () => {
       let built = 0;

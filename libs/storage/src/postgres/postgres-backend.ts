@@ -290,6 +290,13 @@ export class PostgresBackend implements Backend {
   }
 
   /** Waits for running queries first: a pool that ends never serves those that wait for a connection. */
+  async sizeBytes(): Promise<number> {
+    const [row] = await this.#query<{ bytes: string }>(
+      'SELECT pg_database_size(current_database()) AS bytes',
+    );
+    return Number(row?.bytes);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.allSettled(this.#queries);

@@ -164,6 +164,10 @@ export class SqliteBackend implements Backend {
     visible();
   }
 
+  async sizeBytes(): Promise<number> {
+    return Number(guarded(() => this.#statements.sizeBytes.get())?.['bytes']);
+  }
+
   /** The last connection that is closed copies SQLite's log into the main file and deletes it. */
   async close(): Promise<void> {
     await this.#writer.close();

@@ -12,6 +12,9 @@ export const prepareStatements = (database: DatabaseSync) =>
     loadMark: database.prepare(
       'SELECT committed_at_ms AS committedAtMs, end_bytes AS endBytes FROM wal WHERE sequence = ?',
     ),
+    sizeBytes: database.prepare(
+      'SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()',
+    ),
     loadPages: database.prepare(
       'SELECT tree, page, subpage_digests AS subpageDigests FROM tree_page',
     ),

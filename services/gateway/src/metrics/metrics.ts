@@ -1,5 +1,5 @@
 /** Prometheus metrics. Labels have few values: never a path, an address or an id. */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type MetricsRegistry } from '@keelson/metrics';
 
 export interface RequestMetrics {
   started(): void;
@@ -37,9 +37,11 @@ export interface ServiceStates {
   readonly impaired: ReadonlyMap<string, readonly string[]>;
 }
 
-export const createMetrics = (states: () => Promise<ServiceStates>): RequestMetrics => {
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+/** Registers the metrics of the gateway. @param registry of the process */
+export const createMetrics = (
+  registry: MetricsRegistry,
+  states: () => Promise<ServiceStates>,
+): RequestMetrics => {
   const groups = new Map<string, Group>();
   new Counter({
     name: 'keelson_http_requests_total',

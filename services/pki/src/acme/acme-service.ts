@@ -6,6 +6,7 @@ import type { Logger } from '@keelson/logging';
 import type { Mount } from '@keelson/proto/edge/v1/edge';
 import { takeFence } from '@keelson/storage';
 import type { IssuingParts } from '../issuing/signing-operations.ts';
+import type { PkiCounters } from '../metrics/counters.ts';
 import type { RevocationParts } from '../revocation/revocation-operations.ts';
 import { accountResources } from './accounts/account-routes.ts';
 import { authorizationResources } from './authorizations/authorization-routes.ts';
@@ -40,6 +41,7 @@ export interface AcmeParts extends IssuingParts, RevocationParts {
   readonly stopping: AbortSignal;
   /** Returns the current mounts; none while sealed. */
   readonly mounts: () => readonly Mount[];
+  readonly counters: PkiCounters;
 }
 
 export interface AcmeService {

@@ -22,7 +22,11 @@ const usesLibuv = ({ issuer, role, order }: OrderUnderIssuer): boolean =>
 export class CertificateMaker {
   readonly #pool: ThreadPool<OrderUnderIssuer, NewCertificate>;
 
-  constructor(logger: Logger) {
+  readonly #onMade: () => void;
+
+  /** @param onMade called after each certificate */
+  constructor(logger: Logger, onMade: () => void = () => undefined) {
+    this.#onMade = onMade;
     this.#pool = new ThreadPool(
       {
         entry: new URL('./maker-thread.ts', import.meta.url),
@@ -49,13 +53,15 @@ export class CertificateMaker {
    * @param role undefined only for an order that needs none
    * @throws KeelsonError with the first rule that is broken; `sys.sealed` when `forget` came before the end
    */
-  make(
+  async make(
     issuer: SigningIssuer,
     role: Role | undefined,
     order: CertificateOrder,
   ): Promise<NewCertificate> {
     const ordered = { issuer, role, order };
-    return this.#pool.run(ordered, usesLibuv(ordered));
+    const made = await this.#pool.run(ordered, usesLibuv(ordered));
+    this.#onMade();
+    return made;
   }
 
   /** Lets go of all private keys; resolves when the threads that had them have ended. */

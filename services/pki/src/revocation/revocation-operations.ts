@@ -20,11 +20,13 @@ import type { Authority } from '../issuers/domain/authority.ts';
 import { describePublicKey } from '../issuers/domain/public-key.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
 import { noteCompromise } from '../keys/compromised-keys.ts';
+import type { PkiCounters } from '../metrics/counters.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 
 export interface RevocationParts extends AnnouncingParts {
   readonly authorities: Authorities;
   readonly crlBuilder: CrlBuilder;
+  readonly counters: PkiCounters;
 }
 
 export interface RevokeRequest {
@@ -160,25 +162,27 @@ const checkParameters = ({ serialNumber, certificate }: RevokeRequest): void => 
 };
 
 /** Records the revocation; an existing one keeps its time and reason. */
-const recordRevocation = (
-  { store, clock, cluster }: RevocationParts,
+const recordRevocation = async (
+  { store, clock, cluster, counters }: RevocationParts,
   { mount, reason }: RevokeRequest,
   certificate: ParsedCertificate,
   issuerId: string,
 ): Promise<number> => {
   const serialKey = toSerialKey(certificate.serialNumber);
   const revokedAtMs = Math.floor(clock.nowMs() / 1000) * 1000;
-  return store.transact(async (tx) => {
+  const recorded = await store.transact(async (tx) => {
     const existing = await revocationRecords(mount).find(tx, serialKey);
-    if (existing !== undefined) return existing.revokedAtMs;
+    if (existing !== undefined) return { revokedAtMs: existing.revokedAtMs, isNew: false };
     if ((await findCertificate(tx, mount, serialKey)) === undefined)
       writeCertificate(tx, mount, serialKey, certificate.der);
     const { notAfterMs } = certificate;
     const revocation = { revokedAtMs, issuerId, notAfterMs, reason };
     noteCompromise(tx, mount, certificate.publicKeyDer, revocation);
     await writeRevocation(tx, mount, cluster(), serialKey, revocation);
-    return revokedAtMs;
+    return { revokedAtMs, isNew: true };
   });
+  if (recorded.isNew) counters.revoked.inc();
+  return recorded.revokedAtMs;
 };
 
 /**

@@ -15,6 +15,7 @@ import { crlRecords } from '../crl/crl-records.ts';
 import { crlGroups, crlSignerOf } from '../crl/domain/crl-group.ts';
 import { deltaDueAtMs, rebuildDueAtMs } from '../crl-config/domain/crl-config.ts';
 import type { Authorities } from '../issuers/issuer-records.ts';
+import type { PkiCounters } from '../metrics/counters.ts';
 import type { MountScope } from '../mounts/mount-records.ts';
 import { fulfilRequests } from '../revocation/request-fulfilment.ts';
 
@@ -35,6 +36,7 @@ export interface CrlUpkeep {
   /** Rung when roles, seal or mounts of the cluster changed. */
   readonly wakeup: Wakeup;
   readonly logger: Logger;
+  readonly counters: PkiCounters;
   /** Mounts as of now; none while sealed. */
   readonly mounts: () => readonly MountScope[];
 }

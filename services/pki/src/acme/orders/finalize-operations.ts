@@ -6,6 +6,7 @@ import { writeCertificate } from '../../certificates/certificate-records.ts';
 import type { IssuerInUse } from '../../issuers/domain/authority.ts';
 import { checkCsrKey } from '../../issuing/domain/key-rules.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
+import type { PkiCounters } from '../../metrics/counters.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
 import { acceptsCommonName } from '../../roles/domain/name-acceptance.ts';
@@ -27,6 +28,7 @@ import { certificateOriginRecords, orderKey, orderRecords } from './order-record
 export interface FinalizeParts extends IssuingParts {
   readonly policy: IssuancePolicy;
   readonly signatures: SignatureChecks;
+  readonly counters: PkiCounters;
 }
 
 /** Turns errors about the CSR, including refusals by role or issuer, into `badCSR`. */
@@ -168,10 +170,10 @@ export const finalizeOrder = async (
   requireReady(order, clock.nowMs());
   const known = { id: orderId, order };
   const made = await issue(parts, { directory, account, known, csrDer });
-  return store.transact(async (tx) => {
+  const finished = await store.transact(async (tx) => {
     const current = await requireOrder(tx, mount, account.id, orderId);
     requireReady(current, clock.nowMs());
-    const finished: Order = {
+    const changed: Order = {
       ...current,
       outcome: 'valid',
       certificate: {
@@ -180,7 +182,7 @@ export const finalizeOrder = async (
         notAfterMs: made.notAfterMs,
       },
     };
-    orderRecords(mount).write(tx, orderKey(account.id, orderId), finished);
+    orderRecords(mount).write(tx, orderKey(account.id, orderId), changed);
     writeCertificate(tx, mount, made.serialKey, made.der);
     const origins = certificateOriginRecords(mount);
     origins.write(tx, made.serialKey, { accountId: account.id, orderId });
@@ -190,6 +192,8 @@ export const finalizeOrder = async (
       if (replaced !== undefined && replaced.replacedByOrderId === undefined)
         origins.write(tx, serialKey, { ...replaced, replacedByOrderId: orderId });
     }
-    return finished;
+    return changed;
   });
+  parts.counters.acmeOrdersFinished.inc();
+  return finished;
 };

@@ -7,6 +7,7 @@ import { parseCertificate } from '@keelson/x509';
 import { findCertificate } from '../../certificates/certificate-records.ts';
 import { decideNames } from '../../issuing/domain/requested-names.ts';
 import { type IssuingParts, requireSigner } from '../../issuing/signing-operations.ts';
+import type { PkiCounters } from '../../metrics/counters.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import { STRICT_NAMES } from '../../names/domain/alternative-names.ts';
 import type { Role } from '../../roles/domain/role.ts';
@@ -28,6 +29,7 @@ import { certificateOriginRecords, orderKey, orderRecords } from './order-record
 export interface OrderParts extends IssuingParts {
   readonly extraChallenges: ExtraChallenges;
   readonly openOrders: OpenOrders;
+  readonly counters: PkiCounters;
 }
 
 export interface KnownOrder {
@@ -190,6 +192,7 @@ export const createOrder = async (
     await checkReplaced(tx, mount, accountId, request);
     orderRecords(mount).write(tx, orderKey(accountId, id), order);
   });
+  parts.counters.acmeOrdersCreated.inc();
   return { id, order };
 };
 

@@ -7,6 +7,7 @@ import type { Clock } from '@keelson/clock';
 import { Wakeup } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
 import type { Store } from '@keelson/storage';
+import type { PkiCounters } from '../../metrics/counters.ts';
 import type { MountScope } from '../../mounts/mount-records.ts';
 import {
   type AttemptOutcome,
@@ -38,6 +39,7 @@ export interface ValidationParts {
   readonly logger: Logger;
   /** Returns the current mounts; none while sealed. */
   readonly mounts: () => readonly MountScope[];
+  readonly counters: Pick<PkiCounters, 'acmeChallengesFailed'>;
   readonly openValidation: OpenValidation;
   readonly settingsOf: (mount: MountScope) => Promise<ValidationSettings>;
   /** URL of the account as known to its owner; some challenge types need it. */
@@ -166,7 +168,9 @@ export class ValidationWorker implements Attempts {
         { type, identifier, wildcard, token, keyAuthorization, accountUrl: url },
         { ...settings, timeoutsMs: { connect, attempt: limitMs } },
       );
-      return toAttemptOutcome(outcome, { attempts, triedSinceMs }, clock.nowMs());
+      const attempted = toAttemptOutcome(outcome, { attempts, triedSinceMs }, clock.nowMs());
+      if (attempted.kind === 'invalid') this.#parts.counters.acmeChallengesFailed.inc();
+      return attempted;
     } catch (err) {
       if (!this.#stopping.signal.aborted)
         logger.error({ err, mount: mount.uuid }, 'a challenge was not validated');

@@ -23,6 +23,8 @@ type WorkspaceRow = {
   readonly inherits_auto_destroy: number;
   /** The last due time that was acted on, 0 if there was none. */
   readonly auto_destroy_handled_at: number;
+  /** 1 while the workspace is locked, otherwise 0. */
+  readonly is_locked: number;
 };
 
 type WorkspaceTagRow = {
@@ -78,6 +80,8 @@ export interface WorkspaceTables {
   readonly project_auto_destroy: ProjectAutoDestroyRow;
 }
 
+/** Key under which the locked workspaces of all organizations are counted. */
+export const LOCKED_KEY = 'locked';
 /** Key under which the workspaces of a project are counted. */
 export const inProjectKey = (organizationId: string, projectId: string): string =>
   `${organizationId}/project/${projectId}`;
@@ -100,7 +104,7 @@ export const tagKey = (
 export const LISTING_PROJECTIONS: readonly Projection[] = [
   defineProjection({
     table: 'workspace',
-    version: 1,
+    version: 2,
     source: workspaceRecords.collection,
     columns: {
       id: 'text',
@@ -114,6 +118,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       auto_destroy_at: 'integer',
       inherits_auto_destroy: 'integer',
       auto_destroy_handled_at: 'integer',
+      is_locked: 'integer',
     },
     indexes: [
       ['organization_id', 'name_lower', 'id', 'project_id'],
@@ -127,14 +132,21 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
       { columns: ['auto_destroy_at'], present: 'auto_destroy_at' },
     ],
     search: { column: 'name_lower', scope: 'organization_id' },
-    tallies: ({ organization_id, project_id, current_run_status: status }: WorkspaceRow) => {
+    tallies: ({
+      organization_id,
+      project_id,
+      current_run_status: status,
+      is_locked,
+    }: WorkspaceRow) => {
       const scopes = [organization_id, inProjectKey(organization_id, project_id)];
-      return status === null
-        ? scopes
-        : [...scopes, ...scopes.map((scope) => withStatusKey(scope, status))];
+      return [
+        ...scopes,
+        ...(status === null ? [] : scopes.map((scope) => withStatusKey(scope, status))),
+        ...(is_locked === 1 ? [LOCKED_KEY] : []),
+      ];
     },
     rows: (workspace): WorkspaceRow[] => {
-      const { id, organizationId, projectId, name, createdAtMs, latestChangeAtMs, runs } =
+      const { id, organizationId, projectId, name, createdAtMs, latestChangeAtMs, lock, runs } =
         workspace;
       const lower = name.toLowerCase();
       const ownAtMs = ownAutoDestroyAtMs(workspace);
@@ -152,6 +164,7 @@ export const LISTING_PROJECTIONS: readonly Projection[] = [
           auto_destroy_at: ownAtMs === null || ownAtMs === handledAtMs ? null : ownAtMs,
           inherits_auto_destroy: Number(ownAtMs === null),
           auto_destroy_handled_at: handledAtMs,
+          is_locked: Number(lock !== null),
         },
       ];
     },

@@ -2,7 +2,7 @@
  * A run: one plan of a workspace's configuration and, once confirmed, its apply. Agents execute the two
  * phases and report the results; people confirm, discard and cancel the run.
  */
-import type { RunStatus } from '../../../base/run-status.ts';
+import { RUN_STATUSES, type RunStatus } from '../../../base/run-status.ts';
 
 const FINAL: ReadonlySet<RunStatus> = new Set([
   'planned_and_finished',
@@ -13,6 +13,11 @@ const FINAL: ReadonlySet<RunStatus> = new Set([
   'force_canceled',
 ]);
 export const isFinal = (status: RunStatus): boolean => FINAL.has(status);
+
+/** Statuses of runs that have not ended. */
+export const OPEN_STATUSES: readonly RunStatus[] = RUN_STATUSES.filter(
+  (status) => !isFinal(status),
+);
 
 export const isDiscardable = (status: RunStatus): boolean =>
   status === 'pending' || status === 'planned' || status === 'planned_and_saved';

@@ -1,0 +1,64 @@
+/** Gauges of workspaces, runs and agents. */
+import type { Clock } from '@keelson/clock';
+import { type MetricsRegistry, registerSampled } from '@keelson/metrics';
+import type { Store } from '@keelson/storage';
+import { organizationRecords } from './identity/model/organization-records.ts';
+import type { AgentTables } from './runs/agents/agent-projections.ts';
+import { OPEN_STATUSES } from './runs/model/domain/run.ts';
+import type { RunTables } from './runs/runs/run-projections.ts';
+import { LOCKED_KEY } from './workspaces/listing/workspace-projections.ts';
+
+const countWorkspaces = async (store: Store): Promise<number> => {
+  const organizationIds = await organizationRecords.collection.keys(store);
+  const counts = await store.tallies('workspace', organizationIds);
+  return counts.reduce((sum, count) => sum + count, 0);
+};
+
+/** Runs that have not ended, by status. */
+const countOpenRuns = async (store: Store): Promise<ReadonlyMap<string, number>> => {
+  const rows = await store.select<RunTables, { readonly status: string; readonly runs: number }>(
+    (tables) =>
+      tables
+        .selectFrom('run')
+        .select(({ fn }) => ['status' as const, fn.countAll<number>().as('runs')])
+        .where('status', 'in', OPEN_STATUSES)
+        .groupBy('status'),
+  );
+  const counts = new Map<string, number>(OPEN_STATUSES.map((status) => [status, 0]));
+  for (const { status, runs } of rows) counts.set(status, Number(runs));
+  return counts;
+};
+
+const countAgents = async (store: Store): Promise<number> => {
+  const [row] = await store.select<AgentTables, { readonly agents: number }>((tables) =>
+    tables
+      .selectFrom('agent')
+      .select(({ fn }) => fn.countAll<number>().as('agents'))
+      .where('has_ended', '=', 0),
+  );
+  return Number(row?.agents ?? 0);
+};
+
+export const registerWorkspaceMetrics = (
+  registry: MetricsRegistry,
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+): void =>
+  registerSampled(
+    registry,
+    clock,
+    {
+      keelson_workspaces: { help: 'Workspaces of all organizations.' },
+      keelson_workspaces_locked: { help: 'Workspaces that are locked, by people or by runs.' },
+      keelson_runs: { help: 'Runs that have not ended.', label: 'status' },
+      keelson_agents: { help: 'Agents that are registered and have not ended.' },
+    },
+    async () => {
+      const [locked] = await store.tallies('workspace', [LOCKED_KEY]);
+      return {
+        keelson_workspaces: await countWorkspaces(store),
+        keelson_workspaces_locked: locked,
+        keelson_runs: await countOpenRuns(store),
+        keelson_agents: await countAgents(store),
+      };
+    },
+  );
