@@ -51,7 +51,7 @@ export const servingSettings = Type.Object({
   probeAddress: Type.Optional(
     Type.String({
       description:
-        'host:port of a plain HTTP port for orchestrators: /healthz, and /readyz, which checks the database. Not set: no port is opened.',
+        'host:port of a plain HTTP port for orchestrators: /healthz, /metrics, and /readyz, which checks the database. Not set: no port is opened.',
       pattern: '^.+:\\d+$',
     }),
   ),
