@@ -194,6 +194,7 @@ describe('Prometheus', () => {
 
     await valueOf('keelson_pki_certificates_issued_total').toBe(2);
     await valueOf('keelson_pki_certificates_revoked_total').toBe(1);
+    expect(Number((await query('keelson_build_info'))[0]?.value[1])).toBe(1);
     // Gauges of the store are read again after 15 s, unless these are the first values.
     await valueOf('keelson_pki_certificates_expiring{within_days="7"}').toBeGreaterThanOrEqual(2);
     await valueOf('keelson_pki_certificates_expiring{within_days="1"}').toBe(0);

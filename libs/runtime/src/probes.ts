@@ -54,12 +54,12 @@ export interface ProbedProcess {
  */
 export const startProbes = async (
   address: string | undefined,
-  { askNeighbours, metrics }: ProbedProcess,
+  probed: ProbedProcess,
 ): Promise<Probes> => {
   if (address === undefined) return { port: undefined, close: () => Promise.resolve() };
   let isStopping = false;
   const isReady = async (): Promise<boolean> =>
-    !isStopping && (await within(askNeighbours(), ANSWER_WITHIN_MS));
+    !isStopping && (await within(probed.askNeighbours(), ANSWER_WITHIN_MS));
   const server = createServer((request, response) => {
     const answer = (status: number, text: string): void => {
       response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
@@ -69,9 +69,12 @@ export const startProbes = async (
     else if (request.url === '/readyz')
       void isReady().then((ready) => answer(ready ? 200 : 503, ready ? 'ready' : 'not ready'));
     else if (request.url === '/metrics')
-      metrics.metrics().then(
+      probed.metrics.metrics().then(
         (text) => {
-          response.writeHead(200, { 'content-type': metrics.contentType, connection: 'close' });
+          response.writeHead(200, {
+            'content-type': probed.metrics.contentType,
+            connection: 'close',
+          });
           response.end(text);
         },
         () => answer(500, 'metrics could not be read'),

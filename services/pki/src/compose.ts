@@ -269,13 +269,12 @@ export const composePki = (parts: PkiParts): PkiService => {
     mayHaveUnstored: createUnstoredView(store),
   });
   const counters = createPkiCounters(parts.registry);
-  const maker = new CertificateMaker(logger, () => counters.issued.inc());
   const shared = {
     store,
     cluster: () => thisCluster,
     carry,
     authorities,
-    maker,
+    maker: new CertificateMaker(logger, () => counters.issued.inc()),
     compromisedKeys: createCompromisedKeys(store),
     crlBuilder,
     clock,
@@ -316,7 +315,7 @@ export const composePki = (parts: PkiParts): PkiService => {
       authorities.clear();
       responder.clear();
       policyCalls.clear();
-      void maker.forget();
+      void shared.maker.forget();
     },
     onCluster: (current: ThisCluster) => {
       thisCluster = current;
@@ -352,7 +351,7 @@ export const composePki = (parts: PkiParts): PkiService => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await tidy.settled();
       await member.stop();
-      await maker.forget();
+      await shared.maker.forget();
       workers = [];
     },
   };

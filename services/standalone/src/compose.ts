@@ -6,12 +6,10 @@ import { hasCode } from '@keelson/errors';
 import { composeGateway } from '@keelson/gateway-service';
 import { InProcessLeaseStore } from '@keelson/locks';
 import type { Logger } from '@keelson/logging';
-import { createRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { composePki } from '@keelson/pki-service';
 import type { EngineDefinition } from '@keelson/proto/engine/v1/engine';
 import type { ReplicationMemberDefinition } from '@keelson/proto/sys/v1/replication';
 import type { RpcService } from '@keelson/rpc';
-import { VERSION } from '@keelson/runtime';
 import { composeSys, type SysService } from '@keelson/sys-service';
 import { composeWorkspace } from '@keelson/workspace-service';
 import type { standaloneConfig } from './config.ts';
@@ -27,7 +25,13 @@ import {
   unsealKeyFile,
 } from './first-start.ts';
 import { prepareOwnRunner } from './own-runner.ts';
-import { closeStores, joinStores, openStores, requireJoined } from './stores.ts';
+import {
+  closeStores,
+  createStoresRegistry,
+  joinStores,
+  openStores,
+  requireJoined,
+} from './stores.ts';
 
 export interface StandaloneParts {
   readonly config: Config<typeof standaloneConfig>;
@@ -114,12 +118,7 @@ export const startStandalone = async (given: StandaloneParts): Promise<Standalon
       );
     },
   });
-  const registry = createRegistry(VERSION);
-  registerStoreMetrics(registry, {
-    sys: stores.sys.store,
-    pki: stores.pki.store,
-    workspace: stores.workspace.store,
-  });
+  const registry = createStoresRegistry(stores);
   const parts = { config, leases, clock, logger, registry };
 
   const engines = new Map<string, RpcService<typeof EngineDefinition>>();

@@ -1,7 +1,9 @@
 /** The stores of the services: one SQLite file each, made and opened together or not at all. */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '@keelson/clock';
+import { createRegistry, type MetricsRegistry, registerStoreMetrics } from '@keelson/metrics';
 import { PKI_PROJECTIONS } from '@keelson/pki-service';
+import { VERSION } from '@keelson/runtime';
 import {
   type Barrier,
   createBarrier,
@@ -60,6 +62,16 @@ export const requireJoined = async (stores: Stores, folder: DataFolder): Promise
       throw new Error(
         `${storeFile(folder, service)} does not belong to ${storeFile(folder, 'sys')}: it is empty, or of another cluster. Nothing was changed. Put back the one that was here, from a copy of the same moment as the rest.`,
       );
+};
+
+/** The metrics of the process, with those of its stores. */
+export const createStoresRegistry = (stores: Stores): MetricsRegistry => {
+  const registry = createRegistry(VERSION);
+  registerStoreMetrics(
+    registry,
+    Object.fromEntries(Object.entries(stores).map(([service, { store }]) => [service, store])),
+  );
+  return registry;
 };
 
 export const closeStores = async (stores: Partial<Stores>): Promise<void> => {

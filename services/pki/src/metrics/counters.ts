@@ -1,4 +1,4 @@
-/** What the certificate authority counts for Prometheus; see docs/metrics.md. */
+/** The counters of the certificate authority for Prometheus; see docs/metrics.md. */
 import { type Counter, createCounter, type MetricsRegistry } from '@keelson/metrics';
 
 export interface PkiCounters {
